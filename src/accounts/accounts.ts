@@ -1,5 +1,7 @@
 // The accounts of users: look-ups, lists and changes.
+
 import type { Actor, Audit } from '../audit/audit.ts';
+import { notFound } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import type { ProtectedRows } from '../storage/protected-rows.ts';
@@ -7,9 +9,16 @@ import type { Sql } from '../storage/statements.ts';
 import { type Account, createAccountLookup } from './account.ts';
 import { type AccountCount, type AccountPage, countAccounts, type ListAccounts, listAccounts } from './account-list.ts';
 import type { AttributeSchema } from './attributes.ts';
-import { createAccount, removeAccount, setAccountActive, updateAccount } from './change-accounts.ts';
+import {
+  type AccountContext,
+  createAccount,
+  removeAccount,
+  setAccountActive,
+  updateAccount,
+} from './change-accounts.ts';
+import { nameKey } from './names.ts';
 import type { NewAccount, Profile } from './profile.ts';
-import { findStored, removeStored, type StoredAccount } from './stored-accounts.ts';
+import { isGenuineUser } from './protected-users.ts';
 
 export type { NewAccount } from './profile.ts';
 
@@ -67,4 +76,39 @@ export function createAccounts(dependencies: AccountsDependencies) {
     /** Deletes such a row with everything that belongs to it, whatever its MAC. */
     removeStored: (account: StoredAccount, tx: Tx): Promise<void> => removeStored(context, account, tx),
   };
+}
+
+interface StoredAccount {
+  id: string;
+  username: string;
+  email: string | null;
+  source: string;
+  /** False: another program wrote the row. */
+  isGenuine: boolean;
+}
+
+/** The rows with this id, username or email address: more than one only where another program wrote one of them. */
+async function findStored(
+  { db, protectedRows }: { db: Db; protectedRows: ProtectedRows },
+  login: string,
+): Promise<StoredAccount[]> {
+  const key = nameKey(login);
+  const rows = await db.user.findMany({ where: { OR: [{ id: login }, { usernameKey: key }, { emailKey: key }] } });
+  return rows.map((row) => {
+    const { id, username, email, source } = row;
+    return { id, username, email, source, isGenuine: isGenuineUser(row, protectedRows) };
+  });
+}
+
+/** Deletes the row. Its id stays retired. Throws not_found (404). */
+async function removeStored(
+  { now, audit }: Pick<AccountContext, 'now' | 'audit'>,
+  { id, username, email, source, isGenuine }: StoredAccount,
+  tx: Tx,
+): Promise<void> {
+  const { count } = await tx.user.deleteMany({ where: { id } });
+  if (count === 0) throw notFound({ detail: { accountId: id } });
+  await tx.retiredSubject.upsert({ where: { id }, create: { id, retiredAt: now() }, update: {} });
+  const data = { before: { username, email, source }, changedOutside: !isGenuine };
+  await audit.record({ type: 'account.deleted', outcome: 'success', subjectId: id, data }, tx);
 }

@@ -1,5 +1,6 @@
 // Creates, changes and deletes accounts. Unique constraints decide which of two requests gets a name, not a look-up
 // beforehand. Every change is audited in its own transaction.
+
 import type { Actor, Audit } from '../audit/audit.ts';
 import { badRequest, conflict, notFound } from '../http/errors.ts';
 import { deleteLinkTokens } from '../mail/link-tokens.ts';
@@ -7,7 +8,7 @@ import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
 import type { ProtectedRows } from '../storage/protected-rows.ts';
-import { lockRow } from '../storage/row-lock.ts';
+import { lockAccountNames, lockRow } from '../storage/row-lock.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { Account, createAccountLookup } from './account.ts';
 import { type AttributeSchema, attributeFaults } from './attributes.ts';
@@ -15,7 +16,6 @@ import { type NameDomains, nameKey } from './names.ts';
 import { type NewAccount, type Profile, profileColumns } from './profile.ts';
 import { emptyProfile } from './profile-fields.ts';
 import { userMac } from './protected-users.ts';
-import { assertNotTaken } from './taken-addresses.ts';
 
 export type AccountContext = {
   db: Db;
@@ -204,4 +204,25 @@ function differenceOf(
     before: Object.fromEntries(different.map(([field]) => [field, old[field] ?? null])),
     after: Object.fromEntries(different),
   };
+}
+
+/**
+ * Throws user_name_taken or email_taken (409) when the username is the email address of another account, or the email address
+ * another account's username. Call it in the transaction that writes both, before it writes them.
+ */
+async function assertNotTaken(
+  tx: Tx,
+  sql: Sql,
+  id: string,
+  { usernameKey, emailKey }: { usernameKey: string; emailKey: string | null },
+): Promise<void> {
+  const isOtherAddress = usernameKey.includes('@') && usernameKey !== emailKey;
+  if (emailKey === null && !isOtherAddress) return;
+  // Two email addresses are compared by the unique constraint, so that only the rare other names wait for each other.
+  await lockAccountNames(tx, sql, isOtherAddress ? 'exclusive' : 'shared');
+  const [others, select] = [{ id: { not: id } }, { id: true }] as const;
+  if (isOtherAddress && (await tx.user.findFirst({ where: { emailKey: usernameKey, ...others }, select })))
+    throw conflict('user_name_taken');
+  if (emailKey !== null && (await tx.user.findFirst({ where: { usernameKey: emailKey, ...others }, select })))
+    throw conflict('email_taken');
 }

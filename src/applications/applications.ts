@@ -1,17 +1,20 @@
 // Registers and changes applications of both protocols, for the console, the API, the command line, the configuration file
 // and dynamic registration.
+
 import type { Audit } from '../audit/audit.ts';
+import { conflict, notFound } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Authority } from '../rbac/authority.ts';
-import type { Db, Tx } from '../storage/database.ts';
+import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
 import type { ProtectedRows } from '../storage/protected-rows.ts';
+import { t } from '../texts/text.ts';
 import type { AccessSubject } from './access-decision.ts';
 import type { Application } from './application.ts';
-import { addSecret, removeSecret } from './change-secrets.ts';
+import { declarationForAudit } from './audit-data.ts';
 import type { Change, Registered, SamlInput } from './changes.ts';
-import type { OidcClientInput } from './fields/oidc-client.ts';
-import { removeApplication, setEnabled } from './lifecycle.ts';
+import { needsSecretValue, type OidcClientInput, usesSecret } from './fields/oidc-client.ts';
+import { applicationMac } from './macs/protected-applications.ts';
 import {
   type ApplicationPage,
   allApplications,
@@ -27,7 +30,14 @@ import {
 import { createOidc, updateOidc } from './register-oidc.ts';
 import { createSaml, updateSaml } from './register-saml.ts';
 import { createReservedCheck } from './rules/identifiers.ts';
-import { type AddSecret, createSecrets, type UnexpiredSecret } from './secrets.ts';
+import { type AddSecret, createSecrets, type Secrets, type UnexpiredSecret } from './secrets.ts';
+import {
+  changeableApplication,
+  genuineApplication,
+  recordChange,
+  removableApplication,
+  type WriteContext,
+} from './write.ts';
 
 export type { Change, Registered, SamlInput } from './changes.ts';
 
@@ -102,4 +112,76 @@ export function createApplications(dependencies: ApplicationsDependencies) {
     hasSecret: async (id: string, value: string, tx: Tx = db): Promise<boolean> =>
       (await secrets.listUnexpired(id, tx)).some((secret) => secrets.matches(secret, value)),
   };
+}
+
+type SecretContext = WriteContext & { secrets: Secrets };
+
+/** Returns the new secret, whose value cannot be read later. Throws conflict (409) if the client uses no secret. */
+function addSecret(
+  context: SecretContext,
+  id: string,
+  options: Omit<AddSecret, 'sealed'>,
+  { by, tx: outer }: Change,
+): Promise<{ id: string; value: string }> {
+  return withinTransaction(context.db, outer, async (tx) => {
+    const { clientId, protocol, metadata } = await genuineApplication(context, id, tx);
+    if (protocol !== 'oidc' || !usesSecret(metadata)) {
+      throw conflict('conflict', { message: t('console.applications.problem.no-secret') });
+    }
+    const added = await context.secrets.add(id, { ...options, sealed: needsSecretValue(metadata) }, tx);
+    const data = {
+      secretId: added.id,
+      othersStaySeconds: options.replace === 'now' ? 0 : (options.replace ?? null),
+    };
+    await recordChange(context, 'application.secret-created', clientId, tx, by, data);
+    return added;
+  });
+}
+
+/** Throws not_found (404). */
+function removeSecret(context: SecretContext, id: string, secretId: string, { by, tx: outer }: Change): Promise<void> {
+  return withinTransaction(context.db, outer, async (tx) => {
+    const { clientId } = await getApplication(id, tx);
+    const { count } = await tx.clientSecret.deleteMany({ where: { id: secretId, applicationId: id } });
+    if (count === 0) throw notFound();
+    await recordChange(context, 'application.secret-removed', clientId, tx, by, { secretId });
+  });
+}
+
+/** Nothing happens when the application is in that state already. */
+function setEnabled(
+  context: WriteContext,
+  id: string,
+  enabled: boolean,
+  { by, tx: outer, source = 'local' }: Change,
+): Promise<void> {
+  return withinTransaction(context.db, outer, async (tx) => {
+    const { clientId } = await changeableApplication(context, id, source, tx);
+    const row = await tx.application.findUniqueOrThrow({ where: { id } });
+    if (row.enabled === enabled) return;
+    const mac = applicationMac({ ...row, enabled }, context.protectedRows);
+    const data = { enabled, mac, updatedAt: context.now() };
+    const { count } = await tx.application.updateMany({ where: { id, mac: row.mac }, data });
+    if (count === 0) throw conflict('changed_meanwhile');
+    if (!enabled) await context.removeClientArtifacts(clientId, tx);
+    const difference = { before: { enabled: !enabled }, after: { enabled } };
+    await recordChange(context, enabled ? 'application.enabled' : 'application.disabled', clientId, tx, by, difference);
+  });
+}
+
+/** Deletes the application with every grant, token and session entry of it. */
+function removeApplication(
+  context: WriteContext & { removeServiceProviderData(applicationId: string, tx: Tx): Promise<void> },
+  id: string,
+  { by, tx: outer, source = 'local' }: Change,
+): Promise<void> {
+  return withinTransaction(context.db, outer, async (tx) => {
+    const before = await removableApplication(id, source, tx);
+    const { clientId, name } = before;
+    await tx.application.delete({ where: { id }, select: { id: true } });
+    // No old token may be valid when the same client_id is registered again, perhaps by another owner.
+    await context.removeClientArtifacts(clientId, tx);
+    await context.removeServiceProviderData(id, tx);
+    await recordChange(context, 'application.deleted', clientId, tx, by, { name, before: declarationForAudit(before) });
+  });
 }

@@ -4,14 +4,14 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import argon2 from 'argon2';
-import { badRequest } from '../http/errors.ts';
+import pLimit from 'p-limit';
+import { badRequest, unavailable } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import { returnFreeMemory } from '../platform/memory.ts';
 import { workerModule } from '../platform/package.ts';
 import { t } from '../texts/text.ts';
 import { remainingHashes } from './hash-work.ts';
 import { parseArgon2, parseImportedHash, verifyDerived } from './imported-hash.ts';
-import { createQueue, type Queue } from './queue.ts';
 import { createWorker } from './worker.ts';
 
 export type Passwords = ReturnType<typeof createPasswords>;
@@ -164,4 +164,24 @@ function isTooLong(plain: string): boolean {
 // PHC strings carry base64 without padding.
 function base64(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
+}
+
+type Queue = ReturnType<typeof createQueue>;
+
+export function createQueue({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }) {
+  const limit = pLimit(concurrency);
+  return {
+    /** Runs `work` when its turn comes; rejects with 503 when too much is waiting. */
+    async run<T>(work: () => Promise<T>): Promise<T> {
+      if (limit.pendingCount >= maxWaiting && limit.activeCount >= concurrency) {
+        throw unavailable('unavailable', {
+          message: t('error.busy'),
+          advice: t('error.busy-advice'),
+          detail: 'too many password hashes are waiting',
+          headers: { 'Retry-After': '3' },
+        });
+      }
+      return limit(work);
+    },
+  };
 }

@@ -3,7 +3,7 @@
 // application and no crash keeps a session alive or an application uninformed.
 //
 // A logout comes from /end-session (oidc/patches/provider/logout-token-queue.ts, then logout/oidc-logout.ts), from /saml/slo
-// (logout/saml/logout-requests.ts) or from an upstream (federation/logout/ended-by-upstream.ts). After this transaction,
+// (logout/saml/logout-requests.ts) or from an upstream (federation/logout/routes.ts). After this transaction,
 // logout/deliveries.ts sends logout tokens and SOAP requests with retries, while the browser opens /signout/:run again and again:
 // logout/front-channel/steps.ts probes, shows the frames, redirects to each service provider and to the upstream, and completes the run.
 import type { Actor, Audit } from '../audit/audit.ts';

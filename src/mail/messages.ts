@@ -3,7 +3,6 @@
 
 import type { RequestInfo } from '../platform/request-info.ts';
 import { allLanguages, bestLanguage, SOURCE_LANGUAGE } from '../texts/languages.ts';
-import { apiKeyAdvice } from './api-key-notice.ts';
 import {
   type ConnectionEndNotice,
   type ConnectionRejectedNotice,
@@ -11,9 +10,6 @@ import {
   connectionRejectedText,
 } from './connection-notice.ts';
 import type { MailContent } from './content.ts';
-import { type MetadataNotice, metadataTexts } from './metadata-notice.ts';
-import { passwordElsewhere } from './password-elsewhere.ts';
-import { testMailText } from './test-notice.ts';
 import { describeDay, describeTime, facts, greeting, maskEmail, type Place, short, words } from './wording.ts';
 
 export interface Recipient {
@@ -306,5 +302,63 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     paragraphs: [hello, words('mail.code.text', { host: server })],
     code: message.code,
     after: [words('mail.code.after')],
+  }),
+};
+
+/** The button and the advice. */
+function apiKeyAdvice(issuer: string) {
+  return {
+    action: { label: words('mail.api-key.action'), url: `${issuer}/admin/api-keys` },
+    after: [words('mail.api-key.after')],
+  };
+}
+
+/** A sentence for the mail; `other` is the connection that the user signs in with, undefined while none of them is enabled. */
+function passwordElsewhere(other: { name: string; isDirectory: boolean } | undefined): string {
+  if (!other) return words('mail.elsewhere.none');
+  const name = short(other.name);
+  return other.isDirectory ? words('mail.elsewhere.directory', { name }) : words('mail.elsewhere.connection', { name });
+}
+
+function testMailText(known: { message: { at: Date }; hello: string; host: string }): Omit<MailContent, 'service'> {
+  const { message, hello, host } = known;
+  return {
+    subject: `Test email from ${host}`,
+    preheader: 'Email from this server works.',
+    paragraphs: [hello, `Email from ${host} works. An administrator sent this test on ${describeTime(message.at)}.`],
+    after: ['You don’t need to do anything.'],
+  };
+}
+
+/** What the mail to administrators contains about changed metadata of a service provider. */
+interface MetadataNotice {
+  application: string;
+  applicationId: string;
+  state: 'waiting' | 'applied' | 'expired';
+  /** What changed, such as "ACS addresses"; no received address, which the reader might open. */
+  changes: string[];
+  /** Of `expired`: when the application stops working. */
+  until?: Date;
+}
+
+/** Subject and text, and the page of the application that the link opens. */
+const metadataTexts: Record<
+  MetadataNotice['state'],
+  (name: string, notice: MetadataNotice) => { subject: string; text: string; path: string }
+> = {
+  waiting: (name) => ({
+    subject: `Approve the new metadata of ${name}`,
+    text: `The metadata of ${name} has changes that need your approval. Until then, Gatehouse uses the registered metadata. Ask the people who run the application whether they made the change. Don’t use contact details from the new metadata.`,
+    path: '/metadata',
+  }),
+  applied: (name) => ({
+    subject: `The metadata of ${name} was updated`,
+    text: `Gatehouse applied a change in the metadata of ${name}, such as an additional key. This kind of change needs no approval.`,
+    path: '',
+  }),
+  expired: (name, { until }) => ({
+    subject: `The metadata of ${name} has expired`,
+    text: `The metadata of ${name} has expired, and its URL has no valid metadata. ${until ? `Gatehouse uses the old metadata until ${describeTime(until)}. After that, people can’t sign in to the application.` : ''}`,
+    path: '',
   }),
 };

@@ -2,14 +2,16 @@
 // and connects to that address (no DNS rebinding), limits time and size, and checks each redirect. A connection that has been idle
 // for less than a second is used again, such as that of the token endpoint for userinfo. Why not undici:
 // docs/decisions/0024-own-code-instead-of-a-library.md.
+
 import { lookup as resolveName } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { isLocalhostName } from '../config/addresses.ts';
 import { plural } from '../platform/plural.ts';
 import { runInChildSpan, type SpanOptions } from '../platform/tracing.ts';
-import { type AddressRules, createAddressPolicy } from './outgoing-address.ts';
+import { type Address, embeddedForms, isWithin, parseNetwork } from './networks.ts';
 
 const MAX_REDIRECTS = 3;
 /** Less than servers leave an idle connection open: a POST on one that the server closes at that moment would fail. */
@@ -237,4 +239,31 @@ function forbidden(host: string): OutgoingError {
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   return cause.message || ('code' in cause ? String(cause.code) : cause.name);
+}
+
+interface AddressRules {
+  /** Networks in CIDR notation that may be called although they are not public. */
+  allowedNetworks: readonly string[];
+  allowLoopback: boolean;
+}
+
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** Makes the check of addresses; throws when a network cannot be parsed. */
+export function createAddressPolicy({ allowedNetworks, allowLoopback }: AddressRules): (address: string) => boolean {
+  const networks = allowedNetworks.map(parseNetwork);
+
+  return function isAllowed(text) {
+    if (!ipaddr.isValid(text)) return false;
+    const forms = embeddedForms(ipaddr.parse(text));
+    // 2002:7f00:1:: embeds 127.0.0.1: the address that the packet arrives at decides.
+    const target = forms.at(-1) as Address;
+    if (forms.some((form) => networks.some((network) => isWithin(form, network)))) return true;
+    return isPublic(target) || (allowLoopback && target.range() === 'loopback');
+  };
+}
+
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast') return false;
+  return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }

@@ -5,8 +5,7 @@ import type { Actor } from '../audit/audit.ts';
 import { AppError, forbidden, notFound } from '../http/errors.ts';
 import type { Tx } from '../storage/database.ts';
 import { t } from '../texts/text.ts';
-import { type ActorRights, createActorRights } from './actor-rights.ts';
-import { ADMIN_ROLE, OWN_PREFIX, type OwnPermission } from './built-in.ts';
+import { ADMIN_ROLE, EVERYTHING, OWN_PREFIX, type OwnPermission } from './built-in.ts';
 import { extentOf, includesPermission, limitsOf, permits, type Rights } from './rights.ts';
 
 /** A change that an actor wants to make. */
@@ -175,4 +174,40 @@ function assertCoversApplication(rights: Rights, identifier: string): void {
 export function falseIfForbidden(error: unknown): false {
   if (error instanceof AppError && [403, 404].includes(error.status)) return false;
   throw error;
+}
+
+type ActorRights = ReturnType<typeof createActorRights>;
+
+function createActorRights({ accounts }: { accounts: Accounts }) {
+  const rightsOfUser: (
+    userId: string,
+    options?: { includeDisabled?: boolean },
+    tx?: Tx,
+  ) => Promise<'everything' | string[]> = async (userId, { includeDisabled = false } = {}, tx) => {
+    const account = await accounts.find(userId, tx);
+    if (!account || !(account.isActive || includeDisabled)) return [];
+    // Administrators have every permission, also those of applications that none of their roles lists.
+    return account.roles.includes(ADMIN_ROLE) ? EVERYTHING : [...account.permissions];
+  };
+
+  return {
+    /** Every permission of a user; none for a disabled account, unless `includeDisabled`. */
+    rightsOfUser,
+
+    async rightsOfActor({ actorId, grantedRights }: Actor, tx?: Tx): Promise<Rights> {
+      if (grantedRights) return grantedRights;
+      // No actor: the command line, the configuration file, or the server itself.
+      return actorId === undefined ? 'everything' : rightsOfUser(actorId, {}, tx);
+    },
+
+    async rolesOfUser(userId: string, tx?: Tx): Promise<readonly string[]> {
+      return (await accounts.find(userId, tx))?.roles ?? [];
+    },
+
+    /** The actor's own roles; none for a disabled account, or an application that acts without a user. */
+    async rolesOfActor({ actorId }: Actor, tx?: Tx): Promise<readonly string[]> {
+      const account = actorId === undefined ? undefined : await accounts.find(actorId, tx);
+      return account?.isActive ? account.roles : [];
+    },
+  };
 }

@@ -1,4 +1,5 @@
 // Starts one server: services, protocols, pages, jobs and the listening socket; and stops all of it.
+
 import type { RequestListener } from 'node:http';
 import { PICTURE_JOB } from '../applications/pictures/jobs.ts';
 import type { Config } from '../config.ts';
@@ -28,7 +29,6 @@ import { createApp, mounted } from './app.ts';
 import { createHttpServices, type HttpServices } from './http-services.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { type PauseWatch, watchPauses } from './pause-watch.ts';
-import { beginStart } from './phase.ts';
 import { prepareData } from './prepare-data.ts';
 import { createProtocols, type Protocols } from './protocols.ts';
 import { readinessChecks } from './readiness.ts';
@@ -303,5 +303,24 @@ function mailWriters({ recovery, registration }: UserPages) {
     'password-reset': recovery.passwordReset.writeMail,
     unlock: recovery.unlock.writeMail,
     registration: registration.selfRegistration.writeMail,
+  };
+}
+
+interface StartPhase {
+  isServing(): boolean;
+  /** The start is complete. */
+  complete(): void;
+  now(isDraining: boolean): Phase;
+}
+
+/** @param isAlone false where other workers serve already: a probe of the shared port must not find the one that starts */
+function beginStart(isAlone: boolean): StartPhase {
+  let isServing = false;
+  return {
+    isServing: () => isServing,
+    complete() {
+      isServing = true;
+    },
+    now: (isDraining) => (isDraining ? 'draining' : isServing || !isAlone ? 'serving' : 'starting'),
   };
 }

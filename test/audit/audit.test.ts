@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { limitedJson, withoutSecrets } from '../../src/audit/scrub.ts';
+import { limitedJson, withoutSecrets } from '../../src/audit/audit.ts';
 import { transaction } from '../../src/storage/database.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
 

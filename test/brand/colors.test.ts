@@ -1,8 +1,7 @@
 // The colors of a brand are readable in both modes, whatever color was chosen.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { brandColors } from '../../src/brand/colors.ts';
-import { contrast, hexOf, oklchOf } from '../../src/brand/oklch.ts';
+import { brandColors, contrast, hexOf, oklchOf } from '../../src/brand/colors.ts';
 import { brandSheet, sheetNamed } from '../../src/brand/sheet.ts';
 import { color } from '../../src/http/pages/tokens.ts';
 

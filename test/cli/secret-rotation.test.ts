@@ -4,7 +4,7 @@ import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { createVault } from '../../src/platform/vault.ts';
-import { sealedColumns } from '../../src/server/secrets/sealed-columns.ts';
+import { sealedColumns } from '../../src/server/secrets/reseal.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { open, resetLink } from '../recovery/support.ts';
 import { aClient, aUser } from '../support/factories.ts';

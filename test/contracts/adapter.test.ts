@@ -3,7 +3,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../src/oidc/engine/configuration.ts';
 import type { Configuration } from '../../src/oidc/engine/library.ts';
-import { createDeviceCodeAdapter } from '../../src/oidc/store/device-code-adapter.ts';
+import { createDeviceCodeAdapter } from '../../src/oidc/store/engine-adapters.ts';
 import { createSessionAdapter, type EndSessionRequest } from '../../src/oidc/store/sessions/session-adapter.ts';
 import { httpClient } from '../support/http.ts';
 import { appUri, basic, sharedStore, showForm, signIn, startBareEngine } from './bare-engine.ts';

@@ -1,7 +1,6 @@
 import bcrypt from 'bcryptjs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPasswords } from '../../src/credentials/password.ts';
-import { createQueue } from '../../src/credentials/queue.ts';
+import { createPasswords, createQueue } from '../../src/credentials/password.ts';
 import { createWorker } from '../../src/credentials/worker.ts';
 import { computeEveryHash } from '../support/hash-cache.ts';
 import { turnsDuring } from './event-loop.ts';

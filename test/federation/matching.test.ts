@@ -1,7 +1,7 @@
 // Which account an identity of an upstream signs in to, and what has to be proven before it is linked.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parseCsv } from '../../src/admin/users/csv.ts';
+import { parseCsv } from '../../src/admin/users/import.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, aTool } from '../admin/support.ts';
 import { authorizeUrl, outcome } from '../oidc/support.ts';

@@ -81,7 +81,7 @@ const plainSql: Record<string, string> = {
   'accounts/account-list.ts': 'a search for text that may hold % and _',
   'applications/read.ts': 'a search for text that may hold % and _',
   'oidc/engine/cors.ts': 'LIKE on text of any case',
-  'audit/limited-list.ts': 'EXISTS over the roles of a user, who is no relation of the event',
+  'audit/audit.ts': 'EXISTS over the roles of a user, who is no relation of the event',
   'admin/sessions/actions.ts': 'the same for a session',
   'admin/applications/usage.ts': 'grouping by day',
   'admin/applications/sign-in-counts.ts': 'the same for all applications',

@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ConsolePage } from '../../src/admin/console/blocks.ts';
-import { pageFaults } from '../../src/admin/console/fault-sentences.ts';
-import { knownFault } from '../../src/admin/console/known-faults.ts';
+import { knownFault, pageFaults } from '../../src/admin/console/fault-sentences.ts';
 import { faultEntries, faultMessage } from '../../src/platform/fault-messages.ts';
 import { faultsOf, sentence } from '../../src/platform/faults.ts';
 import { formatPlain, hasMessage, readMessages } from '../../src/texts/messages.ts';

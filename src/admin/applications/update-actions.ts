@@ -21,7 +21,6 @@ import {
   type ResolvedDeclaration,
   type SamlDeclarations,
 } from './saml-declarations.ts';
-import { changesTrust } from './trusted-fields.ts';
 
 export interface UpdateActions {
   /** Applies a JSON merge patch (RFC 7396) to the declaration. */
@@ -120,4 +119,16 @@ function createReplacements(
 function assertUnchanged(before: Application, now: Application): void {
   // Otherwise the patch was merged with an older version.
   assertVersion(etagOf(applicationVersion(before)), applicationVersion(now));
+}
+
+const DESCRIPTIVE = ['client_name', 'name', 'logo_uri', 'contacts', 'preset'];
+
+/** Whether the registrations differ in an address, a key, a right, or another field that is not descriptive. */
+function changesTrust(before: Application, after: Application): boolean {
+  const rest = (application: Application) => [
+    Object.entries(applicationEntry(application)).filter(([name]) => !DESCRIPTIVE.includes(name)),
+    // The entry of a service provider that is registered by URL does not hold the document.
+    application.protocol === 'saml' && application.metadata.metadata_xml,
+  ];
+  return JSON.stringify(rest(before)) !== JSON.stringify(rest(after));
 }

@@ -1,27 +1,37 @@
 // Changes of connections to upstream identity providers. Only full administrators make them, with a fresh sign-in: who controls an
 // upstream can be any of its users.
+
+import { formatPath } from '../../applications/validation.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { DomainCheck, DomainChecks } from '../../connections/check-domains.ts';
 import type { Connections } from '../../connections/connections.ts';
 import type { DocumentKind, ParseMetadata } from '../../connections/document-checks.ts';
 import type { ConnectionDocuments } from '../../connections/documents.ts';
+import type { DeclaredSecret } from '../../connections/kinds/fields.ts';
+import {
+  type ConnectionEntry,
+  checkConnection,
+  type SecretPurpose,
+  secretPurposesOf,
+} from '../../connections/schema.ts';
+import type { SecretInfo } from '../../connections/secrets.ts';
 import type { ClientSecrets, ConnectionTrial } from '../../federation/client-secrets.ts';
-import type { EndSession } from '../../logout/end-session.ts';
+import { badRequest } from '../../http/errors.ts';
+import type { EndResult, EndSession } from '../../logout/end-session.ts';
 import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
-import { transaction } from '../../storage/database.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
+import { inChunks } from '../../storage/chunks.ts';
+import { type Db, transaction } from '../../storage/database.ts';
 import type { PageText } from '../../texts/text.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { checkedEntry } from './checked-entry.ts';
 import {
   type ConnectionDetails,
   createManageableConnections,
   type ManageableConnections,
   type ManageableConnectionsDependencies,
 } from './manageable-connections.ts';
-import { type SecretActions, secretActions } from './secret-actions.ts';
-import { type SessionActions, sessionActions } from './session-actions.ts';
 
 export interface ConnectionAdmin extends SecretActions, SessionActions, Pick<ManageableConnections, 'mayChange'> {
   list(): Promise<ConnectionDetails[]>;
@@ -144,6 +154,120 @@ function lifecycleActions(
         if (expected !== 'any') await lockForChange(id, expected, tx);
         assertFreshProof(by, 'connection.delete', id);
         await connections.remove(id, { by, tx });
+      });
+    },
+  };
+}
+
+/** Throws invalid_input with every fault. */
+function checkedEntry(input: Record<string, unknown>, parseMetadata: ParseMetadata): ConnectionEntry {
+  const checked = checkConnection(input);
+  const faults = checked.ok ? metadataFaults(checked.value, parseMetadata) : checked.faults;
+  if (checked.ok && faults.length === 0) return checked.value;
+  throw badRequest('invalid_input', {
+    fields: faults.map(({ path, message }) => ({ field: formatPath(path), message })),
+  });
+}
+
+function metadataFaults(entry: ConnectionEntry, parse: ParseMetadata) {
+  if (entry.kind !== 'saml') return [];
+  // It would read a file of this server.
+  if (entry.metadata_file !== undefined)
+    return [{ path: ['metadata_file'], message: faultMessage('no-metadata-file') }];
+  if (entry.metadata === undefined) return [];
+  try {
+    const { entityId } = parse(entry.metadata);
+    if (entry.entity_id === undefined || entry.entity_id === entityId) return [];
+    return [{ path: ['entity_id'], message: faultMessage('metadata-entity', { entityId }) }];
+  } catch (error) {
+    return [{ path: ['metadata'], message: error instanceof Error ? error.message : String(error) }];
+  }
+}
+
+interface SessionActions {
+  countSessions(id: string): Promise<number>;
+  /** Ends them; returns the result of each that ended. */
+  endSessions(id: string, by: Actor): Promise<EndResult[]>;
+}
+
+interface SessionActionsDependencies {
+  db: Db;
+  endSession: EndSession;
+  sessions: Sessions;
+}
+
+function sessionActions(
+  dependencies: SessionActionsDependencies,
+  { assertMayChange }: ManageableConnections,
+): SessionActions {
+  const { endSession } = dependencies;
+  return {
+    countSessions: async (id) => (await sessionsOf(dependencies, id)).length,
+
+    async endSessions(id, by) {
+      await assertMayChange(by);
+      assertFreshProof(by, 'connection.end-sessions', id);
+      const ended: EndResult[] = [];
+      for (const uid of await sessionsOf(dependencies, id)) {
+        const result = await endSession.several([uid], 'ended-by-admin', by);
+        if (result) ended.push(result);
+      }
+      return ended;
+    },
+  };
+}
+
+/** The live ones: the row of an upstream session stays after it. */
+async function sessionsOf({ db, sessions }: SessionActionsDependencies, connectionId: string): Promise<string[]> {
+  const rows = await db.upstreamSession.findMany({
+    where: { connectionId },
+    select: { sessionUid: true },
+    distinct: ['sessionUid'],
+  });
+  return (
+    await inChunks(
+      rows.map(({ sessionUid }) => sessionUid),
+      sessions.findAll,
+    )
+  ).map(({ uid }) => uid);
+}
+
+interface SecretActions {
+  /** `onCreated` runs in the transaction. */
+  addSecret(
+    id: string,
+    purpose: SecretPurpose,
+    secret: DeclaredSecret,
+    by: Actor,
+    onCreated?: OnCreated<SecretInfo>,
+  ): Promise<SecretInfo>;
+  removeSecret(id: string, secretId: string, by: Actor): Promise<void>;
+}
+
+function secretActions(
+  { db, connections }: { db: Db; connections: Connections },
+  { assertMayChange }: ManageableConnections,
+): SecretActions {
+  return {
+    async addSecret(id, purpose, secret, by, onCreated = async () => {}) {
+      await assertMayChange(by);
+      return transaction(db, async (tx) => {
+        const { name, kind } = await connections.get(id, tx);
+        if (!secretPurposesOf(kind).includes(purpose))
+          throw badRequest('invalid_input', { fields: [{ field: 'purpose', message: `is none of kind ${kind}` }] });
+        assertFreshProof(by, 'connection.add-secret', name);
+        const added = await connections.addSecret(id, purpose, secret, { by, tx });
+        await onCreated(added, tx);
+        return added;
+      });
+    },
+
+    async removeSecret(id, secretId, by) {
+      await assertMayChange(by);
+      await transaction(db, async (tx) => {
+        const { name } = await connections.get(id, tx);
+        assertFreshProof(by, 'connection.remove-secret', name);
+        await connections.removeSecret(id, secretId, { by, tx });
       });
     },
   };

@@ -1,12 +1,12 @@
 // What is wrong with a sent form, in sentences for an administrator. The faults come from the schemas of the configuration file and the API
 // (platform/fault-messages.ts), whose messages are halves of sentences about a key; here each becomes a sentence in the language of the
 // page with the label of its field, and leads to it.
+
 import type { AppError, ErrorCode, FieldFault } from '../../http/errors.ts';
-import type { FaultKey } from '../../platform/fault-messages.ts';
+import { type FaultKey, faultEntries, typeNames } from '../../platform/fault-messages.ts';
 import { SOURCE_LANGUAGE } from '../../texts/languages.ts';
 import { currentLanguage, type PageText, Text, t } from '../../texts/text.ts';
 import type { ConsolePage, Field, FieldsElsewhere, PageFault } from './blocks.ts';
-import { knownFault } from './known-faults.ts';
 
 /** What the sentence is about. */
 interface Subject {
@@ -224,4 +224,67 @@ function withArticle(name: string): string {
 
 function capitalized(text: string): string {
   return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
+}
+
+interface KnownFault {
+  key: FaultKey;
+  values: Record<string, string | number>;
+}
+
+interface Shape {
+  pattern: string;
+  read(text: string): string | number;
+}
+
+const asText = (text: string) => text;
+const count = (text: string) => Number(text.replace(/\D/g, ''));
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const types = Object.values(typeNames).map(escaped).join('|');
+const typeOf = (words: string) => Object.entries(typeNames).find(([, name]) => name === words)?.[0] ?? words;
+
+/** The pattern of each named value; any text for other names. */
+const shapes: Record<string, Shape> = {
+  type: { pattern: '[a-z ]+?', read: typeOf },
+  types: { pattern: `(?:${types})(?: or (?:${types}))+`, read: asText },
+  kind: { pattern: `${types}|empty|a fraction`, read: asText },
+  characters: { pattern: '[\\d,]+ characters?', read: count },
+  entries: { pattern: '[\\d,]+ entr(?:y|ies)', read: count },
+  days: { pattern: '[\\d,]+ days?', read: count },
+  bound: { pattern: '-?\\d[\\d.]*', read: Number },
+  key: { pattern: '\\S+?', read: asText },
+  value: { pattern: '\\S+?', read: asText },
+  instead: { pattern: '(?:, not .+)?', read: asText },
+  advice: { pattern: '(?:; .+)?', read: asText },
+};
+const ANY: Shape = { pattern: '.+?', read: asText };
+
+/** Longer messages are not compared with the patterns, to save time; no value is that long. */
+const MAX_LENGTH = 2000;
+
+const PLACEHOLDER = /\{(\w+)\}/;
+const constant = new Map(faultEntries.filter(([, text]) => !PLACEHOLDER.test(text)).map(([key, text]) => [text, key]));
+/** The longest message first, because it is the most specific. */
+const withValues = faultEntries
+  .filter(([, text]) => PLACEHOLDER.test(text))
+  .map(([key, text]) => {
+    const parts = text.split(PLACEHOLDER);
+    const names = parts.filter((_, at) => at % 2 === 1);
+    const source = parts.map((part, at) => (at % 2 === 0 ? escaped(part) : `(${(shapes[part] ?? ANY).pattern})`));
+    const words = parts.filter((_, at) => at % 2 === 0).join('');
+    return { key, names, pattern: new RegExp(`^${source.join('')}$`, 's'), length: words.length };
+  })
+  .sort((a, b) => b.length - a.length);
+
+/** The key and the values of a message; undefined for one that is not in the table. */
+export function knownFault(message: string): KnownFault | undefined {
+  const key = constant.get(message);
+  if (key) return { key, values: {} };
+  if (message.length > MAX_LENGTH) return undefined;
+  for (const one of withValues) {
+    const found = one.pattern.exec(message);
+    if (!found) continue;
+    const values = one.names.map((name, at) => [name, (shapes[name] ?? ANY).read(found[at + 1] ?? '')] as const);
+    return { key: one.key, values: Object.fromEntries(values) };
+  }
+  return undefined;
 }

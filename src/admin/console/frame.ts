@@ -1,5 +1,6 @@
 // What all pages of the console share: the sign-in with the account's second factor, permissions (an action without
 // permission is neither displayed nor accepted), navigation, and what a form shows after a fault.
+
 import { z } from 'zod';
 import type { AccountPageHelpers } from '../../account/account-page-helpers.ts';
 import type { Account } from '../../accounts/account.ts';
@@ -22,7 +23,6 @@ import { type ConsoleRights, createConsoleRights } from './console-rights.ts';
 import { errorPageOf } from './error-page.ts';
 import { fieldFaultsOf, pageFaults } from './fault-sentences.ts';
 import { firstPage, type NavigationCounts, navigationAt } from './navigation.ts';
-import { createNavigationCounts, type NavigationCountsDependencies } from './navigation-counts.ts';
 
 export type Frame = ReturnType<typeof createFrame>;
 
@@ -227,4 +227,22 @@ export const listQuery = z.object({
 export function listPath(path: string, filters: Record<string, string | undefined>): string {
   const given = Object.entries(filters).filter((pair): pair is [string, string] => Boolean(pair[1]));
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+interface NavigationCountsDependencies {
+  /** How many requests were rejected lately. */
+  recentRejections(): Promise<number>;
+}
+
+function createNavigationCounts({ recentRejections }: NavigationCountsDependencies) {
+  const countsOfRequest = new WeakMap<object, NavigationCounts>();
+  const count: Middleware = async (ctx, next) => {
+    countsOfRequest.set(ctx.req, { rejections: await recentRejections() });
+    return next();
+  };
+  return {
+    count,
+    /** What `count` read; nothing before it ran. */
+    countsAt: (ctx: Context): NavigationCounts => countsOfRequest.get(ctx.req) ?? { rejections: 0 },
+  };
 }

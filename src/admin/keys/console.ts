@@ -1,18 +1,19 @@
 // /admin/keys: the signing keys and certificates of each use from next to retired, who verifies with them, and their rotation.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
 import type { KeyInfo, RotationOutcome } from '../../keys/keyring.ts';
-import { type KeyUse, keyUses, type RotationPolicy } from '../../keys/rotation.ts';
+import { type KeyState, type KeyUse, keyUses, type RotationPolicy } from '../../keys/rotation.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type PageText, t } from '../../texts/text.ts';
-import type { Action, Block } from '../console/blocks.ts';
+import type { Action, Block, Cell, Stage } from '../console/blocks.ts';
+import { expiryCell } from '../console/expiry.ts';
 import type { Frame } from '../console/frame.ts';
 import type { KeyAdmin } from './actions.ts';
 import { LEADS, TITLES, verifierTable } from './console-parts.ts';
-import { keyStages } from './console-stages.ts';
 import type { KeyReadiness } from './readiness.ts';
 import { obstacleOf, ROTATIONS, type Rotation, rotationsNow } from './rotation-steps.ts';
 
@@ -136,4 +137,55 @@ async function samlVerifiers(
   const { verifiers, isMore } = await readiness.serviceProviders(frame.actor(ctx));
   const next = keys.find(({ use, state }: { use: KeyUse; state: string }) => use === 'saml' && state === 'next');
   return [verifierTable(verifiers, isMore, next !== undefined)];
+}
+
+const NAMES: Record<KeyState, Pick<Stage, 'title' | 'empty' | 'tone'>> = {
+  next: { title: t('console.keys.stage.next'), empty: t('console.keys.none-published'), tone: 'warn' },
+  active: { title: t('console.keys.stage.active'), empty: t('console.keys.none'), tone: 'good' },
+  retired: { title: t('console.keys.stage.retired'), empty: t('console.keys.none'), tone: 'plain' },
+};
+const ORDER: readonly KeyState[] = ['next', 'active', 'retired'];
+
+interface Dates {
+  policy: RotationPolicy;
+  now: Date;
+}
+
+/** The keys of one use as stages. */
+function keyStages(
+  head: Pick<Extract<Block, { kind: 'stages' }>, 'title' | 'lead' | 'actions'>,
+  keys: readonly KeyInfo[],
+  dates: Dates,
+): Block {
+  const stages = ORDER.map((state) => ({
+    ...NAMES[state],
+    items: keys.filter((key) => key.state === state).map((key) => itemOf(key, dates)),
+  }));
+  return { kind: 'stages', ...head, stages };
+}
+
+const plus = (from: Date | null, seconds: number) => from && new Date(from.getTime() + seconds * 1000);
+
+function itemOf(key: KeyInfo, { policy, now }: Dates): Stage['items'][number] {
+  const { kid, alg, use, state, createdAt, activatedAt, retiredAt, certificate, canSignFrom } = key;
+  const rows: Record<KeyState, { label: PageText; value: Cell }[]> = {
+    next: [
+      { label: t('console.keys.published'), value: createdAt },
+      { label: t('console.keys.can-sign-from'), value: canSignFrom },
+    ],
+    active: [
+      { label: t('console.keys.signs-since'), value: activatedAt ?? createdAt },
+      ...(use === 'oidc'
+        ? [{ label: t('console.keys.rotates'), value: plus(activatedAt ?? createdAt, policy.rotateAfterSeconds) }]
+        : []),
+    ],
+    retired: [
+      { label: t('console.keys.stage.retired'), value: retiredAt },
+      { label: t('console.keys.removed'), value: plus(retiredAt ?? createdAt, policy.retireAfterSeconds) },
+    ],
+  };
+  const expires = certificate
+    ? [{ label: t('console.keys.certificate-expires'), value: expiryCell(certificate.until, now) }]
+    : [];
+  return { name: { text: alg, small: kid }, rows: [...rows[state], ...expires] };
 }

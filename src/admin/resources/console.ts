@@ -12,14 +12,13 @@ import type { Fault } from '../../platform/faults.ts';
 import { inLanguage, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
-import { dangerZone } from '../console/danger-zone.ts';
+import { assertTypedName, dangerZone, deletionForm, readTypedName } from '../console/danger-zone.ts';
 import { faultText } from '../console/fault-sentences.ts';
 import { sortColumn, sortedBy } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import { lines } from '../console/text-area.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { ResourceAdmin } from './actions.ts';
-import { apiDeletion } from './console-deletion.ts';
 import { type ApiPagesDependencies, HOME, pathOf, READ, WRITE } from './console-parts.ts';
 
 const query = z.object({ sort: z.enum(['identifier', '-identifier']).default('identifier') });
@@ -291,4 +290,34 @@ function scopeCells(api: Resource): Cell[] {
       ...(permission !== undefined && { small: t('console.apis.only-with', { permission }) }),
     };
   });
+}
+
+function apiDeletion(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
+  router.get('/:identifier/delete', ...frame.page(WRITE), async (ctx) => {
+    const { identifier } = await resources.get(ctx.params.identifier ?? '');
+    frame.show(ctx, deletionPage(identifier));
+  });
+
+  router.post('/:identifier/delete', ...frame.change(WRITE), async (ctx) => {
+    const { identifier } = await resources.get(ctx.params.identifier ?? '');
+    const typed = await readTypedName(ctx);
+    await frame.attempt(
+      ctx,
+      async () => {
+        assertTypedName(typed, identifier);
+        await resources.remove(identifier, frame.actor(ctx));
+        frame.redirect(ctx, HOME, t('console.apis.deleted'));
+      },
+      () => deletionPage(identifier, typed),
+    );
+  });
+}
+
+function deletionPage(identifier: string, typed?: string): ConsolePage {
+  const at = pathOf(identifier);
+  return {
+    title: t('console.apis.delete-title', { identifier }),
+    back: { href: at, label: identifier },
+    blocks: [deletionForm({ at, name: identifier, lead: t('console.apis.delete-lead'), typed })],
+  };
 }

@@ -2,17 +2,18 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
+import { forbidden } from '../../http/errors.ts';
 import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
 import { missingReads } from '../../rbac/rights.ts';
 import type { Role } from '../../rbac/role.ts';
 import { inLanguage, type PageText, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
-import { dangerZone } from '../console/danger-zone.ts';
+import { assertTypedName, dangerZone, deletionForm, readTypedName } from '../console/danger-zone.ts';
 import { quotedPermissions } from '../console/permission-words.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from '../console/row-buttons.ts';
 import type { RoleAdmin } from './actions.ts';
-import { roleDeletion } from './console-deletion.ts';
 import { roleList } from './console-lists.ts';
 import { type MemberPagesDependencies, memberPages } from './console-members.ts';
 import { type RoleValues, roleSections, sentRole } from './role-form.ts';
@@ -173,4 +174,42 @@ async function formBlocks(
   };
   const searches = values.version === undefined ? [] : permissionSearch(action, all, search);
   return [...searches, ...searchNotice(sections, search, isLocked ? 0 : hidden.length), form];
+}
+
+function roleDeletion(
+  router: Router<State, Extras>,
+  dependencies: MemberPagesDependencies & { roles: RoleAdmin },
+): void {
+  const { frame, roles } = dependencies;
+  const page = async (role: Role, typed?: string): Promise<ConsolePage> => {
+    const count = (await roles.members()).get(role.id) ?? 0;
+    const { counted } = limits.lists;
+    const members = { count: Math.min(count, counted), more: count > counted ? 'yes' : 'no' };
+    const lead = count === 0 ? t('console.roles.no-members-yet') : t('console.roles.delete-lead', members);
+    return {
+      title: t('console.roles.delete-title', { role: role.name }),
+      back: { href: pathOf(role), label: role.name },
+      blocks: [deletionForm({ at: pathOf(role), name: role.name, lead, typed })],
+    };
+  };
+
+  router.get('/:id/delete', ...frame.page(WRITE), async (ctx) => {
+    const role = await roles.get(ctx.params.id ?? '');
+    if (!(await mayChangeRole(dependencies, ctx, role))) throw forbidden('forbidden');
+    frame.show(ctx, await page(role));
+  });
+
+  router.post('/:id/delete', ...frame.change(WRITE), async (ctx) => {
+    const role = await roles.get(ctx.params.id ?? '');
+    const typed = await readTypedName(ctx);
+    await frame.attempt(
+      ctx,
+      async () => {
+        assertTypedName(typed, role.name);
+        await roles.remove(role.id, frame.actor(ctx));
+        frame.redirect(ctx, '/admin/roles', t('console.roles.deleted'));
+      },
+      () => page(role, typed),
+    );
+  });
 }

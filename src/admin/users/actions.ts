@@ -9,7 +9,7 @@ import { newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { SsoIds } from '../../federation/sso-ids.ts';
 import { AppError, forbidden } from '../../http/errors.ts';
-import type { EndSession } from '../../logout/end-session.ts';
+import type { EndedAll, EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { OwnFactors } from '../../mfa/account-factors.ts';
 import type { Mfa } from '../../mfa/create-mfa.ts';
@@ -20,7 +20,7 @@ import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Roles } from '../../rbac/roles.ts';
 import type { PasswordReset } from '../../recovery/password-reset.ts';
 import type { Invitations } from '../../registration/invitation.ts';
-import { type Db, transaction } from '../../storage/database.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { PageText } from '../../texts/text.ts';
 import type { OnCreated } from '../api/idempotency.ts';
@@ -29,8 +29,6 @@ import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { assertMayCreate, type CreatedUser, createUser, type NewUser } from './creation.ts';
 import { changesLogin, createUserLookup, type UserLookup } from './lookup.ts';
 import { assertMailed, passwordRejected } from './outcomes.ts';
-import { type RecoveryActions, recoveryActions } from './recovery-actions.ts';
-import { type ChangeRoles, createChangeRoles, type RoleActions, roleActions } from './role-actions.ts';
 
 export type { CreatedUser, NewUser } from './creation.ts';
 
@@ -272,5 +270,111 @@ function passwordActions(
       await credentials.forceChange(id, by);
       await endSession.all(id, 'ended-by-admin', by);
     },
+  };
+}
+
+interface RecoveryActions {
+  unlock(id: string, by: Actor): Promise<void>;
+  /** Removes every second factor and ends every session. */
+  resetFactors(id: string, by: Actor): Promise<void>;
+  /** Lets the user set up a first second factor (setting first_factor). */
+  allowFirstFactor(id: string, by: Actor): Promise<void>;
+  endSessions(id: string, by: Actor): Promise<EndedAll>;
+}
+
+interface RecoveryActionsDependencies {
+  audit: Audit;
+  authority: Authority;
+  mfa: Mfa;
+  lockout: Lockout;
+  endSession: EndSession;
+  notifyOwner: NotifyOwner;
+}
+
+function recoveryActions(
+  { audit, authority, mfa, lockout, endSession, notifyOwner }: RecoveryActionsDependencies,
+  { find, findManaged }: UserLookup,
+): RecoveryActions {
+  return {
+    async unlock(id, by) {
+      await lockout.unlock(await findManaged(id, by, ['gatehouse.users:unlock']));
+      await audit.record({ ...by, type: 'sign-in.unlocked', outcome: 'success', subjectId: id });
+    },
+
+    async resetFactors(id, by) {
+      const account = await findManaged(id, by, ['gatehouse.users:reset-factors']);
+      assertFreshProof(by, 'user.reset-factors', account.username);
+      await mfa.factors.reset(id, by);
+      await mfa.knownBrowsers.endTrust(id);
+      await endSession.all(id, 'ended-by-admin', by);
+      await notifyOwner(account, 'factors-reset', by.request);
+    },
+
+    async allowFirstFactor(id, by) {
+      const { username } = await findManaged(id, by, ['gatehouse.users:reset-factors']);
+      assertFreshProof(by, 'user.allow-factor', username);
+      await mfa.firstEnrolment.allow(id, by);
+    },
+
+    // It gives nobody anything, so it takes no more than the permission, also for users with more rights.
+    async endSessions(id, by) {
+      await authority.assertCovers(by, 'gatehouse.sessions:end', id);
+      const { username } = await find(id);
+      assertFreshProof(by, 'user.end-sessions', username);
+      return endSession.all(id, 'ended-by-admin', by);
+    },
+  };
+}
+
+interface RoleActions {
+  setRoles(id: string, names: readonly string[], by: Actor, expected?: Expected): Promise<Account>;
+  /** Gives or takes one role. Returns false when the user had it, or had it not, before; a role that a connection gives stays. */
+  changeRole(id: string, change: { add: string } | { remove: string }, by: Actor): Promise<boolean>;
+}
+
+/** Makes these the roles of the account. */
+type ChangeRoles = (account: Account, names: readonly string[], by: Actor, tx: Tx) => Promise<Account>;
+
+/** To give and take roles: one of these, and the right to manage the role. */
+const ASSIGN: readonly OwnPermission[] = ['gatehouse.users:write', 'gatehouse.roles:write'];
+
+function createChangeRoles({ roles }: { roles: Roles }, { find }: UserLookup): ChangeRoles {
+  return async (account, names, by, tx) => {
+    const direct = await roles.direct(account.id, tx);
+    // The list also names what a connection gives: as a direct role it would stay when the connection takes it away.
+    const wanted = new Set(names.filter((name) => direct.includes(name) || !account.roles.includes(name)));
+    await roles.setRoles(account.id, [...wanted], by, tx);
+    const isSame = wanted.size === direct.length && direct.every((name) => wanted.has(name));
+    if (!isSame) assertFreshProof(by, 'user.change-roles', account.username);
+    return find(account.id, tx);
+  };
+}
+
+function roleActions(
+  { db, roles }: { db: Db; roles: Roles },
+  { lockForChange }: UserLookup,
+  changeRoles: ChangeRoles,
+): RoleActions {
+  async function lockLocal(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Account> {
+    const account = await lockForChange(id, by, expected, tx, ASSIGN);
+    if (account.source === 'file') throw forbidden('owned_by_file');
+    return account;
+  }
+
+  return {
+    setRoles: (id, names, by, expected = 'any') =>
+      transaction(db, async (tx) => changeRoles(await lockLocal(id, by, expected, tx), names, by, tx)),
+
+    changeRole: (id, change, by) =>
+      transaction(db, async (tx) => {
+        const account = await lockLocal(id, by, 'any', tx);
+        const direct = await roles.direct(id, tx);
+        const isAdded = 'add' in change;
+        const name = isAdded ? change.add : change.remove;
+        if (isAdded ? account.roles.includes(name) : !direct.includes(name)) return false;
+        const names = isAdded ? [...direct, name] : direct.filter((one) => one !== name);
+        await changeRoles(account, names, by, tx);
+        return true;
+      }),
   };
 }

@@ -1,6 +1,7 @@
 // Users from a CSV file: each row is checked and created on its own, so that a wrong row stops no other. A trial run checks
 // the same and creates nothing.
 
+import { CsvError, parse } from 'csv-parse/sync';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { type AttributeSchema, attributeFaults } from '../../accounts/attributes.ts';
 import { nameKey } from '../../accounts/names.ts';
@@ -25,7 +26,6 @@ import { unavailableIn } from '../../storage/unavailable.ts';
 import { concatenated, type PageText, sentences, t } from '../../texts/text.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
-import { parseCsv } from './csv.ts';
 import { INVITED_WITH_PASSWORD } from './outcomes.ts';
 
 export interface ImportRow {
@@ -265,4 +265,42 @@ function profileOf(values: Values) {
 
 function rolesOf({ roles = '' }: Values): string[] {
   return roles.split(';').flatMap((role) => role.trim() || []);
+}
+
+interface CsvRow {
+  /** Where it begins in the text, the first line being 1. */
+  line: number;
+  cells: string[];
+}
+
+/** The rows of the text; rows without a value are left out. A quote that is never closed is closed at the end. */
+export function parseCsv(text: string): CsvRow[] {
+  // One kind of line end: the parser counts a CR LF inside quotes as two lines.
+  const source = text.replaceAll('\r\n', '\n');
+  try {
+    return rowsOf(source);
+  } catch (error) {
+    if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') return rowsOf(`${source}"`);
+    throw error;
+  }
+}
+
+function rowsOf(source: string): CsvRow[] {
+  const firstLine = source.slice(0, source.search(/\n|$/));
+  const rows = parse(source, {
+    bom: true,
+    delimiter: firstLine.includes(';') && !firstLine.includes(',') ? ';' : ',',
+    record_delimiter: '\n',
+    relax_column_count: true,
+    relax_quotes: true,
+    trim: true,
+    skip_records_with_empty_values: true,
+    info: true,
+  }) as unknown as { record: string[]; info: { lines: number } }[];
+  // `info.lines` is the line on which the row ends.
+  return rows.map(({ record, info }) => ({ line: info.lines - lineEnds(record), cells: record }));
+}
+
+function lineEnds(cells: readonly string[]): number {
+  return cells.join('').split('\n').length - 1;
 }

@@ -5,7 +5,13 @@
 import type { NewImage } from '../../brand/image-reader.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
-import { type AttemptResult, createJobQueue, type JobQueue } from '../../jobs/queue.ts';
+import {
+  type AttemptResult,
+  createJobQueue,
+  type JobQueue,
+  type QueuedJob,
+  type QueueStore,
+} from '../../jobs/queue.ts';
 import { OutgoingError } from '../../network/outgoing-fetch.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -15,7 +21,6 @@ import { storedText } from '../../texts/stored-text.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { registrationOf } from '../application.ts';
 import { isGenuineApplication } from '../macs/protected-applications.ts';
-import { createPictureQueueStore, type PictureJob } from './picture-queue.ts';
 import { pictureMac } from './picture-rows.ts';
 import { planPicture } from './plan-picture.ts';
 
@@ -119,4 +124,52 @@ async function store(
 function reasonOf(error: unknown): PageText | undefined {
   if (error instanceof PictureFault) return error.text;
   return error instanceof OutgoingError || error instanceof ImageFault ? error.message : undefined;
+}
+
+interface PictureJob extends QueuedJob {
+  url: string;
+}
+
+function createPictureQueueStore({ db, now }: { db: Db; now: Clock }): QueueStore<PictureJob> {
+  return {
+    // A lane for each application, so that a server that does not answer delays no other.
+    async due({ limit, exceptLanes }) {
+      const rows = await db.applicationPicture.findMany({
+        where: { url: { not: null }, nextTryAt: { lte: now() }, applicationId: { notIn: [...exceptLanes] } },
+        orderBy: { nextTryAt: 'asc' },
+        take: limit,
+        select: { applicationId: true, url: true, tries: true, lastError: true },
+      });
+      return rows.map(({ applicationId, url, ...row }) => ({
+        ...row,
+        id: applicationId,
+        lane: applicationId,
+        url: url ?? '',
+      }));
+    },
+
+    async claim({ id, url, tries }, leaseUntil) {
+      const where = { applicationId: id, url, tries, nextTryAt: { not: null } };
+      const { count } = await db.applicationPicture.updateMany({
+        where,
+        data: { tries: tries + 1, nextTryAt: leaseUntil },
+      });
+      return count === 1;
+    },
+
+    // The attempt has stored the picture.
+    complete: async () => {},
+
+    async retry({ id, url, tries }, { reason, nextTryAt }) {
+      const where = { applicationId: id, url, tries: tries + 1, nextTryAt: { not: null } };
+      await db.applicationPicture.updateMany({ where, data: { lastError: reason, nextTryAt, updatedAt: now() } });
+    },
+
+    // There is no last try.
+    giveUp: async () => {},
+
+    async waitAtMost(until) {
+      await db.applicationPicture.updateMany({ where: { nextTryAt: { gt: until } }, data: { nextTryAt: until } });
+    },
+  };
 }

@@ -5,7 +5,6 @@ import type { AuditEventType } from '../events.ts';
 import { accountTexts } from './accounts.ts';
 import { applicationTexts } from './applications.ts';
 import type { EventKind, EventText, SentenceKey, Template } from './event-text.ts';
-import { reasonTexts } from './reasons.ts';
 import { signInTexts } from './sign-ins.ts';
 
 export const eventTexts: Record<AuditEventType, EventText> = { ...signInTexts, ...accountTexts, ...applicationTexts };
@@ -145,3 +144,68 @@ function methodsOf(amr: unknown, connection: Slot | Text | undefined): Slot | Te
     ? t('activity.method.at-connection', { methods: allOf(methods), connection: provider })
     : allOf(methods);
 }
+
+const reasonTexts: Record<string, Text> = {
+  access_denied: t('activity.reason.access-denied'),
+  access_lost: t('console.events.reason.access-lost'),
+  account_selection_required: t('console.events.reason.account-selection-required'),
+  address_in_use: t('console.events.reason.address-in-use'),
+  by_mail: t('console.events.reason.by-mail'),
+  captcha_unsolved: t('console.events.reason.captcha-unsolved'),
+  consent_required: t('console.events.reason.consent-required'),
+  denied_network: t('activity.reason.denied-network'),
+  directory_account_disabled: t('console.events.reason.directory-account-disabled'),
+  directory_account_expired: t('console.events.reason.directory-account-expired'),
+  directory_account_locked: t('console.events.reason.directory-account-locked'),
+  directory_answer_invalid: t('console.events.reason.directory-answer-invalid'),
+  directory_constraint: t('console.events.reason.directory-constraint'),
+  directory_gone: t('console.events.reason.directory-gone'),
+  directory_no_identifier: t('console.events.reason.directory-no-identifier'),
+  directory_no_password: t('console.events.reason.directory-no-password'),
+  directory_no_right: t('console.events.reason.directory-no-right'),
+  directory_no_user: t('console.events.reason.directory-no-user'),
+  directory_not_here: t('console.events.reason.directory-not-here'),
+  directory_not_now: t('console.events.reason.directory-not-now'),
+  directory_password_expired: t('console.events.reason.directory-password-expired'),
+  directory_password_must_change: t('console.events.reason.directory-password-must-change'),
+  directory_unwilling: t('console.events.reason.directory-unwilling'),
+  disabled_account: t('activity.reason.disabled-account'),
+  expired: t('activity.reason.expired'),
+  expired_token: t('console.events.reason.expired-token'),
+  'invalid-signature': t('activity.reason.invalid-signature'),
+  invalid_client: t('console.events.reason.invalid-client'),
+  invalid_client_metadata: t('console.events.reason.invalid-client-metadata'),
+  invalid_dpop_proof: t('console.events.reason.invalid-dpop-proof'),
+  invalid_grant: t('console.events.reason.invalid-grant'),
+  invalid_link: t('console.events.reason.invalid-link'),
+  invalid_redirect_uri: t('console.events.reason.invalid-redirect-uri'),
+  invalid_request: t('activity.reason.invalid-request'),
+  invalid_request_object: t('activity.reason.invalid-request-object'),
+  invalid_scope: t('activity.reason.invalid-scope'),
+  invalid_target: t('activity.reason.invalid-target'),
+  invalid_token: t('console.events.reason.invalid-token'),
+  login_required: t('console.events.reason.login-required'),
+  malformed: t('activity.reason.malformed'),
+  metadata_expired: t('console.events.reason.metadata-expired'),
+  name_id_encrypted: t('console.events.reason.name-id-encrypted'),
+  no_logout: t('activity.reason.no-logout'),
+  no_password: t('console.events.reason.no-password'),
+  no_such_session: t('console.events.reason.no-such-session'),
+  not_handed_over: t('activity.reason.not-handed-over'),
+  not_permitted: t('activity.reason.not-permitted'),
+  replayed: t('activity.reason.replayed'),
+  revoked: t('activity.reason.revoked'),
+  session_ended: t('activity.reason.session-ended'),
+  switched_off: t('activity.reason.switched-off'),
+  too_many_codes: t('activity.reason.too-many-codes'),
+  too_many_requests: t('activity.reason.too-many-requests'),
+  too_many_tries: t('activity.reason.too-many-tries'),
+  unauthorized_client: t('activity.reason.unauthorized-client'),
+  unknown_account: t('console.events.reason.unknown-account'),
+  unknown_code: t('console.events.reason.unknown-code'),
+  'unknown-credential': t('console.events.reason.unknown-credential'),
+  unsupported_grant_type: t('console.events.reason.unsupported-grant-type'),
+  used: t('activity.reason.used'),
+  wrong: t('activity.reason.wrong'),
+  wrong_password: t('console.events.reason.wrong-password'),
+};

@@ -1,14 +1,15 @@
 // An OpenID Connect relying party, written with openid-client 6: code flow with PKCE, state and nonce; userinfo; refresh;
 // RP-initiated and back-channel logout.
+
 import { randomBytes } from 'node:crypto';
 import * as oidc from 'openid-client';
 import { plural } from '../../platform/plural.ts';
 import type { DemoApp, LogoutReporting } from '../app.ts';
-import { problemPage, signedOutPage } from '../pages.ts';
+import { type Html, html, page } from '../html.ts';
+import { facts, noticeOf, problemPage, signedOutPage } from '../pages.ts';
 import { createSessions } from '../sessions.ts';
 import { type Answer, originOf, type Request, type Routes, serveSite } from '../web.ts';
 import { type LogoutTokenCheck, logoutTokenCheck } from './logout-token.ts';
-import { signedInPage } from './pages.ts';
 import type { Session, StartedSignIn } from './session.ts';
 
 const APP = { name: 'Demo OIDC app', protocol: 'OpenID Connect' } as const;
@@ -186,4 +187,50 @@ function reason(error: unknown): string {
     return error.error_description ?? error.error;
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The data of the page. */
+function signedInPage(appName: string, { claims, userinfo, ...session }: Session, notice?: string): string {
+  const name = String(userinfo.name ?? claims.name ?? session.subject);
+  return page(
+    `${name} · ${appName}`,
+    html`
+<p class="eyebrow">${appName}</p>
+<h1>Hello, ${name}</h1>
+${noticeOf(notice)}
+<p class="lead">Gatehouse sent this application the following about you, and nothing else.</p>
+<div class="actions">
+<form method="post" action="/refresh"><button class="button secondary">Refresh the tokens</button></form>
+<form method="post" action="/sign-out"><button class="button primary">Sign out everywhere</button></form>
+</div>
+<section aria-labelledby="claims">
+<h2 id="claims">Claims of the ID token</h2>
+${table(claims)}
+</section>
+<section aria-labelledby="userinfo">
+<h2 id="userinfo">UserInfo response</h2>
+${table(userinfo)}
+</section>
+<section aria-labelledby="tokens">
+<h2 id="tokens">Tokens</h2>
+${table({
+  'issued at': session.tokensAt.toISOString(),
+  'access token':
+    session.accessTokenSeconds === undefined ? 'yes' : `valid for ${plural(session.accessTokenSeconds, 'second')}`,
+  'refresh token': session.refreshToken === undefined ? 'none' : 'yes, a new one with each refresh',
+  refreshes: session.refreshes,
+})}
+</section>`,
+  );
+}
+
+const times = new Set(['iat', 'exp', 'nbf', 'auth_time', 'updated_at']);
+
+function table(values: Record<string, unknown>): Html {
+  return facts(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, formatValue(name, value)])));
+}
+
+function formatValue(name: string, value: unknown): string {
+  if (typeof value === 'number' && times.has(name)) return `${value} (${new Date(value * 1000).toISOString()})`;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

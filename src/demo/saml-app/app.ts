@@ -1,14 +1,15 @@
 // A SAML 2.0 service provider, written with node-saml: registered at Gatehouse by its metadata, and configured by the
 // metadata of Gatehouse. Requests use the redirect binding, responses the POST binding; single logout works in both
 // directions.
+
+import { generateKeyPairSync } from 'node:crypto';
 import { generateServiceProviderMetadata, type Profile, SAML, ValidateInResponseTo } from '@node-saml/node-saml';
+import { selfSignedCertificate } from '../../keys/certificate.ts';
 import type { DemoApp, LogoutReporting } from '../app.ts';
-import { problemPage, signedOutPage } from '../pages.ts';
+import { html, page } from '../html.ts';
+import { facts, noticeOf, problemPage, signedOutPage } from '../pages.ts';
 import { createSessions } from '../sessions.ts';
 import { type Answer, originOf, type Request, type Routes, serveSite } from '../web.ts';
-import { createCredential } from './credential.ts';
-import { identityProvider } from './identity-provider.ts';
-import { type Session, signedInPage } from './pages.ts';
 
 const APP = { name: 'Demo SAML app', protocol: 'SAML 2.0' } as const;
 const SESSION = 'demo_saml_session';
@@ -132,4 +133,81 @@ function attributesOf({ attributes }: Profile): Record<string, string[]> {
 
 function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A fresh RSA key with a certificate for a day, both as PEM. */
+async function createCredential(): Promise<{ privateKey: string; certificate: string }> {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const now = Date.now();
+  const [from, until] = [new Date(now), new Date(now + DAY_MS)];
+  return {
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    certificate: await selfSignedCertificate({ privateKey, publicKey, host: 'demo-saml-app', from, until }),
+  };
+}
+
+// Reads the metadata of Gatehouse into settings of node-saml, which does not read metadata itself. The document comes from
+// a known server on this machine, so regular expressions are enough.
+
+interface IdentityProvider {
+  idpIssuer: string;
+  idpCert: string[];
+  entryPoint: string;
+  logoutUrl: string;
+}
+
+/** Reads `$ISSUER/saml/metadata`. */
+async function identityProvider(issuer: string): Promise<IdentityProvider> {
+  const xml = await (await fetch(`${issuer}/saml/metadata`)).text();
+  const byRedirect = (service: string) => first(xml, `<md:${service} Binding="[^"]+:HTTP-Redirect" Location="([^"]+)"`);
+  return {
+    idpIssuer: first(xml, 'entityID="([^"]+)"'),
+    idpCert: [...xml.matchAll(/<ds:X509Certificate>([^<]+)</g)].map((match) => match[1] ?? ''),
+    entryPoint: byRedirect('SingleSignOnService'),
+    logoutUrl: byRedirect('SingleLogoutService'),
+  };
+}
+
+function first(xml: string, pattern: string): string {
+  const found = new RegExp(pattern).exec(xml)?.[1];
+  if (found === undefined) throw new Error(`The metadata of Gatehouse has no ${pattern}.`);
+  return found;
+}
+
+interface Session {
+  profile: Profile;
+  /** Attribute name -> its values. */
+  attributes: Record<string, string[]>;
+}
+
+/** The content of the assertion. */
+function signedInPage(appName: string, { profile, attributes }: Session, notice?: string): string {
+  const name = attributes.displayName?.[0] ?? profile.nameID;
+  const values = Object.entries(attributes).map(([attribute, all]) => [attribute, all.join(', ')]);
+  return page(
+    `${name} · ${appName}`,
+    html`
+<p class="eyebrow">${appName}</p>
+<h1>Hello, ${name}</h1>
+${noticeOf(notice)}
+<p class="lead">Gatehouse sent this application an assertion about you, which only this application can read.</p>
+<form class="actions" method="post" action="/sign-out">
+<button class="button primary">Sign out everywhere</button>
+</form>
+<section aria-labelledby="attributes">
+<h2 id="attributes">Attributes</h2>
+${facts(Object.fromEntries(values))}
+</section>
+<section aria-labelledby="subject">
+<h2 id="subject">Subject and session</h2>
+${facts({
+  NameID: profile.nameID,
+  'NameID format': profile.nameIDFormat,
+  SessionIndex: profile.sessionIndex ?? 'none',
+  Issuer: profile.issuer,
+})}
+</section>`,
+  );
 }

@@ -1,7 +1,9 @@
 // What fixes a broken rule, where a fix is safe: the change that an administrator would make by hand, so it takes the same
 // permission and is audited like it.
+import type { Account } from '../../accounts/account.ts';
 import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
 import { mergePatch } from '../../admin/applications/declaration-values.ts';
+import type { ConnectionAdmin } from '../../admin/connections/actions.ts';
 import { nameAndUsername } from '../../admin/console/names.ts';
 import type { UserAdmin } from '../../admin/users/actions.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
@@ -14,9 +16,11 @@ import { withProfileFields } from '../../applications/security-profile.ts';
 import { check } from '../../applications/validation.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { applicationEntry } from '../../config-file/export.ts';
+import type { Connection } from '../../connections/connection.ts';
 import { AppError } from '../../http/errors.ts';
 import { grantOf } from '../../oidc/engine/requests/request-rules.ts';
 import { EVERYTHING_SCOPE, OWN_PREFIX } from '../../rbac/built-in.ts';
+import type { Rejection } from '../../rejections/rejections.ts';
 import type { RuleId } from '../../rejections/rules.ts';
 import { samlSideOf } from '../../saml/metadata/service-providers.ts';
 import { type NameIdFormatName, nameIdFormatOf } from '../../saml/xml/names.ts';
@@ -24,7 +28,6 @@ import { concatenated, listOf, type PageText, t } from '../../texts/text.ts';
 import { roleInFile } from '../role-in-file.ts';
 import { type Case, oidcTrial, samlTrial } from './evaluation.ts';
 import type { ApplicableFix } from './fix.ts';
-import { type UpstreamFixDependencies, upstreamFixesOf } from './upstream-fixes.ts';
 
 export interface FixDependencies extends UpstreamFixDependencies {
   applicationAdmin: Pick<ApplicationAdmin, 'update' | 'setEnabled' | 'readMetadata' | 'readMetadataAgain'>;
@@ -345,4 +348,45 @@ function useFormat(name: string, format: NameIdFormatName | undefined): Change |
     effect: t('console.rejections.effect.name-id', { name, format }),
     patch: { name_id_format: format },
   };
+}
+
+interface UpstreamFixDependencies {
+  connectionAdmin: Pick<ConnectionAdmin, 'setEnabled'>;
+  userAdmin: Pick<UserAdmin, 'update'>;
+}
+
+function upstreamFixesOf(
+  rule: RuleId,
+  { received }: Pick<Rejection, 'received'>,
+  { connection, account }: { connection: Connection; account: Account | undefined },
+  { connectionAdmin, userAdmin }: UpstreamFixDependencies,
+): ApplicableFix[] {
+  const { id, name, enabled, source } = connection;
+  const needs = 'gatehouse.connections:write';
+  if (rule === 'connection' && !enabled && source !== 'file')
+    return [
+      {
+        id: 'enable',
+        label: t('console.rejections.enable', { name }),
+        effect: t('console.rejections.effect.enable', { name }),
+        needs,
+        apply: (by) => connectionAdmin.setEnabled(id, true, by),
+      },
+    ];
+  const { subject } = received;
+  if (rule === 'address' && account && account.source !== 'file' && subject !== undefined) {
+    const user = nameAndUsername(account);
+    return [
+      {
+        id: 'relink',
+        label: t('console.rejections.relink', { user }),
+        effect: t('console.rejections.effect.relink', { user }),
+        warning: t('console.rejections.relink-warning', { user, name }),
+        needs: 'gatehouse.users:write',
+        apply: (by) => userAdmin.update(account.id, { ssoId: subject, ssoConnection: id }, by),
+      },
+    ];
+  }
+  // Whether newer documents would verify an answer, only the next sign-in tells: the answer is not stored.
+  return [];
 }

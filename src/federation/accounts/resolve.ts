@@ -1,5 +1,6 @@
 // Signs a verified identity in to an account: finds it by match.ts, creates or links it, and lets profile and roles follow the
 // upstream. Everything happens in one transaction.
+
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { nameKey } from '../../accounts/names.ts';
@@ -12,17 +13,17 @@ import type { EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { Outbox } from '../../mail/outbox.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { randomToken } from '../../platform/random.ts';
 import type { RequestInfo } from '../../platform/request-info.ts';
 import type { SetConnectionRoles } from '../../rbac/connection-roles.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { FederationError } from '../faults.ts';
 import type { ExternalIdentities } from '../identities.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
 import { type AccountFacts, type FactsDependencies, labelOf, readFacts } from './facts.ts';
 import { type MappedProfile, mappedRoles } from './mapping.ts';
 import { type Match, matchAccount } from './match.ts';
-import { addressInUse, assertUser, isTakenMeanwhile, rejected, taken } from './rejections.ts';
 import { acceptableFields, updateProfile } from './update-profile.ts';
-import { freeUserName } from './user-name.ts';
 
 export type Resolution =
   | { outcome: 'signed-in'; account: Account }
@@ -264,4 +265,101 @@ async function setRoles(
   const roleIds = mappedRoles(names, rules.mappings);
   const { added, removed } = await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, by, tx);
   return added.length + removed.length > 0;
+}
+
+const MAX_LENGTH = 40;
+const ATTEMPTS = 20;
+
+/** Names to try in order; `suffix` makes the later ones unlikely to be taken. */
+function* userNames(
+  { username, email, name }: { username?: string | undefined; email?: string | undefined; name?: string | undefined },
+  suffix: () => string,
+): Generator<string> {
+  const base = [username, email, name].map(usernameCharacters).find((one) => one !== '') ?? 'user';
+  yield base;
+  for (let attempt = 2; attempt <= ATTEMPTS; attempt += 1) yield `${base}-${attempt}`;
+  for (;;) yield `${base}-${suffix()}`;
+}
+
+/** The first of these names that is not taken. */
+async function freeUserName(
+  profile: Parameters<typeof userNames>[0],
+  isTaken: (name: string) => Promise<boolean>,
+): Promise<string> {
+  const suffix = () =>
+    randomToken(4)
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, '');
+  for (const name of userNames(profile, suffix)) if (!(await isTaken(name))) return name;
+  throw new Error('there is no free username');
+}
+
+/** Lower-case letters, digits and . _ - of the part before an @. */
+function usernameCharacters(text: string | undefined): string {
+  return (text ?? '')
+    .split('@', 1)
+    .join('')
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[\s/\\]+/g, '.')
+    .replace(/[^a-z0-9._-]/g, '')
+    .replace(/^[._-]+|[._-]+$/g, '')
+    .slice(0, MAX_LENGTH);
+}
+
+/** Whether another sign-in stored the identity, or took the name or address, after this one had read that it is free. */
+function isTakenMeanwhile(error: unknown): boolean {
+  return error instanceof AppError && ['identity_taken', 'user_name_taken', 'email_taken'].includes(error.code);
+}
+
+/** The identity was linked to another account. */
+function taken({ profile }: AccountFacts): FederationError {
+  return new FederationError('identity_taken', {
+    rule: 'account',
+    message: 'This identity is connected to another account.',
+    expected: 'an identity that no other account has',
+    received: profile.email ?? profile.username ?? 'no address',
+  });
+}
+
+/** A stronger sign-in is that of the same user; it neither links nor creates an account. */
+function assertUser(userId: string | undefined, { id }: Connection, { known, profile }: AccountFacts): void {
+  if (userId === undefined || known?.id === userId) return;
+  throw new FederationError('upstream_other_user', {
+    rule: 'account',
+    message: 'The identity belongs to a different user than the session.',
+    expected: `an identity of the signed-in user at ${id}`,
+    received: profile.email ?? profile.username ?? 'no address',
+  });
+}
+
+/** The address is that of an account with another subject of the same connection. */
+function addressInUse({ id }: Connection, subject: string, { holder, profile }: AccountFacts): FederationError {
+  return new FederationError('address_in_use', {
+    rule: 'address',
+    message: 'The email address belongs to an account that another user of this connection has.',
+    expected: 'an address that no other user of the connection has',
+    received: `${profile.email ?? 'no address'}, of ${subject} at ${id}`,
+    subject,
+    userId: holder?.id,
+  });
+}
+
+/** No account, or a disabled one. */
+function rejected(
+  fault: 'account_inactive' | 'not_invited',
+  { settings }: Connection,
+  { profile, known, invited, holder }: AccountFacts,
+): FederationError {
+  const disabled = [known, invited, holder].find((one) => one?.isActive === false);
+  return new FederationError(fault, {
+    rule: 'account',
+    userId: fault === 'account_inactive' ? disabled?.id : undefined,
+    message:
+      fault === 'account_inactive'
+        ? 'The user’s account is disabled.'
+        : 'The user has no account, and the connection doesn’t create accounts.',
+    expected: fault === 'account_inactive' ? 'an active account' : 'an account, or create_users: true',
+    received: `${profile.email ?? profile.username ?? 'no address'}${settings.link_only ? ' (link_only)' : ''}`,
+  });
 }

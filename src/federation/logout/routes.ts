@@ -1,20 +1,30 @@
 // /upstream/:id/signed-out, where an upstream returns the browser after a logout, and the two ways in which an OpenID Connect
 // upstream ends sessions here: Back-Channel Logout 1.0 and Front-Channel Logout 1.0.
+
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { OidcConnection } from '../../connections/connection.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { Connection, OidcConnection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { AppError, badRequest, notFound, tooManyRequests } from '../../http/errors.ts';
 import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
 import { relaxPolicy } from '../../http/security-headers.ts';
 import { limits } from '../../limits.ts';
+import type { EndSession } from '../../logout/end-session.ts';
 import type { LogoutRunStore } from '../../logout/logout-run-store.ts';
+import type { RequestInfo } from '../../platform/request-info.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import { FederationError } from '../faults.ts';
 import type { RejectedSignIns } from '../rejected-sign-ins.ts';
-import { type EndedByUpstreamDependencies, endNamedSessions } from './ended-by-upstream.ts';
-import { discoveryOf, issuersOf, type LogoutTokenDependencies, verifyLogoutToken } from './logout-token.ts';
+import type { UpstreamSessions } from '../sessions.ts';
+import {
+  discoveryOf,
+  issuersOf,
+  type LogoutTokenDependencies,
+  type NamedSessions,
+  verifyLogoutToken,
+} from './logout-token.ts';
 import { connectionIdOf } from './upstream-participants.ts';
 
 export interface UpstreamLogoutRoutesDependencies extends LogoutTokenDependencies, EndedByUpstreamDependencies {
@@ -119,4 +129,29 @@ function rateLimit({ rateLimits }: UpstreamLogoutRoutesDependencies): Middleware
     if (!allowed) throw tooManyRequests(retryAfterSeconds);
     return next();
   };
+}
+
+interface EndedByUpstreamDependencies {
+  sessions: UpstreamSessions;
+  endSession: EndSession;
+  audit: Audit;
+}
+
+/**
+ * Ends them without a browser: applications are notified by the server. A name that no session has is no error, because the
+ * session may have ended before (OIDC Back-Channel Logout 1.0 section 2.8).
+ */
+async function endNamedSessions(
+  { sessions, endSession, audit }: EndedByUpstreamDependencies,
+  { id }: Connection,
+  named: NamedSessions,
+  { request, channel }: { request: RequestInfo; channel: 'back' | 'front' },
+): Promise<void> {
+  const found = await sessions.named(id, named);
+  const [first] = found;
+  if (!first) return;
+  const uids = found.map(({ sessionUid }) => sessionUid);
+  if (!(await endSession.several(uids, 'upstream-signed-out', { request }))) return;
+  const data = { connection: id, channel };
+  await audit.record({ type: 'upstream.logout', outcome: 'success', subjectId: first.userId, request, data });
 }

@@ -1,5 +1,6 @@
 // Sign-in at an OAuth 2.0 upstream without OpenID Connect (GitHub, Facebook): the code is redeemed (RFC 6749 4.1), and its API says
 // who the user is. There is no ID token, so neither the time of the sign-in nor its strength is known.
+
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { Connection, OAuth2Connection } from '../../connections/connection.ts';
@@ -8,10 +9,9 @@ import { quirksOf } from '../../connections/presets/presets.ts';
 import { limits } from '../../limits.ts';
 import { OutgoingError } from '../../network/outgoing-fetch.ts';
 import { randomToken } from '../../platform/random.ts';
-import { claimAt, textOf } from '../accounts/mapping.ts';
+import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
 import { FederationError } from '../faults.ts';
-import type { Redeemed, SentRequest, UpstreamAnswer, UpstreamProtocol } from '../upstream.ts';
-import { groupsOf } from './groups.ts';
+import type { Redeemed, SentRequest, UpstreamAnswer, UpstreamIdentity, UpstreamProtocol } from '../upstream.ts';
 
 export interface OAuth2ProtocolDependencies {
   connections: Connections;
@@ -208,4 +208,31 @@ function apiUrl(connection: OAuth2Connection, address: string, token: string, se
 function asOAuth2(connection: Connection): OAuth2Connection {
   if (connection.kind !== 'oauth2') throw new TypeError(`${connection.id} is no OAuth 2.0 connection`);
   return connection;
+}
+
+const listSchema = z.array(z.union([z.string(), z.record(z.string(), z.unknown())]));
+const NOTHING = { names: [], isComplete: false };
+
+/**
+ * With `groups_url`, `groups_claim` is the path of the name in each entry of the list; entries of text need none. A list that the
+ * token may not read, that has another page (RFC 8288) or another form, is incomplete and changes no role.
+ * @param request calls the API; throws FederationError for a status that is not 2xx
+ */
+async function groupsOf(
+  { groups_url: url, groups_claim: path }: OAuth2Connection['settings'],
+  user: Record<string, unknown>,
+  request: (url: string) => Promise<Response>,
+): Promise<UpstreamIdentity['groups']> {
+  if (url === undefined)
+    return path === undefined ? undefined : { names: groupNames(claimAt(user, path)) ?? [], isComplete: true };
+  try {
+    const response = await request(url);
+    const list = listSchema.safeParse(await response.json().catch(() => undefined));
+    if (!list.success || /;\s*rel="?next"?/i.test(response.headers.get('link') ?? '')) return NOTHING;
+    const names = list.data.map((one) => (typeof one === 'string' ? one : textOf(claimAt(one, path ?? 'name'))));
+    return names.every((name) => name !== undefined) ? { names: [...new Set(names)], isComplete: true } : NOTHING;
+  } catch (error) {
+    if (error instanceof FederationError && error.code === 'upstream_answer_invalid') return NOTHING;
+    throw error;
+  }
 }

@@ -2,14 +2,23 @@
 
 import { z } from 'zod';
 import type { Connection, SamlConnection } from '../../connections/connection.ts';
+import type { SamlSettings } from '../../connections/kinds/saml.ts';
 import { quirksOf } from '../../connections/presets/presets.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { postMessage, redirectUrl } from '../../saml/messages/encode.ts';
 import { newMessageId } from '../../saml/messages/message-id.ts';
 import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
+import { bindings, nameIdFormats } from '../../saml/xml/names.ts';
+import { element, samlTime, type XmlElement } from '../../saml/xml/write.ts';
 import { FederationError } from '../faults.ts';
-import type { PassedCheck, SentRequest, UpstreamAnswer, UpstreamProtocol, UpstreamRedirect } from '../upstream.ts';
-import { authnRequest } from './authn-request.ts';
+import type {
+  PassedCheck,
+  SentRequest,
+  UpstreamAnswer,
+  UpstreamProtocol,
+  UpstreamRedirect,
+  UpstreamRequirements,
+} from '../upstream.ts';
 import { checkAnswer } from './check-answer.ts';
 import { identityOf } from './identity.ts';
 import { authenticAnswer, type ReceiveDependencies } from './receive.ts';
@@ -112,4 +121,49 @@ function withLoginHint(location: string, loginHint: string | undefined): string 
 function asSaml(connection: Connection): SamlConnection {
   if (connection.kind !== 'saml') throw new TypeError(`${connection.id} is no SAML connection`);
   return connection;
+}
+
+interface AuthnRequestInput {
+  id: string;
+  issuer: string;
+  destination: string;
+  acsUrl: string;
+  now: Date;
+  settings: Pick<SamlSettings, 'name_id_format' | 'subject_attribute' | 'request_authn_context'>;
+  requirements: UpstreamRequirements;
+}
+
+/** The unsigned element. */
+function authnRequest(input: AuthnRequestInput): XmlElement {
+  const { settings, requirements } = input;
+  // SAML has no max_age, so an application that limits the age gets a new authentication.
+  const isForced = requirements.forced || requirements.maxAgeSeconds !== undefined;
+  return element(
+    'samlp:AuthnRequest',
+    {
+      AssertionConsumerServiceURL: input.acsUrl,
+      Destination: input.destination,
+      ForceAuthn: isForced ? 'true' : undefined,
+      ID: input.id,
+      IssueInstant: samlTime(input.now),
+      ProtocolBinding: bindings.post,
+      Version: '2.0',
+    },
+    element('saml:Issuer', {}, input.issuer),
+    nameIdPolicy(settings),
+    settings.request_authn_context ? requestedContext(requirements.acrValues) : undefined,
+  );
+}
+
+/** Where an attribute identifies the user, the upstream chooses the NameID unless the connection names a format. */
+function nameIdPolicy({ name_id_format, subject_attribute }: AuthnRequestInput['settings']): XmlElement | undefined {
+  const format = name_id_format ?? (subject_attribute === undefined ? 'persistent' : undefined);
+  if (format === undefined) return undefined;
+  return element('samlp:NameIDPolicy', { AllowCreate: 'true', Format: nameIdFormats[format] });
+}
+
+function requestedContext(classes: readonly string[]): XmlElement | undefined {
+  if (classes.length === 0) return undefined;
+  const names = classes.map((name) => element('saml:AuthnContextClassRef', {}, name));
+  return element('samlp:RequestedAuthnContext', { Comparison: 'exact' }, ...names);
 }

@@ -1,5 +1,6 @@
 // Runs the steps of a logout run: probes, settles and gives up what needs no page, then shows the page for the next step
 // of the browser, or completes the run.
+
 import type { Context } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { relaxPolicy } from '../../http/security-headers.ts';
@@ -7,7 +8,8 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ServiceProviders } from '../../saml/metadata/service-providers.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
-import type { LogoutRun, Participant } from '../logout-run.ts';
+import { type PageText, sentences, t } from '../../texts/text.ts';
+import { INITIATOR, type LogoutRun, type Participant } from '../logout-run.ts';
 import type { LogoutRunStore } from '../logout-run-store.ts';
 import type { OutgoingSamlMessages } from '../saml/outgoing-messages.ts';
 import type { SamlProbe } from '../saml/probe.ts';
@@ -15,8 +17,7 @@ import type { UpstreamParticipants } from '../upstream.ts';
 import type { FrameProbe } from './frame-probe.ts';
 import type { FrontChannelUrl } from './front-channel-url.ts';
 import { type NextStep, nextStep, type ProbeResult } from './next-step.ts';
-import { resultLines } from './result-texts.ts';
-import { hasFailures, isComplete, isInProgress, mayStillBeSignedIn } from './run-outcome.ts';
+import { hasFailures, isComplete, isInProgress, mayStillBeSignedIn, NOT_CHOSEN } from './run-outcome.ts';
 
 export interface LogoutStepsDependencies {
   now: Clock;
@@ -210,4 +211,61 @@ function completion({ now, runs, outgoingMessages, serviceProviders }: LogoutSte
 
 function initiatorName({ initiator, participants }: LogoutRun): string {
   return participants.find(({ clientId }) => clientId === initiator)?.name ?? 'the app';
+}
+
+interface ResultLine {
+  app: string;
+  text: PageText;
+  /** The user may still be signed in at the application. */
+  isOpen: boolean;
+}
+
+/** If an application has several sessions, the most severe state is displayed. */
+const SEVERITY = ['failed', 'retrying', 'unsupported', 'sent', 'waiting', 'notified', 'done'] as const;
+
+/** One line per application, in the order of the participants. */
+function resultLines(participants: readonly Participant[]): ResultLine[] {
+  const worst = new Map<string, Participant>();
+  for (const participant of participants) {
+    const other = worst.get(participant.clientId);
+    if (!other || severity(participant) < severity(other)) worst.set(participant.clientId, participant);
+  }
+  return [...worst.values()].map((participant) => ({
+    app: participant.name,
+    text: textOf(participant),
+    isOpen: mayStillBeSignedIn([participant]),
+  }));
+}
+
+function severity({ state }: Participant): number {
+  return SEVERITY.indexOf(state);
+}
+
+function textOf({ state, reason, protocol }: Participant): PageText {
+  switch (state) {
+    case 'done':
+      return reason === INITIATOR ? t('logout.app-initiator') : t('logout.app-done');
+    case 'notified':
+      return t('logout.app-notified');
+    case 'waiting':
+      return t('logout.app-waiting');
+    case 'sent':
+      return t('logout.app-sent');
+    case 'retrying':
+      return reason === 'rejected' ? t('logout.app-rejected-retrying') : t('logout.app-retrying');
+    case 'unsupported':
+      if (reason === NOT_CHOSEN) return t('logout.app-not-chosen');
+      return reason === 'needs_browser' ? t('logout.app-needs-browser') : t('logout.app-unsupported');
+    case 'failed':
+      return sentences([failure(reason, protocol), t('logout.failed-advice')]);
+  }
+}
+
+function failure(reason: string | undefined, protocol: Participant['protocol']): PageText {
+  if (reason === 'rejected') return t('logout.failed-rejected');
+  if (reason === 'switched_off') return t('logout.failed-disabled');
+  if (reason === 'browser_left') return t('logout.failed-left');
+  if (reason === 'other_person') return t('logout.failed-other-user');
+  if (protocol === 'saml' && reason?.startsWith('invalid_answer')) return t('logout.failed-invalid');
+  return t('logout.failed-no-answer');
 }

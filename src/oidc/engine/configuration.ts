@@ -277,7 +277,7 @@ function lifetimes({ settings, lifetimesOf }: ConfigurationDependencies): NonNul
     DeviceCode: limits.deviceCode.seconds,
     IdToken: limits.idToken.seconds,
     Interaction: limits.interaction.seconds,
-    // The latest end; the idle limit is in store/sessions/session-activity.ts (docs/decisions/0026-idle-and-absolute-session.md).
+    // The latest end; the idle limit is in store/sessions/sessions.ts (docs/decisions/0026-idle-and-absolute-session.md).
     Session: (_ctx, { accountId, loginTs = engineSeconds() }) =>
       accountId ? Math.max(1, loginTs + sessionSeconds() - engineSeconds()) : limits.interaction.seconds,
     // A grant outlives every token that was issued under it.

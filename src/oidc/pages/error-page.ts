@@ -1,5 +1,6 @@
 // The page for an error of the engine that must not, or cannot, be sent back to the application.
 
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { ErrorPage } from '../../http/context.ts';
 import { AppError, type ErrorCode, type TechnicalDetail, tooManyRequests } from '../../http/errors.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
@@ -11,7 +12,6 @@ import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
 import { registrationFault } from '../registration/registration-fault.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { readLanguages } from './engine-forms.ts';
-import { hintFault } from './hint-fault.ts';
 
 /** Of a value that the page repeats. */
 const MAX_DISPLAYED = 500;
@@ -122,4 +122,44 @@ function technicalOf(
       : []),
     ...(uri === undefined ? [] : [{ label: 'post_logout_redirect_uri', value: uri.slice(0, MAX_DISPLAYED) }]),
   ];
+}
+
+interface HintContext {
+  issuer: string;
+  /** The parameter client_id of the request. */
+  clientId: unknown;
+  isClientKnown(clientId: string): boolean;
+}
+
+const MAX_QUOTED = 200;
+const NOT_OURS = 'The ID token isn’t one that this server issued to the app.';
+
+function hintFault(hint: string, context: HintContext): string {
+  return `${NOT_OURS} ${reasonOf(hint, context)}`;
+}
+
+function reasonOf(hint: string, { issuer, clientId, isClientKnown }: HintContext): string {
+  if (hint.split('.').length === 5) return 'It is encrypted (JWE). Send it as the token endpoint returned it.';
+  const token = decoded(hint);
+  if (!token) return 'It can’t be read as a JWT.';
+  const { iss, aud, alg, kid } = token;
+  if (iss !== issuer) return `Its issuer (iss) is ${quoted(iss)}. This server is ${quoted(issuer)}.`;
+  if (typeof aud !== 'string') return 'It doesn’t name one application (aud).';
+  if (!isClientKnown(aud))
+    return `The application ${quoted(aud)} that it was issued to (aud) isn’t registered, or is disabled.`;
+  if (clientId !== undefined && clientId !== aud)
+    return `It was issued to ${quoted(aud)} (aud), and client_id is ${quoted(clientId)}.`;
+  return `No key of this server matches its signature (alg ${quoted(alg)}, kid ${quoted(kid)}).`;
+}
+
+function decoded(hint: string) {
+  try {
+    return { ...decodeJwt(hint), ...decodeProtectedHeader(hint) };
+  } catch {
+    return undefined;
+  }
+}
+
+function quoted(value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, MAX_QUOTED);
 }

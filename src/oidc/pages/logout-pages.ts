@@ -1,4 +1,5 @@
 // The engine's pages for logout (OpenID Connect RP-Initiated Logout 1.0): confirmation and result.
+
 import type { ErrorPage } from '../../http/context.ts';
 import type { AppError } from '../../http/errors.ts';
 import { withUiLocales } from '../../http/pages/language.ts';
@@ -8,7 +9,6 @@ import type { KoaContextWithOIDC } from '../engine/library.ts';
 import { findUnlessRejected, type ReportRejectedClient } from '../registration/registration-fault.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { applicationName, readLanguages, xsrfOf } from './engine-forms.ts';
-import { provesThisSession } from './logout-proof.ts';
 
 /** The account on the confirmation page. */
 export interface AccountName {
@@ -99,4 +99,11 @@ async function participatingApplications(
     return client ? (client.clientName ?? id) : clients.cachedApplicationOf(id)?.name;
   });
   return (await Promise.all(names)).flatMap((name) => name ?? []).sort();
+}
+
+/** The engine has verified the hint; every ID token of this server names its session by `sid`. */
+function provesThisSession({ oidc: { session, client, entities } }: KoaContextWithOIDC): boolean {
+  const sid = entities.IdTokenHint?.payload.sid;
+  if (!client || !session?.accountId || sid === undefined) return false;
+  return sid === session.sidFor(client.clientId);
 }

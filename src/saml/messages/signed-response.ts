@@ -1,11 +1,13 @@
 // Responses: success with one assertion, or a status. An assertion is signed first, then encrypted, and the message is
 // signed last (SAML Core 6.2).
+import { limits } from '../../limits.ts';
 import { type Encryption, encryptAssertion } from '../xml/encrypt.ts';
 import type { SamlStatus } from '../xml/errors.ts';
-import { statusCodes } from '../xml/names.ts';
+import { bearer, statusCodes } from '../xml/names.ts';
 import { type Signer, signElement } from '../xml/sign.ts';
 import { canonical, element, samlTime, wireFormat, type XmlChild, type XmlElement } from '../xml/write.ts';
-import { type AssertionInput, assertionElement } from './assertion.ts';
+import { attributeStatement, type SamlAttribute } from './attributes.ts';
+import { type NameId, nameIdElement } from './name-id.ts';
 
 export type SignedParts = 'assertion' | 'response' | 'both';
 
@@ -62,5 +64,63 @@ function responseElement(input: ResponseInput, status: SamlStatus, body?: XmlChi
     element('saml:Issuer', {}, input.issuer),
     statusElement(status),
     body,
+  );
+}
+
+interface AssertionInput {
+  /** `_` and random characters. */
+  id: string;
+  issuer: string;
+  /** Entity ID of the service provider. */
+  audience: string;
+  acsUrl: string;
+  /** Undefined for an IdP-initiated sign-in. */
+  inResponseTo: string | undefined;
+  nameId: NameId;
+  sessionIndex: string;
+  authnInstant: Date;
+  sessionNotOnOrAfter?: Date | undefined;
+  contextClass: string;
+  attributes: readonly SamlAttribute[];
+  now: Date;
+}
+
+/** The unsigned assertion. */
+function assertionElement(input: AssertionInput): XmlElement {
+  const notOnOrAfter = samlTime(input.now, limits.saml.assertionSeconds);
+  return element(
+    'saml:Assertion',
+    { ID: input.id, IssueInstant: samlTime(input.now), Version: '2.0' },
+    element('saml:Issuer', {}, input.issuer),
+    element(
+      'saml:Subject',
+      {},
+      nameIdElement(input.nameId),
+      element(
+        'saml:SubjectConfirmation',
+        { Method: bearer },
+        element('saml:SubjectConfirmationData', {
+          InResponseTo: input.inResponseTo,
+          NotOnOrAfter: notOnOrAfter,
+          Recipient: input.acsUrl,
+        }),
+      ),
+    ),
+    element(
+      'saml:Conditions',
+      // Earlier than now, for receivers whose clock is behind.
+      { NotBefore: samlTime(input.now, -limits.saml.notBeforeSkewSeconds), NotOnOrAfter: notOnOrAfter },
+      element('saml:AudienceRestriction', {}, element('saml:Audience', {}, input.audience)),
+    ),
+    element(
+      'saml:AuthnStatement',
+      {
+        AuthnInstant: samlTime(input.authnInstant),
+        SessionIndex: input.sessionIndex,
+        SessionNotOnOrAfter: input.sessionNotOnOrAfter && samlTime(input.sessionNotOnOrAfter),
+      },
+      element('saml:AuthnContext', {}, element('saml:AuthnContextClassRef', {}, input.contextClass)),
+    ),
+    attributeStatement(input.attributes),
   );
 }

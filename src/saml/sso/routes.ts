@@ -11,16 +11,19 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import { readForm } from '../../http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
-import { badRequest, unsupportedMediaType } from '../../http/errors.ts';
+import { badRequest, forbidden, unsupportedMediaType } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
+import { t } from '../../texts/text.ts';
 import { decodePost, decodeRedirect } from '../messages/decode.ts';
-import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
+import { samlErrorPage } from '../messages/error-page.ts';
+import { chooseNameIdFormat } from '../messages/name-id.ts';
+import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
 import type { AcceptRequest } from './accept-request.ts';
+import { defaultAcs } from './assertion-consumer-service.ts';
 import { authorizationParameters } from './authorization-parameters.ts';
-import { idpInitiatedRequest } from './idp-initiated-request.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
 import type { RequestBrowser } from './request-browser.ts';
 
@@ -103,4 +106,37 @@ export function samlRoutes(dependencies: SamlRoutesDependencies): Router<State, 
   }
 
   return router;
+}
+
+/**
+ * The Response has no InResponseTo and is sent to the default ACS. Throws when the service provider is not registered for it, or when its
+ * metadata has expired.
+ */
+function idpInitiatedRequest(sp: ServiceProvider, relayState: string | undefined, now: Date): PendingAuthnRequest {
+  if (!sp.settings.idp_initiated) {
+    throw forbidden('forbidden', {
+      message: t('app-error.not-from-here', { app: sp.name }),
+      advice: t('app-error.own-page'),
+    });
+  }
+  try {
+    assertMetadataValid(sp, now);
+  } catch (error) {
+    throw samlErrorPage(error, sp.title);
+  }
+  const acs = defaultAcs(sp.acs);
+  if (!acs) throw badRequest('saml_request_invalid', { detail: 'no usable assertion consumer service' });
+  return {
+    entityId: sp.entityId,
+    requestId: undefined,
+    acsUrl: acs.url,
+    relayState,
+    nameIdFormat: chooseNameIdFormat(undefined, sp),
+    mayCreateNameId: true,
+    requestedContext: undefined,
+    forceAuthn: false,
+    isPassive: false,
+    subject: undefined,
+    loginHint: undefined,
+  };
 }

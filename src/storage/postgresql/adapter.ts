@@ -1,4 +1,5 @@
 // PostgreSQL under Prisma, on the pool of pool.ts.
+
 import { PrismaPg } from '@prisma/adapter-pg';
 import {
   type ArgType,
@@ -10,12 +11,12 @@ import {
 import { createAvailability } from '../availability.ts';
 import type { DatabaseLocation } from '../database-url.ts';
 import { dialects } from '../dialect.ts';
-import { guardedAdapter } from '../guarded-adapter.ts';
+import { guardedAdapter, type Watch } from '../guarded-adapter.ts';
 import type { OpenOptions } from '../open-options.ts';
 import { withinRequest } from '../request-scope.ts';
 import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
+import type { DatabaseUnavailable } from '../unavailable.ts';
 import { revisionOf } from './directory-revision.ts';
-import { watchFailingOperations } from './failing-operations.ts';
 import { closeIdleConnections, endWaits, lookAtServer, type PoolOptions, poolConfig, type Waits } from './pool.ts';
 
 const MAX_NAMED_STATEMENTS = 500;
@@ -104,4 +105,44 @@ function plain(value: unknown, type: ColumnType | undefined): unknown {
   if (value === null) return null;
   if (type === ColumnTypeEnum.DateTime) return new Date(String(value));
   return type === ColumnTypeEnum.Int64 ? Number(value) : value;
+}
+
+interface FailingOperations {
+  /** An operation has failed for this reason, and the server answers. */
+  failed(reason: DatabaseUnavailable): void;
+  /** Sees each statement: a write that succeeds ends the state. */
+  watch: Watch;
+  /** The server does not answer at all, which is reported elsewhere. */
+  reset(): void;
+}
+
+const WRITE = /\b(insert|update|delete)\b/i;
+
+/** @param pauseMs how long no operation must have failed before a write ends the state, so that several locks in a row are reported once */
+function watchFailingOperations(onChange: OpenOptions['onChange'], pauseMs: number): FailingOperations {
+  let failedAt: number | undefined;
+
+  function succeeded(): void {
+    if (failedAt === undefined || performance.now() - failedAt < pauseMs) return;
+    failedAt = undefined;
+    onChange?.(undefined);
+  }
+
+  return {
+    failed(reason) {
+      const isNew = failedAt === undefined;
+      failedAt = performance.now();
+      if (isNew) onChange?.(reason);
+    },
+    watch(query, result) {
+      if (failedAt === undefined || !WRITE.test(query.sql)) return result;
+      return result.then((value) => {
+        succeeded();
+        return value;
+      });
+    },
+    reset() {
+      failedAt = undefined;
+    },
+  };
 }

@@ -2,18 +2,20 @@
 // request would run inside the open transaction of another and be lost when that rolls back. Here a transaction has the
 // writer to itself: other writes wait without blocking the process, and reads (WAL) see the last committed state. The writer
 // also reads while no transaction uses it, because each write invalidates the page cache of the reader.
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlDriverAdapter, Transaction } from '@prisma/driver-adapter-utils';
+import type { Availability, AvailabilityOptions } from '../availability.ts';
 import { dialects } from '../dialect.ts';
 import { guardedAdapter } from '../guarded-adapter.ts';
 import type { OpenOptions } from '../open-options.ts';
+import { watchOutages } from '../outages.ts';
 import { chargeStatement } from '../request-scope.ts';
 import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
+import { asUnavailable, DatabaseUnavailable } from '../unavailable.ts';
 import { BUSY_MILLISECONDS, clientOf, connectSqlite } from './connections.ts';
 import { createRevisions } from './directory-revision.ts';
-import { sqliteAvailability } from './file-guard.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { withStatementCache } from './statement-cache.ts';
 import { createWriterLock, type WriterLock } from './writer-lock.ts';
@@ -195,4 +197,75 @@ export async function configureSqlite(connection: SqlDriverAdapter): Promise<voi
 // Everything that does not start with SELECT goes to the writer; `query_only` makes the reader reject a write.
 function isRead(statement: string): boolean {
   return /^\s*select\b/i.test(statement);
+}
+
+const CHECK_MS = 250;
+
+interface SqliteAvailability extends Availability {
+  /** A write has succeeded. */
+  written(): void;
+}
+
+/**
+ * The availability of an open SQLite file: the file is still at its path, which is checked a few times in a second at most. `onChange`
+ * is called with the first error, and when a write succeeds again; reads succeed on a full disk too.
+ */
+function sqliteAvailability(file: string, onChange?: AvailabilityOptions['onChange']): SqliteAvailability {
+  const opened = statSync(file);
+  let isFailing = false;
+  const outages = watchOutages(onChange);
+  let checkedAt = 0;
+
+  function check(): void {
+    const now = performance.now();
+    if (now - checkedAt < CHECK_MS) return;
+    const current = statOf(file);
+    if (current?.ino !== opened.ino || current.dev !== opened.dev)
+      throw new DatabaseUnavailable('file missing', new Error('the database file was removed or replaced'));
+    checkedAt = now;
+  }
+
+  function fail(error: unknown): never {
+    const unavailable = asUnavailable(error);
+    if (unavailable && !isFailing) {
+      isFailing = true;
+      outages.changed(unavailable);
+    }
+    throw unavailable ?? error;
+  }
+
+  return {
+    async run(operation) {
+      try {
+        check();
+        return await operation();
+      } catch (error) {
+        return fail(error);
+      }
+    },
+    written() {
+      if (!isFailing) return;
+      isFailing = false;
+      outages.changed(undefined);
+    },
+    isUp() {
+      try {
+        check();
+        return true;
+      } catch {
+        return false; // `run` reports it
+      }
+    },
+    lastOutage: outages.last,
+    fail,
+    close() {},
+  };
+}
+
+function statOf(file: string) {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw new DatabaseUnavailable('input/output error', cause);
+  }
 }

@@ -1,6 +1,6 @@
 // Roles, sessions, audit, keys, mail, settings and the import of users in the console, with and without permission.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseCsv } from '../../../src/admin/users/csv.ts';
+import { parseCsv } from '../../../src/admin/users/import.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';

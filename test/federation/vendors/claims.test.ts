@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { OidcConnection } from '../../../src/connections/connection.ts';
 import { presetOf, quirksOf } from '../../../src/connections/presets/presets.ts';
 import { checkConnection, partsOf } from '../../../src/connections/schema.ts';
-import { identityOf } from '../../../src/federation/oidc/identity.ts';
+import { identityOf } from '../../../src/federation/oidc/protocol.ts';
 
 function identityAt(preset: string, fields: Record<string, unknown>, claims: Record<string, unknown>) {
   const entry = { id: 'one', kind: 'oidc', preset, name: 'One', client_id: 'gatehouse', ...fields };

@@ -1,22 +1,36 @@
 // The page of one user: its tabs, each at an address of its own.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
+import { accessDecision, grantingRoles } from '../../../applications/access-decision.ts';
+import type { Application } from '../../../applications/application.ts';
+import type { Actor } from '../../../audit/audit.ts';
 import type { Context, Extras, State } from '../../../http/context.ts';
 import { parseQuery } from '../../../http/input.ts';
 import { browserName } from '../../../mail/browser-name.ts';
 import { within } from '../../../rbac/rights.ts';
 import { t } from '../../../texts/text.ts';
+import { isServiceAccount } from '../../applications/console-list.ts';
+import { protocolName } from '../../applications/console-parts.ts';
 import { visibleTo } from '../../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
-import type { Block, Cell } from '../../console/blocks.ts';
+import type { Block, Cell, Empty } from '../../console/blocks.ts';
 import { applicationTags } from '../../console/names.ts';
 import { deliveryCell } from '../../mail/states.ts';
 import type { SessionAdmin } from '../../sessions/actions.ts';
+import type { UserDetails } from '../actions.ts';
 import type { UserTab } from '../console-actions.ts';
 import { disabledBy } from '../disabled-by.ts';
-import { accessBlock } from './access-block.ts';
 import { profileFacts, securityFacts } from './facts.ts';
-import { isOpenTab, type OpenUser, openUser, tabPath, type UserTabsDependencies, userTabPage } from './tab-page.ts';
+import {
+  isOpenTab,
+  nameOf,
+  type OpenUser,
+  openUser,
+  tabPath,
+  type UserTabsDependencies,
+  userTabPage,
+} from './tab-page.ts';
 
 const READ = 'gatehouse.users:read' as const;
 const activityQuery = z.object(eventPageQuery);
@@ -130,5 +144,51 @@ async function activityBlock(
     items,
     empty: t('console.users.activity.none'),
     pages,
+  };
+}
+
+type Account = UserDetails['account'];
+const MOST = 100;
+
+/** One query, whatever the number of applications. */
+async function accessBlock({ applications }: UserTabsDependencies, account: Account, by: Actor): Promise<Block> {
+  const read = await applications.openTo(account, MOST + 1, by);
+  const open = read.slice(0, MOST).filter((one) => !isServiceAccount(one) && accessDecision(one, account).allowed);
+  return {
+    kind: 'table',
+    title: t('console.users.access.title'),
+    lead: t('console.users.access.lead'),
+    caption: t('console.users.access.caption', { user: nameOf(account) }),
+    columns: [
+      t('console.users.access.application'),
+      { label: t('console.users.access.protocol'), isShort: true, isMinor: true },
+      t('console.users.access.why'),
+    ],
+    rows: open.map((one) => [
+      { text: one.name, href: `/admin/applications/${one.id}`, logo: { name: one.name } },
+      protocolName[one.protocol],
+      reasonCell(one, account),
+    ]),
+    empty: nothingOpen(account),
+    ...(read.length > MOST && { count: t('console.users.access.cut', { count: MOST }) }),
+  };
+}
+
+function reasonCell({ access }: Application, account: Account): Cell {
+  const roles = grantingRoles(access, account);
+  if (roles.length === 0) return t('console.users.access.everyone');
+  return [
+    t('console.users.access.roles', { count: roles.length }),
+    ...roles.map((text) => ({ text, tone: 'plain' as const })),
+  ];
+}
+
+function nothingOpen(account: Account): Empty {
+  return {
+    icon: 'layout-grid',
+    title: t('console.users.access.none'),
+    text: account.isActive
+      ? t('console.users.access.none-text', { user: nameOf(account) })
+      : t('console.users.access.disabled', { user: nameOf(account) }),
   };
 }
