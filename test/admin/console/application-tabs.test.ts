@@ -84,7 +84,6 @@ describe('the tabs of an application', () => {
         ]);
       }
     }
-    expect((await admin.get(`${oidc}/edit`)).location).toContain(`${oidc}/settings`);
     expect((await admin.get(`${saml}/credentials`)).location).toContain(`${saml}/settings`);
   });
 
