@@ -14,12 +14,10 @@ const matches = (pattern) => sources.reduce((sum, [, text]) => sum + [...text.ma
 
 /** Interfaces that a create function of the same file names as its result. */
 const restating = sources.reduce((sum, [, text]) => {
-  const results = [
-    ...text.matchAll(/^export (?:async )?function create\w+\((?:[^\n]*|(?:\n {2}[^\n]*)+\n[^\n]*)\): (?:Promise<)?(\w+)>? \{$/gm),
-  ];
-    ...text.matchAll(/^export (?:async )?function create\w+\((?:(?!\n\}\n)[\s\S])*?\): (?:Promise<)?(\w+)>? \{$/gm),
-  ];
-  return sum + results.filter(([, name]) => new RegExp(`^(?:export )?interface ${name}\\b`, 'm').test(text)).length;
+  const create =
+    /^export (?:async )?function create\w+\((?:[^\n]*|(?:\n {2}[^\n]*)+\n[^\n]*)\): (?:Promise<)?(\w+)>? \{$/gm;
+  const isHere = ([, name]) => new RegExp(`^(?:export )?interface ${name}\\b`, 'm').test(text);
+  return sum + [...text.matchAll(create)].filter(isHere).length;
 }, 0);
 
 const importers = new Map();
