@@ -110,15 +110,12 @@ describe('the words of the account and of the service', () => {
   });
 });
 
-test.each([
-  'aaaaaaaaaaaaaaaa',
-  'abababababababab',
-  'abcabcabcabcabcabc',
-  '123456789012345',
-  'zyxwvutsrqponmlk',
-])('the password policy recognizes the pattern of %s', (password) => {
-  expect(faults(password, true)).toEqual(['pattern']);
-});
+test.each(['aaaaaaaaaaaaaaaa', 'abababababababab', 'abcabcabcabcabcabc', '123456789012345', 'zyxwvutsrqponmlk'])(
+  'the password policy recognizes the pattern of %s',
+  (password) => {
+    expect(faults(password, true)).toEqual(['pattern']);
+  },
+);
 
 describe('a password that repeats itself', () => {
   test.each([

@@ -124,6 +124,16 @@ describe('the access check', () => {
     },
   );
 
+  itOnSqlite('offers no local sign-in to a person who has neither password nor passkey', async () => {
+    const { clientId } = await app({ local_sign_in: false });
+    const account = await idp.services.accounts.create({ username: 'nothing-local' });
+    const red = await checkOf(account.username, clientId);
+    expect(textOf(red.text)).toContain('Payroll doesn’t accept Gatehouse passwords and passkeys.');
+    expect(textOf(red.text)).toContain('has no password, no passkey and no linked identity provider.');
+    expect(red.text).not.toContain('>Accept Gatehouse passwords and passkeys<');
+    expect(textOf(red.text)).toContain('Create temporary password');
+  });
+
   itOnSqlite('says how to go on where a person has no way to sign in', async () => {
     const { clientId } = await app();
     const account = await idp.services.accounts.create({ username: 'nopassword', email: 'nopassword@example.com' });

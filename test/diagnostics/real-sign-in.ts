@@ -232,11 +232,14 @@ export type Ending = { page: Page } | { callback: URL } | { posted: Record<strin
 
 let addresses = 0;
 
-/** A browser of its own network, so that no limit of an address counts. */
-export function aBrowser({ issuer }: TestIdp, language = 'en'): HttpClient {
+/** Of a network of its own, so that no limit of an address counts. */
+export function anAddress(): string {
   addresses += 1;
-  const address = `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`;
-  return httpClient(issuer, { headers: { 'x-forwarded-for': address, 'accept-language': language } });
+  return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`;
+}
+
+export function aBrowser({ issuer }: TestIdp, language = 'en'): HttpClient {
+  return httpClient(issuer, { headers: { 'x-forwarded-for': anAddress(), 'accept-language': language } });
 }
 
 /** Opens the address, and goes on as far as this person can. */

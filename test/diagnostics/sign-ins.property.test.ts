@@ -21,6 +21,7 @@ import { textOf, unescapeHtml } from '../support/pages/html.ts';
 import fc from '../support/property.ts';
 import {
   aBrowser,
+  anAddress,
   aPersonOf,
   CONNECTIONS,
   clientJwk,
@@ -347,9 +348,10 @@ async function oidcSignIn(
   const config = await oidc.discovery(new URL(idp.issuer), client.clientId, client.metadata, client.proof, {
     execute: [oidc.allowInsecureRequests],
   });
-  // The networks of an application count for its own requests, too.
+  // The networks of an application count for its own requests, too. Failed authentication counts by address.
+  const address = anAddress();
   config[oidc.customFetch] = (url, { headers, ...options }) =>
-    fetch(url, { ...options, headers: { ...headers, 'x-forwarded-for': '10.255.0.1' } } as RequestInit);
+    fetch(url, { ...options, headers: { ...headers, 'x-forwarded-for': address } } as RequestInit);
   try {
     const isDevice = !grantsOf(plan).includes('authorization_code') && grantsOf(plan).includes(deviceCodeGrant);
     const { isForApi, ...wishes } = plan.request;

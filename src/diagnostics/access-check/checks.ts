@@ -166,13 +166,15 @@ function method(facts: AccessFacts): Result {
     const first = t('console.access-check.not-linked', { who, connections: oneOf(offered) });
     return isLocalAccepted(facts) ? later(first) : later(sentences([noLocal(facts), first]));
   }
-  if (!isLocalAccepted(facts)) return failed(noLocal(facts));
-  return failed(t('console.access-check.no-way', { who }));
+  const none = t('console.access-check.no-way', { who });
+  if (isLocalAccepted(facts)) return failed(none);
+  return failed(localWays(facts).length > 0 ? noLocal(facts) : sentences([noLocal(facts), none]));
 }
 
 const noLocal = ({ application }: AccessFacts) => t('console.access-check.no-local', { app: application.name });
 
-function localWays({ password: stored, factors }: AccessFacts): PageText[] {
+/** The ways in which the person signs in without a connection. */
+export function localWays({ password: stored, factors }: AccessFacts): PageText[] {
   return [
     ...(stored ? [t('console.access-check.way.password')] : []),
     ...(factors.verifyingPasskeys > 0 ? [t('console.access-check.way.passkey')] : []),

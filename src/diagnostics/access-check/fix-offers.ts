@@ -9,6 +9,7 @@ import type { Actor } from '../../audit/audit.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import { type CheckId, nameOf } from './check.ts';
+import { localWays } from './checks.ts';
 
 import type { AccessFacts } from './facts.ts';
 
@@ -245,11 +246,17 @@ function nameIdOffers(actions: FixActions, facts: AccessFacts): Offer[] {
 const isWithheld = ({ product }: AccessFacts, wanted: MissingScope) =>
   product?.verdicts.some(({ scope }) => scope === wanted) === true;
 
-/** A link for a password, and for an application without local sign-in the change that accepts it. */
+/**
+ * A link for a password, and for an application without local sign-in the change that accepts it; that alone helps nobody who has
+ * neither password nor passkey.
+ */
 function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActions, facts: AccessFacts): Offer[] {
   const { account, application, password, required, rule } = facts;
   const who = nameOf(account);
   if (required) return [link(facts, t('console.access-check.change-methods'), 'access')];
+  const byHand = userLink(facts, t('console.access-check.temporary-password'), 'password');
+  if (rule?.isLocalAllowed === false && localWays(facts).length === 0)
+    return [link(facts, t('console.access-check.change-methods'), 'access'), byHand];
   if (rule?.isLocalAllowed === false)
     return [
       {
@@ -264,7 +271,6 @@ function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActio
         },
       },
     ];
-  const byHand = userLink(facts, t('console.access-check.temporary-password'), 'password');
   if (!account.email || !hasMailServer) return [byHand];
   const reset: AccessFix = {
     id: 'reset',
