@@ -12,7 +12,7 @@ import { limits } from '../limits.ts';
 import type { TestTicket, TestTickets } from '../oidc/store/test-tickets.ts';
 import { randomToken } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
-import { samlErrorPage } from '../saml/messages/error-page.ts';
+import { providerErrorPage } from '../saml/messages/error-page.ts';
 import { type PageText, t } from '../texts/text.ts';
 import { TEST_HOME, testNotBegun } from './page-parts.ts';
 import { indented, samlResponseBlocks } from './saml-response-summary.ts';
@@ -112,7 +112,7 @@ function sloRoutes(router: Router<State, Extras>, dependencies: TestSpRoutesDepe
       ctx.status = 303;
       ctx.redirect(url);
     } catch (error) {
-      throw samlErrorPage(error, 'the test service provider');
+      throw providerErrorPage(error);
     }
   });
 
@@ -153,7 +153,7 @@ async function answerTo<Answer extends ReceivedMessage>(
     const received = await read(requestIdOf);
     return { received, ticket: ticketOf(dependencies, ctx, received.relayState) };
   } catch (error) {
-    throw samlErrorPage(error, 'the test service provider');
+    throw providerErrorPage(error);
   }
 }
 

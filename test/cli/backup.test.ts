@@ -1,5 +1,5 @@
 // `gatehouse backup`, `verify` and `restore` on the database of a server that signs users in meanwhile.
-import { copyFileSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -78,6 +78,20 @@ describe('gatehouse backup', () => {
 
   itOnSqlite('leaves a file that is there as it is', async () => {
     expect(await call(['backup', file])).toMatchObject({ code: 1, err: expect.stringContaining('already exists') });
+    const other = path.join(folder, 'other');
+    writeFileSync(`${other}.json`, '{"mine":true}');
+    expect(await call(['backup', other])).toMatchObject({ code: 1, err: expect.stringContaining('already exists') });
+    expect(readFileSync(`${other}.json`, 'utf8')).toBe('{"mine":true}');
+  });
+
+  it('replaces what a removed backup left beside it', async () => {
+    const again = path.join(folder, 'again');
+    for (const _ of ['first', 'second']) {
+      expect(await call(['backup', again])).toMatchObject({ code: 0, out: expect.stringContaining(again) });
+      expect(await call(['verify', again])).toMatchObject({ code: 0, out: expect.stringContaining('0 failed') });
+      rmSync(again);
+    }
+    expect(await call(['verify', again])).toMatchObject({ code: 1, err: expect.stringContaining('does not exist') });
   });
 });
 

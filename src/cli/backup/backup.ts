@@ -25,7 +25,7 @@ place: without the secret, the keys in the backup can't be read.
     requireDatabase(config);
     const file = path.resolve(input.words[0] ?? '');
     const taken = [file, `${file}.json`].find((name) => existsSync(name));
-    if (taken !== undefined) {
+    if (taken !== undefined && !(await isLeftOver(file))) {
       io.err(`${taken} already exists: choose another name, or remove it first.`);
       return 1;
     }
@@ -47,6 +47,16 @@ place: without the secret, the keys in the backup can't be read.
     return 0;
   },
 };
+
+/** Whether only FILE.json is there, of a backup that was removed. */
+async function isLeftOver(file: string): Promise<boolean> {
+  const { readManifest } = await import('../../storage/backup/manifest.ts');
+  try {
+    return !existsSync(file) && readManifest(file) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 async function copy(location: DatabaseLocation, draft: string, file: string, io: Io): Promise<void> {
   const onProgress = progressPrinter(io);

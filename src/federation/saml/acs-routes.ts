@@ -11,7 +11,7 @@ import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { AppError, notFound } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
-import { samlErrorPage } from '../../saml/messages/error-page.ts';
+import { providerErrorPage } from '../../saml/messages/error-page.ts';
 import { openResponse, type TrustedResponse } from '../../saml/messages/open-response.ts';
 import { inResponseToOf } from '../../saml/messages/read-assertion.ts';
 import { SamlError, type SamlErrorCode } from '../../saml/xml/errors.ts';
@@ -102,7 +102,7 @@ async function openForm({ rejected, validateXml }: AcsRoutesDependencies, ctx: C
     await yieldToEventLoop();
     if (!(error instanceof SamlError)) throw error;
     const code = await rejected.record(ctx.state.request, undefined, asFederationError(error));
-    throw samlErrorPage(error, 'your identity provider', code);
+    throw providerErrorPage(error, code);
   }
 }
 

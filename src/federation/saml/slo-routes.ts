@@ -14,7 +14,7 @@ import type { LogoutBrowser } from '../../logout/front-channel/logout-browser.ts
 import type { LogoutRunStore } from '../../logout/logout-run-store.ts';
 import type { Vault } from '../../platform/vault.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
-import { samlErrorPage } from '../../saml/messages/error-page.ts';
+import { providerErrorPage } from '../../saml/messages/error-page.ts';
 import { type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
 import { openSoap, soapEnvelope } from '../../saml/slo/soap.ts';
 import { decodeXml } from '../../saml/xml/encoding.ts';
@@ -44,7 +44,6 @@ export interface SloRoutesDependencies {
 
 const FORM = 'application/x-www-form-urlencoded';
 const SOAP = 'text/xml';
-const NAME = 'your identity provider';
 
 /** What answers a LogoutRequest after its logout run, in the address of `/saml/sp/slo/answers/…`. */
 const pendingAnswer = z.object({
@@ -146,7 +145,7 @@ async function receive(
   } catch (error) {
     // Parsing an untrusted message took one turn of the event loop; writing the page takes another.
     await yieldToEventLoop();
-    throw samlErrorPage(error, NAME);
+    throw providerErrorPage(error);
   }
 }
 
@@ -187,7 +186,7 @@ async function receiveSoap(
     ctx.body = soapEnvelope(received.soapAnswer(accepted, status), serviceProvider.signer());
   } catch (error) {
     await yieldToEventLoop();
-    throw samlErrorPage(error, NAME);
+    throw providerErrorPage(error);
   }
 }
 

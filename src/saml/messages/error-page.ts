@@ -11,6 +11,27 @@ import { SamlError } from '../xml/errors.ts';
  * @param rejectionCode code of the stored rejection, displayed on the page
  */
 export function samlErrorPage(error: unknown, application?: PageText, rejectionCode?: string): unknown {
+  const sentences =
+    application === undefined
+      ? { message: t('app-error.invalid'), advice: t('error.saml_request_invalid.advice') }
+      : {
+          message: t('app-error.invalid-from', { app: application }),
+          advice: t('app-error.advice', { app: application }),
+        };
+  return errorPage(error, sentences, { rejectionCode, application: application?.toString() });
+}
+
+/** The same for a message of an identity provider. */
+export function providerErrorPage(error: unknown, rejectionCode?: string): unknown {
+  const message = t('app-error.invalid-from-provider');
+  return errorPage(error, { message, advice: t('app-error.invalid-from-provider.advice') }, { rejectionCode });
+}
+
+function errorPage(
+  error: unknown,
+  sentences: { message: PageText; advice: PageText },
+  { rejectionCode, application }: { rejectionCode: string | undefined; application?: string | undefined },
+): unknown {
   if (error instanceof AppError && rejectionCode) {
     const { code, text: message, advice, detail, fields, next, technical } = error;
     return new AppError(code, {
@@ -25,14 +46,12 @@ export function samlErrorPage(error: unknown, application?: PageText, rejectionC
   }
   if (!(error instanceof SamlError)) return error;
   return new AppError(error.httpStatus === 413 ? 'body_too_large' : 'saml_request_invalid', {
-    message: application === undefined ? t('app-error.invalid') : t('app-error.invalid-from', { app: application }),
-    advice:
-      application === undefined ? t('error.saml_request_invalid.advice') : t('app-error.advice', { app: application }),
+    ...sentences,
     technical: [
       { label: t('error-page.reason'), value: error.message },
       { label: t('error-page.saml-error'), value: error.code },
     ],
-    detail: { saml: error.code, application: application?.toString(), detail: error.detail },
+    detail: { saml: error.code, application, detail: error.detail },
     cause: error,
     ...(rejectionCode && { rejectionCode }),
   });

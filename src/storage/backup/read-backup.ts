@@ -1,7 +1,7 @@
 // Reads a backup of either kind as one stream: its head, then the rows of each table, as texts that PostgreSQL writes and reads. An
 // export of PostgreSQL is such a stream; a copy of a SQLite file is queried for it, and stays as it is.
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
+import { closeSync, createReadStream, existsSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
 import type { DatabaseKind } from '../database-url.ts';
