@@ -62,6 +62,8 @@ export function createResources(dependencies: ResourcesDependencies) {
 
   return {
     get,
+    /** The algorithms that an API may have. */
+    signingAlgs: signingAlgorithms,
     list: async (tx: Tx = db): Promise<Resource[]> =>
       (await tx.resource.findMany({ orderBy: { identifier: 'asc' } })).map(resourceOf),
 

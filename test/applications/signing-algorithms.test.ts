@@ -85,6 +85,36 @@ describe('an algorithm that is not listed', () => {
     expect(textOf(page.text)).toMatch(/This server doesn’t sign with ES256. Choose one of RS256, PS256, or add ES256/);
   });
 
+  it('is no option of the console, unless the application or API has it already', async () => {
+    const optionsOf = async (path: string, field: string) => {
+      const { text } = await admin.get(path);
+      const [, select = ''] = new RegExp(`<select[^>]*name="${field}"[^>]*>(.*?)</select>`, 's').exec(text) ?? [];
+      return [...select.matchAll(/<option[^>]*value="([^"]+)"/g)].map(([, value]) => value);
+    };
+    const { applicationId } = await anApplication(idp, {});
+    const all = Object.fromEntries(
+      await Promise.all(
+        fields.map(async (field) => [field, await optionsOf(`/admin/applications/${applicationId}/settings`, field)]),
+      ),
+    );
+    expect(all).toEqual(Object.fromEntries(fields.map((field) => [field, ['RS256', 'PS256']])));
+    expect(await optionsOf(`/admin/applications/${old.applicationId}/settings`, fields[0] ?? '')).toEqual([
+      'RS256',
+      'PS256',
+      'ES256',
+    ]);
+    expect(await optionsOf('/admin/apis/new', 'signing_alg')).toEqual(['RS256', 'PS256']);
+    await idp.services.settings.set('signing_algorithms', ['RS256', 'PS256', 'ES256']);
+    const resource = { identifier: 'https://api.example/old', scopes: ['read'], signing_alg: 'ES256' };
+    expect((await api.send('POST', '/resources', resource)).status).toBe(201);
+    await idp.services.settings.set('signing_algorithms', ['RS256', 'PS256']);
+    expect(await optionsOf(`/admin/apis/${encodeURIComponent(resource.identifier)}`, 'signing_alg')).toEqual([
+      'RS256',
+      'PS256',
+      'ES256',
+    ]);
+  });
+
   it('is rejected for an API', async () => {
     const resource = { identifier: 'https://api.example/one', scopes: ['read'] };
     const rejected = await api.send('POST', '/resources', { ...resource, signing_alg: 'ES256' });

@@ -87,7 +87,9 @@ function declarationOf(preset: Preset, sent: Sent, ownName: string) {
     ...(name && (preset.protocol === 'oidc' ? { client_name: name } : { name })),
     ...(mayAskConsent(preset) && { consent: consentKey('explicit').read(sent) }),
     ...(preset.protocol === 'saml' && cbcKey.read(sent) === true && { allow_cbc: true }),
-    ...(asksAccess(preset) && { access: accessKey({ roles: [], connections: [], apis: [] }).read(sent) }),
+    ...(asksAccess(preset) && {
+      access: accessKey({ roles: [], connections: [], apis: [], signingAlgs: [] }).read(sent),
+    }),
   };
 }
 
@@ -216,7 +218,7 @@ const nameField = ({ title }: Preset): Field => ({
 /** @param roles names with their descriptions */
 function accessFields(roles: ReadonlyMap<string, PageText | undefined>): Field[] {
   const names = [...roles.keys()].sort((one, other) => one.localeCompare(other, 'en'));
-  return accessKey({ roles: names, roleHints: roles, connections: [], apis: [] })
+  return accessKey({ roles: names, roleHints: roles, connections: [], apis: [], signingAlgs: [] })
     .fields({})
     .map((field) =>
       field.name === 'access' ? { ...field, label: t('console.applications.new.who'), hint: undefined } : field,

@@ -24,7 +24,7 @@ export interface ApplicationPagesDependencies {
   pictures: Pick<ApplicationPictures, 'addressesOf' | 'state'>;
   roles: RoleAdmin;
   connections: Pick<ConnectionAdmin, 'list'>;
-  resources: Pick<ResourceAdmin, 'list'>;
+  resources: ResourceAdmin;
   findUser: FindTypedUser;
   audit: Audit;
   authority: Authority;

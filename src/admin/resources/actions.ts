@@ -13,7 +13,7 @@ import { assertFreshProof } from '../proof/sensitive-changes.ts';
 /** Scope -> permission. */
 type Ties = Readonly<Record<string, string>>;
 
-export interface ResourceAdmin extends Pick<Resources, 'list' | 'get'> {
+export interface ResourceAdmin extends Pick<Resources, 'list' | 'get' | 'signingAlgs'> {
   /** `onCreated` runs in the transaction. */
   create(resource: Omit<Resource, 'source'>, by: Actor, onCreated?: OnCreated<Resource>): Promise<Resource>;
   update(
@@ -52,6 +52,7 @@ export function createResourceAdmin(dependencies: ResourceAdminDependencies): Re
   return {
     list: resources.list,
     get: resources.get,
+    signingAlgs: resources.signingAlgs,
 
     create: (resource, by, onCreated = async () => {}) =>
       transaction(db, async (tx) => {

@@ -92,7 +92,7 @@ function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPa
 
 function addNewRoutes(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
   const empty: ApiForm = { identifier: '', scopes: '', signing_alg: 'RS256', [VERSION]: '' };
-  router.get('/new', ...frame.page(WRITE), (ctx) => frame.show(ctx, newPage(empty)));
+  router.get('/new', ...frame.page(WRITE), (ctx) => frame.show(ctx, newPage(empty, resources.signingAlgs())));
 
   router.post('/new', ...frame.change(WRITE), async (ctx) => {
     const { given, check } = await readTypedForm(ctx, apiForm.loose());
@@ -103,7 +103,7 @@ function addNewRoutes(router: Router<State, Extras>, { frame, resources }: ApiPa
         const made = await resources.create(declaredBy(given.identifier, given, frame.language(ctx)), frame.actor(ctx));
         frame.redirect(ctx, pathOf(made.identifier), t('console.apis.added'));
       },
-      () => newPage(given),
+      () => newPage(given, resources.signingAlgs()),
     );
   });
 }
@@ -111,7 +111,8 @@ function addNewRoutes(router: Router<State, Extras>, { frame, resources }: ApiPa
 function addEditRoutes(router: Router<State, Extras>, { frame, resources, configFile }: ApiPagesDependencies): void {
   router.get('/:identifier', ...frame.page(READ), async (ctx) => {
     const api = await found(resources, ctx);
-    frame.show(ctx, apiPage(api, formOf(api), frame.may(ctx, WRITE), configFile));
+    const options = { mayWrite: frame.may(ctx, WRITE), configFile, signingAlgs: resources.signingAlgs() };
+    frame.show(ctx, apiPage(api, formOf(api), options));
   });
 
   router.post('/:identifier', ...frame.change(WRITE), async (ctx) => {
@@ -125,12 +126,12 @@ function addEditRoutes(router: Router<State, Extras>, { frame, resources, config
         await resources.update(identifier, changes, frame.actor(ctx), given[VERSION]);
         frame.redirect(ctx, pathOf(identifier), t('console.apis.saved'));
       },
-      () => apiPage(api, given, true, configFile),
+      () => apiPage(api, given, { mayWrite: true, configFile, signingAlgs: resources.signingAlgs() }),
     );
   });
 }
 
-function newPage(given: ApiForm): ConsolePage {
+function newPage(given: ApiForm, signingAlgs: readonly string[]): ConsolePage {
   const identifier: Field = {
     name: 'identifier',
     label: t('console.apis.identifier'),
@@ -146,7 +147,7 @@ function newPage(given: ApiForm): ConsolePage {
       {
         kind: 'form',
         action: `${HOME}/new`,
-        fields: [identifier, ...fieldsOf(given)],
+        fields: [identifier, ...fieldsOf(given, signingAlgs)],
         button: t('console.apis.add'),
         look: 'primary',
         cancel: HOME,
@@ -156,7 +157,15 @@ function newPage(given: ApiForm): ConsolePage {
 }
 
 /** One API: its scopes and, for an actor who may change it, the form. */
-function apiPage(api: Resource, given: ApiForm, mayWrite: boolean, configFile: string | undefined): ConsolePage {
+function apiPage(
+  api: Resource,
+  given: ApiForm,
+  {
+    mayWrite,
+    configFile,
+    signingAlgs,
+  }: { mayWrite: boolean; configFile: string | undefined; signingAlgs: readonly string[] },
+): ConsolePage {
   const at = pathOf(api.identifier);
   const mayEdit = mayWrite && api.source !== 'file';
   const scopes: Block = {
@@ -180,7 +189,7 @@ function apiPage(api: Resource, given: ApiForm, mayWrite: boolean, configFile: s
     kind: 'form',
     title: t('console.apis.edit'),
     action: at,
-    fields: [versionField(given[VERSION]), ...fieldsOf(given)],
+    fields: [versionField(given[VERSION]), ...fieldsOf(given, signingAlgs)],
     button: t('console.shared.save-changes'),
     cancel: HOME,
   };
@@ -204,7 +213,9 @@ function apiPage(api: Resource, given: ApiForm, mayWrite: boolean, configFile: s
   };
 }
 
-function fieldsOf({ scopes, signing_alg }: ApiForm): Field[] {
+/** @param listed the setting `signing_algorithms`; the algorithm that the API has stays an option */
+function fieldsOf({ scopes, signing_alg }: ApiForm, listed: readonly string[]): Field[] {
+  const algs = keyAlgs.filter((alg) => listed.includes(alg) || alg === signing_alg);
   return [
     {
       name: 'scopes',
@@ -219,7 +230,7 @@ function fieldsOf({ scopes, signing_alg }: ApiForm): Field[] {
       label: t('console.apis.signing-alg'),
       type: 'select',
       value: signing_alg,
-      options: keyAlgs.map((alg) => ({ value: alg, label: alg })),
+      options: algs.map((alg) => ({ value: alg, label: alg })),
     },
   ];
 }

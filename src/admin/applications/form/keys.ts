@@ -81,7 +81,10 @@ export function switchKey(
   };
 }
 
-/** One of several values, as a list, or as cards with a sentence each. An option with the value '' leaves the key out. */
+/**
+ * One of several values, as a list, or as cards with a sentence each; another one that is set already stays as an option. An option with
+ * the value '' leaves the key out.
+ */
 export function choiceKey(
   about: About,
   { options, byDefault = '', asCards = false }: { options: readonly Option[]; byDefault?: string; asCards?: boolean },
@@ -89,9 +92,12 @@ export function choiceKey(
   const { key } = about;
   return {
     key,
-    fields: (values) => [
-      { ...base(about), type: asCards ? 'radios' : 'select', options, value: text(values[key] ?? byDefault) },
-    ],
+    fields(values) {
+      const value = text(values[key] ?? byDefault);
+      const isKnown = value === '' || options.some((option) => option.value === value);
+      const all = isKnown ? options : [...options, { value, label: value }];
+      return [{ ...base(about), type: asCards ? 'radios' : 'select', options: all, value }];
+    },
     read: (sent) => sentValue(sent, key) || undefined,
   };
 }

@@ -12,7 +12,10 @@ export const algs = (none: PageText | undefined, ...values: string[]): Option[] 
   ...(none === undefined ? [] : [{ value: '', label: none }]),
   ...values.map((value) => ({ value, label: value })),
 ];
+/** Those of an application's own signatures. */
 export const SIGNATURES = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+
+const asymmetric = (signingAlgs: readonly string[]) => signingAlgs.filter((alg) => alg !== 'HS256');
 
 const grantNames: Record<string, PageText> = {
   authorization_code: t('console.fields.grants.authorization-code'),
@@ -121,7 +124,7 @@ const tokenSection: KeySection = {
   ],
 };
 
-export const oidcSigning: KeySection = {
+export const oidcSigning = ({ signingAlgs }: Choices): KeySection => ({
   title: t('console.fields.signing.title'),
   isAdvanced: true,
   summary: ({ id_token_signed_response_alg: alg = 'RS256', require_pkce }) =>
@@ -161,7 +164,7 @@ export const oidcSigning: KeySection = {
         hint: t('console.fields.id-token-alg.hint'),
         isHalf: true,
       },
-      { byDefault: 'RS256', options: algs(undefined, ...SIGNATURES, 'HS256') },
+      { byDefault: 'RS256', options: algs(undefined, ...signingAlgs) },
     ),
     choiceKey(
       {
@@ -170,7 +173,7 @@ export const oidcSigning: KeySection = {
         hint: t('console.fields.userinfo-alg.hint'),
         isHalf: true,
       },
-      { options: algs(t('console.fields.not-signed'), ...SIGNATURES, 'HS256') },
+      { options: algs(t('console.fields.not-signed'), ...signingAlgs) },
     ),
     choiceKey(
       {
@@ -179,7 +182,7 @@ export const oidcSigning: KeySection = {
         hint: t('console.fields.response-alg.hint'),
         isHalf: true,
       },
-      { options: algs(t('console.fields.response-alg.default'), ...SIGNATURES) },
+      { options: algs(t('console.fields.response-alg.default'), ...asymmetric(signingAlgs)) },
     ),
     choiceKey(
       {
@@ -188,7 +191,7 @@ export const oidcSigning: KeySection = {
         hint: t('console.fields.introspection-alg.hint'),
         isHalf: true,
       },
-      { options: algs(t('console.fields.not-signed'), ...SIGNATURES) },
+      { options: algs(t('console.fields.not-signed'), ...asymmetric(signingAlgs)) },
     ),
   ],
-};
+});

@@ -18,6 +18,8 @@ export interface Choices {
   connections: readonly { id: string; name: string }[];
   /** Identifiers of APIs. */
   apis: readonly string[];
+  /** The setting `signing_algorithms`. */
+  signingAlgs: readonly string[];
 }
 
 /** The product whose setup guide the tab displays. */

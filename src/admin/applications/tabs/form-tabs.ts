@@ -33,7 +33,7 @@ type Beside = (ctx: Context, open: OpenApplication) => Promise<Block[]>;
 /** The sections of each form tab. */
 export function sectionsOf(protocol: 'oidc' | 'saml', tab: FormTab, choices: Choices): readonly KeySection[] {
   const oidc = {
-    settings: [...oidcSettings, oidcTokens(choices), oidcSigning],
+    settings: [...oidcSettings, oidcTokens(choices), oidcSigning(choices)],
     access: oidcAccess(choices),
     claims: oidcClaims,
     credentials: oidcCredentials,
@@ -44,7 +44,7 @@ export function sectionsOf(protocol: 'oidc' | 'saml', tab: FormTab, choices: Cho
 
 /** The keys on the other tabs, which a rule between keys may name. */
 function fieldsElsewhere(protocol: 'oidc' | 'saml', path: string, current: FormTab): FieldsElsewhere {
-  const nothing = { roles: [], connections: [], apis: [] };
+  const nothing = { roles: [], connections: [], apis: [], signingAlgs: [] };
   const others = FORM_TABS.filter((tab) => tab !== current).flatMap((tab) =>
     sectionsOf(protocol, tab, nothing)
       .flatMap(({ keys }) => keys)
@@ -142,5 +142,6 @@ async function choicesOf(ctx: Context, tab: FormTab, dependencies: ApplicationPa
     roleHints: new Map(roles.map(({ value, hint }) => [value, hint])),
     connections: connections.map(({ connection: { id, name } }) => ({ id, name })),
     apis: apis.map(({ identifier }) => identifier),
+    signingAlgs: dependencies.resources.signingAlgs(),
   };
 }
