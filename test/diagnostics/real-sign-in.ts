@@ -312,10 +312,9 @@ async function answer(
     return browser.submit(page, { username: person.login }, { form: '/identifier' });
   if (of('/password') && person.password && !isLocked)
     return browser.submit(page, { username: person.login, password: person.password }, { form: '/password' });
-  if (of('/passkey') && person.passkey) {
-    const { mode, challenge } = ceremonyOf(page, '/passkey');
-    // Without a password, only a passkey that verifies its user signs in.
-    if (mode === 'autofill' && !person.verifies) return undefined;
+  // Without a password, only a passkey that verifies its user signs in.
+  if (of('/passkey') && person.passkey && (person.verifies || ceremonyOf(page, '/passkey').mode !== 'autofill')) {
+    const { challenge } = ceremonyOf(page, '/passkey');
     const { origin, hostname: rpId } = new URL(idp.issuer);
     const response = person.passkey.get({
       challenge,

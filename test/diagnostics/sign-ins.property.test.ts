@@ -384,7 +384,10 @@ async function oidcSignIn(
   } catch (error) {
     const code = errorOf(error);
     if (code === undefined) throw error;
-    return { ok: false, because: OIDC_ERRORS[code] ?? [], said: `${code} ${error}` };
+    // max_age=0 is prompt=login (OpenID Connect Core 3.1.2.1), and `none` must be alone.
+    const isContradiction = plan.request.prompt === 'none' && plan.request.max_age === '0';
+    const because = [...(OIDC_ERRORS[code] ?? []), ...(isContradiction ? ['request'] : [])];
+    return { ok: false, because, said: `${code} ${error}` };
   }
 }
 

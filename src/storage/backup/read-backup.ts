@@ -40,6 +40,7 @@ const BATCH_CHARACTERS = 1_000_000;
 
 /** What kind of database the backup is of, by its first bytes; throws BackupError for any other file. */
 export function kindOfBackup(file: string): DatabaseKind {
+  if (!existsSync(file)) throw new BackupError(`${file} does not exist`);
   const start = Buffer.alloc(16);
   try {
     const handle = openSync(file, 'r');
