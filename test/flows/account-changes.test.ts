@@ -208,7 +208,7 @@ describe('the strength meter', () => {
     const token = (await browser.get('/account/password')).forms[0]?.fields._csrf ?? '';
     const ask = (json: object, headers: Record<string, string> = { 'x-csrf-token': token }) =>
       browser.post('/password-strength', { json, headers: { origin: idp.issuer, ...headers } });
-    const weak = await ask({ password: 'passwordpassword' });
+    const weak = await ask({ password: 'passwordfootball' });
     expect(weak.status).toBe(200);
     expect(weak.headers['cache-control']).toBe('no-store');
     const strong = await ask({ password: 'seven green umbrellas in march' });

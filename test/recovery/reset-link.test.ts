@@ -79,7 +79,7 @@ describe('a reset link', () => {
     const rejected = await browser.submit(page, { password: 'too short' });
     expect(rejected).toMatchObject({ status: 400 });
     expect(rejected.text).toContain('at least 15 characters');
-    const common = await browser.submit(rejected, { password: 'passwordpassword' });
+    const common = await browser.submit(rejected, { password: 'passwordfootball' });
     expect(common.status).toBe(400);
     await browser.submit(common, { password: NEW_PASSWORD });
     expect(await works(user, NEW_PASSWORD)).toBe('ok');

@@ -139,7 +139,7 @@ describe('on a phone', () => {
       await page.goto(address(app));
       await signIn(page, fresh);
       await judge(page, 'change-password', 'Choose a new password');
-      await page.getByLabel('New password', { exact: true }).fill('passwordpassword');
+      await page.getByLabel('New password', { exact: true }).fill('passwordfootball');
       await page.getByRole('button', { name: 'Change password' }).click();
       await page.getByRole('alert').waitFor();
       await judge(page, 'change-password-rejected', 'Choose a new password');
