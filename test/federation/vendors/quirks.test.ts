@@ -158,7 +158,7 @@ describe('an upstream that deviates as its vendor', () => {
     ['with a nonce, which LinkedIn does not return', 'nonce', LINKEDIN, { nonce: true }, () => ({})],
     [
       'with userinfo of AD FS',
-      'subject',
+      'userinfo',
       'AD FS, whose userinfo has the subject alone',
       { preset: undefined },
       () => ({}),
