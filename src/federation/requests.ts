@@ -51,28 +51,7 @@ export interface AnsweredRequest {
   sentAt: Date;
 }
 
-export interface UpstreamRequests {
-  store(request: NewRequest): Promise<void>;
-  /**
-   * Stores the answer to a request that has none yet, and returns where it is redeemed. `unknown`: no request of this
-   * connection has the handle, it has expired or it was answered before.
-   */
-  answered(
-    handle: string,
-    connectionId: string,
-    answer: UpstreamAnswer,
-  ): Promise<{ purpose: Purpose; boundTo: string; answer: string } | 'unknown'>;
-  /** Returns the answered request once, to the interaction or session that started it. */
-  redeem(answer: string, purpose: Purpose, boundTo: string): Promise<AnsweredRequest | undefined>;
-  /** Stores the identity that a redeemed answer proved, encrypted, until the sign-in is finished. */
-  storeIdentity(id: string, identity: unknown): Promise<void>;
-  /** The same for an identity that was proven without a redirect of the browser (a directory); returns the id. */
-  storeIdentityWithoutRequest(identity: unknown, of: Pick<NewRequest, 'connectionId' | 'boundTo'>): Promise<string>;
-  /** The identity that is stored for this interaction; undefined when it has expired. */
-  findIdentity(id: string, boundTo: string): Promise<unknown>;
-  /** The sign-in is finished: erases the identity, and lets the row go. */
-  end(id: string): Promise<void>;
-}
+export type UpstreamRequests = ReturnType<typeof createUpstreamRequests>;
 
 export const statements = hotStatements('upstream-requests', {
   store: `INSERT INTO upstream_requests (id, connection_id, purpose, bound_to, data_sealed, answer_sealed, redeemed_at,
@@ -105,7 +84,7 @@ export interface RequestsDependencies {
 
 const context = (id: string) => `upstream_requests:${id}`;
 
-export function createUpstreamRequests(dependencies: RequestsDependencies): UpstreamRequests {
+export function createUpstreamRequests(dependencies: RequestsDependencies) {
   return { ...answeredRequests(dependencies), ...provenIdentities(dependencies) };
 }
 
@@ -117,14 +96,10 @@ function encryption(vault: RequestsDependencies['vault']) {
   };
 }
 
-function answeredRequests({
-  sql,
-  vault,
-  now,
-}: RequestsDependencies): Pick<UpstreamRequests, 'store' | 'answered' | 'redeem'> {
+function answeredRequests({ sql, vault, now }: RequestsDependencies) {
   const { seal, decrypt } = encryption(vault);
   return {
-    async store({ handle, connectionId, purpose, boundTo, memory, demands: demanded }) {
+    async store({ handle, connectionId, purpose, boundTo, memory, demands: demanded }: NewRequest): Promise<void> {
       const id = sha256(handle);
       const createdAt = now();
       const expiresAt = new Date(createdAt.getTime() + limits.upstream.requestSeconds * 1000);
@@ -133,7 +108,15 @@ function answeredRequests({
       await sql.execute(statements.store, ...row);
     },
 
-    async answered(handle, connectionId, answer) {
+    /**
+     * Stores the answer to a request that has none yet, and returns where it is redeemed. `unknown`: no request of this
+     * connection has the handle, it has expired or it was answered before.
+     */
+    async answered(
+      handle: string,
+      connectionId: string,
+      answer: UpstreamAnswer,
+    ): Promise<{ purpose: Purpose; boundTo: string; answer: string } | 'unknown'> {
       const id = sha256(handle);
       const value = randomToken();
       const values = [sha256(value), seal(id, answer), id, connectionId, now()];
@@ -141,7 +124,8 @@ function answeredRequests({
       return row ? { ...row, answer: value } : 'unknown';
     },
 
-    async redeem(answer, purpose, boundTo) {
+    /** Returns the answered request once, to the interaction or session that started it. */
+    async redeem(answer: string, purpose: Purpose, boundTo: string): Promise<AnsweredRequest | undefined> {
       const [row] = await sql.query<AnsweredRow>(statements.findAnswered, sha256(answer), purpose, boundTo, now());
       if (!row) return undefined;
       const data = requestData.parse(decrypt(row.id, row.dataSealed));
@@ -163,22 +147,20 @@ function answeredRequests({
 }
 
 /** The identities that answers proved, until the end of the sign-in. */
-function provenIdentities({
-  sql,
-  vault,
-  now,
-}: RequestsDependencies): Pick<
-  UpstreamRequests,
-  'storeIdentity' | 'storeIdentityWithoutRequest' | 'findIdentity' | 'end'
-> {
+function provenIdentities({ sql, vault, now }: RequestsDependencies) {
   const { seal, decrypt } = encryption(vault);
   return {
-    async storeIdentity(id, identity) {
+    /** Stores the identity that a redeemed answer proved, encrypted, until the sign-in is finished. */
+    async storeIdentity(id: string, identity: unknown): Promise<void> {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
       await sql.execute(statements.storeIdentity, seal(id, identity), expiresAt, id);
     },
 
-    async storeIdentityWithoutRequest(identity, { connectionId, boundTo }) {
+    /** The same for an identity that was proven without a redirect of the browser (a directory); returns the id. */
+    async storeIdentityWithoutRequest(
+      identity: unknown,
+      { connectionId, boundTo }: Pick<NewRequest, 'connectionId' | 'boundTo'>,
+    ): Promise<string> {
       const id = sha256(randomToken());
       const createdAt = now();
       const expiresAt = new Date(createdAt.getTime() + limits.interaction.seconds * 1000);
@@ -198,12 +180,14 @@ function provenIdentities({
       return id;
     },
 
-    async findIdentity(id, boundTo) {
+    /** The identity that is stored for this interaction; undefined when it has expired. */
+    async findIdentity(id: string, boundTo: string): Promise<unknown> {
       const [row] = await sql.query<{ answerSealed: string | null }>(statements.findIdentity, id, boundTo, now());
       return row?.answerSealed ? decrypt(id, row.answerSealed) : undefined;
     },
 
-    async end(id) {
+    /** The sign-in is finished: erases the identity, and lets the row go. */
+    async end(id: string): Promise<void> {
       await sql.execute(statements.storeIdentity, null, now(), id);
     },
   };

@@ -8,22 +8,23 @@ export interface AccountLink<Purpose extends LinkPurpose = LinkPurpose> {
   account: Account;
 }
 
-export interface AccountLinks extends Pick<LinkTokens, 'issue' | 'consume'> {
-  /** The link of this token and its account; undefined when it does not work (any more). Does not use it up. */
-  find<Purpose extends LinkPurpose>(token: string, ...purposes: Purpose[]): Promise<AccountLink<Purpose> | undefined>;
-}
+export type AccountLinks = ReturnType<typeof createAccountLinks>;
 
 export interface AccountLinksDependencies {
   linkTokens: LinkTokens;
   accounts: Accounts;
 }
 
-export function createAccountLinks({ linkTokens, accounts }: AccountLinksDependencies): AccountLinks {
+export function createAccountLinks({ linkTokens, accounts }: AccountLinksDependencies) {
   return {
     issue: linkTokens.issue,
     consume: linkTokens.consume,
 
-    async find(token, ...purposes) {
+    /** The link of this token and its account; undefined when it does not work (any more). Does not use it up. */
+    async find<Purpose extends LinkPurpose>(
+      token: string,
+      ...purposes: Purpose[]
+    ): Promise<AccountLink<Purpose> | undefined> {
       const link = await linkTokens.find(token, ...purposes);
       const account = link && (await accounts.find(link.userId));
       return link && account?.isActive ? { link, account } : undefined;

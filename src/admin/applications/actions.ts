@@ -27,7 +27,7 @@ import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { createManageableApplications, type ManageableApplications } from './manageable-applications.ts';
-import { type PictureActions, pictureActions } from './picture/actions.ts';
+import { pictureActions } from './picture/actions.ts';
 import {
   createSamlDeclarations,
   type Declaration,
@@ -36,8 +36,8 @@ import {
   type SamlDeclarations,
   type SamlDeclarationsDependencies,
 } from './saml-declarations.ts';
-import { type SecretActions, secretActions } from './secret-actions.ts';
-import { type UpdateActions, updateActions } from './update-actions.ts';
+import { secretActions } from './secret-actions.ts';
+import { updateActions } from './update-actions.ts';
 
 export type ApplicationDetails = { application: Application; secrets: Omit<UnexpiredSecret, 'hash' | 'value'>[] };
 
@@ -50,40 +50,7 @@ export interface RegistrationOptions {
 }
 
 /** `onCreated` runs in the transaction of a creation. */
-export interface ApplicationAdmin extends UpdateActions, SecretActions, PictureActions {
-  /** Only applications that the actor may see. */
-  list(query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<ApplicationPage>;
-  /** Those of them that the access rule opens to this account, by name, at most so many. */
-  openTo(account: AccessSubject, limit: number, by: Actor): Promise<Application[]>;
-  /** How many a list of this query has, by protocol. */
-  countByProtocol(query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<{ oidc: number; saml: number }>;
-  /** Throws not_found also for an application that the actor's permission (applications:read, or `needs`) does not cover. */
-  get(id: string, by: Actor, needs?: OwnPermission): Promise<ApplicationDetails>;
-  /** Whether the actor may change this application. */
-  mayChange(id: string, by: Actor): Promise<boolean>;
-  /** An OIDC client; its secret is returned here and never again. */
-  createOidc(
-    declaration: Declaration,
-    by: Actor,
-    onCreated?: OnCreated<Registered>,
-    options?: RegistrationOptions,
-  ): Promise<Registered>;
-  /** A SAML service provider, by its metadata, the URL of its metadata, or its addresses. */
-  createSaml(
-    declaration: Declaration,
-    by: Actor,
-    onCreated?: OnCreated<Application>,
-    options?: RegistrationOptions,
-  ): Promise<Application>;
-  setEnabled(id: string, enabled: boolean, by: Actor): Promise<Application>;
-  remove(id: string, by: Actor, expected?: Expected): Promise<void>;
-  /** Changed metadata that waits for approval; undefined when nothing waits. */
-  waitingMetadata(id: string, by: Actor, needs?: OwnPermission): Promise<WaitingMetadata | undefined>;
-  /** Applies or drops the document with this SHA-256. Throws not_found, or conflict when another one waits by now. */
-  decideMetadata(id: string, decision: 'approve' | 'reject', documentHash: string, by: Actor): Promise<Application>;
-  /** Reads metadata without registering it. */
-  readMetadata(source: MetadataSource): Promise<SpMetadata>;
-}
+export type ApplicationAdmin = ReturnType<typeof createApplicationAdmin>;
 
 export interface ApplicationAdminDependencies extends SamlDeclarationsDependencies {
   db: Db;
@@ -95,12 +62,16 @@ export interface ApplicationAdminDependencies extends SamlDeclarationsDependenci
 }
 
 /** Sensitive changes throw StepUpNeeded. Every change throws forbidden, precondition_failed, or invalid_input with the field. */
-export function createApplicationAdmin(dependencies: ApplicationAdminDependencies): ApplicationAdmin {
+export function createApplicationAdmin(dependencies: ApplicationAdminDependencies) {
   const { applications, authority } = dependencies;
   const declarations = createSamlDeclarations(dependencies);
   const manageable = createManageableApplications(dependencies);
 
-  const get: ApplicationAdmin['get'] = async (id, by, needs = 'gatehouse.applications:read') => {
+  const get: (id: string, by: Actor, needs?: OwnPermission) => Promise<ApplicationDetails> = async (
+    id,
+    by,
+    needs = 'gatehouse.applications:read',
+  ) => {
     const application = await applications.get(id);
     const extent = await authority.extent(by, needs);
     if (extent !== 'all' && !extent.includes(application.clientId)) throw notFound({ detail: { applicationId: id } });
@@ -115,13 +86,23 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
   }
 
   return {
-    list: async (query, by) => applications.list({ ...query, ...(await visibleTo(by)) }),
-    openTo: async (account, limit, by) => applications.openTo(account, { ...(await visibleTo(by)), limit }),
-    countByProtocol: async (query, by) => applications.countByProtocol({ ...query, ...(await visibleTo(by)) }),
+    /** Only applications that the actor may see. */
+    list: async (query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<ApplicationPage> =>
+      applications.list({ ...query, ...(await visibleTo(by)) }),
+    /** Those of them that the access rule opens to this account, by name, at most so many. */
+    openTo: async (account: AccessSubject, limit: number, by: Actor): Promise<Application[]> =>
+      applications.openTo(account, { ...(await visibleTo(by)), limit }),
+    /** How many a list of this query has, by protocol. */
+    countByProtocol: async (
+      query: Omit<ListApplications, 'identifiers'>,
+      by: Actor,
+    ): Promise<{ oidc: number; saml: number }> => applications.countByProtocol({ ...query, ...(await visibleTo(by)) }),
 
+    /** Throws not_found also for an application that the actor's permission (applications:read, or `needs`) does not cover. */
     get,
 
-    mayChange: (id, by) => manageable.find(id, by).then(() => true, falseIfForbidden),
+    /** Whether the actor may change this application. */
+    mayChange: (id: string, by: Actor): Promise<boolean> => manageable.find(id, by).then(() => true, falseIfForbidden),
 
     ...registrationActions(dependencies, declarations),
     ...updateActions(dependencies, declarations, manageable),
@@ -129,30 +110,41 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
     ...secretActions(dependencies, manageable),
     ...pictureActions(dependencies, manageable, get),
 
-    async waitingMetadata(id, by, needs) {
+    /** Changed metadata that waits for approval; undefined when nothing waits. */
+    async waitingMetadata(id: string, by: Actor, needs?: OwnPermission): Promise<WaitingMetadata | undefined> {
       await get(id, by, needs);
       return dependencies.waitingMetadata.find(id);
     },
 
-    async decideMetadata(id, decision, documentHash, by) {
+    /** Applies or drops the document with this SHA-256. Throws not_found, or conflict when another one waits by now. */
+    async decideMetadata(
+      id: string,
+      decision: 'approve' | 'reject',
+      documentHash: string,
+      by: Actor,
+    ): Promise<Application> {
       const { name } = await manageable.find(id, by);
       assertFreshProof(by, 'application.change', name);
       await dependencies.waitingMetadata[decision](id, documentHash, by);
       return applications.get(id);
     },
 
-    async readMetadata(source) {
+    /** Reads metadata without registering it. */
+    async readMetadata(source: MetadataSource): Promise<SpMetadata> {
       return declarations.read(source);
     },
   };
 }
 
-function registrationActions(
-  { db, applications }: ApplicationAdminDependencies,
-  declarations: SamlDeclarations,
-): Pick<ApplicationAdmin, 'createOidc' | 'createSaml'> {
+function registrationActions({ db, applications }: ApplicationAdminDependencies, declarations: SamlDeclarations) {
   return {
-    async createOidc(declaration, by, onCreated = async () => {}, options = {}) {
+    /** An OIDC client; its secret is returned here and never again. */
+    async createOidc(
+      declaration: Declaration,
+      by: Actor,
+      onCreated: OnCreated<Registered> = async () => {},
+      options: RegistrationOptions = {},
+    ): Promise<Registered> {
       return transaction(db, async (tx) => {
         await options.prepare?.(tx);
         const registered = await applications.createOidc(declaration as Partial<OidcClientInput>, { by, tx });
@@ -163,7 +155,13 @@ function registrationActions(
       });
     },
 
-    async createSaml(declaration, by, onCreated = async () => {}, options = {}) {
+    /** A SAML service provider, by its metadata, the URL of its metadata, or its addresses. */
+    async createSaml(
+      declaration: Declaration,
+      by: Actor,
+      onCreated: OnCreated<Application> = async () => {},
+      options: RegistrationOptions = {},
+    ): Promise<Application> {
       const resolved = await declarations.resolve(declaration);
       return transaction(db, async (tx) => {
         await options.prepare?.(tx);
@@ -189,16 +187,16 @@ async function assertNameUnique({ id, name }: Application, tx: Tx): Promise<void
 function lifecycleActions(
   { db, applications, authority }: ApplicationAdminDependencies,
   manageable: ManageableApplications,
-): Pick<ApplicationAdmin, 'setEnabled' | 'remove'> {
+) {
   return {
-    async setEnabled(id, enabled, by) {
+    async setEnabled(id: string, enabled: boolean, by: Actor): Promise<Application> {
       const { name } = await manageable.find(id, by);
       assertFreshProof(by, enabled ? 'application.enable' : 'application.disable', name);
       await applications.setEnabled(id, enabled, { by });
       return applications.get(id);
     },
 
-    remove: (id, by, expected = 'any') =>
+    remove: (id: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
       transaction(db, async (tx) => {
         const { name, access } = await manageable.lockForChange(id, by, expected, tx);
         // It ends the access rule, and the same application could be registered again for everyone.

@@ -33,28 +33,7 @@ import {
   type ManageableConnectionsDependencies,
 } from './manageable-connections.ts';
 
-export interface ConnectionAdmin extends SecretActions, SessionActions, Pick<ManageableConnections, 'mayChange'> {
-  list(): Promise<ConnectionDetails[]>;
-  /** Throws not_found (404). */
-  get(id: string): Promise<ConnectionDetails>;
-  /** The ids of rows that another program wrote; they can only be removed. */
-  forged(): Promise<string[]>;
-  /** `onCreated` runs in the transaction. */
-  create(
-    input: Record<string, unknown>,
-    by: Actor,
-    onCreated?: OnCreated<ConnectionDetails>,
-  ): Promise<ConnectionDetails>;
-  /** Changes the given fields; null gives a field its default. */
-  update(id: string, changes: Record<string, unknown>, by: Actor, expected?: Expected): Promise<ConnectionDetails>;
-  setEnabled(id: string, enabled: boolean, by: Actor): Promise<void>;
-  remove(id: string, by: Actor, expected?: Expected): Promise<void>;
-  checkDomain(id: string, domain: string, by: Actor): Promise<DomainCheck>;
-  /** Tries its client ID and secret, or its directory, after a change; undefined where there is nothing to try. */
-  tryNow(id: string, by: Actor): Promise<ConnectionTrial | undefined>;
-  /** Reads its documents now; the fault of each. */
-  readDocuments(id: string, by: Actor): Promise<{ kind: DocumentKind; error: PageText | undefined }[]>;
-}
+export type ConnectionAdmin = ReturnType<typeof createConnectionAdmin>;
 
 export interface ConnectionAdminDependencies extends ManageableConnectionsDependencies {
   connections: Connections;
@@ -67,18 +46,20 @@ export interface ConnectionAdminDependencies extends ManageableConnectionsDepend
 }
 
 /** Changes throw StepUpNeeded, forbidden, owned_by_file, precondition_failed for another version, not_found and invalid_input. */
-export function createConnectionAdmin(dependencies: ConnectionAdminDependencies): ConnectionAdmin {
+export function createConnectionAdmin(dependencies: ConnectionAdminDependencies) {
   const { connections, documents, domainChecks, clientSecrets } = dependencies;
   const manageable = createManageableConnections(dependencies);
 
   return {
     mayChange: manageable.mayChange,
-    async list() {
+    async list(): Promise<ConnectionDetails[]> {
       const all: ConnectionDetails[] = [];
       for (const connection of await connections.list()) all.push(await manageable.detailsOf(connection));
       return all;
     },
-    get: async (id) => manageable.detailsOf(await connections.get(id)),
+    /** Throws not_found (404). */
+    get: async (id: string): Promise<ConnectionDetails> => manageable.detailsOf(await connections.get(id)),
+    /** The ids of rows that another program wrote; they can only be removed. */
     forged: connections.forgedIds,
 
     ...declarationActions(dependencies, manageable),
@@ -86,18 +67,20 @@ export function createConnectionAdmin(dependencies: ConnectionAdminDependencies)
     ...secretActions(dependencies, manageable),
     ...sessionActions(dependencies, manageable),
 
-    async checkDomain(id, domain, by) {
+    async checkDomain(id: string, domain: string, by: Actor): Promise<DomainCheck> {
       await manageable.assertMayChange(by);
       assertFreshProof(by, 'connection.change', id);
       return domainChecks.check(id, domain, by);
     },
 
-    async tryNow(id, by) {
+    /** Tries its client ID and secret, or its directory, after a change; undefined where there is nothing to try. */
+    async tryNow(id: string, by: Actor): Promise<ConnectionTrial | undefined> {
       await manageable.assertMayChange(by);
       return clientSecrets.check(await connections.get(id));
     },
 
-    async readDocuments(id, by) {
+    /** Reads its documents now; the fault of each. */
+    async readDocuments(id: string, by: Actor): Promise<{ kind: DocumentKind; error: PageText | undefined }[]> {
       await manageable.assertMayChange(by);
       return documents.readNow(await connections.get(id));
     },
@@ -107,9 +90,14 @@ export function createConnectionAdmin(dependencies: ConnectionAdminDependencies)
 function declarationActions(
   { db, connections, parseMetadata }: ConnectionAdminDependencies,
   { assertMayChange, detailsOf, lockForChange }: ManageableConnections,
-): Pick<ConnectionAdmin, 'create' | 'update'> {
+) {
   return {
-    async create(input, by, onCreated = async () => {}) {
+    /** `onCreated` runs in the transaction. */
+    async create(
+      input: Record<string, unknown>,
+      by: Actor,
+      onCreated: OnCreated<ConnectionDetails> = async () => {},
+    ): Promise<ConnectionDetails> {
       await assertMayChange(by);
       const entry = checkedEntry(input, parseMetadata);
       return transaction(db, async (tx) => {
@@ -121,7 +109,13 @@ function declarationActions(
       });
     },
 
-    async update(id, changes, by, expected = 'any') {
+    /** Changes the given fields; null gives a field its default. */
+    async update(
+      id: string,
+      changes: Record<string, unknown>,
+      by: Actor,
+      expected: Expected = 'any',
+    ): Promise<ConnectionDetails> {
       await assertMayChange(by);
       return transaction(db, async (tx) => {
         const { entry: before } = await lockForChange(id, expected, tx);
@@ -137,9 +131,9 @@ function declarationActions(
 function lifecycleActions(
   { db, connections }: ConnectionAdminDependencies,
   { assertMayChange, lockForChange }: ManageableConnections,
-): Pick<ConnectionAdmin, 'setEnabled' | 'remove'> {
+) {
   return {
-    async setEnabled(id, enabled, by) {
+    async setEnabled(id: string, enabled: boolean, by: Actor): Promise<void> {
       await assertMayChange(by);
       await transaction(db, async (tx) => {
         const { name } = await connections.get(id, tx);
@@ -148,7 +142,7 @@ function lifecycleActions(
       });
     },
 
-    async remove(id, by, expected = 'any') {
+    async remove(id: string, by: Actor, expected: Expected = 'any'): Promise<void> {
       await assertMayChange(by);
       await transaction(db, async (tx) => {
         if (expected !== 'any') await lockForChange(id, expected, tx);

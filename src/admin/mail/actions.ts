@@ -30,25 +30,7 @@ export interface MailView {
   sentAt: Date | null;
 }
 
-export interface MailAdmin {
-  list(query: {
-    limit: number;
-    after?: string | undefined;
-    state?: MailState | undefined;
-    userId?: string | undefined;
-    /** Newest first by default. */
-    isOldestFirst?: boolean;
-  }): Promise<{ items: MailView[]; next?: string }>;
-  /** The newest email of a kind to a user. */
-  lastTo(userId: string, kind: MailKind): Promise<MailView | undefined>;
-  retry(id: string, by: Actor): Promise<void>;
-  /** How many mails wait and failed, and the last error. */
-  state(): Promise<{ waiting: number; failed: number; lastError: string | null }>;
-  /** To the administrator's own address. Throws conflict without one, and too_many_requests. */
-  sendTest(account: Account, by: Actor): Promise<SendOutcome>;
-  server: TestMail['server'];
-  templates: TestMail;
-}
+export type MailAdmin = ReturnType<typeof createMailAdmin>;
 
 export interface MailAdminDependencies {
   db: Db;
@@ -64,12 +46,25 @@ export interface MailAdminDependencies {
 const RETRIED = 50;
 
 /** Lists mail by cursor, and sends failed mail again. `retry` throws not_found. */
-export function createMailAdmin(dependencies: MailAdminDependencies): MailAdmin {
+export function createMailAdmin(dependencies: MailAdminDependencies) {
   const { db, outbox, audit, wakeMailDelivery } = dependencies;
   return {
     ...deliveryActions(dependencies),
 
-    async list({ limit, after, state, userId, isOldestFirst = false }) {
+    async list({
+      limit,
+      after,
+      state,
+      userId,
+      isOldestFirst = false,
+    }: {
+      limit: number;
+      after?: string | undefined;
+      state?: MailState | undefined;
+      userId?: string | undefined;
+      /** Newest first by default. */
+      isOldestFirst?: boolean;
+    }): Promise<{ items: MailView[]; next?: string }> {
       const [, time, id] = /^(\d{1,14})\.([\w-]{1,64})$/.exec(after ?? '') ?? [];
       const at = time === undefined ? undefined : new Date(Number(time));
       const cursor =
@@ -90,13 +85,14 @@ export function createMailAdmin(dependencies: MailAdminDependencies): MailAdmin 
       return rows.length > limit && last ? { items, next: `${last.createdAt.getTime()}.${last.id}` } : { items };
     },
 
-    async lastTo(userId, kind) {
+    /** The newest email of a kind to a user. */
+    async lastTo(userId: string, kind: MailKind): Promise<MailView | undefined> {
       const where = { userId, kind };
       const row = await db.mailMessage.findFirst({ where, orderBy: { createdAt: 'desc' }, omit: { bodySealed: true } });
       return row ? viewOf(row) : undefined;
     },
 
-    async retry(id, by) {
+    async retry(id: string, by: Actor): Promise<void> {
       await transaction(db, async (tx) => {
         if (!(await outbox.retry(id, tx))) throw notFound({ message: t('console.mail.fault.no-mail') });
         await audit.record({ ...by, type: 'mail.retried', outcome: 'success', data: { mail: id } }, tx);
@@ -114,17 +110,13 @@ const viewOf = ({ failedAt, nextTryAt: _next, ...row }: Row): MailView => ({
 });
 
 /** The state of the delivery, and a test of it. */
-function deliveryActions({
-  db,
-  audit,
-  testMail,
-  mailLimits,
-}: MailAdminDependencies): Pick<MailAdmin, 'server' | 'templates' | 'state' | 'sendTest'> {
+function deliveryActions({ db, audit, testMail, mailLimits }: MailAdminDependencies) {
   return {
     server: testMail.server,
     templates: testMail,
 
-    async state() {
+    /** How many mails wait and failed, and the last error. */
+    async state(): Promise<{ waiting: number; failed: number; lastError: string | null }> {
       const select = { lastError: true, createdAt: true } as const;
       const [counts, waitingOnes, failedOnes] = await Promise.all([
         countUnsentMail(db),
@@ -137,7 +129,8 @@ function deliveryActions({
       return { ...counts, lastError: last?.lastError ?? null };
     },
 
-    async sendTest(account, by) {
+    /** To the administrator's own address. Throws conflict without one, and too_many_requests. */
+    async sendTest(account: Account, by: Actor): Promise<SendOutcome> {
       const to = recipientOf(account);
       if (!to) throw conflict('conflict', { message: t('console.mail.fault.no-address') });
       const verdict = await mailLimits.to(to.email, 'test');

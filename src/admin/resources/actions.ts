@@ -13,17 +13,7 @@ import { assertFreshProof } from '../proof/sensitive-changes.ts';
 /** Scope -> permission. */
 type Ties = Readonly<Record<string, string>>;
 
-export interface ResourceAdmin extends Pick<Resources, 'list' | 'get' | 'signingAlgs'> {
-  /** `onCreated` runs in the transaction. */
-  create(resource: Omit<Resource, 'source'>, by: Actor, onCreated?: OnCreated<Resource>): Promise<Resource>;
-  update(
-    identifier: string,
-    changes: Partial<Pick<Resource, 'scopes' | 'scopePermissions' | 'signingAlg'>>,
-    by: Actor,
-    expected?: Expected,
-  ): Promise<Resource>;
-  remove(identifier: string, by: Actor, expected?: Expected): Promise<void>;
-}
+export type ResourceAdmin = ReturnType<typeof createResourceAdmin>;
 
 export interface ResourceAdminDependencies {
   db: Db;
@@ -33,7 +23,7 @@ export interface ResourceAdminDependencies {
 }
 
 /** Changes throw StepUpNeeded, forbidden, precondition_failed for another version, and not_found. */
-export function createResourceAdmin(dependencies: ResourceAdminDependencies): ResourceAdmin {
+export function createResourceAdmin(dependencies: ResourceAdminDependencies) {
   const { db, sql, resources, authority } = dependencies;
 
   async function assertExpected(identifier: string, expected: Expected, tx: Tx): Promise<Resource> {
@@ -54,7 +44,12 @@ export function createResourceAdmin(dependencies: ResourceAdminDependencies): Re
     get: resources.get,
     signingAlgs: resources.signingAlgs,
 
-    create: (resource, by, onCreated = async () => {}) =>
+    /** `onCreated` runs in the transaction. */
+    create: (
+      resource: Omit<Resource, 'source'>,
+      by: Actor,
+      onCreated: OnCreated<Resource> = async () => {},
+    ): Promise<Resource> =>
       transaction(db, async (tx) => {
         await assertMayChangeScopePermissions({}, resource.scopePermissions, by, tx);
         const made = await resources.create(resource, by, tx);
@@ -63,7 +58,12 @@ export function createResourceAdmin(dependencies: ResourceAdminDependencies): Re
         return made;
       }),
 
-    update: (identifier, changes, by, expected = 'any') =>
+    update: (
+      identifier: string,
+      changes: Partial<Pick<Resource, 'scopes' | 'scopePermissions' | 'signingAlg'>>,
+      by: Actor,
+      expected: Expected = 'any',
+    ): Promise<Resource> =>
       transaction(db, async (tx) => {
         const before = (await assertExpected(identifier, expected, tx)).scopePermissions;
         await assertMayChangeScopePermissions(before, changes.scopePermissions ?? before, by, tx);
@@ -71,7 +71,7 @@ export function createResourceAdmin(dependencies: ResourceAdminDependencies): Re
         return resources.update(identifier, changes, by, tx);
       }),
 
-    remove: (identifier, by, expected = 'any') =>
+    remove: (identifier: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
       transaction(db, async (tx) => {
         const { scopePermissions } = await assertExpected(identifier, expected, tx);
         await assertMayChangeScopePermissions(scopePermissions, {}, by, tx);

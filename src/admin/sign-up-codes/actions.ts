@@ -13,22 +13,24 @@ export interface CreatedSignUpCode {
   text: string;
 }
 
-export interface SignUpCodeAdmin extends Pick<SignUpCodes, 'list' | 'get' | 'revoke'> {
-  /** `onCreated` runs in the transaction. */
-  create(
-    input: { name: string; maxUses?: number | undefined; days?: number | undefined },
-    by: Actor,
-    onCreated?: OnCreated<CreatedSignUpCode>,
-  ): Promise<CreatedSignUpCode>;
-}
+export type SignUpCodeAdmin = ReturnType<typeof createSignUpCodeAdmin>;
 
 /** `create` and `revoke` throw StepUpNeeded. */
-export function createSignUpCodeAdmin({ db, codes }: { db: Db; codes: SignUpCodes }): SignUpCodeAdmin {
+export function createSignUpCodeAdmin({ db, codes }: { db: Db; codes: SignUpCodes }) {
   return {
     list: codes.list,
     get: codes.get,
 
-    create({ name, maxUses = 1, days = limits.signUpCode.defaultDays }, by, onCreated = async () => {}) {
+    /** `onCreated` runs in the transaction. */
+    create(
+      {
+        name,
+        maxUses = 1,
+        days = limits.signUpCode.defaultDays,
+      }: { name: string; maxUses?: number | undefined; days?: number | undefined },
+      by: Actor,
+      onCreated: OnCreated<CreatedSignUpCode> = async () => {},
+    ): Promise<CreatedSignUpCode> {
       assertFreshProof(by, 'sign-up-code.create', name);
       return transaction(db, async (tx) => {
         const made = await codes.create({ name, maxUses, days }, by, tx);
@@ -37,7 +39,7 @@ export function createSignUpCodeAdmin({ db, codes }: { db: Db; codes: SignUpCode
       });
     },
 
-    async revoke(id, by) {
+    async revoke(id: string, by: Actor): Promise<SignUpCode> {
       assertFreshProof(by, 'sign-up-code.revoke', (await codes.get(id)).name);
       return codes.revoke(id, by);
     },

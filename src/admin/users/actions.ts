@@ -48,42 +48,7 @@ export interface UserDetails {
 
 export type UserChanges = Partial<Profile> & { roles?: readonly string[]; ssoConnection?: string | null };
 
-export interface UserAdmin extends RoleActions, RecoveryActions {
-  /** The connections at which these users sign in with their `ssoId`, by the ids of the users. */
-  connectionsOf: SsoIds['connectionsOf'];
-  /** Only users that the actor may see. */
-  list(query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountPage>;
-  /** How many users a list of this query has. */
-  count(query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountCount>;
-  /** When these users last signed in, of those browsers that are still known; others are absent. */
-  lastSignIns(ids: readonly string[]): Promise<Map<string, Date>>;
-  /** Throws not_found also for a user whom the actor's permission (users:read, or `needs`) does not cover. */
-  get(id: string, by: Actor, needs?: OwnPermission): Promise<UserDetails>;
-  /** For a form: throws what the change would throw, so that nobody fills in a form in vain. */
-  getForChange(id: string, by: Actor, needs: OwnPermission): Promise<UserDetails>;
-  /** The account, and why the actor may not change it with one of these permissions. Throws not_found as `get` does. */
-  check(id: string, by: Actor, needs: readonly OwnPermission[]): Promise<{ account: Account; reason?: PageText }>;
-  /** Throws forbidden unless the actor may create a user with these roles. */
-  assertMayCreate(roleNames: readonly string[], by: Actor): Promise<void>;
-  /** Throws forbidden unless the actor may connect users to this connection. */
-  assertMayConnect(connectionId: string, by: Actor): Promise<void>;
-  /** `onCreated` runs in the transaction. */
-  create(user: NewUser, by: Actor, onCreated?: OnCreated<CreatedUser>): Promise<CreatedUser>;
-  /** Whether the actor may change this user with one of these permissions. */
-  mayChange(id: string, by: Actor, needs: readonly OwnPermission[]): Promise<boolean>;
-  /** The profile, and the roles where they are given, in one transaction. */
-  update(id: string, changes: UserChanges, by: Actor, expected?: Expected): Promise<Account>;
-  /** Disabling ends every session. */
-  setActive(id: string, isActive: boolean, by: Actor, expected?: Expected): Promise<Account>;
-  remove(id: string, by: Actor, expected?: Expected): Promise<void>;
-  invite(id: string, by: Actor): Promise<void>;
-  /** Mails a link for a new password. */
-  sendPasswordReset(id: string, by: Actor): Promise<void>;
-  /** Without a password a temporary password is generated and returned. Ends every session. */
-  setPassword(id: string, password: string | undefined, by: Actor): Promise<{ oneTimePassword?: string }>;
-  /** The password must be changed at the next sign-in. Ends every session, so that this comes soon. */
-  forcePasswordChange(id: string, by: Actor): Promise<void>;
-}
+export type UserAdmin = ReturnType<typeof createUserAdmin>;
 
 export interface UserAdminDependencies {
   db: Db;
@@ -107,15 +72,24 @@ export interface UserAdminDependencies {
  * Sensitive changes throw StepUpNeeded. All throw not_found, and forbidden for a user who has more permissions or other roles
  * than the actor (not endSessions).
  */
-export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin {
+export function createUserAdmin(dependencies: UserAdminDependencies) {
   const lookup = createUserLookup(dependencies);
   const changeRoles = createChangeRoles(dependencies, lookup);
   return {
     ...readActions(dependencies, lookup),
+    /** The connections at which these users sign in with their `ssoId`, by the ids of the users. */
     connectionsOf: dependencies.ssoIds.connectionsOf,
-    assertMayCreate: (names, by) => assertMayCreate(dependencies, names, by),
-    assertMayConnect: (connectionId, by) => dependencies.ssoIds.assertMayConnect(connectionId, by, dependencies.db),
-    async create({ ssoConnection, ...user }, by, onCreated = async () => {}) {
+    /** Throws forbidden unless the actor may create a user with these roles. */
+    assertMayCreate: (names: readonly string[], by: Actor): Promise<void> => assertMayCreate(dependencies, names, by),
+    /** Throws forbidden unless the actor may connect users to this connection. */
+    assertMayConnect: (connectionId: string, by: Actor): Promise<void> =>
+      dependencies.ssoIds.assertMayConnect(connectionId, by, dependencies.db),
+    /** `onCreated` runs in the transaction. */
+    async create(
+      { ssoConnection, ...user }: NewUser,
+      by: Actor,
+      onCreated: OnCreated<CreatedUser> = async () => {},
+    ): Promise<CreatedUser> {
       await assertMayCreate(dependencies, user.roles ?? [], by);
       return createUser(dependencies, lookup, user, by, async (created, tx) => {
         await dependencies.ssoIds.set(created.account, { before: null, connectionId: ssoConnection }, by, tx);
@@ -133,13 +107,17 @@ export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin 
 function readActions(
   { db, accounts, authority, credentials, invitations, mfa, lockout, ssoIds }: UserAdminDependencies,
   lookup: UserLookup,
-): Pick<UserAdmin, 'list' | 'count' | 'lastSignIns' | 'get' | 'getForChange' | 'check' | 'mayChange'> {
+) {
   async function visibleTo(by: Actor): Promise<Pick<ListAccounts, 'memberOf'>> {
     const extent = await authority.extent(by, 'gatehouse.users:read');
     return extent === 'all' ? {} : { memberOf: extent };
   }
 
-  const get: UserAdmin['get'] = async (id, by, needs = 'gatehouse.users:read') => {
+  const get: (id: string, by: Actor, needs?: OwnPermission) => Promise<UserDetails> = async (
+    id,
+    by,
+    needs = 'gatehouse.users:read',
+  ) => {
     await authority.assertCovers(by, needs, id);
     const account = await lookup.find(id);
     const [ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials] = await Promise.all([
@@ -154,14 +132,21 @@ function readActions(
   };
 
   return {
+    /** Throws not_found also for a user whom the actor's permission (users:read, or `needs`) does not cover. */
     get,
 
-    async getForChange(id, by, needs) {
+    /** For a form: throws what the change would throw, so that nobody fills in a form in vain. */
+    async getForChange(id: string, by: Actor, needs: OwnPermission): Promise<UserDetails> {
       await lookup.findManaged(id, by, [needs]);
       return get(id, by, needs);
     },
 
-    async check(id, by, needs) {
+    /** The account, and why the actor may not change it with one of these permissions. Throws not_found as `get` does. */
+    async check(
+      id: string,
+      by: Actor,
+      needs: readonly OwnPermission[],
+    ): Promise<{ account: Account; reason?: PageText }> {
       await authority.assertCovers(by, 'gatehouse.users:read', id);
       const account = await lookup.find(id);
       try {
@@ -176,16 +161,22 @@ function readActions(
       }
     },
 
-    list: async (query, by) => accounts.list({ ...query, ...(await visibleTo(by)) }),
-    count: async (query, by) => accounts.countMatches({ ...query, ...(await visibleTo(by)) }),
+    /** Only users that the actor may see. */
+    list: async (query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountPage> =>
+      accounts.list({ ...query, ...(await visibleTo(by)) }),
+    /** How many users a list of this query has. */
+    count: async (query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountCount> =>
+      accounts.countMatches({ ...query, ...(await visibleTo(by)) }),
 
-    async lastSignIns(ids) {
+    /** When these users last signed in, of those browsers that are still known; others are absent. */
+    async lastSignIns(ids: readonly string[]): Promise<Map<string, Date>> {
       const where = { userId: { in: [...ids] } };
       const rows = await db.knownBrowser.groupBy({ by: ['userId'], where, _max: { lastSeenAt: true } });
       return new Map(rows.flatMap(({ userId, _max }) => (_max.lastSeenAt ? [[userId, _max.lastSeenAt]] : [])));
     },
 
-    mayChange: (id, by, needs) =>
+    /** Whether the actor may change this user with one of these permissions. */
+    mayChange: (id: string, by: Actor, needs: readonly OwnPermission[]): Promise<boolean> =>
       authority.assertMay(by, { what: 'user', id, needs }).then(() => true, falseIfForbidden),
   };
 }
@@ -195,9 +186,15 @@ function accountActions(
   { db, accounts, roles, endSession, notifyOwner, ssoIds }: UserAdminDependencies,
   { find, lockForChange }: UserLookup,
   changeRoles: ChangeRoles,
-): Pick<UserAdmin, 'update' | 'setActive' | 'remove'> {
+) {
   return {
-    async update(id, { roles: names, ssoConnection, ...changes }, by, expected = 'any') {
+    /** The profile, and the roles where they are given, in one transaction. */
+    async update(
+      id: string,
+      { roles: names, ssoConnection, ...changes }: UserChanges,
+      by: Actor,
+      expected: Expected = 'any',
+    ): Promise<Account> {
       const { account, isLinked } = await transaction(db, async (tx) => {
         const before = await lockForChange(id, by, expected, tx);
         if (before.source === 'file') throw forbidden('owned_by_file');
@@ -213,7 +210,8 @@ function accountActions(
       return account;
     },
 
-    setActive: (id, isActive, by, expected = 'any') =>
+    /** Disabling ends every session. */
+    setActive: (id: string, isActive: boolean, by: Actor, expected: Expected = 'any'): Promise<Account> =>
       transaction(db, async (tx) => {
         const { username } = await lockForChange(id, by, expected, tx);
         assertFreshProof(by, isActive ? 'user.enable' : 'user.disable', username);
@@ -223,7 +221,7 @@ function accountActions(
         return find(id, tx);
       }),
 
-    remove: (id, by, expected = 'any') =>
+    remove: (id: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
       transaction(db, async (tx) => {
         const { source, username } = await lockForChange(id, by, expected, tx);
         if (source === 'file') throw forbidden('owned_by_file');
@@ -242,16 +240,19 @@ const INVITE: readonly OwnPermission[] = ['gatehouse.users:reset-password', 'gat
 function passwordActions(
   { credentials, mfa, endSession, notifyOwner, invitations, passwordReset }: UserAdminDependencies,
   { findManaged }: UserLookup,
-): Pick<UserAdmin, 'invite' | 'sendPasswordReset' | 'setPassword' | 'forcePasswordChange'> {
+) {
   return {
-    invite: async (id, by) => assertMailed(await invitations.invite(await findManaged(id, by, INVITE), by)),
+    invite: async (id: string, by: Actor): Promise<void> =>
+      assertMailed(await invitations.invite(await findManaged(id, by, INVITE), by)),
 
-    async sendPasswordReset(id, by) {
+    /** Mails a link for a new password. */
+    async sendPasswordReset(id: string, by: Actor): Promise<void> {
       const account = await findManaged(id, by, ['gatehouse.users:reset-password']);
       assertMailed(await passwordReset.sendLink(account, by));
     },
 
-    async setPassword(id, password, by) {
+    /** Without a password a temporary password is generated and returned. Ends every session. */
+    async setPassword(id: string, password: string | undefined, by: Actor): Promise<{ oneTimePassword?: string }> {
       const account = await findManaged(id, by);
       assertFreshProof(by, 'user.set-password', account.username);
       const plain = password ?? newOneTimePassword();
@@ -264,7 +265,8 @@ function passwordActions(
       return mustChange ? { oneTimePassword: plain } : {};
     },
 
-    async forcePasswordChange(id, by) {
+    /** The password must be changed at the next sign-in. Ends every session, so that this comes soon. */
+    async forcePasswordChange(id: string, by: Actor): Promise<void> {
       const { username } = await findManaged(id, by);
       assertFreshProof(by, 'user.force-password-change', username);
       await credentials.forceChange(id, by);

@@ -5,9 +5,9 @@ import type { Clock } from '../../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import type { Sql } from '../../storage/statements.ts';
-import { createPasskeyAuthenticator, type PasskeyAuthenticator } from './passkey-authentication.ts';
+import { createPasskeyAuthenticator } from './passkey-authentication.ts';
 import { passkeyName } from './passkey-name.ts';
-import { createPasskeyRegistrar, type PasskeyRegistrar } from './passkey-registration.ts';
+import { createPasskeyRegistrar } from './passkey-registration.ts';
 import { webauthn } from './webauthn-ceremony.ts';
 
 export interface PasskeySummary {
@@ -19,15 +19,7 @@ export interface PasskeySummary {
   lastUsedAt: Date | null;
 }
 
-export interface Passkeys extends PasskeyRegistrar, PasskeyAuthenticator {
-  /** Loads the library ahead of its first use. */
-  prepare(): Promise<void>;
-  list(userId: string): Promise<PasskeySummary[]>;
-  rename(userId: string, id: string, name: string, by?: Actor): Promise<boolean>;
-  remove(userId: string, id: string, by?: Actor): Promise<boolean>;
-  removeAll(userId: string, by?: Actor, tx?: Tx): Promise<number>;
-  count(userId: string, tx?: Tx): Promise<number>;
-}
+export type Passkeys = ReturnType<typeof createPasskeys>;
 
 export interface PasskeysDependencies {
   db: Db;
@@ -40,24 +32,25 @@ export interface PasskeysDependencies {
   serviceName: string;
 }
 
-export function createPasskeys(dependencies: PasskeysDependencies): Passkeys {
+export function createPasskeys(dependencies: PasskeysDependencies) {
   const { db, audit } = dependencies;
   return {
     ...createPasskeyRegistrar(dependencies),
     ...createPasskeyAuthenticator(dependencies),
 
-    async prepare() {
+    /** Loads the library ahead of its first use. */
+    async prepare(): Promise<void> {
       await webauthn();
     },
 
-    list: (userId) =>
+    list: (userId: string): Promise<PasskeySummary[]> =>
       db.passkey.findMany({
         where: { userId },
         orderBy: { createdAt: 'asc' },
         select: { id: true, name: true, backedUp: true, discoverable: true, createdAt: true, lastUsedAt: true },
       }),
 
-    rename: (userId, id, name, by = {}) =>
+    rename: (userId: string, id: string, name: string, by: Actor = {}): Promise<boolean> =>
       transaction(db, async (tx) => {
         const data = { name: passkeyName(name) };
         const { count } = await tx.passkey.updateMany({ where: { id, userId }, data });
@@ -66,7 +59,7 @@ export function createPasskeys(dependencies: PasskeysDependencies): Passkeys {
         return true;
       }),
 
-    remove: (userId, id, by = {}) =>
+    remove: (userId: string, id: string, by: Actor = {}): Promise<boolean> =>
       transaction(db, async (tx) => {
         const { count } = await tx.passkey.deleteMany({ where: { id, userId } });
         if (count === 0) return false;
@@ -74,7 +67,7 @@ export function createPasskeys(dependencies: PasskeysDependencies): Passkeys {
         return true;
       }),
 
-    async removeAll(userId, by = {}, outer) {
+    async removeAll(userId: string, by: Actor = {}, outer?: Tx): Promise<number> {
       const work = async (tx: Tx) => {
         const { count } = await tx.passkey.deleteMany({ where: { userId } });
         if (count > 0) {
@@ -86,6 +79,6 @@ export function createPasskeys(dependencies: PasskeysDependencies): Passkeys {
       return outer ? work(outer) : transaction(db, work);
     },
 
-    count: (userId, tx = db) => tx.passkey.count({ where: { userId } }),
+    count: (userId: string, tx: Tx = db): Promise<number> => tx.passkey.count({ where: { userId } }),
   };
 }

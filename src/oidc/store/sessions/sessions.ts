@@ -13,7 +13,7 @@ import {
   type ProtectedArtifact,
 } from '../protected-artifacts.ts';
 import { findEnded, markEnded } from './ended-sessions.ts';
-import { createSessionDevices, type SessionDevices } from './session-devices.ts';
+import { createSessionDevices } from './session-devices.ts';
 
 export interface Participant {
   clientId: string;
@@ -46,34 +46,7 @@ interface Payload {
   authorizations?: Record<string, { sid?: string; grantId?: string; persistsLogout?: boolean }>;
 }
 
-export interface Sessions extends SessionDevices, SessionActivity {
-  find(uid: string, tx?: Tx): Promise<SessionEntry | undefined>;
-  /** The live session of this value of the session cookie. */
-  ofCookie(value: string | undefined): Promise<SessionEntry | undefined>;
-  /** The live ones of these sessions, in no order. */
-  findAll(uids: readonly string[]): Promise<SessionEntry[]>;
-  /** Live sessions of an account, the newest first. */
-  list(accountId: string, tx?: Tx): Promise<SessionEntry[]>;
-  /** The live sessions of an account beyond the newest `max`. */
-  exceeding(accountId: string, max: number): Promise<string[]>;
-  /** Sessions that have expired and were not ended yet, the oldest first. */
-  expired(limit: number): Promise<SessionEntry[]>;
-  /** Live sessions in which an application takes part. */
-  withParticipant(clientId: string): AsyncIterable<SessionEntry>;
-  /**
-   * Removes the session and every grant that ends with it. Returns the ended session; undefined when another caller was first.
-   * @param options.offline also removes the grants with offline_access that were given in this session
-   */
-  remove(session: SessionEntry, tx: Tx, options?: { offline?: boolean }): Promise<SessionEntry | undefined>;
-  /** Removes everything of the account: sessions, grants, codes, access and refresh tokens. Returns the sessions. */
-  removeAllOf(accountId: string, tx: Tx): Promise<SessionEntry[]>;
-  /** Removes the grants of the account with their tokens, offline ones included; those that end with the session `except` stay. */
-  removeGrantsBut(accountId: string, except: SessionEntry | undefined, tx: Tx): Promise<void>;
-  /** Removes the grants and tokens of one application for one account, or for all. */
-  removeGrants(accountId: string | undefined, clientId: string): Promise<void>;
-  /** The applications with a grant of the account. */
-  grantsOf(accountId: string): Promise<StoredGrant[]>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 const PAGE = 200;
 
@@ -97,25 +70,32 @@ interface LiveRow extends Row, ProtectedArtifact {}
 const ROW = { payload: true, expiresAt: true } as const;
 const LIVE_ROW = { ...PROTECTED_COLUMNS, expiresAt: true } as const;
 
-export function createSessions({ db, sql, now, protectedRows, idleSeconds }: SessionsDependencies): Sessions {
+export function createSessions({ db, sql, now, protectedRows, idleSeconds }: SessionsDependencies) {
   const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
 
-  const find: Sessions['find'] = async (uid, tx = db) => {
+  const find: (uid: string, tx?: Tx) => Promise<SessionEntry | undefined> = async (uid, tx = db) => {
     const where = { model: 'Session', uid, expiresAt: { gt: epoch() } };
     const row = await tx.oidcArtifact.findFirst({ where, select: LIVE_ROW });
     return row && (await findEnded(tx, [uid])).size === 0 ? readLive(row, protectedRows) : undefined;
   };
 
-  const list: Sessions['list'] = (accountId, tx = db) => liveSessionsOf(accountId, epoch(), tx, protectedRows);
+  const list: (accountId: string, tx?: Tx) => Promise<SessionEntry[]> = (accountId, tx = db) =>
+    liveSessionsOf(accountId, epoch(), tx, protectedRows);
 
   return {
     ...createSessionDevices({ sql, now }),
     ...createSessionActivity({ db, now, idleSeconds, latestEndOf: async (uid) => (await find(uid))?.expiresAt }),
     find,
+    /** Live sessions of an account, the newest first. */
     list,
+    /**
+     * Removes the session and every grant that ends with it. Returns the ended session; undefined when another caller was first.
+     * @param options.offline also removes the grants with offline_access that were given in this session
+     */
     remove: removeSession,
 
-    async ofCookie(value) {
+    /** The live session of this value of the session cookie. */
+    async ofCookie(value: string | undefined): Promise<SessionEntry | undefined> {
       if (!value) return undefined;
       const row = await db.oidcArtifact.findUnique({
         where: { id: artifactId('Session', value) },
@@ -124,7 +104,8 @@ export function createSessions({ db, sql, now, protectedRows, idleSeconds }: Ses
       return row?.uid ? find(row.uid) : undefined;
     },
 
-    async findAll(uids) {
+    /** The live ones of these sessions, in no order. */
+    async findAll(uids: readonly string[]): Promise<SessionEntry[]> {
       const rows = await db.oidcArtifact.findMany({
         where: { model: 'Session', uid: { in: [...uids] }, expiresAt: { gt: epoch() } },
         select: LIVE_ROW,
@@ -133,7 +114,8 @@ export function createSessions({ db, sql, now, protectedRows, idleSeconds }: Ses
       return rows.flatMap((row) => readLive(row, protectedRows) ?? []).filter(({ uid }) => !ended.has(uid));
     },
 
-    async exceeding(accountId, max) {
+    /** The live sessions of an account beyond the newest `max`. */
+    async exceeding(accountId: string, max: number): Promise<string[]> {
       const live = await list(accountId);
       if (live.length <= max) return [];
       const devices = await db.sessionDevice.findMany({
@@ -149,7 +131,8 @@ export function createSessions({ db, sql, now, protectedRows, idleSeconds }: Ses
       return newestFirst.slice(max).map(({ uid }) => uid);
     },
 
-    async expired(limit) {
+    /** Sessions that have expired and were not ended yet, the oldest first. */
+    async expired(limit: number): Promise<SessionEntry[]> {
       const rows = await db.oidcArtifact.findMany({
         where: { model: 'Session', accountId: { not: null }, expiresAt: { lte: epoch() } },
         orderBy: { expiresAt: 'asc' },
@@ -159,22 +142,28 @@ export function createSessions({ db, sql, now, protectedRows, idleSeconds }: Ses
       return rows.flatMap((row) => read(row) ?? []);
     },
 
-    withParticipant: (clientId) => participatingSessions(db, clientId, epoch(), protectedRows),
+    /** Live sessions in which an application takes part. */
+    withParticipant: (clientId: string): AsyncIterable<SessionEntry> =>
+      participatingSessions(db, clientId, epoch(), protectedRows),
 
-    async removeAllOf(accountId, tx) {
+    /** Removes everything of the account: sessions, grants, codes, access and refresh tokens. Returns the sessions. */
+    async removeAllOf(accountId: string, tx: Tx): Promise<SessionEntry[]> {
       const ended: SessionEntry[] = [];
       for (const session of await list(accountId, tx)) ended.push(...[(await removeSession(session, tx)) ?? []].flat());
       await tx.oidcArtifact.deleteMany({ where: { accountId } });
       return ended;
     },
 
-    async removeGrants(accountId, clientId) {
+    /** Removes the grants and tokens of one application for one account, or for all. */
+    async removeGrants(accountId: string | undefined, clientId: string): Promise<void> {
       const ofAccount = accountId === undefined ? {} : { accountId };
       await db.oidcArtifact.deleteMany({ where: { ...ofAccount, clientId, model: { in: GRANT_MODELS } } });
     },
 
+    /** Removes the grants of the account with their tokens, offline ones included; those that end with the session `except` stay. */
     removeGrantsBut,
-    grantsOf: (accountId) => grantsOf(db, accountId, epoch()),
+    /** The applications with a grant of the account. */
+    grantsOf: (accountId: string): Promise<StoredGrant[]> => grantsOf(db, accountId, epoch()),
   };
 }
 
@@ -270,8 +259,6 @@ function read({ payload, expiresAt }: Row): SessionEntry | undefined {
     })),
   };
 }
-
-type SessionActivity = ReturnType<typeof createSessionActivity>;
 
 interface SessionActivityDependencies {
   db: Db;
