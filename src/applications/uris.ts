@@ -1,8 +1,44 @@
 // Which URIs an application may register (RFC 9700 4.1, RFC 8252 for native apps). Each function returns the fault, or
 // undefined.
 
+import { z } from 'zod';
 import { isLoopback } from '../config/addresses.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
+
+// White space (also U+0085 and the no-break spaces) and characters without a width, which come along when an address is copied.
+const BLANK = '[\\s\\u0085\\u00ad\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]';
+const BLANK_ENDS = new RegExp(`^${BLANK}+|${BLANK}+$`, 'g');
+
+/** An address as somebody typed or pasted it: blank characters around it are left out. */
+export const typedAddress = (max: number) =>
+  z
+    .string()
+    .overwrite((value) => value.replace(BLANK_ENDS, ''))
+    .max(max);
+
+/** The first character that no address has, by its name; `blank` characters around it were left out before. */
+export function characterFault(uri: string): string | undefined {
+  const [found] = new RegExp(`${BLANK}|[\\\\\\p{Cc}]`, 'u').exec(uri) ?? [];
+  if (found === undefined) return undefined;
+  if (found === ' ') return faultMessage('uri-space');
+  if (found === '\\') return faultMessage('uri-backslash');
+  if (/[\n\r\u0085\u2028\u2029]/.test(found)) return faultMessage('uri-line-break');
+  const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return faultMessage('uri-invisible', { code: `U+${code}` });
+}
+
+/** An entity ID of SAML is any URI, also a URN. */
+const entityIdFault = (uri: string) =>
+  characterFault(uri) ?? (/[<>"]/.test(uri) ? faultMessage('uri-marks') : undefined);
+
+/** SAML Core 8.3.6: an entity ID is a URI of at most 1024 characters. */
+export const entityId = typedAddress(1024)
+  .min(1)
+  .superRefine((uri, context) => {
+    const message = entityIdFault(uri);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  })
+  .meta({ pattern: '^[^\\s<>"]+$' });
 
 // Schemes that a browser runs or opens locally, and standard ones that belong to no app.
 const NOT_AN_APP = /^(javascript|vbscript|data|blob|file|filesystem|about|view-source|wss?|ftp|mailto|tel|sms|urn):/i;
@@ -25,7 +61,7 @@ export const resourceSchema = { format: 'uri', pattern: ABSOLUTE_URI };
 
 /** https, or http on this machine; no URI that two parsers could read differently. */
 export function webUriFault(uri: string): string | undefined {
-  if (!URL.canParse(uri) && /^[^\s\\\p{Cc}:]*$/u.test(uri)) return faultMessage('https-url');
+  if (!URL.canParse(uri) && characterFault(uri) === undefined && !uri.includes(':')) return faultMessage('https-url');
   const general = uriFault(uri);
   if (general !== undefined) return general;
   const { protocol, hostname } = new URL(uri);
@@ -44,6 +80,8 @@ const LOOPBACK_WILDCARD = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\*|\*)/
 
 /** A redirect URI (or post-logout redirect URI) of a web or native application. */
 export function redirectUriFault(uri: string, applicationType: 'web' | 'native'): string | undefined {
+  const character = characterFault(uri);
+  if (character !== undefined) return character;
   if (uri.includes('#')) return faultMessage('no-fragment');
   if (uri.includes('*')) return faultMessage(LOOPBACK_WILDCARD.test(uri) ? 'loopback-port' : 'no-wildcard');
   const general = uriFault(uri);
@@ -70,6 +108,8 @@ const WITHOUT_ORIGIN = /^(about|blob|data|file|filesystem|javascript):/i;
 
 /** An origin of a page, a web view or a browser extension (RFC 6454 6.1): scheme, host and port. */
 export function originFault(origin: string): string | undefined {
+  const character = characterFault(origin);
+  if (character !== undefined) return character;
   if (origin === 'null' || WITHOUT_ORIGIN.test(origin)) return faultMessage('null-origin');
   if (origin.includes('*')) return faultMessage('origin-wildcard');
   if (!ORIGIN.test(origin) || originOf(origin) === undefined) return faultMessage('origin');
@@ -85,13 +125,16 @@ export function originOf(uri: string): string | undefined {
 
 /** An absolute URI without fragment (RFC 8707 2). */
 export function resourceFault(uri: string): string | undefined {
+  const character = characterFault(uri);
+  if (character !== undefined) return character;
   if (uri.includes('#')) return faultMessage('no-fragment');
   const isUri = URL.canParse(uri) && new RegExp(ABSOLUTE_URI).test(uri);
   return isUri ? undefined : faultMessage('uri-example');
 }
 
 function uriFault(uri: string): string | undefined {
-  if (/[\s\\\p{Cc}]/u.test(uri)) return faultMessage('uri-characters');
+  const character = characterFault(uri);
+  if (character !== undefined) return character;
   if (!URL.canParse(uri)) return faultMessage('absolute-uri');
   const url = new URL(uri);
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return faultMessage('absolute-uri');

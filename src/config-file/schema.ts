@@ -7,7 +7,7 @@ import { addressSchema, type TextClaim, textClaims } from '../accounts/profile-f
 import type { OidcClient } from '../applications/fields/oidc-client.ts';
 import type { ServiceProvider } from '../applications/fields/service-provider.ts';
 import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
-import { resourceFault, resourceSchema } from '../applications/uris.ts';
+import { resourceFault, resourceSchema, typedAddress } from '../applications/uris.ts';
 import type { ConnectionEntry } from '../connections/schema.ts';
 import { isAcceptableHash } from '../credentials/password.ts';
 import { keyAlgs } from '../keys/rotation.ts';
@@ -43,7 +43,7 @@ const permission = z
 const isOrdinary = (value: string) => !value.startsWith(OWN_PREFIX);
 
 export const resource = z.strictObject({
-  identifier: z.string().min(1).max(255).superRefine(reject(resourceFault)).meta(resourceSchema),
+  identifier: typedAddress(255).min(1).superRefine(reject(resourceFault)).meta(resourceSchema),
   scopes: z.array(scope).default([]),
   scope_permissions: z.record(z.string(), permission.refine(isOrdinary, faultMessage('own-permission'))).default({}),
   signing_alg: z.enum(keyAlgs).default('RS256'),

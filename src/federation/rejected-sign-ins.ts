@@ -25,8 +25,8 @@ export interface RejectedSignInsDependencies {
   repeatedEntries: RepeatedEntries;
 }
 
-/** The order in which an answer is checked. */
-const ORDER: readonly RuleId[] = [
+/** The order in which a message of an upstream is checked. */
+export const upstreamRules: readonly RuleId[] = [
   ...([
     'connection',
     'parameters',
@@ -83,7 +83,7 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedS
         clientId: connectionId,
         ...(userId && { subjectId: userId }),
         received: { ...(connectionId !== undefined && { connection: connectionId }), ...(subject && { subject }) },
-        rules: ruleResults(ORDER, { rule, expected, received }),
+        rules: ruleResults(upstreamRules, { rule, expected, received }),
       });
       const data = { ...(connectionId !== undefined && { connection: connectionId }), detail: message };
       const about = { reason: code, request, data, ...(userId && { subjectId: userId }) };

@@ -36,6 +36,8 @@ const requestData = z.object({
   connectionId: z.string(),
   purpose: z.string(),
   boundTo: z.string(),
+  /** An authentication before it is not fresh. */
+  sentAt: z.iso.datetime(),
 });
 const answerData = z.record(z.string(), z.string());
 
@@ -59,8 +61,8 @@ export const statements = hotStatements('upstream-requests', {
   answer: `UPDATE upstream_requests SET answer_id = ?, answer_sealed = ?
     WHERE id = ? AND connection_id = ? AND answer_id IS NULL AND expires_at > ?
     RETURNING purpose, bound_to AS "boundTo"`,
-  findAnswered: `SELECT id, connection_id AS "connectionId", data_sealed AS "dataSealed", answer_sealed AS "answerSealed",
-      created_at AS "createdAt" FROM upstream_requests
+  findAnswered: `SELECT id, connection_id AS "connectionId", data_sealed AS "dataSealed", answer_sealed AS "answerSealed"
+    FROM upstream_requests
     WHERE answer_id = ? AND purpose = ? AND bound_to = ? AND redeemed_at IS NULL AND expires_at > ?`,
   redeem: 'UPDATE upstream_requests SET redeemed_at = ? WHERE id = ? AND redeemed_at IS NULL',
   storeIdentity: 'UPDATE upstream_requests SET answer_sealed = ?, expires_at = ? WHERE id = ?',
@@ -73,7 +75,6 @@ interface AnsweredRow {
   connectionId: string;
   dataSealed: string;
   answerSealed: string;
-  createdAt: Date;
 }
 
 export interface RequestsDependencies {
@@ -103,7 +104,8 @@ function answeredRequests({ sql, vault, now }: RequestsDependencies) {
       const id = sha256(handle);
       const createdAt = now();
       const expiresAt = new Date(createdAt.getTime() + limits.upstream.requestSeconds * 1000);
-      const dataSealed = seal(id, { memory, demands: demanded, connectionId, purpose, boundTo });
+      const binding = { connectionId, purpose, boundTo, sentAt: createdAt.toISOString() };
+      const dataSealed = seal(id, { memory, demands: demanded, ...binding });
       const row = [id, connectionId, purpose, boundTo, dataSealed, null, null, createdAt, expiresAt];
       await sql.execute(statements.store, ...row);
     },
@@ -140,7 +142,7 @@ function answeredRequests({ sql, vault, now }: RequestsDependencies) {
         memory: data.memory,
         demands: data.demands,
         answer: answerData.parse(decrypt(row.id, row.answerSealed)),
-        sentAt: row.createdAt,
+        sentAt: new Date(data.sentAt),
       };
     },
   };

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import type { Logger } from '../platform/logger.ts';
 import { randomToken } from '../platform/random.ts';
 import { runWithSpan, traceFields } from '../platform/tracing.ts';
+import { withOneSpace } from './authorization-header.ts';
 import type { Context, Middleware } from './context.ts';
 import type { RequestSpans } from './request-span.ts';
 
@@ -43,6 +44,8 @@ export function requestContext({
   return (ctx, next) => {
     const startedAt = process.hrtime.bigint();
     const { path } = ctx;
+    const { authorization } = ctx.req.headers;
+    if (authorization !== undefined) ctx.req.headers.authorization = withOneSpace(authorization);
     const method = METHODS.has(ctx.method) ? ctx.method : 'OTHER';
     const requestId = randomToken(12);
     const address = clientAddress(ctx.get('X-Forwarded-For'), ctx.socket.remoteAddress ?? '', trustProxy);

@@ -7,11 +7,12 @@ import type { Logger } from '../platform/logger.ts';
 import { randomToken } from '../platform/random.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { Db } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { withoutUnstorable } from '../storage/storable-text.ts';
 import { type RuleResult, ruleIds } from './rules.ts';
 
 export type RejectionEndpoint =
-  | ('authorize' | 'par' | 'token' | 'device' | 'introspect' | 'revoke' | 'end-session')
+  | ('authorize' | 'par' | 'token' | 'device' | 'introspect' | 'revoke' | 'end-session' | 'register')
   | ('saml' | 'access' | 'upstream');
 /** What was received, by parameter; secrets are never among the values. */
 export type ReceivedParameters = Record<string, string>;
@@ -54,6 +55,8 @@ export interface RejectionsDependencies {
   db: Db;
   now: Clock;
   logger: Logger;
+  /** A rejection that another program wrote counts as absent, because an administrator may apply a fix that is made of it. */
+  protectedRows: ProtectedRows;
   /** False when this address has caused enough of them for now, so that an attacker cannot fill the table. */
   admit(address: string): Promise<boolean>;
 }
@@ -71,7 +74,7 @@ export const MOST_COUNTED = 99;
 
 /** Stores rejected requests behind the response, and reads them. */
 export function createRejections(dependencies: RejectionsDependencies) {
-  const { db, logger } = dependencies;
+  const { db, logger, protectedRows } = dependencies;
   const codes = new WeakMap<RequestInfo, string>();
   // The page is sent before its row is written; a look-up on this instance waits for the row.
   const writing = new Set<Promise<void>>();
@@ -101,7 +104,7 @@ export function createRejections(dependencies: RejectionsDependencies) {
     async find(code: string): Promise<Rejection | undefined> {
       await Promise.allSettled([...writing]);
       const row = await db.rejection.findUnique({ where: { id: normalized(code) } });
-      return row ? fromRow(row) : undefined;
+      return row && isGenuine(row, protectedRows) ? fromRow(row) : undefined;
     },
 
     /** How many there were in the last 24 hours, up to MOST_COUNTED + 1; 0 where the database fails. */
@@ -117,13 +120,13 @@ export function createRejections(dependencies: RejectionsDependencies) {
     /** Newest first. */
     async list(query: RejectionQuery): Promise<{ rejections: Rejection[]; next?: string }> {
       await Promise.allSettled([...writing]);
-      return listRejections(db, query);
+      return listRejections(dependencies, query);
     },
   };
 }
 
 async function write(
-  { db, now, logger, admit }: RejectionsDependencies,
+  { db, now, logger, protectedRows, admit }: RejectionsDependencies,
   code: string,
   request: RequestInfo,
   rejection: NewRejection,
@@ -147,22 +150,30 @@ async function write(
     );
     return;
   }
-  const values = {
-    at: now(),
+  const covered = {
+    id: code,
     endpoint,
     reason: clipped(reason),
     message: clipped(message),
     clientId: clientId === undefined ? null : clipped(clientId, 1024),
     subjectId: subjectId ?? null,
-    requestId: request.requestId,
     data: dataOf(rejection),
+  };
+  const { id: _code, ...values } = {
+    ...covered,
+    mac: protectedRows.macOf(TABLE, covered),
+    at: now(),
+    requestId: request.requestId,
     expiresAt: new Date(now().getTime() + limits.rejections.keepDays * 86_400_000),
   };
   await db.rejection.upsert({ where: { id: code }, create: { id: code, ...values }, update: values });
 }
 
 /** The newest first by default; `next` names the end of the page by time and code. */
-async function listRejections(db: Db, { after, limit = PAGE, isAscending = false, ...filter }: RejectionQuery) {
+async function listRejections(
+  { db, protectedRows }: RejectionsDependencies,
+  { after, limit = PAGE, isAscending = false, ...filter }: RejectionQuery,
+) {
   const { clientId, subjectId, requestId } = filter;
   const [, time, id] = /^(\d{1,15})\.([\w-]{1,20})$/.exec(after ?? '') ?? [];
   const at = time === undefined ? undefined : new Date(Number(time));
@@ -178,9 +189,10 @@ async function listRejections(db: Db, { after, limit = PAGE, isAscending = false
     orderBy: [{ at: order }, { id: order }],
     take: limit + 1,
   });
-  const rejections = rows.slice(0, limit).map(fromRow);
-  const last = rejections.at(-1);
-  return rows.length > limit && last ? { rejections, next: `${last.at.getTime()}.${last.code}` } : { rejections };
+  const page = rows.slice(0, limit);
+  const rejections = page.filter((row) => isGenuine(row, protectedRows)).map(fromRow);
+  const last = page.at(-1);
+  return rows.length > limit && last ? { rejections, next: `${last.at.getTime()}.${last.id}` } : { rejections };
 }
 
 function newCode(): string {
@@ -239,6 +251,12 @@ interface Row {
   subjectId: string | null;
   requestId: string;
   data: string;
+}
+
+const TABLE = 'rejections';
+
+function isGenuine(row: Row & { mac: string }, protectedRows: ProtectedRows): boolean {
+  return protectedRows.isGenuine(TABLE, row, row.mac);
 }
 
 function fromRow({ id, endpoint, clientId, subjectId, data, ...row }: Row): Rejection {

@@ -69,7 +69,7 @@ export function createUserServices(base: Base) {
   const limiters = createLimits({ db, sql, now, vault, knownBrowsers, isEnabled: () => setting().rate_limits });
   const { rateLimits, mailLimits } = limiters;
   const admit = async (address: string) => (await rateLimits.consume('rejections:address', siteBlock(address))).allowed;
-  const rejections = createRejections({ db, now, logger, admit });
+  const rejections = createRejections({ db, now, logger, protectedRows, admit });
   const sms = createSmsGateway({ gateway: () => setting().sms_gateway, fetch: outgoing, logger, host: issuerUrl.host });
   const emailCodes = () => setting().email_codes;
   const sending = { outbox, sms, rateLimits, mailLimits };

@@ -164,6 +164,16 @@ export const coveredColumns = {
     sid: 'text',
     createdAt: 'time',
   },
+  // An administrator may apply a fix that is made of it: an address to register, a subject to connect.
+  rejections: {
+    id: 'text',
+    endpoint: 'text',
+    reason: 'text',
+    message: 'text',
+    clientId: 'text',
+    subjectId: 'text',
+    data: 'text',
+  },
   settings: { key: 'text', value: 'text' },
 } as const satisfies Record<string, CoveredColumns>;
 

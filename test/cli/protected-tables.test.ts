@@ -102,6 +102,7 @@ describe('the list of protected tables', () => {
       'logout_runs',
       'logout_participants',
       'logout_deliveries',
+      'rejections',
     ];
     expect([...shared, ...others]).toEqual(expect.arrayContaining(empty));
   });

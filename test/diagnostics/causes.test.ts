@@ -50,6 +50,12 @@ const faults: [string, Send, string, (string | RegExp)[], string?, Settings?][] 
     ['each parameter once'],
   ],
   ['base64url', () => get('SAMLRequest=ab-_'), 'base64', ['base64url']],
+  [
+    'an index that no ACS has',
+    (sp) => post(browser(), edit(sp.request(), / AssertionConsumerServiceURL="[^"]*"/, ' AssertionConsumerServiceIndex="7"')),
+    'acs',
+    ['index 7', /index \d+: https?:/, 'the index must be registered'],
+  ],
   ['XML that is not compressed', (sp) => get(value(sp.request())), 'compression', ['XML that is not compressed']],
   ['gzip', (sp) => get(value(gzipSync(sp.request()))), 'compression', ['gzip']],
   ['a DOCTYPE', (sp) => post(browser(), `<!DOCTYPE x>${sp.request()}`), 'xml', ['without DOCTYPE']],

@@ -88,6 +88,22 @@ describe('a LogoutRequest of a SAML upstream', () => {
     expect(xml).toContain('status:Success');
   });
 
+  it('is recorded among the rejected requests when it cannot be decoded, by each binding', async () => {
+    const reference = /Error reference: <strong[^>]*>([A-Z0-9-]+)</;
+    const browser = httpClient(idp.issuer);
+    const soap = { 'content-type': 'text/xml' };
+    const pages = [
+      await browser.get('/saml/sp/slo/browser?SAMLRequest=%21%21'),
+      await browser.post('/saml/sp/slo', { body: 'SAMLRequest=%21%21', headers: FORM }),
+      await browser.post('/saml/sp/slo', { body: '<x/>', headers: { ...soap, accept: 'text/html' } }),
+    ];
+    for (const page of pages) {
+      expect(page.status).toBe(400);
+      const code = reference.exec(page.text)?.[1] ?? expect.fail(page.text);
+      expect(await idp.services.rejections.find(code)).toMatchObject({ endpoint: 'upstream' });
+    }
+  });
+
   it('stays usable for the browser after a probe of the upstream, by GET or HEAD and without cookies', async () => {
     const { browser, nameId, sessions } = await signedIn();
     const query = signQuery(redirectQuery(logoutRequest(nameId), 'state of the upstream'), {

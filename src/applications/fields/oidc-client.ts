@@ -9,7 +9,15 @@ import { faultMessage } from '../../platform/fault-messages.ts';
 import { line, nameUpTo } from '../../platform/line-schema.ts';
 import { settingSchemas } from '../../settings/settings.ts';
 import { network } from '../../settings/value-schemas.ts';
-import { httpsUriFault, originFault, originSchema, redirectUriSchema, webUriFault, webUriSchema } from '../uris.ts';
+import {
+  httpsUriFault,
+  originFault,
+  originSchema,
+  redirectUriSchema,
+  typedAddress,
+  webUriFault,
+  webUriSchema,
+} from '../uris.ts';
 import { ownClaims, presetField, viewFields } from './claim-settings.ts';
 
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -43,14 +51,12 @@ const responseModes = ['query', 'fragment', 'form_post', 'jwt', 'query.jwt', 'fr
 const visible = /^[\x20-\x7e]+$/; // VSCHAR, RFC 6749 appendix A
 /** The name of an application, as users read it when they give consent. */
 export const displayName = nameUpTo(255);
-const webUri = z.string().max(2048).superRefine(reject(webUriFault)).meta(webUriSchema);
-const redirectUri = z.string().max(2048).meta(redirectUriSchema);
-const httpsUri = z
-  .string()
-  .max(2048)
+const webUri = typedAddress(2048).superRefine(reject(webUriFault)).meta(webUriSchema);
+const redirectUri = typedAddress(2048).meta(redirectUriSchema);
+const httpsUri = typedAddress(2048)
   .superRefine(reject(httpsUriFault))
   .meta({ ...webUriSchema, allOf: [{ pattern: '^https:' }] });
-const origin = z.string().max(255).superRefine(reject(originFault)).meta(originSchema);
+const origin = typedAddress(255).superRefine(reject(originFault)).meta(originSchema);
 const scopes = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, faultMessage('scopes'));
 const email = z
   .string()

@@ -6,25 +6,16 @@ import { certificateFault, certificatePem, keyCountFault } from '../../keys/fore
 import { limits } from '../../limits.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
-import { webUriFault, webUriSchema } from '../uris.ts';
+import { entityId, typedAddress, webUriFault, webUriSchema } from '../uris.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
 import { access, consent, displayName, mfaRule, signInFields, useFields } from './oidc-client.ts';
 
-const webUri = z
-  .string()
-  .max(2048)
+const webUri = typedAddress(2048)
   .superRefine((uri, context) => {
     const message = webUriFault(uri);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   })
   .meta(webUriSchema);
-
-/** SAML Core 8.3.6: an entity ID is a URI of at most 1024 characters. */
-export const entityId = z
-  .string()
-  .min(1)
-  .max(1024)
-  .regex(/^[^\s<>"]+$/, faultMessage('uri-spaces'));
 
 const pem = z
   .string()

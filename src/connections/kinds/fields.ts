@@ -2,21 +2,25 @@
 
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
-import { webUriFault, webUriSchema } from '../../applications/uris.ts';
+import { characterFault, typedAddress, webUriFault, webUriSchema } from '../../applications/uris.ts';
 import { authorityFault, certificateFault, certificatePem } from '../../keys/foreign-keys.ts';
 import { limits } from '../../limits.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import { line } from '../../platform/line-schema.ts';
 
 /** https, or http on a loopback address; the outgoing fetch checks the address again at each call. */
-export const webUri = z
-  .string()
-  .max(2048)
+export const webUri = typedAddress(2048)
   .superRefine((uri, context) => {
     const message = webUriFault(uri);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   })
   .meta(webUriSchema);
+
+/** An issuer, whose rules depend on the preset. */
+export const issuerUrl = typedAddress(2048).superRefine((uri, context) => {
+  const message = characterFault(uri);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
 
 /** The name or path of a claim: `groups`, `realm_access.roles`, or a namespaced claim such as `https://example.com/roles`. */
 export const claimPath = line;

@@ -5,7 +5,7 @@ import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { line, lineUpTo } from '../../platform/line-schema.ts';
 import { commonHead, commonSettings, logout, trustedEmail } from './common.ts';
-import { claimPath, scope, secretValues, webUri } from './fields.ts';
+import { claimPath, issuerUrl, scope, secretValues, webUri } from './fields.ts';
 
 export const clientAuthMethods = [
   'client_secret_basic',
@@ -44,7 +44,7 @@ export const extraParameters = z
 export const oidcSettings = {
   ...commonSettings,
   /** Contains `{tenantid}` for the preset entra with several tenants. */
-  issuer: z.string().max(2048),
+  issuer: issuerUrl,
   discovery_url: webUri.optional(), // absent: at the issuer (OpenID Connect Discovery 4)
   client_id: lineUpTo(1024),
   token_endpoint_auth_method: z.enum(clientAuthMethods).default('client_secret_basic'),

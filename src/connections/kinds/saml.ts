@@ -1,18 +1,12 @@
 // The settings of a SAML 2.0 upstream, with metadata from a URL, from a document, or entered by hand.
 
 import { z } from 'zod';
+import { entityId } from '../../applications/uris.ts';
 import { limits } from '../../limits.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { commonHead, commonSettings, logout, trustedEmail } from './common.ts';
 import { certificate, claimPath, webUri } from './fields.ts';
-
-/** SAML Core 8.3.6. */
-const entityId = z
-  .string()
-  .min(1)
-  .max(1024)
-  .regex(/^[^\s<>"]+$/, faultMessage('uri-spaces'));
 
 export const samlSettings = {
   ...commonSettings,

@@ -40,7 +40,8 @@ export function createSamlUpstream({ saml, documents, now, logout: ending, ...ow
       logoutBrowserOf,
       vault,
       runs,
-    }: Pick<SloRoutesDependencies, 'logoutBrowserOf' | 'vault' | 'runs'>) =>
+      rejections,
+    }: Pick<SloRoutesDependencies, 'logoutBrowserOf' | 'vault' | 'runs' | 'rejections'>) =>
       sloRoutes({
         ...receive,
         rateLimit,
@@ -49,6 +50,7 @@ export function createSamlUpstream({ saml, documents, now, logout: ending, ...ow
         logoutBrowserOf,
         vault,
         runs,
+        rejections,
         connections: ending.connections,
       }),
   };

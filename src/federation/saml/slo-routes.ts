@@ -13,6 +13,8 @@ import { limits } from '../../limits.ts';
 import type { LogoutBrowser } from '../../logout/front-channel/logout-browser.ts';
 import type { LogoutRunStore } from '../../logout/logout-run-store.ts';
 import type { Vault } from '../../platform/vault.ts';
+import type { Rejections } from '../../rejections/rejections.ts';
+import { ruleResults } from '../../rejections/rules.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { providerErrorPage } from '../../saml/messages/error-page.ts';
 import { type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
@@ -23,6 +25,7 @@ import { statusCodes } from '../../saml/xml/names.ts';
 import { attribute } from '../../saml/xml/read.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
 import { connectionIdOf } from '../logout/upstream-participants.ts';
+import { upstreamRules } from '../rejected-sign-ins.ts';
 import type { UpstreamRedirect } from '../upstream.ts';
 import type { ReceivedLogoutRequests } from './received-logout-requests.ts';
 import type { SentLogoutRequests } from './sent-logout-requests.ts';
@@ -36,6 +39,7 @@ export interface SloRoutesDependencies {
   serviceProvider: ServiceProvider;
   validateXml: XmlValidator;
   runs: LogoutRunStore;
+  rejections: Rejections;
   vault: Vault;
   logoutBrowserOf(ctx: Context): LogoutBrowser;
   /** Rejects an address that sends too many messages. */
@@ -116,9 +120,10 @@ async function receive(
   decode: () => Promise<DecodedMessage>,
 ): Promise<void> {
   const { received, validateXml, vault, logoutBrowserOf } = dependencies;
+  let opened: OpenedMessage | undefined;
   try {
     const decoded = await decode();
-    const opened = openMessage(decoded, ['LogoutRequest', 'LogoutResponse'], validateXml);
+    opened = openMessage(decoded, ['LogoutRequest', 'LogoutResponse'], validateXml);
     if (opened.name === 'LogoutResponse') return await continueRun(dependencies, ctx, opened);
     const accepted = await received.accept(opened);
     const { connection, requestId } = accepted;
@@ -145,8 +150,32 @@ async function receive(
   } catch (error) {
     // Parsing an untrusted message took one turn of the event loop; writing the page takes another.
     await yieldToEventLoop();
-    throw providerErrorPage(error);
+    throw await rejectionPage(dependencies, ctx, error, opened);
   }
+}
+
+/** The error page of a message that is not accepted, also of one that cannot be decoded; recorded for the console. */
+async function rejectionPage(
+  { rejections, connections }: SloRoutesDependencies,
+  ctx: Context,
+  error: unknown,
+  opened: OpenedMessage | undefined,
+): Promise<unknown> {
+  if (!(error instanceof SamlError)) return error;
+  const issuer = opened?.claimedIssuer;
+  const sender = (await connections.enabled()).find(
+    (one) => one.kind === 'saml' && issuer !== undefined && one.settings.entity_id === issuer,
+  );
+  const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
+  const code = rejections.record(ctx.state.request, {
+    endpoint: 'upstream',
+    reason: error.code,
+    message: `${error.message}${detail}`,
+    clientId: sender?.id,
+    received: issuer === undefined ? {} : { Issuer: issuer },
+    rules: ruleResults(upstreamRules, error.violation),
+  });
+  return providerErrorPage(error, code);
 }
 
 /** The upstream answers the LogoutRequest of this server, which was the last step of a logout run. */
@@ -172,21 +201,21 @@ async function continueRun(
 }
 
 /** Without a browser: applications are notified by deliveries. */
-async function receiveSoap(
-  { received, serviceProvider, validateXml }: SloRoutesDependencies,
-  ctx: Context,
-): Promise<void> {
+async function receiveSoap(dependencies: SloRoutesDependencies, ctx: Context): Promise<void> {
+  const { received, serviceProvider, validateXml } = dependencies;
+  let opened: OpenedMessage | undefined;
   try {
     const text = decodeXml(await readBytes(ctx.req, limits.saml.bodyBytes), ctx.get('Content-Type'));
     const decoded = openSoap(text, 'SAMLRequest');
-    const accepted = await received.accept(openMessage(decoded, ['LogoutRequest'], validateXml));
+    opened = openMessage(decoded, ['LogoutRequest'], validateXml);
+    const accepted = await received.accept(opened);
     const outcome = await received.endSessions(accepted, { request: ctx.state.request });
     const status = 'runId' in outcome ? { code: statusCodes.Success } : outcome;
     ctx.type = SOAP;
     ctx.body = soapEnvelope(received.soapAnswer(accepted, status), serviceProvider.signer());
   } catch (error) {
     await yieldToEventLoop();
-    throw providerErrorPage(error);
+    throw await rejectionPage(dependencies, ctx, error, opened);
   }
 }
 

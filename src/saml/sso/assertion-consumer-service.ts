@@ -31,10 +31,12 @@ export function resolveAcs(
     });
   }
   if (!found) {
+    const isByIndex = acsUrl === undefined && acsIndex !== undefined;
     throw new SamlError('acs_not_registered', {
+      ...(isByIndex && { message: 'The ACS index in the request isn’t registered for this application.' }),
       detail: { acsUrl, acsIndex },
-      received: acsUrl ?? (acsIndex === undefined ? 'the default' : `index ${acsIndex}`),
-      expected: usable.map(({ url }) => url).join('\n'),
+      received: acsUrl ?? (isByIndex ? `index ${acsIndex}` : 'the default'),
+      expected: usable.map(({ url, index }) => (isByIndex ? `index ${index}: ${url}` : url)).join('\n'),
     });
   }
   return found;

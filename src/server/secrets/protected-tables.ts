@@ -173,6 +173,7 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
     key: ['id'],
     isShortLived: true,
   },
+  rejections: { model: 'rejection', key: ['id'] },
   // And the pictures of brands. The other rows hold nothing but encrypted values, which are bound to their key.
   settings: {
     model: 'setting',

@@ -90,6 +90,16 @@ describe('white space in a scope', () => {
     expect((await postAs(idp, app, '/token', again)).json().scope).toBe('openid email');
   });
 
+  it('is forgiven in prompt and response_type, and after the scheme of the Authorization header', async () => {
+    const app = await registered('openid email');
+    const page = await httpClient(idp.issuer).get(at(app, { prompt: ' login  consent ', response_type: 'code ' }));
+    expect(page.location).toContain('/signin/');
+    const { tokens } = await signIn(httpClient(idp.issuer), app, user, { scope: 'openid email' });
+    const authorization = `Bearer  ${tokens.access_token}`;
+    const answer = await httpClient(idp.issuer).get('/userinfo', { headers: { authorization } });
+    expect([answer.status, answer.json().sub]).toEqual([200, user.account.id]);
+  });
+
   it('is forgiven in a request object', async () => {
     const { privateKey, publicKey } = await jose.generateKeyPair('ES256', { extractable: true });
     const jwk = { ...(await jose.exportJWK(publicKey)), kty: 'EC' as const, kid: 'k', alg: 'ES256', use: 'sig' };

@@ -767,6 +767,7 @@ CREATE TABLE "rejections" (
     "subject_id" TEXT,
     "request_id" TEXT NOT NULL,
     "data" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
     "expires_at" TIMESTAMP(3) NOT NULL,
 
     CONSTRAINT "rejections_pkey" PRIMARY KEY ("id")

@@ -707,6 +707,7 @@ CREATE TABLE "rejections" (
     "subject_id" TEXT,
     "request_id" TEXT NOT NULL,
     "data" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
     "expires_at" DATETIME NOT NULL
 );
 

@@ -29,6 +29,7 @@ const RECORDED_EVENTS: Record<string, RejectionEndpoint> = {
   'introspection.error': 'introspect',
   'revocation.error': 'revoke',
   'end_session.error': 'end-session',
+  'registration_create.error': 'register',
 };
 
 /**

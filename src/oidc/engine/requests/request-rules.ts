@@ -61,7 +61,7 @@ function matchesAsNative(uri: string | undefined, registered: readonly string[] 
 
 /** Where a client authenticates. */
 const AUTHENTICATED = ['par', 'token', 'device', 'introspect', 'revoke'] as const;
-const EVERYWHERE = ['authorize', ...AUTHENTICATED, 'end-session'] as const;
+const EVERYWHERE = ['authorize', ...AUTHENTICATED, 'end-session', 'register'] as const;
 const usesAssertion = ({ received: { authentication = '' } }: EvaluatedRequest) =>
   authentication === 'private_key_jwt' || authentication === 'client_secret_jwt';
 

@@ -1,5 +1,5 @@
 // Patch: OIDCContext.prototype.params. The scope of a request is a set: white space around and between its members says nothing (the engine
-// rejects it). An authorization request without a scope that this server knows has the registered scope of its client, which RFC 6749 3.3
+// rejects it); the same is true of prompt and response_type (OpenID Connect Core 3.1.2.1). An authorization request without a scope that this server knows has the registered scope of its client, which RFC 6749 3.3
 // calls a pre-defined default value. The engine checks the scope before any of its hooks that know both client and request object.
 // With `resource`, the default depends on the API, which is looked up later (engine/requests/request-checks.ts). A client that acts for itself
 // has its registered scopes of the API by default; without an API, a scope has no meaning for it.
@@ -9,6 +9,9 @@ import type { ClientSource } from '../../store/clients.ts';
 
 const PARAMS = Symbol('params');
 const WITH_DEFAULT = new Set(['authorization', 'pushed_authorization_request', 'device_authorization']);
+
+/** The other parameters that are lists of values with one space between. */
+const SETS = ['prompt', 'response_type'];
 
 type Params = Record<string, unknown>;
 
@@ -31,6 +34,7 @@ export function completeRequestedScope(provider: Provider, { clients }: Requeste
     },
     set(this: Context, params: Params | undefined) {
       if (params && Object.hasOwn(params, 'scope')) defineScope(this, params, clients);
+      for (const name of SETS) if (params && Object.hasOwn(params, name)) defineSet(params, name);
       this[PARAMS] = params;
     },
   });
@@ -61,6 +65,19 @@ function defineScope(context: Context, params: Params, clients: RequestedScopeDe
     const registered = metadata.scope.split(' ').filter((one) => engineScopes.includes(one) || known.includes(one));
     return registered.some((one) => known.includes(one)) ? registered.join(' ') : undefined;
   }
+}
+
+/** Also of a request object, as above. */
+function defineSet(params: Params, name: string): void {
+  let value = asSet(params[name]);
+  Object.defineProperty(params, name, {
+    enumerable: true,
+    configurable: true,
+    get: () => value,
+    set: (sent: unknown) => {
+      value = asSet(sent);
+    },
+  });
 }
 
 /** The registered scopes of APIs, where none of them was requested. The engine leaves out those of other APIs. */
