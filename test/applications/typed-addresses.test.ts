@@ -87,7 +87,10 @@ describe.each(doors)('%s', (_name, door) => {
   it('is rejected with a character inside that no address has, which the sentence names', () => {
     for (const [character, words] of INSIDE) {
       const { faults = [] } = door(`https://app.example.com/pa${character}th`);
-      expect(faults.map(({ message }) => message), character).toEqual([words]);
+      expect(
+        faults.map(({ message }) => message),
+        character,
+      ).toEqual([words]);
     }
   });
 });

@@ -52,7 +52,7 @@ const faults: [string, Send, string, (string | RegExp)[], string?, Settings?][] 
   ['base64url', () => get('SAMLRequest=ab-_'), 'base64', ['base64url']],
   [
     'an index that no ACS has',
-    (sp) => post(browser(), edit(sp.request(), / AssertionConsumerServiceURL="[^"]*"/, ' AssertionConsumerServiceIndex="7"')),
+    (sp) => post(browser(), edit(sp.request(), ' Version=', ' AssertionConsumerServiceIndex="7" Version=')),
     'acs',
     ['index 7', /index \d+: https?:/, 'the index must be registered'],
   ],

@@ -61,14 +61,14 @@ function matchesAsNative(uri: string | undefined, registered: readonly string[] 
 
 /** Where a client authenticates. */
 const AUTHENTICATED = ['par', 'token', 'device', 'introspect', 'revoke'] as const;
-const EVERYWHERE = ['authorize', ...AUTHENTICATED, 'end-session', 'register'] as const;
+const EVERYWHERE = ['authorize', ...AUTHENTICATED, 'end-session'] as const;
 const usesAssertion = ({ received: { authentication = '' } }: EvaluatedRequest) =>
   authentication === 'private_key_jwt' || authentication === 'client_secret_jwt';
 
 /** The rule for everything else. */
 const OTHER_PARAMETERS: RequestRule = {
   id: 'request',
-  endpoints: EVERYWHERE,
+  endpoints: [...EVERYWHERE, 'register'],
   received: ({ message }) => message,
 };
 
@@ -89,7 +89,7 @@ const requestRules: readonly RequestRule[] = [
     passes: ({ isClientKnown }) => isClientKnown,
   },
   // The engine checks a client when it loads it. Whether that passes is asked of the engine, not of the request.
-  { id: 'registration', endpoints: EVERYWHERE },
+  { id: 'registration', endpoints: [...EVERYWHERE, 'register'] },
   {
     id: 'method',
     endpoints: AUTHENTICATED,
