@@ -243,8 +243,7 @@ describe('users', () => {
       scope: 'admin:*',
     });
     const at = `/admin/applications/${service.applicationId}`;
-    for (const form of ['disable', 'delete'])
-      expect((await registrar.get(`${at}/${form}`)).status, form).toBe(403);
+    for (const form of ['disable', 'delete']) expect((await registrar.get(`${at}/${form}`)).status, form).toBe(403);
     for (const tab of ['', '/settings', '/access', '/credentials'])
       expect((await registrar.get(`${at}${tab}`)).text, tab).not.toMatch(/<form method="post"|New secret/);
   });
