@@ -30,30 +30,7 @@ export interface PictureState {
   nextTryAt: Date | undefined;
 }
 
-export interface ApplicationPictures {
-  /**
-   * The address on this server, for pages; undefined without a picture. Cached with the directory. Waits for a picture that was
-   * registered a moment ago, up to two seconds.
-   */
-  addressOf(clientId: string): Promise<string | undefined>;
-  /** The addresses by the id of the application. */
-  addressesOf(ids: readonly string[]): Promise<Map<string, string>>;
-  /** The content of `<hash>.<kind>`; undefined without such a picture, and for one that another program wrote. */
-  read(name: string): Promise<Buffer | undefined>;
-  /** Undefined for an application without logo_uri and without a picture. */
-  state(applicationId: string): Promise<PictureState | undefined>;
-  /** Stores a picture that an administrator chose, as a data URL's bytes. Throws invalid_input with the field. */
-  choose(applicationId: string, bytes: Buffer, change?: Change): Promise<void>;
-  /** Removes a picture that an administrator chose; that of the logo_uri takes its place. */
-  removeChosen(applicationId: string, change?: Change): Promise<void>;
-  /** Reads the picture from the logo_uri now. */
-  fetchAgain(applicationId: string): Promise<void>;
-  /** Reads those that are due; for the job. */
-  fetchDue(signal?: AbortSignal): Promise<void>;
-  /** Makes a run under way look for new ones. */
-  wake(): void;
-  clockSetBack(): Promise<void>;
-}
+export type ApplicationPictures = ReturnType<typeof createApplicationPictures>;
 
 export interface ApplicationPicturesDependencies extends PictureFetchDependencies {
   sql: Sql;
@@ -69,20 +46,23 @@ const MAX_CACHED = 2000;
 const FIRST_READ = { waitMs: 2000, everyMs: 100, withinMs: 10_000 };
 const COLUMNS = { applicationId: true, url: true, name: true, mac: true } as const;
 
-export function createApplicationPictures(dependencies: ApplicationPicturesDependencies): ApplicationPictures {
+export function createApplicationPictures(dependencies: ApplicationPicturesDependencies) {
   const { db, now, wakeFetch } = dependencies;
   const queue = createPictureQueue(dependencies);
   return {
     ...createReads(dependencies),
     ...createChoices(dependencies),
 
-    async fetchAgain(applicationId) {
+    /** Reads the picture from the logo_uri now. */
+    async fetchAgain(applicationId: string): Promise<void> {
       const where = { applicationId, url: { not: null } };
       await db.applicationPicture.updateMany({ where, data: { nextTryAt: now(), tries: 0 } });
       wakeFetch();
     },
 
-    fetchDue: async (signal) => void (await queue.run(signal)),
+    /** Reads those that are due; for the job. */
+    fetchDue: async (signal?: AbortSignal): Promise<void> => void (await queue.run(signal)),
+    /** Makes a run under way look for new ones. */
     wake: queue.wake,
     clockSetBack: queue.clockSetBack,
   };
@@ -112,10 +92,16 @@ function createReads({ db, sql, protectedRows, now }: ApplicationPicturesDepende
     }
   }
 
-  const reads: Pick<ApplicationPictures, 'addressOf' | 'addressesOf' | 'read' | 'state'> = {
-    addressOf: async (clientId) => (isStorable(clientId) ? addressOf(clientId) : undefined),
+  return {
+    /**
+     * The address on this server, for pages; undefined without a picture. Cached with the directory. Waits for a picture that was
+     * registered a moment ago, up to two seconds.
+     */
+    addressOf: async (clientId: string): Promise<string | undefined> =>
+      isStorable(clientId) ? addressOf(clientId) : undefined,
 
-    async addressesOf(ids) {
+    /** The addresses by the id of the application. */
+    async addressesOf(ids: readonly string[]): Promise<Map<string, string>> {
       const rows = await inChunks(ids, (piece) =>
         db.applicationPicture.findMany({
           where: { applicationId: { in: [...piece] }, name: { not: null } },
@@ -130,7 +116,8 @@ function createReads({ db, sql, protectedRows, now }: ApplicationPicturesDepende
       );
     },
 
-    async read(name) {
+    /** The content of `<hash>.<kind>`; undefined without such a picture, and for one that another program wrote. */
+    async read(name: string): Promise<Buffer | undefined> {
       // Several applications may have the same one.
       const rows = await db.applicationPicture.findMany({ where: { name }, select: COLUMNS });
       const genuine = rows.find((row) => isGenuinePicture(row, protectedRows));
@@ -141,7 +128,8 @@ function createReads({ db, sql, protectedRows, now }: ApplicationPicturesDepende
       return Buffer.from(row.content);
     },
 
-    async state(applicationId) {
+    /** Undefined for an application without logo_uri and without a picture. */
+    async state(applicationId: string): Promise<PictureState | undefined> {
       const select = { ...COLUMNS, tries: true, nextTryAt: true, lastError: true };
       const row = await db.applicationPicture.findUnique({ where: { applicationId }, select });
       if (!row) return undefined;
@@ -155,7 +143,6 @@ function createReads({ db, sql, protectedRows, now }: ApplicationPicturesDepende
       };
     },
   };
-  return reads;
 }
 
 /** What administrators do. A change is one of the application. */
@@ -171,8 +158,9 @@ function createChoices(dependencies: ApplicationPicturesDependencies) {
     }
   }
 
-  const choices: Pick<ApplicationPictures, 'choose' | 'removeChosen'> = {
-    async choose(applicationId, bytes, { by, source = 'local' } = {}) {
+  return {
+    /** Stores a picture that an administrator chose, as a data URL's bytes. Throws invalid_input with the field. */
+    async choose(applicationId: string, bytes: Buffer, { by, source = 'local' }: Change = {}): Promise<void> {
       const { name, bytes: content } = await checked(bytes);
       await transaction(db, async (tx) => {
         const application = await changeableApplication(dependencies, applicationId, source, tx);
@@ -195,7 +183,8 @@ function createChoices(dependencies: ApplicationPicturesDependencies) {
       });
     },
 
-    async removeChosen(applicationId, { by, source = 'local' } = {}) {
+    /** Removes a picture that an administrator chose; that of the logo_uri takes its place. */
+    async removeChosen(applicationId: string, { by, source = 'local' }: Change = {}): Promise<void> {
       await transaction(db, async (tx) => {
         const { clientId, name, metadata } = await changeableApplication(dependencies, applicationId, source, tx);
         const where = { applicationId, url: null };
@@ -209,5 +198,4 @@ function createChoices(dependencies: ApplicationPicturesDependencies) {
       wakeFetch();
     },
   };
-  return choices;
 }

@@ -19,20 +19,12 @@ export interface IdentityProvider {
   wantsSignedRequests: boolean;
 }
 
-export interface IdentityProviders {
-  /** Throws upstream_unavailable while its metadata was never read. */
-  of(connection: SamlConnection): Promise<IdentityProvider>;
-  /**
-   * Reads the metadata again because none of its keys verifies an answer, at most every ten minutes. Undefined when that brings no
-   * other metadata, or the administrator declared the keys.
-   */
-  withNewKeys(connection: SamlConnection): Promise<IdentityProvider | undefined>;
-}
+export type IdentityProviders = ReturnType<typeof createIdentityProviders>;
 
 // Whether a document is valid now is checked when it is read: an upstream that is late with a new one stops no sign-in.
 const LONG_AGO = new Date(0);
 
-export function createIdentityProviders({ documents }: { documents: ConnectionDocuments }): IdentityProviders {
+export function createIdentityProviders({ documents }: { documents: ConnectionDocuments }) {
   // Parsing takes milliseconds, so each document is parsed once.
   const parsed = new Map<string, { content: string; metadata: IdpMetadata }>();
 
@@ -48,33 +40,39 @@ export function createIdentityProviders({ documents }: { documents: ConnectionDo
     return metadata;
   }
 
-  const identityProviders: IdentityProviders = {
-    async of(connection) {
-      const metadata = await metadataOf(connection);
-      const { entity_id, sso_url, slo_url, certificates, binding } = connection.settings;
-      const entityId = entity_id ?? metadata?.entityId;
-      const sso = sso_url === undefined ? endpointOf(metadata, binding) : { binding, location: sso_url };
-      if (entityId === undefined || !sso) throw unavailable('The connection has no metadata.');
-      const pinned = certificates.map((certificate) => readCertificate(certificate).publicKey);
-      const published = metadata?.signingCertificates.map(({ publicKey }) => publicKey) ?? [];
-      return {
-        entityId,
-        sso,
-        slo: slo_url === undefined ? (metadata?.slo ?? []) : [{ binding: 'redirect', location: slo_url }],
-        signingKeys: pinned.length > 0 ? pinned : published,
-        wantsSignedRequests: metadata?.wantAuthnRequestsSigned ?? false,
-      };
-    },
+  async function of(connection: SamlConnection): Promise<IdentityProvider> {
+    const metadata = await metadataOf(connection);
+    const { entity_id, sso_url, slo_url, certificates, binding } = connection.settings;
+    const entityId = entity_id ?? metadata?.entityId;
+    const sso = sso_url === undefined ? endpointOf(metadata, binding) : { binding, location: sso_url };
+    if (entityId === undefined || !sso) throw unavailable('The connection has no metadata.');
+    const pinned = certificates.map((certificate) => readCertificate(certificate).publicKey);
+    const published = metadata?.signingCertificates.map(({ publicKey }) => publicKey) ?? [];
+    return {
+      entityId,
+      sso,
+      slo: slo_url === undefined ? (metadata?.slo ?? []) : [{ binding: 'redirect', location: slo_url }],
+      signingKeys: pinned.length > 0 ? pinned : published,
+      wantsSignedRequests: metadata?.wantAuthnRequestsSigned ?? false,
+    };
+  }
 
-    async withNewKeys(connection) {
+  return {
+    /** Throws upstream_unavailable while its metadata was never read. */
+    of,
+
+    /**
+     * Reads the metadata again because none of its keys verifies an answer, at most every ten minutes. Undefined when that brings no
+     * other metadata, or the administrator declared the keys.
+     */
+    async withNewKeys(connection: SamlConnection): Promise<IdentityProvider | undefined> {
       const { metadata_url, metadata, certificates } = connection.settings;
       if (metadata_url === undefined || metadata !== undefined || certificates.length > 0) return undefined;
       const before = await documents.get(connection, 'metadata');
       const { content } = await documents.getWithNewKeys(connection);
-      return content === before.content ? undefined : identityProviders.of(connection);
+      return content === before.content ? undefined : of(connection);
     },
   };
-  return identityProviders;
 }
 
 /** By the preferred binding, else by the other one. */
