@@ -121,6 +121,7 @@ const flows = {
   'cli/frozen-database': 'commands on a server that is silent',
   'cli/backup': 'the export, its snapshot under load, and the restore in one transaction',
   'cli/other-database': 'a server that moves from SQLite to PostgreSQL and back',
+  'cli/hundred-thousand-move': 'a hundred thousand users in batches, both ways',
   'config-file/apply': 'a configuration file: plan, apply, apply again',
   'flows/oidc-sign-in': 'OpenID Connect, from /authorize to userinfo',
   'flows/own-session': 'the session of the account pages: renewed, ended',
