@@ -3,6 +3,7 @@
 import type { AuditEventType } from '../audit/events.ts';
 import { AppError } from '../http/errors.ts';
 import { isUniqueViolation, transaction } from '../storage/database.ts';
+import { canRemember, isApplied, rememberApplied, stateOf } from './applied.ts';
 import { forgetDeleted } from './plan/declared-credentials.ts';
 import { type ConfigFileDependencies, type Plan, type PlanResult, planFile } from './plan/plan.ts';
 import type { PlanOptions, Step } from './plan/steps.ts';
@@ -24,12 +25,14 @@ export function createConfigFile(dependencies: ConfigFileDependencies) {
       planFile(dependencies, file, options),
     /** Plans and applies in one transaction; retries when another instance did the same in between. */
     apply: (file: ConfigurationFile): Promise<PlanResult> => applyFile(dependencies, file),
+    /** Whether applying the file at this path would change nothing, without reading it. False where only a plan can tell. */
+    isApplied: (file: string): Promise<boolean> => isApplied(dependencies, file),
   };
 }
 
 async function applyFile(dependencies: ConfigFileDependencies, file: ConfigurationFile): Promise<PlanResult> {
   for (let attempt = 1; ; attempt += 1) {
-    const planned = await planFile(dependencies, file);
+    const planned = await planAndRemember(dependencies, file);
     if (!planned.ok) return planned;
     if (planned.plan.steps.length === 0) {
       await dependencies.settings.reload(); // another instance may have just applied the file
@@ -37,12 +40,22 @@ async function applyFile(dependencies: ConfigFileDependencies, file: Configurati
     }
     try {
       await runSteps(dependencies, planned.plan);
+      if (canRemember(file)) await planAndRemember(dependencies, file); // finds nothing left to do
       return planned;
     } catch (error) {
       // Another instance or an administrator created one of these rows since the plan was made: plan again.
       if (!isConcurrentChange(error) || attempt === ATTEMPTS) throw error;
     }
   }
+}
+
+/** Plans the file, and remembers it when nothing is left to do and nothing is to be said about it at each start. */
+async function planAndRemember(dependencies: ConfigFileDependencies, file: ConfigurationFile): Promise<PlanResult> {
+  const state = canRemember(file) ? await stateOf(dependencies.db) : undefined;
+  const planned = await planFile(dependencies, file);
+  const isDone = planned.ok && planned.plan.steps.length === 0 && planned.plan.warnings.length === 0;
+  if (state !== undefined && isDone) await rememberApplied(dependencies, file, state);
+  return planned;
 }
 
 async function runSteps({ db, audit, settings }: ConfigFileDependencies, { steps }: Plan): Promise<void> {

@@ -1,10 +1,13 @@
 // Reads the configuration file from disk.
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ConfigError } from '../config/config-error.ts';
+import { packageVersion } from '../platform/package.ts';
 import { formatFault, type ParsedFile, parseFile } from './file.ts';
 
-export type ConfigurationFile = ParsedFile & { path: string };
+/** `fingerprint`: of the text of a file on disk (applied.ts). */
+export type ConfigurationFile = ParsedFile & { path: string; fingerprint?: string };
 
 /** Reads and checks a configuration file; throws ConfigError with one line for each fault. */
 export async function readValidFile(file: string): Promise<ConfigurationFile> {
@@ -14,5 +17,10 @@ export async function readValidFile(file: string): Promise<ConfigurationFile> {
   });
   const parsed = parseFile(text);
   if (parsed.faults.length > 0) throw new ConfigError(parsed.faults.map((fault) => formatFault(file, fault)));
-  return { ...parsed, path: path.resolve(file) };
+  return { ...parsed, path: path.resolve(file), fingerprint: fingerprintOf(text) };
+}
+
+/** SHA-256 of what a plan depends on outside of the database: the text, and the rules of this version. */
+export function fingerprintOf(text: string): string {
+  return createHash('sha256').update(`${packageVersion()}\n${text}`).digest('base64url');
 }

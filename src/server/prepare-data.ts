@@ -11,8 +11,12 @@ import { ignoredTexts } from '../texts/overrides.ts';
 export async function prepareData(services: Services): Promise<void> {
   const { applications, config, logger, configFile, passwords, roles, settings } = services;
   await roles.ensureBuiltInRoles();
-  const file = config.configFile === undefined ? undefined : await readValidFile(config.configFile);
-  if (file) {
+  const isApplied = config.configFile !== undefined && (await configFile.isApplied(config.configFile));
+  const file = config.configFile === undefined || isApplied ? undefined : await readValidFile(config.configFile);
+  if (isApplied) {
+    await settings.reload();
+    logger.info({ file: config.configFile, changes: 0, isUnchanged: true }, 'configuration file applied');
+  } else if (file) {
     const result = await configFile.apply(file);
     if (!result.ok) throw new ConfigError(result.faults.map((fault) => formatFault(file.path, fault)));
     for (const warning of result.plan.warnings) logger.warn(warning);

@@ -1,7 +1,9 @@
 // How the rows of every table with MACs (storage/protected-rows.ts) are read. `gatehouse doctor` verifies them;
 // test/cli/protected-tables.test.ts compares the list with the schema. The audit log has MACs and a chain of its own (audit/chain/check.ts).
+
 import { coveredSecret } from '../../applications/macs/protected-applications.ts';
 import { IMAGE_KEY } from '../../brand/image-store.ts';
+import { APPLIED_KEY } from '../../config-file/applied.ts';
 import { MODELS_WITHOUT_MAC } from '../../oidc/store/protected-artifacts.ts';
 import { coveredSetting, settingNames } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
@@ -178,7 +180,7 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
   settings: {
     model: 'setting',
     key: ['key'],
-    where: { OR: [{ key: { in: [...settingNames] } }, { key: { startsWith: IMAGE_KEY } }] },
+    where: { OR: [{ key: { in: [...settingNames, APPLIED_KEY] } }, { key: { startsWith: IMAGE_KEY } }] },
     covered: (row) => coveredSetting(row as never),
     nameOf: ({ key }) => `setting ${key}`,
   },

@@ -38,6 +38,7 @@ const storageContract = {
   'audit/database-writer': 'the MACs of rows whose times and flags each database returns in its own types',
   'audit/tampering': 'changes of the audit log by SQL, each named by its row',
   'config-file/many': 'more parameters than one statement takes',
+  'config-file/unchanged': 'the rows of a file that was applied, which triggers watch',
   'config-file/users': 'users of the file found by name, address and subject',
   'connections/connections': 'the registry without a directory cache; times in the MAC of a domain',
   'connections/documents': 'documents stored by two readers; times of faults',
