@@ -20,12 +20,14 @@ export interface AuthzenDependencies {
   tokens: ApiTokens;
   accountOf: EvaluationsDependencies['accountOf'];
   hasUsed: EvaluationsDependencies['hasUsed'];
+  checkDirectories: EvaluationsDependencies['checkDirectories'];
 }
 
 export function createAuthzen(dependencies: AuthzenDependencies) {
   const { issuer, accounts, applications, permissions, rateLimits, repeatedEntries, tokens, accountOf, hasUsed } =
     dependencies;
+  const { checkDirectories } = dependencies;
   const callers = createEvaluationCallers({ tokens, applications, rateLimits, audience: accessApi(issuer) });
-  const evaluations = createEvaluations({ accounts, permissions, hasUsed, accountOf });
+  const evaluations = createEvaluations({ accounts, permissions, hasUsed, accountOf, checkDirectories });
   return { router: evaluationRoutes({ issuer, callers, evaluations, repeatedEntries, rateLimits }) };
 }

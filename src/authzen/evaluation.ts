@@ -56,17 +56,20 @@ export interface EvaluationsDependencies {
   permissions: Permissions;
   /** Whether the user has used the application (consents/consents.ts). */
   hasUsed(userId: string, applicationId: string): Promise<boolean>;
+  /** Whether the directories of the account still have it; its roles follow them. */
+  checkDirectories(accountId: string): Promise<boolean>;
   /** The account with this `sub`. With pairwise subjects it is the `sub` of the application's sector (OIDC Core 8.1). */
   accountOf(clientId: string, subject: string): Promise<string | undefined>;
 }
 
 export function createEvaluations(dependencies: EvaluationsDependencies) {
-  const { accounts, permissions, hasUsed, accountOf } = dependencies;
+  const { accounts, permissions, hasUsed, accountOf, checkDirectories } = dependencies;
   /** Permits only for users who have used the application and may open it, and only permissions that are visible to it. */
   async function decide({ subject, action, resource }: z.output<typeof evaluation>, app: EvaluatingApp) {
     const permission = `${resource.type}:${action.name}`;
     const accountId = subject.type === 'user' ? await accountOf(app.clientId, subject.id) : undefined;
-    const account = accountId === undefined ? undefined : await accounts.find(accountId);
+    const isThere = accountId !== undefined && (await checkDirectories(accountId));
+    const account = isThere ? await accounts.find(accountId) : undefined;
     const decision =
       account !== undefined &&
       accessDecision(app.application, account).allowed &&

@@ -1,5 +1,5 @@
-// Users of directories while their tokens are refreshed: whether the directory still has them, and in which groups. Asked at most once an
-// hour for each user. A directory that does not answer changes nothing, and is asked again a minute later.
+// Users of directories while they use this server: whether the directory still has them, and in which groups. Asked at most once an hour
+// for each user. A directory that does not answer changes nothing, and is asked again a minute later.
 import type { Audit } from '../audit/audit.ts';
 import type { LdapConnection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
@@ -64,7 +64,7 @@ export function createDirectoryUsers(dependencies: DirectoryUsersDependencies) {
      * Lets the roles of the account follow its directories. False: no directory has the user any more, or not as one who may sign in. Then
      * every session has ended, and every token.
      */
-    async checkBeforeRefresh(accountId: string): Promise<boolean> {
+    async check(accountId: string): Promise<boolean> {
       const directories = (await connections.enabled()).filter((one) => one.kind === 'ldap');
       if (directories.length === 0) return true;
       const linked = (await identities.ofUser(accountId)).flatMap((identity): Linked[] => {

@@ -72,7 +72,7 @@ export interface OidcDependencies {
   /** The server's own pages as a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };
   /** Whether the tokens of the account may be refreshed: false for a user whom the directory has no more. */
-  mayRefresh(accountId: string): Promise<boolean>;
+  checkDirectories(accountId: string): Promise<boolean>;
   /** Sessions at upstream identity providers (src/federation). */
   upstream: UpstreamSource & { attach(id: string, session: SignedInSession): Promise<void> };
   /** Logout across both protocols (src/logout). */

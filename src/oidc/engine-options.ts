@@ -69,7 +69,7 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
       clients,
       consents,
       sessions,
-      mayRefresh: dependencies.mayRefresh,
+      checkDirectories: dependencies.checkDirectories,
       refreshTokenDays: () => settings().refreshTokenDays,
     }),
     loadExistingGrant: createGrantLoader({

@@ -26,6 +26,8 @@ export interface RpDependencies {
   provider(): Provider;
   sessions: Sessions;
   protectedRows: ProtectedRows;
+  /** Whether the directories of the account still have it; its roles follow them. */
+  checkDirectories(accountId: string): Promise<boolean>;
   /** The strongest proof that this account can give. */
   strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
@@ -35,7 +37,8 @@ export interface RpDependencies {
 export type Rp = ReturnType<typeof createRp>;
 
 export function createRp(dependencies: RpDependencies) {
-  const { now, issuer, accounts, cookies, csrf, provider, sessions, strongestProof, staffAcr } = dependencies;
+  const { now, issuer, accounts, cookies, csrf, provider, sessions, checkDirectories, strongestProof, staffAcr } =
+    dependencies;
   const rpSessions = createRpSessions(dependencies);
   return {
     rpSessions,
@@ -46,6 +49,7 @@ export function createRp(dependencies: RpDependencies) {
       now,
       strongestProof,
       staffAcr,
+      checkDirectories,
       recordActivity: sessions.recordActivity,
     }),
     routers: [

@@ -30,13 +30,15 @@ export interface SignedInDependencies {
   strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
   staffAcr(account: Account): Acr | undefined;
+  /** Whether the directories of the account still have it; its roles follow them. */
+  checkDirectories(accountId: string): Promise<boolean>;
   /** Records a request that the user made with the session. */
   recordActivity(ssoUid: string): Promise<void>;
   now: Clock;
 }
 
 export function createSignedIn(dependencies: SignedInDependencies) {
-  const { cookies, rpSessions, accounts, recordActivity, strongestProof, staffAcr } = dependencies;
+  const { cookies, rpSessions, accounts, checkDirectories, recordActivity, strongestProof, staffAcr } = dependencies;
   const users = new WeakMap<object, SignedInUser>();
 
   function userOf(ctx: Context): SignedInUser {
@@ -47,8 +49,9 @@ export function createSignedIn(dependencies: SignedInDependencies) {
 
   async function find(ctx: Context): Promise<SignedInUser | undefined> {
     const session = await rpSessions.find(cookies.get(ctx, 'rpSession'));
-    const account = session && (await accounts.find(session.userId));
-    if (!session || !account?.isActive) return undefined;
+    if (!session || !(await checkDirectories(session.userId))) return undefined;
+    const account = await accounts.find(session.userId);
+    if (!account?.isActive) return undefined;
     ctx.state.profileLanguage = account.locale ?? undefined;
     ctx.state.sender ??= { userId: account.id };
     return { account, session };

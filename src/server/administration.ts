@@ -238,7 +238,8 @@ function adminApi(
 }
 
 function accessEvaluation({ services, protocols }: AdministrationDependencies) {
-  const { accounts, applications, config, consents, permissions, rateLimits, repeatedEntries } = services;
+  const { accounts, applications, config, consents, directoryUsers, permissions, rateLimits, repeatedEntries } =
+    services;
   const { apiTokens: tokens, accountOf } = protocols.oidc;
   return createAuthzen({
     issuer: config.issuer,
@@ -250,6 +251,7 @@ function accessEvaluation({ services, protocols }: AdministrationDependencies) {
     tokens,
     accountOf,
     hasUsed: consents.hasUsed,
+    checkDirectories: directoryUsers.check,
   });
 }
 

@@ -94,7 +94,7 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
         return settings.latest().remember_browser_days > 0 && known?.isTrusted === true;
       }),
     firstPartyClient: firstPartyClientMetadata(issuer),
-    mayRefresh: services.directoryUsers.checkBeforeRefresh,
+    checkDirectories: services.directoryUsers.check,
     upstream: { ...services.upstreamSessions, ...services.stepUps },
     logout: {
       ...createEngineLogoutHooks({ endSession, runs, cookies, ownClientId: FIRST_PARTY_CLIENT_ID }),

@@ -92,7 +92,7 @@ function mailedLinkPages({ services, http }: UserPagesDependencies) {
 
 /** The account pages and the console as a relying party of this server. */
 function relyingParty({ services, http, protocols }: UserPagesDependencies): Rp {
-  const { accounts, config, db, now, protectedRows, sessions, signInPolicy } = services;
+  const { accounts, config, db, directoryUsers, now, protectedRows, sessions, signInPolicy } = services;
   return createRp({
     db,
     now,
@@ -105,6 +105,7 @@ function relyingParty({ services, http, protocols }: UserPagesDependencies): Rp 
     provider: protocols.oidc.engine.current,
     strongestProof: signInPolicy.strongestProof,
     staffAcr: signInPolicy.staffAcr,
+    checkDirectories: directoryUsers.check,
   });
 }
 

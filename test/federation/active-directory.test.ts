@@ -508,6 +508,72 @@ describe('tokens of a user of a directory', () => {
   });
 });
 
+describe('a user of a directory who has left a group, or whom the directory has lost', () => {
+  const right = { action: { name: 'write' }, resource: { type: 'articles', id: '1' } };
+  const auditor = async () => {
+    const staffGroup = `CN=staff,${BASE}`;
+    const id = await connect({
+      groups: {},
+      role_mappings: { [staffGroup]: 'auditor', [`CN=writers,${BASE}`]: 'writer' },
+    });
+    const person = aPerson({ memberOf: [staffGroup, `CN=writers,${BASE}`] });
+    const user = { username: person.name, password: PASSWORD } as TestUser;
+    const browser = await consoleOf(idp, user);
+    const account = await accountOf(idp, id, person.subject);
+    return { person, user, browser, id, account };
+  };
+  let application: Application;
+  beforeAll(async () => {
+    await idp.services.roles.create({ name: 'writer', permissions: ['articles:write'] });
+    application = await anApplication(idp, { access_evaluation: 'all_users' });
+  });
+  const may = async (accountId = '') => {
+    const answer = await httpClient(idp.issuer).post('/access/v1/evaluation', {
+      json: { subject: { type: 'user', id: accountId }, ...right },
+      headers: { authorization: `Basic ${btoa(`${application.clientId}:${application.clientSecret}`)}` },
+    });
+    return answer.json<{ decision: boolean }>().decision;
+  };
+
+  it('loses the console within an hour', async () => {
+    const { person, browser } = await auditor();
+    expect((await browser.get('/admin/audit')).status).toBe(200);
+    person.entry.attributes.memberOf = [];
+    expect((await browser.get('/admin/audit')).status).toBe(200);
+    await anHourPasses(person);
+    expect((await browser.get('/admin/audit')).status).toBe(403);
+    expect((await browser.get('/account')).status).toBe(200);
+  });
+
+  it('loses the decisions of AuthZEN within an hour', async () => {
+    const { person, account } = await auditor();
+    expect(await may(account?.id)).toBe(true);
+    person.entry.attributes.memberOf = [];
+    await anHourPasses(person);
+    expect(await may(account?.id)).toBe(false);
+  });
+
+  it('signs in to other applications with the session, without the role, within an hour', async () => {
+    const { person, browser, user } = await auditor();
+    const scope = { scope: 'openid roles' };
+    const rolesIn = async () => (await signIn(browser, application, user, scope)).tokens.claims()?.roles ?? [];
+    expect(await rolesIn()).toContain('writer');
+    person.entry.attributes.memberOf = [];
+    await anHourPasses(person);
+    expect(await rolesIn()).not.toContain('writer');
+  });
+
+  it('has no session an hour after the directory has lost the user', async () => {
+    const { person, browser, account } = await auditor();
+    directory.entries.splice(directory.entries.indexOf(person.entry), 1);
+    await anHourPasses(person);
+    const page = await browser.get('/account');
+    expect([page.status, page.location]).toEqual([303, expect.stringContaining('/login')]);
+    expect(await idp.services.sessions.list(account?.id ?? '')).toEqual([]);
+    expect(await may(account?.id)).toBe(false);
+  });
+});
+
 describe('the state at the directory', () => {
   it.each([
     [{ userAccountControl: ['514'] }, 'The account is disabled in the directory.'],

@@ -26,8 +26,8 @@ export interface FindAccountDependencies {
   consents: Consents;
   sessions: Sessions;
   audit: Audit;
-  /** Whether the tokens of the account may be refreshed; it may change the roles of the account. */
-  mayRefresh(accountId: string): Promise<boolean>;
+  /** Whether the directories of the account still have it; its roles follow them. */
+  checkDirectories(accountId: string): Promise<boolean>;
   /** The setting `refresh_token_days`; a shorter value also applies to existing tokens. */
   refreshTokenDays(): number;
 }
@@ -38,10 +38,11 @@ const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
 
 /** oidc-provider's `findAccount`. */
 export function createFindAccount(dependencies: FindAccountDependencies): FindAccount {
-  const { accounts, clients, consents, sessions, audit, mayRefresh, refreshTokenDays } = dependencies;
+  const { accounts, clients, consents, sessions, audit, checkDirectories, refreshTokenDays } = dependencies;
   return async function findAccount(ctx, id, token) {
     const isRefresh = token?.kind === 'RefreshToken' && ctx.oidc.route === 'token';
-    if (isRefresh && !(await mayRefresh(id))) return undefined;
+    const isSession = !token && ctx.oidc.route === 'authorization';
+    if ((isRefresh || isSession) && !(await checkDirectories(id))) return undefined;
     const account = await accounts.find(id);
     if (!account?.isActive) return undefined;
     const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
