@@ -115,6 +115,21 @@ describe('a service provider that is notified by SOAP', () => {
     clock.advance({ seconds: 11 });
     await expect.poll(async () => (await outcomes()).Board, { timeout: 15_000 }).toBe('done');
   });
+
+  it('that says that it could not is in the activity of the application and in the log, with its answer', async () => {
+    board.spoil({ status: 'failure' });
+    await idp.services.endSession.all(id(), 'ended-by-admin');
+    const entries = () => idp.services.audit.list({ types: ['logout.rejected'], clientId: board.clientId, limit: 10 });
+    const mine = async () => (await entries()).filter(({ subjectId }) => subjectId === id());
+    await expect.poll(async () => (await mine()).length, { timeout: 15_000 }).toBe(1);
+    expect((await mine())[0]).toMatchObject({
+      outcome: 'failure',
+      data: { channel: 'soap', answer: expect.stringContaining('urn:oasis:names:tc:SAML:2.0:status:') },
+    });
+    const logged = idp.log.filter((line) => /rejected a logout message/.test(line) && line.includes(board.clientId));
+    expect(logged.join()).toContain('"channel":"soap"');
+    board.spoil({});
+  });
 });
 
 async function outcomes(): Promise<Record<string, string>> {

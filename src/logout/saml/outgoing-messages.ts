@@ -155,8 +155,9 @@ async function sendBySoap(
   if (!response.ok) throw new UnexpectedAnswer(response.status, octets.toString());
   const text = decodeXml(octets, response.headers.get('Content-Type') ?? '');
   const parties = { sp, location, now: now(), skewSeconds: skewSeconds(), validateXml };
-  // A LogoutResponse with another status than Success.
-  if (!(await readSoapAnswer(text, messageId, parties))) throw new UnexpectedAnswer(response.status, text);
+  // A LogoutResponse with another status than Success: the status is the answer, far behind the beginning.
+  const status = text.slice(Math.max(0, text.search(/<(?:[\w-]{1,20}:)?Status>/)));
+  if (!(await readSoapAnswer(text, messageId, parties))) throw new UnexpectedAnswer(response.status, status);
   return 'sent';
 }
 

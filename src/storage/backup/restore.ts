@@ -2,6 +2,7 @@
 // rename of a file on SQLite. It is not migrated: the next start does that.
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { diskFullAt, isDiskFull, whyNotWritable } from '../../platform/folders.ts';
 import type { DatabaseKind, DatabaseLocation } from '../database-url.ts';
 import { readMigrations } from '../migrations/files.ts';
@@ -99,9 +100,21 @@ async function restorePostgres(location: PostgresLocation, file: string, options
   }
 }
 
+/** The servers on this database. A connection that was closed a moment ago, such as a first look of this command, is still listed. */
+async function serversOn(query: LockedSession['query']): Promise<Record<string, unknown>[]> {
+  for (let waited = 0; ; waited += CLOSING.everyMs) {
+    const servers = await query(SERVERS);
+    if (servers.length === 0 || waited >= CLOSING.waitMs) return servers;
+    await sleep(CLOSING.everyMs);
+    await query('SELECT pg_stat_clear_snapshot()::text');
+  }
+}
+
+const CLOSING = { waitMs: 3000, everyMs: 200 };
+
 async function dropTables(locked: LockedSession, replace: boolean): Promise<void> {
   const { query } = locked;
-  const others = await query(SERVERS);
+  const others = await serversOn(query);
   if (others.length > 0) {
     const from = others.map(({ name, address }) => `${name} from ${address}`).join(', ');
     throw new BackupError(`a server runs on this database (${from}): stop all servers first. Nothing was changed`);
