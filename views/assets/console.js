@@ -102,6 +102,8 @@
       clearTimeout(timer);
       timer = setTimeout(() => (hasPictures ? sendPictures() : load()), 250);
     });
+    // What was typed before this script ran, or was there after Back.
+    if ([...form.elements].some(({ value, defaultValue = value }) => value !== defaultValue)) load();
   }
 
   for (const row of document.querySelectorAll('[data-row-link]')) {
