@@ -9,7 +9,7 @@ import { faultMessage } from '../platform/fault-messages.ts';
 const BLANK = '[\\s\\u0085\\u00ad\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]';
 const BLANK_ENDS = new RegExp(`^${BLANK}+|${BLANK}+$`, 'g');
 
-/** An address as somebody typed or pasted it: blank characters around it are left out. */
+/** An address as typed or pasted: blank characters around it are left out. */
 export const typedAddress = (max: number) =>
   z
     .string()

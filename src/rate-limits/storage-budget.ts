@@ -1,4 +1,4 @@
-// What one sender may store: everybody who is not signed in by network address (an IPv6 sender also by the largest network of one customer),
+// What one sender may store: users who are not signed in by network address (an IPv6 sender also by the largest network of one customer),
 // and every user by account. Charged where rows are written (storage/request-scope.ts), so no route can forget it. A request is rejected at
 // its first row or not at all, so no work stops half-way. Each process counts in memory and reports larger parts to the shared counters:
 // a usual sign-in writes nothing for it.

@@ -128,7 +128,7 @@ async function resolve(
   ctx.state.request.application = clientId;
   const application = await applicationOf(clientId);
   if (!application) throw badRequest('sign_in_expired');
-  // Whoever gets here has proven a factor of the account. The page that it links to begins again.
+  // The user has proven a factor of the account. The page that it links to begins again.
   if (account && !account.isActive) {
     await dependencies.attempts.remove(attempt.uid);
     throw forbidden('account_inactive', {

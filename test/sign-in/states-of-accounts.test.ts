@@ -1,4 +1,4 @@
-// Each way to sign in, for an account in each state: whoever has proven a factor reads what is wrong with the account; everybody else
+// Each way to sign in, for an account in each state: a user who has proven a factor reads what is wrong with the account; any other
 // reads the same as for a login that nobody has.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -56,7 +56,7 @@ export function matchAccount(facts: MatchFacts): Match {
     if (mayLinkWithoutProof(holder, facts))
       return ifActive(holder, { outcome: 'link', userId, rule: 'trusted-address' });
     const proof: Match = { outcome: 'prove', userId };
-    // Whoever only states the address learns from the proof that the account is disabled.
+    // A user who only states the address reads that the account is disabled after the proof of it.
     return facts.isEmailTrusted ? ifActive(holder, proof) : proof;
   }
   if (!facts.createUsers) return { outcome: 'rejected', fault: 'not_invited' };

@@ -1,5 +1,5 @@
 // RequestedAuthnContext (SAML Core 3.3.2.2.1) in all combinations: who signs in and how, what is requested, with and without a session, with
-// ForceAuthn and IsPassive. Whoever has a way to meet the request is led there; everybody else gets NoAuthnContext, and no circle.
+// ForceAuthn and IsPassive. A user with a way to meet the request is led there; any other gets NoAuthnContext, without a loop.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAttestation } from '../../../src/mfa/factors/webauthn-input.ts';
@@ -175,7 +175,7 @@ const requests: [string, string[]][] = [
   ['better', [unspecified]],
 ];
 
-/** The classes that are true of somebody who has proven these, weakest first. */
+/** The classes that are true of a user who has proven these, weakest first. */
 function classesOf(proven: Has[]): string[] {
   const known = proven.some((one) => one === 'password' || one === 'directory');
   const isTwo = proven.includes('passkey') || (proven.includes('app') && proven.length > 1);
@@ -231,7 +231,7 @@ const people: [Has[], Way[]][] = [
   [['connection', 'app'], ['connection']],
 ];
 
-describe.each(people)('somebody with %j', (has, ways) => {
+describe.each(people)('a user with %j', (has, ways) => {
   for (const way of ways) {
     for (const mode of ['a new sign-in', 'a session', 'ForceAuthn in a session', 'IsPassive in a session'] as const) {
       it(`gets what they can prove: ${way}, ${mode}`, async () => {

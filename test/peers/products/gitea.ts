@@ -84,7 +84,7 @@ ${guideText(registered, 'app.ini')}
   database.close();
   const server = await startProgram(program, ['web', ...place], { cwd: data, ready: `${origin}/api/healthz` });
   const start = `${origin}/user/oauth2/${entry('Authentication Name')}`;
-  // Somebody who may not sign in gets a page with status 200, too.
+  // A user who may not sign in gets a page with status 200, too.
   const isIn = async (browser: HttpClient) =>
     (await browser.get(`${origin}/user/settings`)).text.includes('name="full_name"');
   const isAdmin = async (browser: HttpClient) => (await browser.get(`${origin}/-/admin`)).status === 200;
