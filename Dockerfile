@@ -27,7 +27,7 @@ COPY package.json LICENSE ./
 COPY bin bin
 COPY views views
 # The XML schemas that SAML messages are validated against.
-COPY src/saml/xml/schemas src/saml/xml/schemas
+COPY src/protocols/saml/xml/schemas src/protocols/saml/xml/schemas
 # The committed migrations are applied at each start.
 COPY prisma/migrations prisma/migrations
 RUN ln -s /app/bin/gatehouse.js /usr/local/bin/gatehouse \

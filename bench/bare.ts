@@ -2,7 +2,7 @@
 // Every browser is signed in as `alice` and consents, without a page or a password.
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
-import { type JWK, Provider } from '../src/oidc/engine/library.ts';
+import { type JWK, Provider } from '../src/protocols/oidc/engine/library.ts';
 import { around, storage } from './support/parts.ts';
 
 const { ORIGIN: origin = '', CLIENT = '{}', PARTS = '', FILE = '' } = process.env;

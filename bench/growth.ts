@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { openDatabase } from '../src/storage/database.ts';
+import { openDatabase } from '../src/base/storage/database.ts';
 import { startPostgres } from '../test/support/database/postgres-start.ts';
 import { passwordSignIn, samlSignOn, scenarios } from './scenarios.ts';
 import { addUsers } from './support/growth.ts';

@@ -3,7 +3,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { openDatabase } from '../src/storage/database.ts';
+import { openDatabase } from '../src/base/storage/database.ts';
 import { startPostgres } from '../test/support/database/postgres-start.ts';
 import { readExport } from './support/export.ts';
 import { fill, pagesOf } from './support/fill.ts';

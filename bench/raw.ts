@@ -3,7 +3,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { hash, verify } from 'argon2';
-import { limits } from '../src/limits.ts';
+import { limits } from '../src/base/limits.ts';
 import { median } from './support/measure.ts';
 
 async function cpuMsPerOperation(times: number, operation: () => unknown): Promise<number> {

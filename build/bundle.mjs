@@ -1,6 +1,6 @@
 // Bundles src/ with esbuild. The server and the command line are bundled apart: one bundle for both would split what they
 // share into some 200 small files, and each costs the start of the server time.
-// A bundle instead of 1,500 modules halves the start, and dist/ runs without node_modules. Paths come from platform/package.ts, because
+// A bundle instead of 1,500 modules halves the start, and dist/ runs without node_modules. Paths come from base/platform/package.ts, because
 // import.meta.url says nothing about folders of src/ in a bundle. It is not minified: one line is one statement, for stack traces.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,13 +10,13 @@ import { firstUse, packagesAtFirstUse } from './first-use.mjs';
 import { lineTables } from './line-tables.mjs';
 import { runtimePackages } from './packages.mjs';
 
-/** Modules that worker threads load (`workerModule` in src/platform/package.ts). */
+/** Modules that worker threads load (`workerModule` in src/base/platform/package.ts). */
 const workers = [
-  'brand/images/task.ts',
+  'applications/brand/images/task.ts',
   'config-file/parse-task.ts',
-  'credentials/workers/bcrypt.mjs',
-  'credentials/workers/strength.mjs',
-  'credentials/workers/thread.mjs',
+  'people/credentials/workers/bcrypt.mjs',
+  'people/credentials/workers/strength.mjs',
+  'people/credentials/workers/thread.mjs',
 ];
 
 /**

@@ -33,7 +33,7 @@ export const firstUse = {
 
 function contentsOf(name, imports) {
   return `import path from 'node:path';
-    import { packageRoot } from './src/platform/package.ts';
+    import { packageRoot } from './src/base/platform/package.ts';
     let loaded;
     const load = () => (loaded ??= require(path.join(packageRoot, 'dist', '${FOLDER}', '${name}.cjs')));
     const later = (find) => new Proxy(function () {}, {

@@ -1,4 +1,4 @@
-// For each line of a bundled file the file and line that it was made from, as src/platform/source-stack.ts reads it.
+// For each line of a bundled file the file and line that it was made from, as src/base/platform/source-stack.ts reads it.
 
 import { SourceMap } from 'node:module';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 // Builds what browsers get besides scripts: people.css, console.css, the sprite of the icons that pages use, the favicon and the font.
-// Sources: views/styles/ and the color table of src/http/pages/tokens.ts (docs/decisions/0043-styles-are-built.md).
+// Sources: views/styles/ and the color table of src/base/http/pages/tokens.ts (docs/decisions/0043-styles-are-built.md).
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -43,7 +43,7 @@ async function styleSheet(root, name, replaced) {
 }
 
 async function tokenTable(root) {
-  const source = readFileSync(path.join(root, 'src/http/pages/tokens.ts'), 'utf8');
+  const source = readFileSync(path.join(root, 'src/base/http/pages/tokens.ts'), 'utf8');
   const { code } = await transform(source, { loader: 'ts', format: 'esm' });
   return (await import(`data:text/javascript,${encodeURIComponent(code)}`)).tokens;
 }
@@ -105,7 +105,7 @@ function favicon(tokens) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><title>Gatehouse</title><style>path{fill:none;stroke:${light};stroke-width:3;stroke-linecap:round;stroke-linejoin:round}@media (prefers-color-scheme:dark){path{stroke:${dark}}}</style><path d="M4 28V15.5a12 12 0 0 1 24 0V28"/><path d="M11 28V16a5 5 0 0 1 10 0v12"/></svg>`;
 }
 
-/** The hash in the name under which src/http/pages/assets.ts serves a file. */
+/** The hash in the name under which src/base/http/pages/assets.ts serves a file. */
 function hashOf(content) {
   return createHash('sha256').update(content).digest('hex').slice(0, 16);
 }

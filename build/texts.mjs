@@ -21,7 +21,7 @@ const lines = files
     ),
   );
 const content = `// Made by build/texts.mjs from views/texts/en.
-import type { Value } from '../texts/messages.ts';
+import type { Value } from '../base/texts/messages.ts';
 
 export interface TextArguments {
 ${lines.join('\n')}

@@ -10,11 +10,11 @@ import {
   type SqlDriverAdapter,
   type SqlMigrationAwareDriverAdapterFactory,
 } from '@prisma/driver-adapter-utils';
-import type { DatabaseKind } from '../src/storage/database-url.ts';
-import { startMigrationEngine } from '../src/storage/migrations/engine.ts';
-import { migrationsFolder, readMigrations } from '../src/storage/migrations/files.ts';
-import { migrate } from '../src/storage/migrations/migrate.ts';
-import { SqliteFactory } from '../src/storage/sqlite/connections.ts';
+import type { DatabaseKind } from '../src/base/storage/database-url.ts';
+import { startMigrationEngine } from '../src/base/storage/migrations/engine.ts';
+import { migrationsFolder, readMigrations } from '../src/base/storage/migrations/files.ts';
+import { migrate } from '../src/base/storage/migrations/migrate.ts';
+import { SqliteFactory } from '../src/base/storage/sqlite/connections.ts';
 
 const KINDS: DatabaseKind[] = ['sqlite', 'postgresql'];
 const schemaFile = path.join(import.meta.dirname, 'schema.prisma');

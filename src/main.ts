@@ -1,6 +1,6 @@
 // The server process: reads the configuration, then serves until SIGTERM or SIGINT.
-import { ConfigError } from './config/config-error.ts';
-import { limitMemory } from './platform/memory.ts';
+import { ConfigError } from './base/config/config-error.ts';
+import { limitMemory } from './base/platform/memory.ts';
 
 limitMemory();
 try {

@@ -1,6 +1,6 @@
 // Fills a database as after years of use: users, sessions, mails, rejected requests and audit rows, and 2,000 applications. Only the rows
 // that the measured pages display get a MAC afterwards, because a million take long.
-import type { Database } from '../../src/storage/database.ts';
+import type { Database } from '../../src/base/storage/database.ts';
 import { client, serviceProvider } from './target.ts';
 
 const APPLICATIONS = 2000;

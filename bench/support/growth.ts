@@ -1,5 +1,5 @@
 // Rows as after years of use, for bench/growth.ts: users, each with a session, a grant, an access token, a refresh token and a browser.
-import type { Database } from '../../src/storage/database.ts';
+import type { Database } from '../../src/base/storage/database.ts';
 import { client } from './target.ts';
 
 /** Rows of one statement. */

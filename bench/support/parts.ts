@@ -4,8 +4,8 @@ import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import Sqlite from 'better-sqlite3';
 import { pino } from 'pino';
 import { Histogram, Registry } from 'prom-client';
-import type { Adapter, AdapterPayload, Provider } from '../../src/oidc/engine/library.ts';
-import { hmacSha256 } from '../../src/platform/hmac.ts';
+import { hmacSha256 } from '../../src/base/platform/hmac.ts';
+import type { Adapter, AdapterPayload, Provider } from '../../src/protocols/oidc/engine/library.ts';
 
 /** In the order in which bench/bound.ts adds them, with what each gives. */
 export const PARTS = {

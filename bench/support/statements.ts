@@ -1,29 +1,30 @@
 // Each hot statement beside the same query as Prisma would run it, on tables of a small installation.
-import { statements as accounts } from '../../src/accounts/account.ts';
-import { statements as audit } from '../../src/audit/audit.ts';
-import { statements as auditChain } from '../../src/audit/chain/chain.ts';
-import { statements as consents } from '../../src/consents/consents.ts';
-import { statements as passwords } from '../../src/credentials/stored-password.ts';
+
+import { statements as consents } from '../../src/applications/consents/consents.ts';
+import { limits } from '../../src/base/limits.ts';
+import { type Database, transaction } from '../../src/base/storage/database.ts';
+import { statements as directory } from '../../src/base/storage/postgresql/directory-revision.ts';
+import { statements as singleUse } from '../../src/base/storage/single-use.ts';
+import type { SqlValue, Statement } from '../../src/base/storage/statements.ts';
+import { statements as audit } from '../../src/core/audit/audit.ts';
+import { statements as auditChain } from '../../src/core/audit/chain/chain.ts';
 import { statements as upstreamRequests } from '../../src/federation/requests.ts';
 import { statements as upstreamSessions } from '../../src/federation/sessions.ts';
-import { limits } from '../../src/limits.ts';
-import { statements as factors } from '../../src/mfa/account-factors.ts';
-import { statements as knownBrowsers } from '../../src/mfa/known-browsers.ts';
-import { statements as artifacts } from '../../src/oidc/store/adapter.ts';
-import { statements as clients } from '../../src/oidc/store/clients.ts';
-import { statements as readAhead } from '../../src/oidc/store/read-ahead.ts';
-import { statements as sessionDevices } from '../../src/oidc/store/sessions/session-devices.ts';
-import { statements as sessions } from '../../src/oidc/store/sessions/session-store.ts';
-import { statements as rateLimits } from '../../src/rate-limits/rate-limits.ts';
-import { statements as serviceProviders } from '../../src/saml/metadata/service-providers.ts';
-import { statements as samlParticipants } from '../../src/saml/slo/session-participants.ts';
-import { statements as authnRequests } from '../../src/saml/sso/pending-authn-requests.ts';
-import { statements as nameIds } from '../../src/saml/sso/stored-name-ids.ts';
+import { statements as accounts } from '../../src/people/accounts/account.ts';
+import { statements as passwords } from '../../src/people/credentials/stored-password.ts';
+import { statements as factors } from '../../src/people/mfa/account-factors.ts';
+import { statements as knownBrowsers } from '../../src/people/mfa/known-browsers.ts';
+import { statements as rateLimits } from '../../src/people/rate-limits/rate-limits.ts';
+import { statements as artifacts } from '../../src/protocols/oidc/store/adapter.ts';
+import { statements as clients } from '../../src/protocols/oidc/store/clients.ts';
+import { statements as readAhead } from '../../src/protocols/oidc/store/read-ahead.ts';
+import { statements as sessionDevices } from '../../src/protocols/oidc/store/sessions/session-devices.ts';
+import { statements as sessions } from '../../src/protocols/oidc/store/sessions/session-store.ts';
+import { statements as serviceProviders } from '../../src/protocols/saml/metadata/service-providers.ts';
+import { statements as samlParticipants } from '../../src/protocols/saml/slo/session-participants.ts';
+import { statements as authnRequests } from '../../src/protocols/saml/sso/pending-authn-requests.ts';
+import { statements as nameIds } from '../../src/protocols/saml/sso/stored-name-ids.ts';
 import { statements as attempts } from '../../src/sign-in/attempts.ts';
-import { type Database, transaction } from '../../src/storage/database.ts';
-import { statements as directory } from '../../src/storage/postgresql/directory-revision.ts';
-import { statements as singleUse } from '../../src/storage/single-use.ts';
-import type { SqlValue, Statement } from '../../src/storage/statements.ts';
 
 export interface Comparison {
   name: string;

@@ -1,16 +1,16 @@
 // Helpers of the account pages: the signed-in user, redirects with a notice, and mail about changes of the account.
 
-import type { Account } from '../accounts/account.ts';
-import type { Context, Middleware } from '../http/context.ts';
-import type { Cookies } from '../http/cookies.ts';
-import { tooManyRequests } from '../http/errors.ts';
-import type { AccountChange, NotifyOwner } from '../mail/notify-owner.ts';
-import type { AccountFactors } from '../mfa/account-factors.ts';
-import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
-import type { SignedIn } from '../rp/signed-in.ts';
-import { jsonWithTexts, readJsonWithTexts } from '../texts/stored-text.ts';
-import { type PageLink, type PageText, t } from '../texts/text.ts';
+import type { Context, Middleware } from '../base/http/context.ts';
+import type { Cookies } from '../base/http/cookies.ts';
+import { tooManyRequests } from '../base/http/errors.ts';
+import { jsonWithTexts, readJsonWithTexts } from '../base/texts/stored-text.ts';
+import { type PageLink, type PageText, t } from '../base/texts/text.ts';
+import type { AccountChange, NotifyOwner } from '../core/mail/notify-owner.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { AccountFactors } from '../people/mfa/account-factors.ts';
+import type { FirstEnrolmentRule } from '../people/mfa/first-enrolment-rule.ts';
+import type { RateLimits } from '../people/rate-limits/rate-limits.ts';
+import type { SignedIn } from './rp/signed-in.ts';
 
 /** What a page says once after an action. */
 export interface Notice {

@@ -2,16 +2,16 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Audit, AuditEntry } from '../audit/audit.ts';
-import type { EventKind } from '../audit/sentences/event-text.ts';
-import { type Mention, mentionsIn, nameSlot, sentenceOf, typesOfKind } from '../audit/sentences/sentence.ts';
-import type { Extras, State } from '../http/context.ts';
-import { parseQuery } from '../http/input.ts';
-import { browserName } from '../mail/browser-name.ts';
-import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
-import type { Db } from '../storage/database.ts';
-import { type PageText, t } from '../texts/text.ts';
+import type { Extras, State } from '../base/http/context.ts';
+import { parseQuery } from '../base/http/input.ts';
+import type { Db } from '../base/storage/database.ts';
+import { type PageText, t } from '../base/texts/text.ts';
+import type { Audit, AuditEntry } from '../core/audit/audit.ts';
+import type { EventKind } from '../core/audit/sentences/event-text.ts';
+import { type Mention, mentionsIn, nameSlot, sentenceOf, typesOfKind } from '../core/audit/sentences/sentence.ts';
+import { browserName } from '../core/mail/browser-name.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
+import { FIRST_PARTY_CLIENT_ID } from './rp/first-party-client.ts';
 
 export interface ActivityRoutesDependencies {
   db: Db;

@@ -3,13 +3,13 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Audit } from '../audit/audit.ts';
-import type { Context, Extras, State } from '../http/context.ts';
-import type { Cookies } from '../http/cookies.ts';
-import { parseForm } from '../http/input.ts';
-import { browserName } from '../mail/browser-name.ts';
-import type { KnownBrowsers } from '../mfa/known-browsers.ts';
-import { t } from '../texts/text.ts';
+import type { Context, Extras, State } from '../base/http/context.ts';
+import type { Cookies } from '../base/http/cookies.ts';
+import { parseForm } from '../base/http/input.ts';
+import { t } from '../base/texts/text.ts';
+import type { Audit } from '../core/audit/audit.ts';
+import { browserName } from '../core/mail/browser-name.ts';
+import type { KnownBrowsers } from '../people/mfa/known-browsers.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface BrowserRoutesDependencies {

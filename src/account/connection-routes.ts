@@ -2,10 +2,10 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Context, Extras, State } from '../base/http/context.ts';
+import { parseForm } from '../base/http/input.ts';
+import { t } from '../base/texts/text.ts';
 import type { Links } from '../federation/links.ts';
-import type { Context, Extras, State } from '../http/context.ts';
-import { parseForm } from '../http/input.ts';
-import { t } from '../texts/text.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface ConnectionRoutesDependencies {

@@ -3,14 +3,14 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Audit } from '../audit/audit.ts';
-import type { ConsentEntry, Consents } from '../consents/consents.ts';
-import type { Extras, State } from '../http/context.ts';
-import { parseForm } from '../http/input.ts';
-import type { Sessions } from '../oidc/store/sessions/sessions.ts';
+import type { ConsentEntry, Consents } from '../applications/consents/consents.ts';
+import type { Extras, State } from '../base/http/context.ts';
+import { parseForm } from '../base/http/input.ts';
+import type { Db } from '../base/storage/database.ts';
+import { t } from '../base/texts/text.ts';
+import type { Audit } from '../core/audit/audit.ts';
+import type { Sessions } from '../protocols/oidc/store/sessions/sessions.ts';
 import { describeGrant } from '../sign-in/consent-description.ts';
-import type { Db } from '../storage/database.ts';
-import { t } from '../texts/text.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface ConsentRoutesDependencies {

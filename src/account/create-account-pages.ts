@@ -1,27 +1,24 @@
 // Puts the pages of a signed-in user together: the portal (/dashboard) and the account pages (/account).
 
-import type { Accounts } from '../accounts/accounts.ts';
-import type { Audit } from '../audit/audit.ts';
-import type { Consents } from '../consents/consents.ts';
-import type { Credentials } from '../credentials/credentials.ts';
-import type { StrengthMeter } from '../credentials/strength.ts';
+import type { Consents } from '../applications/consents/consents.ts';
+import type { Cookies } from '../base/http/cookies.ts';
+import type { Csrf } from '../base/http/csrf.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import type { Vault } from '../base/platform/vault.ts';
+import type { Db } from '../base/storage/database.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import type { Audit } from '../core/audit/audit.ts';
+import type { NotifyOwner } from '../core/mail/notify-owner.ts';
 import type { Links } from '../federation/links.ts';
-import type { Cookies } from '../http/cookies.ts';
-import type { Csrf } from '../http/csrf.ts';
-import type { EndSession } from '../logout/end-session.ts';
-import type { NotifyOwner } from '../mail/notify-owner.ts';
-import type { Mfa } from '../mfa/create-mfa.ts';
-import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
-import type { Sessions } from '../oidc/store/sessions/sessions.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Vault } from '../platform/vault.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
-import type { EmailVerification } from '../registration/email-verification.ts';
-import type { RpSessions } from '../rp/sessions.ts';
-import type { SignedIn } from '../rp/signed-in.ts';
+import type { Accounts } from '../people/accounts/accounts.ts';
+import type { Credentials } from '../people/credentials/credentials.ts';
+import type { StrengthMeter } from '../people/credentials/strength.ts';
+import type { Mfa } from '../people/mfa/create-mfa.ts';
+import type { CodeDelivery } from '../people/mfa/factors/code-delivery.ts';
+import type { RateLimits } from '../people/rate-limits/rate-limits.ts';
+import type { EndSession } from '../protocols/logout/end-session.ts';
+import type { Sessions } from '../protocols/oidc/store/sessions/sessions.ts';
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
-import type { Db } from '../storage/database.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { createAccountPageHelpers } from './account-page-helpers.ts';
 import { type ActivityRoutesDependencies, activityRoutes } from './activity-routes.ts';
 import { browserRoutes } from './browser-routes.ts';
@@ -41,6 +38,9 @@ import { emailRoutes } from './profile/email-routes.ts';
 import { profilePhoneRoutes } from './profile/phone-routes.ts';
 import { profileRoutes } from './profile/routes.ts';
 import { emailVerificationRoutes } from './profile/verify-email-routes.ts';
+import type { EmailVerification } from './registration/email-verification.ts';
+import type { RpSessions } from './rp/sessions.ts';
+import type { SignedIn } from './rp/signed-in.ts';
 import { type SessionRoutesDependencies, sessionRoutes } from './session-routes.ts';
 
 export interface AccountPagesDependencies {

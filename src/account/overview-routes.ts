@@ -1,12 +1,12 @@
 // /account: the overview page of a signed-in user, with a link to each of the pages below it.
 
 import Router from '@koa/router';
-import type { Credentials } from '../credentials/credentials.ts';
-import type { Extras, State } from '../http/context.ts';
-import type { AccountFactors, OwnFactors } from '../mfa/account-factors.ts';
-import { hasSecondFactor } from '../mfa/policy.ts';
-import { isStaff } from '../rbac/built-in.ts';
-import { enumeration, type PageText, t } from '../texts/text.ts';
+import type { Extras, State } from '../base/http/context.ts';
+import { enumeration, type PageText, t } from '../base/texts/text.ts';
+import type { Credentials } from '../people/credentials/credentials.ts';
+import type { AccountFactors, OwnFactors } from '../people/mfa/account-factors.ts';
+import { hasSecondFactor } from '../people/mfa/policy.ts';
+import { isStaff } from '../people/rbac/built-in.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { recoveryCodeWarning } from './factors/recovery-code-warning.ts';
 

@@ -2,17 +2,17 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../http/context.ts';
-import { parseForm } from '../http/input.ts';
-import type { EndSession } from '../logout/end-session.ts';
-import type { LogoutBrowser } from '../logout/front-channel/logout-browser.ts';
-import { browserName } from '../mail/browser-name.ts';
-import type { Sessions } from '../oidc/store/sessions/sessions.ts';
-import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
-import type { Db } from '../storage/database.ts';
-import { listOf, type PageText, sentences, t } from '../texts/text.ts';
+import type { Context, Extras, State } from '../base/http/context.ts';
+import { parseForm } from '../base/http/input.ts';
+import type { Db } from '../base/storage/database.ts';
+import { listOf, type PageText, sentences, t } from '../base/texts/text.ts';
+import { browserName } from '../core/mail/browser-name.ts';
+import type { EndSession } from '../protocols/logout/end-session.ts';
+import type { LogoutBrowser } from '../protocols/logout/front-channel/logout-browser.ts';
+import type { Sessions } from '../protocols/oidc/store/sessions/sessions.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import type { PortalDependencies } from './portal/applications.ts';
+import { FIRST_PARTY_CLIENT_ID } from './rp/first-party-client.ts';
 
 export interface SessionRoutesDependencies {
   page: AccountPageHelpers;

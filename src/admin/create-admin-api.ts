@@ -1,18 +1,19 @@
 // Builds /api/admin from the endpoints of all nouns, and the documents that describe it.
-import type { Account } from '../accounts/account.ts';
-import type { Accounts } from '../accounts/accounts.ts';
-import type { ApiKeys } from '../api-keys/api-keys.ts';
-import type { RecordKeyUse } from '../api-keys/key-uses.ts';
-import type { RepeatedEntries } from '../audit/repeated-entries.ts';
-import type { Acr } from '../mfa/acr.ts';
-import type { StrongestProof } from '../mfa/step-up.ts';
-import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Vault } from '../platform/vault.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
-import type { Authority } from '../rbac/authority.ts';
-import { adminApi } from '../rbac/built-in.ts';
-import type { Db } from '../storage/database.ts';
+
+import type { Clock } from '../base/platform/clock.ts';
+import type { Vault } from '../base/platform/vault.ts';
+import type { Db } from '../base/storage/database.ts';
+import type { RepeatedEntries } from '../core/audit/repeated-entries.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { Accounts } from '../people/accounts/accounts.ts';
+import type { ApiKeys } from '../people/api-keys/api-keys.ts';
+import type { RecordKeyUse } from '../people/api-keys/key-uses.ts';
+import type { Acr } from '../people/mfa/acr.ts';
+import type { StrongestProof } from '../people/mfa/step-up.ts';
+import type { RateLimits } from '../people/rate-limits/rate-limits.ts';
+import type { Authority } from '../people/rbac/authority.ts';
+import { adminApi } from '../people/rbac/built-in.ts';
+import type { ApiTokens } from '../protocols/oidc/store/api-access-tokens.ts';
 import { createCallers } from './api/caller.ts';
 import { documentRoutes } from './api/documents.ts';
 import type { Endpoint } from './api/endpoint.ts';

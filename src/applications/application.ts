@@ -55,7 +55,7 @@ type Row = {
 
 // A later version may have written fields that this one does not know.
 const stored = { oidc: oidcMetadata.loose(), saml: serviceProviderSettings.loose() };
-/** Short texts are parsed once; long ones are SAML metadata, which saml/metadata/service-providers.ts caches. */
+/** Short texts are parsed once; long ones are SAML metadata, which protocols/saml/metadata/service-providers.ts caches. */
 const MAX_TEXT = 10_000;
 const MAX_PARSED = 1000;
 const parsed = new Map<string, OidcMetadata | ServiceProviderSettings>();

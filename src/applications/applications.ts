@@ -1,14 +1,14 @@
 // Registers and changes applications of both protocols, for the console, the API, the command line, the configuration file
 // and dynamic registration.
 
-import type { Audit } from '../audit/audit.ts';
-import { conflict, notFound } from '../http/errors.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Vault } from '../platform/vault.ts';
-import type { Authority } from '../rbac/authority.ts';
-import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
-import { t } from '../texts/text.ts';
+import { conflict, notFound } from '../base/http/errors.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import type { Vault } from '../base/platform/vault.ts';
+import { type Db, type Tx, withinTransaction } from '../base/storage/database.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import { t } from '../base/texts/text.ts';
+import type { Audit } from '../core/audit/audit.ts';
+import type { Authority } from '../people/rbac/authority.ts';
 import type { AccessSubject } from './access-decision.ts';
 import type { Application } from './application.ts';
 import { declarationForAudit } from './audit-data.ts';

@@ -1,5 +1,5 @@
 // An application as the audit log stores it: its declaration without secrets, and SAML metadata as a hash.
-import { sha256 } from '../platform/random.ts';
+import { sha256 } from '../base/platform/random.ts';
 import type { Application } from './application.ts';
 
 type Declared = Record<string, unknown>;

@@ -1,6 +1,7 @@
 // The input and the result of registering or changing an application.
-import type { Actor } from '../audit/audit.ts';
-import type { Tx } from '../storage/database.ts';
+
+import type { Tx } from '../base/storage/database.ts';
+import type { Actor } from '../core/audit/audit.ts';
 import type { ApplicationSource, OidcApplication } from './application.ts';
 import type { Access } from './fields/oidc-client.ts';
 import type { ServiceProviderSettings } from './fields/service-provider.ts';

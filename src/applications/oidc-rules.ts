@@ -1,8 +1,8 @@
 // The rules that involve several fields of one OIDC client (RFC 7591 2, OpenID Connect Dynamic Client Registration 2).
 
-import { claimsByScope } from '../accounts/claims.ts';
-import { faultMessage } from '../platform/fault-messages.ts';
-import { at, type Fault } from '../platform/faults.ts';
+import { faultMessage } from '../base/platform/fault-messages.ts';
+import { at, type Fault } from '../base/platform/faults.ts';
+import { claimsByScope } from '../people/accounts/claims.ts';
 import { claimSources, permissionFilterFaults } from './fields/claim-settings.ts';
 import { clientKeyFaults, hasKeyFor, signingAlgs } from './fields/client-keys.ts';
 import { deviceCodeGrant, type OidcMetadata, usesSecret } from './fields/oidc-client.ts';

@@ -1,11 +1,11 @@
 // Reads applications of both protocols: one, all, or pages by name with a cursor, so that changes do not shift the pages.
 
-import { notFound } from '../http/errors.ts';
-import { inChunks } from '../storage/chunks.ts';
-import type { Db, Tx } from '../storage/database.ts';
-import { type Fragment, fragment, joinFragments, trustedText } from '../storage/fragments.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
-import { isStorable, withoutUnstorable } from '../storage/storable-text.ts';
+import { notFound } from '../base/http/errors.ts';
+import { inChunks } from '../base/storage/chunks.ts';
+import type { Db, Tx } from '../base/storage/database.ts';
+import { type Fragment, fragment, joinFragments, trustedText } from '../base/storage/fragments.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import { isStorable, withoutUnstorable } from '../base/storage/storable-text.ts';
 import { type AccessSubject, accessDecisionFilter } from './access-decision.ts';
 import { type Application, fromRow, UnreadableApplication, withRoles } from './application.ts';
 import { listKey } from './list-key.ts';

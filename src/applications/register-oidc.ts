@@ -1,8 +1,8 @@
 // Registers and changes OIDC clients (OpenID Connect Dynamic Client Registration 1.0, section 2), with their secrets.
-import { badRequest, conflict } from '../http/errors.ts';
-import { randomId } from '../platform/random.ts';
-import { type Tx, withinTransaction } from '../storage/database.ts';
-import { t } from '../texts/text.ts';
+import { badRequest, conflict } from '../base/http/errors.ts';
+import { randomId } from '../base/platform/random.ts';
+import { type Tx, withinTransaction } from '../base/storage/database.ts';
+import { t } from '../base/texts/text.ts';
 import type { Application, OidcApplication } from './application.ts';
 import type { Change, Registered } from './changes.ts';
 import {

@@ -1,7 +1,7 @@
 // Registers and changes SAML service providers.
-import { conflict } from '../http/errors.ts';
-import { withinTransaction } from '../storage/database.ts';
-import { t } from '../texts/text.ts';
+import { conflict } from '../base/http/errors.ts';
+import { withinTransaction } from '../base/storage/database.ts';
+import { t } from '../base/texts/text.ts';
 import type { Application } from './application.ts';
 import type { Change, SamlInput } from './changes.ts';
 import {

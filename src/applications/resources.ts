@@ -1,14 +1,14 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
 
-import type { Actor, Audit } from '../audit/audit.ts';
-import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
-import type { KeyAlg } from '../keys/rotation.ts';
-import type { Clock } from '../platform/clock.ts';
-import { faultMessage } from '../platform/fault-messages.ts';
-import type { Fault } from '../platform/faults.ts';
-import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
-import { t } from '../texts/text.ts';
+import { badRequest, conflict, forbidden, notFound } from '../base/http/errors.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import { faultMessage } from '../base/platform/fault-messages.ts';
+import type { Fault } from '../base/platform/faults.ts';
+import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import { t } from '../base/texts/text.ts';
+import type { Actor, Audit } from '../core/audit/audit.ts';
+import type { KeyAlg } from '../core/keys/rotation.ts';
 import { RESERVED } from './rules/identifiers.ts';
 import { unlistedAlgFault } from './rules/signing-algorithms.ts';
 import { formatPath } from './validation.ts';

@@ -1,9 +1,9 @@
 // When each client secret was last used, so that an administrator knows when an old one can be revoked. At most one write for each secret
 // and hour, apart from the answer that it belongs to.
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { Db } from '../storage/database.ts';
+import { limits } from '../base/limits.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import type { Logger } from '../base/platform/logger.ts';
+import type { Db } from '../base/storage/database.ts';
 
 export type RecordSecretUse = (secretId: string) => void;
 

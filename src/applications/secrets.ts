@@ -1,17 +1,17 @@
 // Client secrets at rest: hashed where they are only compared, sealed where an HMAC needs the value (client_secret_jwt,
 // HS256). Several may be valid while one is rotated. A generated secret is returned once and never again.
 
-import { conflict } from '../http/errors.ts';
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import { randomId, randomToken, safeEqual } from '../platform/random.ts';
-import type { Vault } from '../platform/vault.ts';
-import type { Tx } from '../storage/database.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
-import { t } from '../texts/text.ts';
+import { conflict } from '../base/http/errors.ts';
+import { limits } from '../base/limits.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import { randomId, randomToken, safeEqual } from '../base/platform/random.ts';
+import type { Vault } from '../base/platform/vault.ts';
+import type { Tx } from '../base/storage/database.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import { t } from '../base/texts/text.ts';
 import { type ClientSecretColumns, clientSecretRow, isGenuineSecret } from './macs/protected-applications.ts';
 
-/** Purpose of the keyed hash, which oidc/patches/provider/client-secrets.ts compares with. */
+/** Purpose of the keyed hash, which protocols/oidc/patches/provider/client-secrets.ts compares with. */
 const SECRET_PURPOSE = 'client-secret';
 // Enough for a rotation in progress; each costs the token endpoint one more HMAC.
 const MAX_SECRETS = 5;

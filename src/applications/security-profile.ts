@@ -1,8 +1,8 @@
 // The security profiles of OIDC clients: one word that turns on everything that FAPI 2.0 demands of a client. The fields of a
 // profile are filled in where the registration leaves them out, and no other field can weaken it.
 
-import { faultMessage } from '../platform/fault-messages.ts';
-import type { Fault } from '../platform/faults.ts';
+import { faultMessage } from '../base/platform/fault-messages.ts';
+import type { Fault } from '../base/platform/faults.ts';
 import { type OidcMetadata, type SecurityProfile, securityProfiles } from './fields/oidc-client.ts';
 
 /** FAPI 2.0 Security Profile 5.4.1. EdDSA is Ed25519 here; clients may sign under either name (RFC 9864). */

@@ -1,8 +1,8 @@
 // The URL that opens an application: for SAML its start page or an IdP-initiated sign-in, for OpenID Connect its
 // initiate_login_uri (OIDC Core 4) or its home page.
 
-import type { Db } from '../storage/database.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
+import type { Db } from '../base/storage/database.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import { type Registration, registrationOf } from './application.ts';
 import type { OidcMetadata } from './fields/oidc-client.ts';
 import type { ServiceProviderSettings } from './fields/service-provider.ts';

@@ -2,8 +2,8 @@
 // undefined.
 
 import { z } from 'zod';
-import { isLoopback } from '../config/addresses.ts';
-import { faultMessage } from '../platform/fault-messages.ts';
+import { isLoopback } from '../base/config/addresses.ts';
+import { faultMessage } from '../base/platform/fault-messages.ts';
 
 // White space (also U+0085 and the no-break spaces) and characters without a width, which come along when an address is copied.
 const BLANK = '[\\s\\u0085\\u00ad\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]';

@@ -1,6 +1,6 @@
 // Checks input against a schema and reports every fault with its path and a sentence.
 import type { output, ZodType } from 'zod';
-import { type Fault, faultsOf, type Path, sentence } from '../platform/faults.ts';
+import { type Fault, faultsOf, type Path, sentence } from '../base/platform/faults.ts';
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] };
 

@@ -1,15 +1,15 @@
 // Writes the row of an application of either protocol, with the roles that may use it, and records the change in the audit
 // log.
 
-import { nameKey } from '../accounts/names.ts';
-import type { Actor, Audit } from '../audit/audit.ts';
-import { badRequest, conflict, forbidden } from '../http/errors.ts';
-import type { Clock } from '../platform/clock.ts';
-import { faultMessage } from '../platform/fault-messages.ts';
-import { randomId } from '../platform/random.ts';
-import type { Authority } from '../rbac/authority.ts';
-import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
+import { badRequest, conflict, forbidden } from '../base/http/errors.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import { faultMessage } from '../base/platform/fault-messages.ts';
+import { randomId } from '../base/platform/random.ts';
+import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import type { Actor, Audit } from '../core/audit/audit.ts';
+import { nameKey } from '../people/accounts/names.ts';
+import type { Authority } from '../people/rbac/authority.ts';
 import { type Application, type ApplicationSource, readMetadata } from './application.ts';
 import { declarationDifference, declarationForAudit } from './audit-data.ts';
 import type { Change } from './changes.ts';

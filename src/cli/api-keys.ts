@@ -1,8 +1,9 @@
 // `gatehouse api-key …`: creates, lists and revokes API keys for the admin API.
-import type { ApiKey } from '../api-keys/api-keys.ts';
-import { limits } from '../limits.ts';
-import { plural } from '../platform/plural.ts';
-import type { Services } from '../services.ts';
+
+import { limits } from '../base/limits.ts';
+import { plural } from '../base/platform/plural.ts';
+import type { ApiKey } from '../people/api-keys/api-keys.ts';
+import type { Services } from '../server/services.ts';
 import { type Command, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, type Io, plain } from './io.ts';
@@ -108,8 +109,8 @@ async function missingPermission(
   { accounts }: Services,
 ): Promise<string | undefined> {
   const [{ createAuthority }, { includesPermission, isOwnPermission }] = await Promise.all([
-    import('../rbac/authority.ts'),
-    import('../rbac/rights.ts'),
+    import('../people/rbac/authority.ts'),
+    import('../people/rbac/rights.ts'),
   ]);
   const rights = await createAuthority({ accounts }).rightsOfUser(ownerId);
   return permissions.find((one) => !isOwnPermission(one) || !includesPermission(rights, one));

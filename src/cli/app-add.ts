@@ -2,8 +2,8 @@
 // on a terminal, it is interactive.
 import { readFile } from 'node:fs/promises';
 import type { Access, OidcClientInput } from '../applications/fields/oidc-client.ts';
-import { SamlError } from '../saml/xml/errors.ts';
-import type { Services } from '../services.ts';
+import { SamlError } from '../protocols/saml/xml/errors.ts';
+import type { Services } from '../server/services.ts';
 import { askForApplication } from './app-wizard.ts';
 import { printSecret } from './apps.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
@@ -114,7 +114,7 @@ async function addProvider(input: Input, io: Io, services: Services): Promise<nu
   if (input.flag('json')) io.json({ entity_id: application.clientId, name: application.name });
   else {
     io.out(`Added ${plain(application.name)}.`);
-    const { metadataWarnings } = await import('../saml/metadata/warnings.ts');
+    const { metadataWarnings } = await import('../protocols/saml/metadata/warnings.ts');
     for (const warning of metadataWarnings(metadata)) io.out(`Warning: ${plain(String(warning))}`);
     io.out(`Entity ID: ${plain(application.clientId)}`);
     io.out(`Metadata of Gatehouse: ${services.config.issuer}/saml/metadata`);
@@ -131,7 +131,7 @@ async function readDocument(file: string): Promise<string> {
   const octets = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${file} can't be read (${error.code})`);
   });
-  const { decodeXml } = await import('../saml/xml/encoding.ts');
+  const { decodeXml } = await import('../protocols/saml/xml/encoding.ts');
   return decodeXml(octets);
 }
 
@@ -140,7 +140,7 @@ function unreadable(error: unknown): never {
 }
 
 async function parsed(xml: string, now: Date) {
-  const { parseServiceProviderMetadata } = await import('../saml/metadata/parse.ts');
+  const { parseServiceProviderMetadata } = await import('../protocols/saml/metadata/parse.ts');
   try {
     return parseServiceProviderMetadata(xml, now);
   } catch (error) {

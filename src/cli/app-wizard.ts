@@ -3,8 +3,8 @@
 
 import { access } from 'node:fs/promises';
 import { redirectUriFault, resourceFault } from '../applications/uris.ts';
-import { faultMessage } from '../platform/fault-messages.ts';
-import type { Services } from '../services.ts';
+import { faultMessage } from '../base/platform/fault-messages.ts';
+import type { Services } from '../server/services.ts';
 import type { Input } from './command.ts';
 import type { Io } from './io.ts';
 

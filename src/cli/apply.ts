@@ -1,5 +1,5 @@
 // `gatehouse apply`: applies the configuration file, or prints what it would change.
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../base/config/config-error.ts';
 import type { Plan } from '../config-file/config-file.ts';
 import type { FieldChange, Step, StepKind } from '../config-file/plan/steps.ts';
 import { type Command, jsonOption } from './command.ts';

@@ -1,7 +1,7 @@
 // `gatehouse app list`, `show` and `secret`: the registered applications of both protocols.
 
 import type { Application } from '../applications/application.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, type Io, plain } from './io.ts';

@@ -1,10 +1,10 @@
 // `gatehouse audit …`: verifies the audit log, also offline, and exports what an auditor needs for that.
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { ChainVerdict } from '../audit/chain/check.ts';
-import { formatCheckpoint } from '../audit/chain/checkpoint.ts';
-import { plural } from '../platform/plural.ts';
-import type { Services } from '../services.ts';
+import { plural } from '../base/platform/plural.ts';
+import type { ChainVerdict } from '../core/audit/chain/check.ts';
+import { formatCheckpoint } from '../core/audit/chain/checkpoint.ts';
+import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, type Io, plain } from './io.ts';
@@ -91,10 +91,10 @@ function verifyHere(input: Input, io: Io): Promise<ChainVerdict> {
 
 async function verifyOffline(input: Input): Promise<ChainVerdict> {
   const [{ loadConfig }, { openDatabase }, { checkChain }, { parseCheckpoints }] = await Promise.all([
-    import('../config.ts'),
-    import('../storage/database.ts'),
-    import('../audit/chain/check.ts'),
-    import('../audit/chain/checkpoint.ts'),
+    import('../base/config.ts'),
+    import('../base/storage/database.ts'),
+    import('../core/audit/chain/check.ts'),
+    import('../core/audit/chain/checkpoint.ts'),
   ]);
   const publicKey = readPublicKey(await readText(input.text('public-key') ?? ''));
   const file = input.text('checkpoints');

@@ -1,8 +1,9 @@
 // `gatehouse connection …`: the upstream identity providers at which users sign in.
-import type { Connection } from '../connections/connection.ts';
-import type { SecretPurpose } from '../connections/schema.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Services } from '../services.ts';
+
+import type { Clock } from '../base/platform/clock.ts';
+import type { Connection } from '../federation/connections/connection.ts';
+import type { SecretPurpose } from '../federation/connections/schema.ts';
+import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, type Io, plain } from './io.ts';
@@ -102,7 +103,7 @@ export const connectionSecret: Command = {
   },
   run: (input, io) =>
     withConnection(input, io, async (connection, { connections }) => {
-      const { secretPurposesOf } = await import('../connections/schema.ts');
+      const { secretPurposesOf } = await import('../federation/connections/schema.ts');
       const possible = secretPurposesOf(connection.kind);
       const purpose = input.text('purpose') ?? possible[0];
       if (!possible.includes(purpose as SecretPurpose))
@@ -145,8 +146,8 @@ function stateCommand(word: 'enable' | 'disable', enabled: boolean, summary: str
 async function show(connection: Connection, services: Services, input: Input, io: Io): Promise<number> {
   const { connections, config } = services;
   const [{ shortEntryOf, entryOf }, { pasteValuesOf }, { writeYaml }] = await Promise.all([
-    import('../connections/entry.ts'),
-    import('../connections/paste-values.ts'),
+    import('../federation/connections/entry.ts'),
+    import('../federation/connections/paste-values.ts'),
     import('../config-file/yaml.ts'),
   ]);
   const { id } = connection;
@@ -180,8 +181,8 @@ async function readEntry(path: string, now: Clock, io: Io) {
     import('../config-file/yaml.ts'),
     import('../config-file/file.ts'),
     import('node:fs/promises'),
-    import('../connections/schema.ts'),
-    import('../config/config-error.ts'),
+    import('../federation/connections/schema.ts'),
+    import('../base/config/config-error.ts'),
   ]);
   const read = readYaml(path === '-' ? await io.stdin() : await readFile(path, 'utf8'));
   const checked = checkConnection(read.content);
@@ -191,10 +192,10 @@ async function readEntry(path: string, now: Clock, io: Io) {
   }
   if (checked.value.kind !== 'saml') return checked.value;
   const { metadata_file: file, ...entry } = checked.value;
-  const { decodeXml } = await import('../saml/xml/encoding.ts');
+  const { decodeXml } = await import('../protocols/saml/xml/encoding.ts');
   const metadata = file === undefined ? entry.metadata : decodeXml(await readFile(file));
   if (metadata === undefined) return entry;
-  const { parseIdentityProviderMetadata } = await import('../saml/metadata/parse-identity-provider.ts');
+  const { parseIdentityProviderMetadata } = await import('../protocols/saml/metadata/parse-identity-provider.ts');
   const { entityId } = parseIdentityProviderMetadata(metadata, now());
   if (entry.entity_id !== undefined && entry.entity_id !== entityId)
     throw new ConfigError([`${path}: entity_id: doesn't match the metadata, which says ${entityId}`]);

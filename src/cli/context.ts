@@ -2,11 +2,11 @@
 // standard output is for the command's result.
 import { existsSync } from 'node:fs';
 import { Writable } from 'node:stream';
-import { ConfigError } from '../config/config-error.ts';
-import { type Config, loadConfig } from '../config.ts';
-import { createLogger } from '../platform/logger.ts';
+import { ConfigError } from '../base/config/config-error.ts';
+import { type Config, loadConfig } from '../base/config.ts';
+import { createLogger } from '../base/platform/logger.ts';
+import type { Services } from '../server/services.ts';
 import { requireWritableDatabase, startError } from '../server/writable.ts';
-import type { Services } from '../services.ts';
 import type { Io } from './io.ts';
 
 export interface ServicesUse {
@@ -33,7 +33,7 @@ export async function withServices<T>(
   });
   const level = ['silent', 'fatal', 'error'].includes(used.logLevel) ? used.logLevel : 'warn';
   // Loaded here: help and usage errors do not need it.
-  const { createServices } = await import('../services.ts');
+  const { createServices } = await import('../server/services.ts');
   const logger = createLogger({ level, format: used.logFormat, destination });
   try {
     const services = await createServices({ config: used, logger });

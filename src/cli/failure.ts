@@ -1,11 +1,11 @@
 // What an error of a command is to its caller: an exit code, the lines for people, and the fields of the JSON object (json-errors.ts).
 import { UnreadableApplication } from '../applications/application.ts';
-import { ConfigError } from '../config/config-error.ts';
-import { AppError } from '../http/errors.ts';
-import { sourceStack } from '../platform/source-stack.ts';
-import { VaultError } from '../platform/vault.ts';
-import { DatabaseError } from '../storage/database-url.ts';
-import { asUnavailable, driverMessage } from '../storage/unavailable.ts';
+import { ConfigError } from '../base/config/config-error.ts';
+import { AppError } from '../base/http/errors.ts';
+import { sourceStack } from '../base/platform/source-stack.ts';
+import { VaultError } from '../base/platform/vault.ts';
+import { DatabaseError } from '../base/storage/database-url.ts';
+import { asUnavailable, driverMessage } from '../base/storage/unavailable.ts';
 import { UsageError } from './command.ts';
 import { Unanswered } from './io.ts';
 

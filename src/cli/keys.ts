@@ -1,8 +1,9 @@
 // `gatehouse keys …`: the signing keys. Running servers reload them after a change.
-import type { RotationOutcome } from '../keys/keyring.ts';
-import { type KeyAlg, type KeyUse, keyAlgs, keyUses } from '../keys/rotation.ts';
-import { limits } from '../limits.ts';
-import { plural } from '../platform/plural.ts';
+
+import { limits } from '../base/limits.ts';
+import { plural } from '../base/platform/plural.ts';
+import type { RotationOutcome } from '../core/keys/keyring.ts';
+import { type KeyAlg, type KeyUse, keyAlgs, keyUses } from '../core/keys/rotation.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, type Io } from './io.ts';

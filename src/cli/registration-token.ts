@@ -1,6 +1,6 @@
 // `gatehouse app registration-token`: creates an initial access token for dynamic client registration
 // (RFC 7591 section 3).
-import { createRegistrationTokens } from '../oidc/store/registration-tokens.ts';
+import { createRegistrationTokens } from '../protocols/oidc/store/registration-tokens.ts';
 import { type Command, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 

@@ -1,5 +1,5 @@
 // Finds the command, runs it, and maps its result to an exit code: 0 success, 1 failure, 2 usage error.
-import { packageVersion } from '../platform/package.ts';
+import { packageVersion } from '../base/platform/package.ts';
 import { type Command, helpOf, readInput } from './command.ts';
 import { commands } from './commands.ts';
 import { type Failure, failureOf } from './failure.ts';

@@ -1,7 +1,7 @@
 // `gatehouse serve`: the server, as `npm start` runs it.
-import { type Variable, variables } from '../config/variables.ts';
-import { loadConfig } from '../config.ts';
-import { createLogger } from '../platform/logger.ts';
+import { type Variable, variables } from '../base/config/variables.ts';
+import { loadConfig } from '../base/config.ts';
+import { createLogger } from '../base/platform/logger.ts';
 import type { Command } from './command.ts';
 
 export const serveCommand: Command = {

@@ -1,6 +1,6 @@
 // `gatehouse sign-up-code …`: creates, lists and revokes the codes with which people sign up.
-import { limits } from '../limits.ts';
-import { plural } from '../platform/plural.ts';
+import { limits } from '../base/limits.ts';
+import { plural } from '../base/platform/plural.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, plain } from './io.ts';

@@ -1,7 +1,7 @@
 // `gatehouse user add` and `set-password`. Without --password-stdin a temporary password is generated and printed once; a password
 // on the command line would be in the shell's history and in the process list.
-import { passwordAdvice } from '../credentials/password-advice.ts';
-import type { PasswordFault } from '../credentials/password-policy.ts';
+import { passwordAdvice } from '../people/credentials/password-advice.ts';
+import type { PasswordFault } from '../people/credentials/password-policy.ts';
 import { type Command, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { type Io, plain } from './io.ts';

@@ -1,8 +1,9 @@
 // `gatehouse user …`: lists users, and unlocks, disables or resets them.
-import type { Account } from '../accounts/account.ts';
-import type { OwnFactors } from '../mfa/account-factors.ts';
-import { plural } from '../platform/plural.ts';
-import type { Services } from '../services.ts';
+
+import { plural } from '../base/platform/plural.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { OwnFactors } from '../people/mfa/account-factors.ts';
+import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, type Io, plain } from './io.ts';
@@ -87,7 +88,7 @@ export const userDisable: Command = {
   summary: 'disable a user and end their sessions',
   run: (input, io) =>
     withUser(input, io, async (account, { accounts, db, endSession, roles }) => {
-      const { transaction } = await import('../storage/database.ts');
+      const { transaction } = await import('../base/storage/database.ts');
       const changed = await transaction(db, async (tx) => {
         await roles.assertNotLastAdmin(account.id, tx);
         if (!(await accounts.setActive(account.id, false, {}, tx))) return false;
@@ -146,7 +147,7 @@ sign-ins are deleted too. The user ID is never used again, and the audit log sta
         io.err(`This deletes ${name} permanently. To confirm, add --yes.`);
         return 1;
       }
-      const { transaction } = await import('../storage/database.ts');
+      const { transaction } = await import('../base/storage/database.ts');
       await transaction(db, async (tx) => {
         await roles.assertNotLastAdmin(id, tx);
         await endSession.all(id, 'account-deleted', {}, tx);

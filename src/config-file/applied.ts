@@ -2,12 +2,12 @@
 // plan it. Any other change since then, also by the console or by SQL, gives another state, and the file is planned and wins.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '../platform/clock.ts';
-import { settingNames } from '../settings/settings.ts';
-import { storedRow, storeValue } from '../settings/stored-values.ts';
-import { brandSchemas } from '../settings/value-schemas.ts';
-import type { Db } from '../storage/database.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import type { Db } from '../base/storage/database.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import { settingNames } from '../core/settings/settings.ts';
+import { storedRow, storeValue } from '../core/settings/stored-values.ts';
+import { brandSchemas } from '../core/settings/value-schemas.ts';
 import { type ConfigurationFile, fingerprintOf } from './read-file.ts';
 import { entrySections } from './schema.ts';
 

@@ -1,8 +1,9 @@
 // Plans and applies the configuration file. The file owns what it declares: rows that it no longer declares are deleted;
 // rows created elsewhere stay unless it declares them, too. Applying it twice changes nothing.
-import type { AuditEventType } from '../audit/events.ts';
-import { AppError } from '../http/errors.ts';
-import { isUniqueViolation, transaction } from '../storage/database.ts';
+
+import { AppError } from '../base/http/errors.ts';
+import { isUniqueViolation, transaction } from '../base/storage/database.ts';
+import type { AuditEventType } from '../core/audit/events.ts';
 import { canRemember, isApplied, rememberApplied, stateOf } from './applied.ts';
 import { forgetDeleted } from './plan/declared-credentials.ts';
 import { type ConfigFileDependencies, type Plan, type PlanResult, planFile } from './plan/plan.ts';

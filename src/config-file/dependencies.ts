@@ -1,11 +1,12 @@
 // The dependencies of the configuration file on the domains whose rows it declares.
-import type { Account } from '../accounts/account.ts';
-import type { Actor } from '../audit/audit.ts';
-import type { Passwords } from '../credentials/password.ts';
-import type { Totp } from '../mfa/factors/totp.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Vault } from '../platform/vault.ts';
-import type { Tx } from '../storage/database.ts';
+
+import type { Clock } from '../base/platform/clock.ts';
+import type { Vault } from '../base/platform/vault.ts';
+import type { Tx } from '../base/storage/database.ts';
+import type { Actor } from '../core/audit/audit.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { Passwords } from '../people/credentials/password.ts';
+import type { Totp } from '../people/mfa/factors/totp.ts';
 
 /** The identity that `sso_id` and `sso_connection` declare; see federation/sso-ids.ts. */
 export interface DeclaredIdentities {

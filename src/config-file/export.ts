@@ -1,24 +1,24 @@
 // Exports the database in the format of the configuration file, without secrets. Applied to an empty server it gives the
 // same settings, applications, roles and users, with the same `sub`.
 import { Document } from 'yaml';
-import { textFieldNames, textFields } from '../accounts/profile-fields.ts';
-import { isGenuineUser } from '../accounts/protected-users.ts';
 import type { Application, OidcApplication, SamlApplication } from '../applications/application.ts';
 import type { Applications } from '../applications/applications.ts';
+import { type ImageStore, imageType } from '../applications/brand/image-store.ts';
+import { type PictureValues, picturesIn } from '../applications/brand/pictures.ts';
 import { oidcClient } from '../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../applications/fields/service-provider.ts';
 import { isGenuineResource, type Resource, resourceOf } from '../applications/resources.ts';
-import { type ImageStore, imageType } from '../brand/image-store.ts';
-import { type PictureValues, picturesIn } from '../brand/pictures.ts';
-import type { Connections } from '../connections/connections.ts';
-import { shortEntryOf } from '../connections/entry.ts';
-import { isGenuineGrant, isGenuineRole } from '../rbac/protected-grants.ts';
-import type { Role, Roles } from '../rbac/roles.ts';
-import type { SettingEntry, Settings } from '../settings/settings.ts';
-import type { SignUpCode, SignUpCodes } from '../sign-up-codes/sign-up-codes.ts';
-import { inChunks } from '../storage/chunks.ts';
-import type { Db } from '../storage/database.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
+import { inChunks } from '../base/storage/chunks.ts';
+import type { Db } from '../base/storage/database.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import type { SettingEntry, Settings } from '../core/settings/settings.ts';
+import type { Connections } from '../federation/connections/connections.ts';
+import { shortEntryOf } from '../federation/connections/entry.ts';
+import { textFieldNames, textFields } from '../people/accounts/profile-fields.ts';
+import { isGenuineUser } from '../people/accounts/protected-users.ts';
+import { isGenuineGrant, isGenuineRole } from '../people/rbac/protected-grants.ts';
+import type { Role, Roles } from '../people/rbac/roles.ts';
+import type { SignUpCode, SignUpCodes } from '../people/sign-up-codes/sign-up-codes.ts';
 import { declaredApplication } from './plan/clients.ts';
 
 type ExportDependencies = {

@@ -1,10 +1,11 @@
 // Reads configuration files of HTTP requests on a worker thread: half a megabyte of YAML takes a second to parse and check,
 // during which the event loop would answer no request. One file at a time, with a limit on time, memory and expansion.
-import { createWorker, TaskTimeout } from '../credentials/worker.ts';
-import { AppError, badRequest, unavailable } from '../http/errors.ts';
-import { limits } from '../limits.ts';
-import { workerModule } from '../platform/package.ts';
-import { inTurns } from '../platform/turns.ts';
+
+import { AppError, badRequest, unavailable } from '../base/http/errors.ts';
+import { limits } from '../base/limits.ts';
+import { workerModule } from '../base/platform/package.ts';
+import { inTurns } from '../base/platform/turns.ts';
+import { createWorker, TaskTimeout } from '../people/credentials/worker.ts';
 import type { ParsedFile } from './file.ts';
 import type { ParseResult, ParseTask } from './parse-task.ts';
 import { type Declared, emptyDeclaration } from './schema.ts';

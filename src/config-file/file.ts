@@ -9,8 +9,8 @@ import {
 import { oidcRules } from '../applications/oidc-rules.ts';
 import { withProfileFields } from '../applications/security-profile.ts';
 import { check } from '../applications/validation.ts';
-import { type ConnectionEntry, checkConnection } from '../connections/schema.ts';
-import { at, type Fault } from '../platform/faults.ts';
+import { at, type Fault } from '../base/platform/faults.ts';
+import { type ConnectionEntry, checkConnection } from '../federation/connections/schema.ts';
 import { duplicateFaults, userRules } from './rules.ts';
 import {
   type Declared,

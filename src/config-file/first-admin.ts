@@ -1,10 +1,10 @@
 // The first administrator of an empty server: a username, and a password that is displayed once and must be changed at the
 // first sign-in. When several instances start at once, the unique username decides which one creates it.
-import { AppError } from '../http/errors.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Logger } from '../platform/logger.ts';
-import { ADMIN_ROLE } from '../rbac/built-in.ts';
-import type { Db } from '../storage/database.ts';
+import { AppError } from '../base/http/errors.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import type { Logger } from '../base/platform/logger.ts';
+import type { Db } from '../base/storage/database.ts';
+import { ADMIN_ROLE } from '../people/rbac/built-in.ts';
 import { createAccountWithPassword, type NewAccountDependencies } from './new-account.ts';
 
 export type FirstAdmin = { username: string; password: string };

@@ -1,14 +1,15 @@
 // Creates an account with its roles and password in one transaction, for the first administrator and the command line.
-import type { Account } from '../accounts/account.ts';
-import type { Accounts, NewAccount } from '../accounts/accounts.ts';
-import { emptyProfile } from '../accounts/profile-fields.ts';
-import type { Actor } from '../audit/audit.ts';
-import type { Credentials } from '../credentials/credentials.ts';
-import type { PasswordFault } from '../credentials/password-policy.ts';
-import { limits } from '../limits.ts';
-import { randomId, randomToken } from '../platform/random.ts';
-import type { Roles } from '../rbac/roles.ts';
-import { type Db, type Tx, transaction } from '../storage/database.ts';
+
+import { limits } from '../base/limits.ts';
+import { randomId, randomToken } from '../base/platform/random.ts';
+import { type Db, type Tx, transaction } from '../base/storage/database.ts';
+import type { Actor } from '../core/audit/audit.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { Accounts, NewAccount } from '../people/accounts/accounts.ts';
+import { emptyProfile } from '../people/accounts/profile-fields.ts';
+import type { Credentials } from '../people/credentials/credentials.ts';
+import type { PasswordFault } from '../people/credentials/password-policy.ts';
+import type { Roles } from '../people/rbac/roles.ts';
 
 export type NewAccountDependencies = {
   db: Db;

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ConfigError } from '../config/config-error.ts';
-import { packageVersion } from '../platform/package.ts';
+import { ConfigError } from '../base/config/config-error.ts';
+import { packageVersion } from '../base/platform/package.ts';
 import { formatFault, type ParsedFile, parseFile } from './file.ts';
 
 /** `fingerprint`: of the text of a file on disk (applied.ts). */

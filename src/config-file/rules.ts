@@ -1,11 +1,12 @@
 // The rules between the fields of a user, and between the entries of the file.
-import { nameKey } from '../accounts/names.ts';
-import { profileColumns } from '../accounts/profile.ts';
-import { AppError, type FieldFault } from '../http/errors.ts';
-import { limits } from '../limits.ts';
-import { at, type Fault } from '../platform/faults.ts';
-import { plural } from '../platform/plural.ts';
-import { canonicalCode } from '../platform/readable-code.ts';
+
+import { AppError, type FieldFault } from '../base/http/errors.ts';
+import { limits } from '../base/limits.ts';
+import { at, type Fault } from '../base/platform/faults.ts';
+import { plural } from '../base/platform/plural.ts';
+import { canonicalCode } from '../base/platform/readable-code.ts';
+import { nameKey } from '../people/accounts/names.ts';
+import { profileColumns } from '../people/accounts/profile.ts';
 import { profileOf, snakeCase } from './plan/user-profile.ts';
 import type { Declared, DeclaredUser, EntrySection } from './schema.ts';
 

@@ -2,24 +2,24 @@
 // the plan is made.
 
 import { z } from 'zod';
-import { claimsByScope } from '../accounts/claims.ts';
-import { addressSchema, type TextClaim, textClaims } from '../accounts/profile-fields.ts';
 import type { OidcClient } from '../applications/fields/oidc-client.ts';
 import type { ServiceProvider } from '../applications/fields/service-provider.ts';
 import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
 import { resourceFault, resourceSchema, typedAddress } from '../applications/uris.ts';
-import type { ConnectionEntry } from '../connections/schema.ts';
-import { isAcceptableHash } from '../credentials/password.ts';
-import { keyAlgs } from '../keys/rotation.ts';
-import { limits } from '../limits.ts';
-import { parseTotpKey } from '../mfa/factors/totp-key.ts';
-import { faultMessage } from '../platform/fault-messages.ts';
-import type { Fault } from '../platform/faults.ts';
-import { line, nameUpTo } from '../platform/line-schema.ts';
-import { OWN_PREFIX } from '../rbac/built-in.ts';
-import { isDeceptivePermission, isRoleName, parsePermission, permissionSchema } from '../rbac/names.ts';
-import { isBrokenLimit, LIMIT_SYNTAX } from '../rbac/rights.ts';
-import { settingSchemas } from '../settings/settings.ts';
+import { limits } from '../base/limits.ts';
+import { faultMessage } from '../base/platform/fault-messages.ts';
+import type { Fault } from '../base/platform/faults.ts';
+import { line, nameUpTo } from '../base/platform/line-schema.ts';
+import { keyAlgs } from '../core/keys/rotation.ts';
+import { settingSchemas } from '../core/settings/settings.ts';
+import type { ConnectionEntry } from '../federation/connections/schema.ts';
+import { claimsByScope } from '../people/accounts/claims.ts';
+import { addressSchema, type TextClaim, textClaims } from '../people/accounts/profile-fields.ts';
+import { isAcceptableHash } from '../people/credentials/password.ts';
+import { parseTotpKey } from '../people/mfa/factors/totp-key.ts';
+import { OWN_PREFIX } from '../people/rbac/built-in.ts';
+import { isDeceptivePermission, isRoleName, parsePermission, permissionSchema } from '../people/rbac/names.ts';
+import { isBrokenLimit, LIMIT_SYNTAX } from '../people/rbac/rights.ts';
 
 const reservedScopes = [...Object.keys(claimsByScope), 'offline_access'];
 const scope = z

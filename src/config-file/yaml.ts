@@ -1,9 +1,9 @@
 // Reads YAML of bounded depth and expansion, and finds the line and column of each value in it; writes YAML.
 import { isMap, isNode, isPair, isScalar, LineCounter, type Node, type Pair, parseDocument, stringify } from 'yaml';
 import { formatPath } from '../applications/validation.ts';
-import { faultMessage } from '../platform/fault-messages.ts';
-import type { Fault, Path } from '../platform/faults.ts';
-import { isStorable } from '../storage/storable-text.ts';
+import { faultMessage } from '../base/platform/fault-messages.ts';
+import type { Fault, Path } from '../base/platform/faults.ts';
+import { isStorable } from '../base/storage/storable-text.ts';
 
 export type Position = { line: number; column: number };
 export type FileFault = Position & { path: string; message: string };

@@ -1,6 +1,6 @@
 // What a sign-in at an upstream proves here: amr by the lists of the connection, and whether the authentication is as recent as
 // the application demanded. What the upstream does not state is never assumed. Pure.
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import type { Demands } from './requests.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 

@@ -3,13 +3,13 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Connections } from '../connections/connections.ts';
-import type { Context, Extras, State } from '../http/context.ts';
-import { AppError, notFound } from '../http/errors.ts';
-import { bodyLimit, parseForm, parseQuery } from '../http/input.ts';
-import { limits } from '../limits.ts';
-import { plural } from '../platform/plural.ts';
-import { t } from '../texts/text.ts';
+import type { Context, Extras, State } from '../base/http/context.ts';
+import { AppError, notFound } from '../base/http/errors.ts';
+import { bodyLimit, parseForm, parseQuery } from '../base/http/input.ts';
+import { limits } from '../base/limits.ts';
+import { plural } from '../base/platform/plural.ts';
+import { t } from '../base/texts/text.ts';
+import type { Connections } from './connections/connections.ts';
 import { FederationError } from './faults.ts';
 import type { RejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';

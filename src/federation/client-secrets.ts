@@ -1,11 +1,12 @@
 // Whether an upstream accepts the client ID and the secret of a connection, and a directory its settings: tried when they are saved,
 // however they are saved, and noted at every sign-in, so that the page of the connection, the warnings and `gatehouse doctor` name a
 // wrong secret instead of an answer that is not valid.
-import type { Connection, ConnectionKind, LdapConnection } from '../connections/connection.ts';
-import type { Connections } from '../connections/connections.ts';
-import { quirksOf } from '../connections/presets/presets.ts';
-import { rejectedSecret } from '../connections/secrets.ts';
-import type { Clock } from '../platform/clock.ts';
+
+import type { Clock } from '../base/platform/clock.ts';
+import type { Connection, ConnectionKind, LdapConnection } from './connections/connection.ts';
+import type { Connections } from './connections/connections.ts';
+import { quirksOf } from './connections/presets/presets.ts';
+import { rejectedSecret } from './connections/secrets.ts';
 import { FederationError } from './faults.ts';
 import type { Directory } from './ldap/directory.ts';
 import type { UpstreamProtocol } from './upstream.ts';

@@ -1,30 +1,30 @@
 // Puts sign-in at upstream identity providers together. What the engine and other services need of it as well (requests, sessions,
-// identities) is created in services/federation.ts.
+// identities) is created in server/services/federation.ts.
 
-import type { Account } from '../accounts/account.ts';
-import type { Accounts } from '../accounts/accounts.ts';
-import type { Audit } from '../audit/audit.ts';
-import type { RepeatedEntries } from '../audit/repeated-entries.ts';
-import type { Connections } from '../connections/connections.ts';
-import type { Credentials } from '../credentials/credentials.ts';
-import type { Context } from '../http/context.ts';
-import type { EndSession } from '../logout/end-session.ts';
-import type { LogoutBrowser } from '../logout/front-channel/logout-browser.ts';
-import type { NotifyOwner } from '../mail/notify-owner.ts';
-import type { Outbox } from '../mail/outbox.ts';
-import type { AccountFactors } from '../mfa/account-factors.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { RequestInfo } from '../platform/request-info.ts';
-import type { Vault } from '../platform/vault.ts';
-import type { DirectoryBudget } from '../rate-limits/directory-budget.ts';
-import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
-import type { Rejections } from '../rejections/rejections.ts';
+import type { Context } from '../base/http/context.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import type { Logger } from '../base/platform/logger.ts';
+import type { RequestInfo } from '../base/platform/request-info.ts';
+import type { Vault } from '../base/platform/vault.ts';
+import type { Db } from '../base/storage/database.ts';
+import type { Audit } from '../core/audit/audit.ts';
+import type { RepeatedEntries } from '../core/audit/repeated-entries.ts';
+import type { NotifyOwner } from '../core/mail/notify-owner.ts';
+import type { Outbox } from '../core/mail/outbox.ts';
+import type { Rejections } from '../core/rejections/rejections.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { Accounts } from '../people/accounts/accounts.ts';
+import type { Credentials } from '../people/credentials/credentials.ts';
+import type { AccountFactors } from '../people/mfa/account-factors.ts';
+import type { DirectoryBudget } from '../people/rate-limits/directory-budget.ts';
+import type { SetConnectionRoles } from '../people/rbac/connection-roles.ts';
+import type { EndSession } from '../protocols/logout/end-session.ts';
+import type { LogoutBrowser } from '../protocols/logout/front-channel/logout-browser.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
-import type { Db } from '../storage/database.ts';
 import { createResolver } from './accounts/resolve.ts';
 import { callbackRoutes } from './callback-routes.ts';
 import type { ClientSecrets } from './client-secrets.ts';
+import type { Connections } from './connections/connections.ts';
 import { createDirectories } from './directories.ts';
 import type { ExternalIdentities } from './identities.ts';
 import type { Directory } from './ldap/directory.ts';

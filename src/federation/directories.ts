@@ -1,20 +1,20 @@
 // Implements what the password form uses (sign-in/first-factor/directories.ts): which directories a login may belong to, the check there under
 // limits of its own, and the account of the confirmed user.
 
-import type { Account } from '../accounts/account.ts';
-import type { Accounts } from '../accounts/accounts.ts';
 import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
-import type { LdapConnection } from '../connections/connection.ts';
-import type { Connections } from '../connections/connections.ts';
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { DirectoryBudget } from '../rate-limits/directory-budget.ts';
+import { limits } from '../base/limits.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import type { Logger } from '../base/platform/logger.ts';
+import { t } from '../base/texts/text.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { Accounts } from '../people/accounts/accounts.ts';
+import type { DirectoryBudget } from '../people/rate-limits/directory-budget.ts';
 import type { DirectoryAttempt, DirectorySignIns, DirectoryVerdict } from '../sign-in/first-factor/directories.ts';
-import { t } from '../texts/text.ts';
 import { domainOf } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import { statedAuthTime } from './assurance.ts';
+import type { LdapConnection } from './connections/connection.ts';
+import type { Connections } from './connections/connections.ts';
 import { FederationError } from './faults.ts';
 import type { ExternalIdentities } from './identities.ts';
 import type { Directory, DirectoryCheck } from './ldap/directory.ts';

@@ -1,15 +1,16 @@
 // Users of directories while they use this server: whether the directory still has them, and in which groups. Asked at most once an hour
 // for each user. A directory that does not answer changes nothing, and is asked again a minute later.
-import type { Audit } from '../audit/audit.ts';
-import type { LdapConnection } from '../connections/connection.ts';
-import type { Connections } from '../connections/connections.ts';
-import { limits } from '../limits.ts';
-import type { EndSession } from '../logout/end-session.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
-import { type Db, transaction } from '../storage/database.ts';
+
+import { limits } from '../base/limits.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import type { Logger } from '../base/platform/logger.ts';
+import { type Db, transaction } from '../base/storage/database.ts';
+import type { Audit } from '../core/audit/audit.ts';
+import type { SetConnectionRoles } from '../people/rbac/connection-roles.ts';
+import type { EndSession } from '../protocols/logout/end-session.ts';
 import { mappedRoles } from './accounts/mapping.ts';
+import type { LdapConnection } from './connections/connection.ts';
+import type { Connections } from './connections/connections.ts';
 import { FederationError } from './faults.ts';
 import type { ExternalIdentities, ExternalIdentity } from './identities.ts';
 import type { Directory, FoundUser } from './ldap/directory.ts';

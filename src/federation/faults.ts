@@ -1,8 +1,8 @@
 // Why a sign-in at an upstream did not succeed: a code for the person, and for administrators the broken rule with what was
 // expected and received.
-import type { RuleId } from '../rejections/rules.ts';
+import type { RuleId } from '../core/rejections/rules.ts';
 
-/** Each has its text in http/errors.ts. */
+/** Each has its text in base/http/errors.ts. */
 export type FederationFault =
   | 'upstream_unavailable'
   | 'upstream_denied'
@@ -23,7 +23,7 @@ export type FederationFault =
 export interface FaultDetail {
   /** A sentence for administrators. */
   message: string;
-  /** The rule that was broken (rejections/rules.ts). */
+  /** The rule that was broken (core/rejections/rules.ts). */
   rule: RuleId;
   expected?: string | undefined;
   received?: string | undefined;

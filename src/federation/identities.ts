@@ -1,10 +1,11 @@
 // External identities: which subject of which connection is which user.
-import type { Actor, Audit } from '../audit/audit.ts';
-import { conflict } from '../http/errors.ts';
-import type { Clock } from '../platform/clock.ts';
-import { randomId } from '../platform/random.ts';
-import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
+
+import { conflict } from '../base/http/errors.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import { randomId } from '../base/platform/random.ts';
+import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import type { Actor, Audit } from '../core/audit/audit.ts';
 
 export interface ExternalIdentity {
   id: string;

@@ -1,20 +1,20 @@
 // Connected identities on the account page: listing, connecting after a recent proof, and disconnecting. The last way into an
 // account stays.
 
-import type { Account } from '../accounts/account.ts';
-import type { Actor } from '../audit/audit.ts';
-import type { Connections } from '../connections/connections.ts';
-import { logoOf } from '../connections/presets/presets.ts';
-import type { Credentials } from '../credentials/credentials.ts';
-import { conflict } from '../http/errors.ts';
-import type { NotifyOwner } from '../mail/notify-owner.ts';
-import type { AccountFactors } from '../mfa/account-factors.ts';
-import type { RequestInfo } from '../platform/request-info.ts';
-import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
+import { conflict } from '../base/http/errors.ts';
+import type { RequestInfo } from '../base/platform/request-info.ts';
+import { type Db, type Tx, transaction } from '../base/storage/database.ts';
+import { t } from '../base/texts/text.ts';
+import type { Actor } from '../core/audit/audit.ts';
+import type { NotifyOwner } from '../core/mail/notify-owner.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { Credentials } from '../people/credentials/credentials.ts';
+import type { AccountFactors } from '../people/mfa/account-factors.ts';
+import type { SetConnectionRoles } from '../people/rbac/connection-roles.ts';
 import type { OfferedConnection } from '../sign-in/first-factor/upstream.ts';
-import { type Db, type Tx, transaction } from '../storage/database.ts';
-import { t } from '../texts/text.ts';
 import type { Resolver } from './accounts/resolve.ts';
+import type { Connections } from './connections/connections.ts';
+import { logoOf } from './connections/presets/presets.ts';
 import type { ExternalIdentities, ExternalIdentity } from './identities.ts';
 import type { RejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamRedirect } from './upstream.ts';

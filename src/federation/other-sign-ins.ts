@@ -1,6 +1,6 @@
 // The enabled connections of a user's identities: where the user signs in besides this server, and which of them check a password.
-import type { Account } from '../accounts/account.ts';
-import type { Connections } from '../connections/connections.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { Connections } from './connections/connections.ts';
 import type { ExternalIdentities } from './identities.ts';
 
 export interface OtherSignIn {

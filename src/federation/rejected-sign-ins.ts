@@ -1,12 +1,12 @@
 // A sign-in at an upstream that did not succeed: the page for the person, with a code, and under this code for administrators
 // the broken rule with what was expected and received.
 
-import type { RepeatedEntries } from '../audit/repeated-entries.ts';
-import { AppError, type ErrorCode } from '../http/errors.ts';
-import type { RequestInfo } from '../platform/request-info.ts';
-import type { Rejections } from '../rejections/rejections.ts';
-import { type RuleId, ruleResults } from '../rejections/rules.ts';
-import { hasText, type PageLink, type PageText, t } from '../texts/text.ts';
+import { AppError, type ErrorCode } from '../base/http/errors.ts';
+import type { RequestInfo } from '../base/platform/request-info.ts';
+import { hasText, type PageLink, type PageText, t } from '../base/texts/text.ts';
+import type { RepeatedEntries } from '../core/audit/repeated-entries.ts';
+import type { Rejections } from '../core/rejections/rejections.ts';
+import { type RuleId, ruleResults } from '../core/rejections/rules.ts';
 import { FederationError } from './faults.ts';
 
 export interface RejectedSignIn {

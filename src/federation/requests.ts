@@ -1,11 +1,11 @@
 // Requests to upstreams and their responses. The response may arrive without the cookies of the sign-in (a cross-site POST), so it
 // is stored once under a new random value, and redeemed by the browser that started the request.
 import { z } from 'zod';
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import { randomToken, sha256 } from '../platform/random.ts';
-import type { Vault } from '../platform/vault.ts';
-import { hotStatements, type Sql } from '../storage/statements.ts';
+import { limits } from '../base/limits.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import { randomToken, sha256 } from '../base/platform/random.ts';
+import type { Vault } from '../base/platform/vault.ts';
+import { hotStatements, type Sql } from '../base/storage/statements.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 /** Why the request was sent. `test`: "Try it" of the console, which writes nothing. */

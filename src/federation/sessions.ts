@@ -1,11 +1,11 @@
 // The session at the upstream behind a single sign-on session: which connection it came from, and what a logout at the upstream
 // needs. A row is written at the end of the sign-in, and gets the session when the engine has stored that.
 import { decodeJwt } from 'jose';
-import { limits } from '../limits.ts';
-import type { Clock } from '../platform/clock.ts';
-import { randomId, sha256 } from '../platform/random.ts';
-import type { Db, Tx } from '../storage/database.ts';
-import { hotStatements, type Sql } from '../storage/statements.ts';
+import { limits } from '../base/limits.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import { randomId, sha256 } from '../base/platform/random.ts';
+import type { Db, Tx } from '../base/storage/database.ts';
+import { hotStatements, type Sql } from '../base/storage/statements.ts';
 import type { NamedSessions } from './logout/logout-token.ts';
 import {
   createUpstreamSessionRows,

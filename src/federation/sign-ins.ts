@@ -1,25 +1,25 @@
 // Implements what the sign-in pages use (sign-in/first-factor/upstream.ts): the offer of the first page, the way to an upstream and back, and
 // the end of the sign-in.
 
-import type { Account } from '../accounts/account.ts';
 import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
-import type { Actor } from '../audit/audit.ts';
-import type { Connection } from '../connections/connection.ts';
-import type { Connections } from '../connections/connections.ts';
-import { logoOf } from '../connections/presets/presets.ts';
-import { badRequest } from '../http/errors.ts';
-import type { Clock } from '../platform/clock.ts';
-import { plural } from '../platform/plural.ts';
-import type { RequestInfo } from '../platform/request-info.ts';
-import { isStaff } from '../rbac/built-in.ts';
+import { badRequest } from '../base/http/errors.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import { plural } from '../base/platform/plural.ts';
+import type { RequestInfo } from '../base/platform/request-info.ts';
+import { type Db, transaction } from '../base/storage/database.ts';
+import { t } from '../base/texts/text.ts';
+import type { Actor } from '../core/audit/audit.ts';
+import type { Account } from '../people/accounts/account.ts';
+import { isStaff } from '../people/rbac/built-in.ts';
 import type { ProvenUpstream, SignInOffer, UpstreamResult, UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
-import { type Db, transaction } from '../storage/database.ts';
-import { t } from '../texts/text.ts';
 import { domainOf } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import { parseIdentity } from './accounts/stored-identity.ts';
 import { freshnessOf, statedAuthTime, trustedAmr } from './assurance.ts';
+import type { Connection } from './connections/connection.ts';
+import type { Connections } from './connections/connections.ts';
+import { logoOf } from './connections/presets/presets.ts';
 import { FederationError } from './faults.ts';
 import type { RejectedSignIn, RejectedSignIns } from './rejected-sign-ins.ts';
 import type { AnsweredRequest, UpstreamRequests } from './requests.ts';

@@ -1,15 +1,15 @@
 // `sso_id` of a user together with its connection: the identity that the account came from, or one that an administrator, an import or
 // the configuration file declares. It is an external identity like one that the user connected, so a sign-in finds it by its subject.
 
-import type { Account } from '../accounts/account.ts';
-import type { Actor } from '../audit/audit.ts';
-import type { Connections } from '../connections/connections.ts';
-import { badRequest, forbidden } from '../http/errors.ts';
-import { faultMessage } from '../platform/fault-messages.ts';
-import { type Authority, falseIfForbidden } from '../rbac/authority.ts';
-import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
-import { findRole } from '../rbac/role.ts';
-import type { Tx } from '../storage/database.ts';
+import { badRequest, forbidden } from '../base/http/errors.ts';
+import { faultMessage } from '../base/platform/fault-messages.ts';
+import type { Tx } from '../base/storage/database.ts';
+import type { Actor } from '../core/audit/audit.ts';
+import type { Account } from '../people/accounts/account.ts';
+import { type Authority, falseIfForbidden } from '../people/rbac/authority.ts';
+import type { SetConnectionRoles } from '../people/rbac/connection-roles.ts';
+import { findRole } from '../people/rbac/role.ts';
+import type { Connections } from './connections/connections.ts';
 import type { ExternalIdentities } from './identities.ts';
 
 export interface SsoIdChange {

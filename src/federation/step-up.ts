@@ -3,11 +3,11 @@
 // requested once, counts for the same user only, and links nothing. A connection that trusts only `amr` has no value to request, so the user
 // authenticates again there.
 import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
-import type { Connection } from '../connections/connection.ts';
-import type { Connections } from '../connections/connections.ts';
-import { signInLevels } from '../connections/kinds/common.ts';
-import { type Acr, acrLevel, PASSWORD_ACR, weakestOf } from '../mfa/acr.ts';
+import { type Acr, acrLevel, PASSWORD_ACR, weakestOf } from '../people/mfa/acr.ts';
 import type { UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
+import type { Connection } from './connections/connection.ts';
+import type { Connections } from './connections/connections.ts';
+import { signInLevels } from './connections/kinds/common.ts';
 import type { ExternalIdentities } from './identities.ts';
 import type { UpstreamSessions } from './sessions.ts';
 

@@ -1,11 +1,12 @@
 // "Try it": a real sign-in at the upstream that writes nothing here. It lists what the upstream states, each check with what was
 // expected and received, and what a sign-in would do. It works for a connection that is not enabled yet, too.
-import type { Connection } from '../connections/connection.ts';
-import type { Connections } from '../connections/connections.ts';
-import { notFound } from '../http/errors.ts';
-import { acrOf } from '../mfa/acr.ts';
+
+import { notFound } from '../base/http/errors.ts';
+import { acrOf } from '../people/mfa/acr.ts';
 import type { Preview, Resolver } from './accounts/resolve.ts';
 import { trustedAmr } from './assurance.ts';
+import type { Connection } from './connections/connection.ts';
+import type { Connections } from './connections/connections.ts';
 import { FederationError } from './faults.ts';
 import type { Directory } from './ldap/directory.ts';
 import type { AccountProblem } from './ldap/state.ts';

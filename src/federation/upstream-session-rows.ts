@@ -1,9 +1,9 @@
 // A session at an upstream as a row: what of it is encrypted, what finds it, and the MAC that tells its genuine rows from forged ones.
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
-import { sha256 } from '../platform/random.ts';
-import type { Vault } from '../platform/vault.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
+import { sha256 } from '../base/platform/random.ts';
+import type { Vault } from '../base/platform/vault.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import type { UpstreamSessionHandle } from './upstream.ts';
 
 export interface UpstreamSession {

@@ -1,10 +1,10 @@
 // A sign-in at an upstream from its request to the verified identity, without HTTP: the routes bring answers and redirect browsers.
 import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
-import type { Connection, ConnectionKind } from '../connections/connection.ts';
-import type { Connections } from '../connections/connections.ts';
-import type { Acr } from '../mfa/acr.ts';
-import { runInChildSpan, traced } from '../platform/tracing.ts';
+import { runInChildSpan, traced } from '../base/platform/tracing.ts';
+import type { Acr } from '../people/mfa/acr.ts';
 import type { ClientSecrets } from './client-secrets.ts';
+import type { Connection, ConnectionKind } from './connections/connection.ts';
+import type { Connections } from './connections/connections.ts';
 import { FederationError } from './faults.ts';
 import type { AnsweredRequest, Demands, Purpose, UpstreamRequests } from './requests.ts';
 import { signInAcrs, stepUpRequest } from './step-up.ts';

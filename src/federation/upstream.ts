@@ -1,6 +1,6 @@
 // What the protocols of upstream identity providers have in common. Each kind of connection implements UpstreamProtocol; matching,
 // mapping, assurance and linking see only these types.
-import type { Connection } from '../connections/connection.ts';
+import type { Connection } from './connections/connection.ts';
 
 /** What a sign-in demands of the upstream. */
 export interface UpstreamRequirements {

@@ -5,18 +5,18 @@ import { createApplicationPreviews } from '../admin/applications/preview.ts';
 import { type Admin, createAdmin } from '../admin/create-admin.ts';
 import { createAdminApi } from '../admin/create-admin-api.ts';
 import { type Console, createConsole } from '../admin/create-console.ts';
-import { createAuthzen } from '../authzen/create-authzen.ts';
-import type { Config } from '../config.ts';
-import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
-import { createWarnings, lockedAccounts } from '../diagnostics/warnings.ts';
-import { createInternalRequest } from '../http/internal-request.ts';
-import { createTestMail } from '../mail/test-mail.ts';
-import { packageVersion, viewsDir } from '../platform/package.ts';
-import type { Services } from '../services.ts';
-import { createTestBench } from '../test-bench/create-test-bench.ts';
-import { t } from '../texts/text.ts';
+import { createDiagnostics } from '../admin/diagnostics/create-diagnostics.ts';
+import { createWarnings, lockedAccounts } from '../admin/diagnostics/warnings.ts';
+import { createTestBench } from '../admin/test-bench/create-test-bench.ts';
+import type { Config } from '../base/config.ts';
+import { createInternalRequest } from '../base/http/internal-request.ts';
+import { packageVersion, viewsDir } from '../base/platform/package.ts';
+import { t } from '../base/texts/text.ts';
+import { createTestMail } from '../core/mail/test-mail.ts';
+import { createAuthzen } from '../protocols/authzen/create-authzen.ts';
 import type { HttpServices } from './http-services.ts';
 import type { Protocols } from './protocols.ts';
+import type { Services } from './services.ts';
 import type { UserPages } from './user-pages.ts';
 
 export interface AdministrationDependencies {

@@ -1,9 +1,9 @@
 // What a start prints: where the server is, the first administrator, or why it failed.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError } from '../config/config-error.ts';
-import type { Config } from '../config.ts';
-import type { Logger } from '../platform/logger.ts';
-import { DatabaseError } from '../storage/database-url.ts';
+import { ConfigError } from '../base/config/config-error.ts';
+import type { Config } from '../base/config.ts';
+import type { Logger } from '../base/platform/logger.ts';
+import { DatabaseError } from '../base/storage/database-url.ts';
 import type { RunningServer } from './start.ts';
 
 /** How long the box with the first password waits: for the first jobs of its process, and for the other workers. */

@@ -1,6 +1,7 @@
 // Which rows the sweep deletes, in order: those that are of no use after the time in their column.
-import type { SweepTarget } from '../jobs/sweep.ts';
-import { limits } from '../limits.ts';
+
+import { limits } from '../base/limits.ts';
+import type { SweepTarget } from '../core/jobs/sweep.ts';
 
 const DAY_SECONDS = 24 * 3600;
 const { keepShortSeconds } = limits.sweep;

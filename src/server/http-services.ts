@@ -1,8 +1,8 @@
 // What every route of the server shares: cookies, CSRF protection and metrics.
-import { cookieKeys, createCookies } from '../http/cookies.ts';
-import { createCsrf } from '../http/csrf.ts';
-import type { Metrics } from '../platform/metrics.ts';
-import type { Services } from '../services.ts';
+import { cookieKeys, createCookies } from '../base/http/cookies.ts';
+import { createCsrf } from '../base/http/csrf.ts';
+import type { Metrics } from '../base/platform/metrics.ts';
+import type { Services } from './services.ts';
 
 export type HttpServices = ReturnType<typeof createHttpServices>;
 

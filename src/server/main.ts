@@ -1,6 +1,6 @@
 // The server with the configuration of this process. It is apart from src/main.ts, which sets limits before this is loaded.
-import { loadConfig } from '../config.ts';
-import { createLogger } from '../platform/logger.ts';
+import { loadConfig } from '../base/config.ts';
+import { createLogger } from '../base/platform/logger.ts';
 import { serve } from './serve.ts';
 
 /** Resolves with the exit code. Throws ConfigError. */

@@ -1,11 +1,11 @@
 // The listener of METRICS_PORT: it serves /metrics and nothing else, and is closed with the server.
-import type { Config } from '../config.ts';
-import { createKoa } from '../http/context.ts';
-import { errorHandler } from '../http/error-handler.ts';
-import { metricsRoutes } from '../http/metrics-routes.ts';
-import { requestContext } from '../http/request-context.ts';
-import { createHttpServer, type HttpServer } from '../http/server.ts';
-import type { Logger } from '../platform/logger.ts';
+import type { Config } from '../base/config.ts';
+import { createKoa } from '../base/http/context.ts';
+import { errorHandler } from '../base/http/error-handler.ts';
+import { metricsRoutes } from '../base/http/metrics-routes.ts';
+import { requestContext } from '../base/http/request-context.ts';
+import { createHttpServer, type HttpServer } from '../base/http/server.ts';
+import type { Logger } from '../base/platform/logger.ts';
 import { mounted } from './app.ts';
 import type { HttpServices } from './http-services.ts';
 

@@ -1,10 +1,10 @@
 // Notices that this process stood still: it was stopped by SIGSTOP, or its machine or container was frozen. The requests that arrived meanwhile are
 // old. Their senders have given up, and may have sent them again to another instance. A refresh that is carried out
 // after its repeat looks like a replay, which ends the grant (RFC 9700 4.14.2).
-import type { Middleware } from '../http/context.ts';
-import { unavailable } from '../http/errors.ts';
-import type { Stopwatch } from '../platform/clock.ts';
-import type { Logger } from '../platform/logger.ts';
+import type { Middleware } from '../base/http/context.ts';
+import { unavailable } from '../base/http/errors.ts';
+import type { Stopwatch } from '../base/platform/clock.ts';
+import type { Logger } from '../base/platform/logger.ts';
 
 export interface PauseWatchOptions {
   stopwatch: Stopwatch;

@@ -1,11 +1,11 @@
 // Runs before the server listens: creates the built-in roles, and applies the configuration file.
-import { unknownBrandApplications } from '../brand/unknown-applications.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { unknownBrandApplications } from '../applications/brand/unknown-applications.ts';
+import { ConfigError } from '../base/config/config-error.ts';
+import { ignoredTexts } from '../base/texts/overrides.ts';
 import { formatFault } from '../config-file/file.ts';
 import { warnOfUnusedPassword } from '../config-file/first-admin.ts';
 import { readValidFile } from '../config-file/read-file.ts';
-import type { Services } from '../services.ts';
-import { ignoredTexts } from '../texts/overrides.ts';
+import type { Services } from './services.ts';
 
 /** Throws ConfigError with one line for each fault of the configuration file. */
 export async function prepareData(services: Services): Promise<void> {

@@ -1,14 +1,14 @@
 // The composition root of the protocols: the SAML identity provider, the OpenID Connect engine, and logout across both.
 
+import { FIRST_PARTY_CLIENT_ID, firstPartyClientMetadata } from '../account/rp/first-party-client.ts';
 import { createUpstreamParticipants } from '../federation/logout/upstream-participants.ts';
 import { createSamlUpstream, type SamlUpstream } from '../federation/saml/create-saml-upstream.ts';
-import { createLogout } from '../logout/create-logout.ts';
-import { createEngineLogoutHooks } from '../logout/oidc-logout.ts';
-import { createOidc, type Oidc } from '../oidc/create-oidc.ts';
-import { FIRST_PARTY_CLIENT_ID, firstPartyClientMetadata } from '../rp/first-party-client.ts';
-import { createSaml, type Saml } from '../saml/create-saml.ts';
-import type { Services } from '../services.ts';
+import { createLogout } from '../protocols/logout/create-logout.ts';
+import { createEngineLogoutHooks } from '../protocols/logout/oidc-logout.ts';
+import { createOidc, type Oidc } from '../protocols/oidc/create-oidc.ts';
+import { createSaml, type Saml } from '../protocols/saml/create-saml.ts';
 import type { HttpServices } from './http-services.ts';
+import type { Services } from './services.ts';
 
 export type Protocols = Awaited<ReturnType<typeof createProtocols>>;
 

@@ -1,12 +1,12 @@
 // The checks of /readyz: whether this instance can serve a sign-in, which writes to the database.
 import path from 'node:path';
-import type { Check, CheckResult } from '../http/health.ts';
-import { createWriteProbe } from '../jobs/write-probe.ts';
-import { freeBytes, isFull } from '../platform/folders.ts';
-import type { Services } from '../services.ts';
-import { sqliteFileOf } from '../storage/database-url.ts';
-import { createSchemaCheck } from '../storage/migrations/newer.ts';
-import { unavailableIn } from '../storage/unavailable.ts';
+import type { Check, CheckResult } from '../base/http/health.ts';
+import { freeBytes, isFull } from '../base/platform/folders.ts';
+import { sqliteFileOf } from '../base/storage/database-url.ts';
+import { createSchemaCheck } from '../base/storage/migrations/newer.ts';
+import { unavailableIn } from '../base/storage/unavailable.ts';
+import { createWriteProbe } from '../core/jobs/write-probe.ts';
+import type { Services } from './services.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,13 +1,14 @@
 // The periodic jobs of a server, collected from the domains; each one runs on one instance at a time.
+
+import { brandJobs } from '../applications/brand/jobs.ts';
 import { pictureJobs } from '../applications/pictures/jobs.ts';
-import { auditJobs } from '../audit/jobs.ts';
-import { brandJobs } from '../brand/jobs.ts';
-import type { ScheduledJob, Scheduler } from '../jobs/scheduler.ts';
-import { createSweep } from '../jobs/sweep.ts';
-import { keyJobs } from '../keys/jobs.ts';
-import { limits } from '../limits.ts';
-import type { Services } from '../services.ts';
+import { limits } from '../base/limits.ts';
+import { auditJobs } from '../core/audit/jobs.ts';
+import type { ScheduledJob, Scheduler } from '../core/jobs/scheduler.ts';
+import { createSweep } from '../core/jobs/sweep.ts';
+import { keyJobs } from '../core/keys/jobs.ts';
 import { expiringRows } from './expiring-rows.ts';
+import type { Services } from './services.ts';
 
 export interface ScheduleDependencies {
   services: Services;

@@ -1,7 +1,7 @@
 // Runs a server until SIGTERM or SIGINT, as one process or as several (WORKERS); for `npm start` and `gatehouse serve`.
 import cluster from 'node:cluster';
-import type { Config } from '../config.ts';
-import type { Logger } from '../platform/logger.ts';
+import type { Config } from '../base/config.ts';
+import type { Logger } from '../base/platform/logger.ts';
 import { announce, firstAdminBox, reportStartFailure, terminalOf } from './announce.ts';
 import { stopSignal } from './stop-signal.ts';
 

@@ -2,28 +2,27 @@
 
 import type { RequestListener } from 'node:http';
 import { PICTURE_JOB } from '../applications/pictures/jobs.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../base/config.ts';
+import { healthRoutes, type Phase } from '../base/http/health.ts';
+import { metricsRoutes } from '../base/http/metrics-routes.ts';
+import { homeRoutes } from '../base/http/pages/home-page.ts';
+import { languageRoutes } from '../base/http/pages/language.ts';
+import { createHttpServer, type HttpServer } from '../base/http/server.ts';
+import { limits } from '../base/limits.ts';
+import type { ResolveTxt } from '../base/network/txt-records.ts';
+import { type Clock, systemStopwatch } from '../base/platform/clock.ts';
+import { watchClock } from '../base/platform/clock-watch.ts';
+import type { Logger } from '../base/platform/logger.ts';
+import { createMetrics, type Metrics } from '../base/platform/metrics.ts';
+import { packageVersion, viewsDir } from '../base/platform/package.ts';
+import { randomId } from '../base/platform/random.ts';
+import type { Tracing } from '../base/platform/tracing.ts';
+import type { DatabaseLimits } from '../base/storage/open-options.ts';
 import { ensureFirstAdmin, type FirstAdmin } from '../config-file/first-admin.ts';
-import { healthRoutes, type Phase } from '../http/health.ts';
-import { metricsRoutes } from '../http/metrics-routes.ts';
-import { homeRoutes } from '../http/pages/home-page.ts';
-import { languageRoutes } from '../http/pages/language.ts';
-import { createHttpServer, type HttpServer } from '../http/server.ts';
-import { createScheduler } from '../jobs/scheduler.ts';
-import { wakeSoon } from '../jobs/wake-soon.ts';
-import { limits } from '../limits.ts';
-import { LOGOUT_JOB } from '../logout/jobs.ts';
-import { createMailDelivery } from '../mail/create-mail.ts';
-import type { ResolveTxt } from '../network/txt-records.ts';
-import { type Clock, systemStopwatch } from '../platform/clock.ts';
-import { watchClock } from '../platform/clock-watch.ts';
-import type { Logger } from '../platform/logger.ts';
-import { createMetrics, type Metrics } from '../platform/metrics.ts';
-import { packageVersion, viewsDir } from '../platform/package.ts';
-import { randomId } from '../platform/random.ts';
-import type { Tracing } from '../platform/tracing.ts';
-import { createServices, type Services } from '../services.ts';
-import type { DatabaseLimits } from '../storage/open-options.ts';
+import { createScheduler } from '../core/jobs/scheduler.ts';
+import { wakeSoon } from '../core/jobs/wake-soon.ts';
+import { createMailDelivery } from '../core/mail/create-mail.ts';
+import { LOGOUT_JOB } from '../protocols/logout/jobs.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
 import { createHttpServices, type HttpServices } from './http-services.ts';
@@ -33,6 +32,7 @@ import { prepareData } from './prepare-data.ts';
 import { createProtocols, type Protocols } from './protocols.ts';
 import { readinessChecks } from './readiness.ts';
 import { scheduleJobs } from './schedule.ts';
+import { createServices, type Services } from './services.ts';
 import { tryPorts } from './try-ports.ts';
 import { createUserPages, type UserPages } from './user-pages.ts';
 import { requireWritable, startError } from './writable.ts';
@@ -178,7 +178,7 @@ async function startTracing({
   ...dependencies
 }: Pick<ServerOptions, 'config' | 'logger'> & { instanceId: string }): Promise<Tracing | undefined> {
   if (!config) return undefined;
-  const { createTracing } = await import('../platform/otlp.ts');
+  const { createTracing } = await import('../base/platform/otlp.ts');
   return createTracing({ ...dependencies, config, version: packageVersion() });
 }
 

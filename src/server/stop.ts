@@ -1,7 +1,7 @@
 // Stops a server in the order that supervisors and proxies expect, within a time limit.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limits } from '../limits.ts';
-import type { Logger } from '../platform/logger.ts';
+import { limits } from '../base/limits.ts';
+import type { Logger } from '../base/platform/logger.ts';
 import type { RunningServer } from './start.ts';
 
 export interface StopOptions {

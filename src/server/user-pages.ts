@@ -1,17 +1,17 @@
 // The composition root of the pages for users: sign-in, account, registration and recovery.
 import { createAccountPages } from '../account/create-account-pages.ts';
+import { createMailedLinks } from '../account/mailed-links/create-mailed-links.ts';
+import { createRecovery } from '../account/recovery/create-recovery.ts';
+import { createRegistration, type Registration } from '../account/registration/create-registration.ts';
+import { createRp, type Rp } from '../account/rp/create-rp.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../account/rp/first-party-client.ts';
 import { createFederation, type Federation } from '../federation/create-federation.ts';
-import { createLogoutBrowserOf } from '../logout/front-channel/logout-browser.ts';
-import { createMailedLinks } from '../mailed-links/create-mailed-links.ts';
-import { createRecovery } from '../recovery/create-recovery.ts';
-import { createRegistration, type Registration } from '../registration/create-registration.ts';
-import { createRp, type Rp } from '../rp/create-rp.ts';
-import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
-import type { Services } from '../services.ts';
+import { createLogoutBrowserOf } from '../protocols/logout/front-channel/logout-browser.ts';
 import { createSignIn } from '../sign-in/create-sign-in.ts';
 import { createRecoveryCodesPages, type RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import type { HttpServices } from './http-services.ts';
 import type { Protocols } from './protocols.ts';
+import type { Services } from './services.ts';
 
 export type UserPages = ReturnType<typeof createUserPages>;
 

@@ -1,10 +1,10 @@
 // Stops a start if the database or the data folder is not writable, with one line that names the path and the user.
 import path from 'node:path';
-import type { Config } from '../config.ts';
-import { diskFullAt, isDiskFull, isTooFullForSqlite, whyNotWritable } from '../platform/folders.ts';
-import type { Logger } from '../platform/logger.ts';
-import { DatabaseError, placeOf, sqliteFileOf } from '../storage/database-url.ts';
-import { asUnavailable, driverMessage, unavailableIn } from '../storage/unavailable.ts';
+import type { Config } from '../base/config.ts';
+import { diskFullAt, isDiskFull, isTooFullForSqlite, whyNotWritable } from '../base/platform/folders.ts';
+import type { Logger } from '../base/platform/logger.ts';
+import { DatabaseError, placeOf, sqliteFileOf } from '../base/storage/database-url.ts';
+import { asUnavailable, driverMessage, unavailableIn } from '../base/storage/unavailable.ts';
 
 /** Throws DatabaseError for the SQLite file and its folder. */
 export function requireWritableDatabase({ databaseUrl }: Pick<Config, 'databaseUrl'>): void {

@@ -1,12 +1,12 @@
 // The progress of one sign-in between its pages, stored in the database so that any instance can serve the next page.
 // The OIDC engine learns the account only when every required factor is proven.
 
-import { limits } from '../limits.ts';
-import type { Acr } from '../mfa/acr.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Db, Tx } from '../storage/database.ts';
-import type { ProtectedRows } from '../storage/protected-rows.ts';
-import { hotStatements, type Sql } from '../storage/statements.ts';
+import { limits } from '../base/limits.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import type { Db, Tx } from '../base/storage/database.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import { hotStatements, type Sql } from '../base/storage/statements.ts';
+import type { Acr } from '../people/mfa/acr.ts';
 import type { ProvenUpstream } from './first-factor/upstream.ts';
 
 export interface Attempt {

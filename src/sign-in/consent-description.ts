@@ -2,10 +2,10 @@
 // the user's own values, and the grant that is stored when the user allows it.
 
 import type { Interaction } from 'oidc-provider';
-import type { Account } from '../accounts/account.ts';
-import { type Address, addressPartNames, textFieldNames, textFields } from '../accounts/profile-fields.ts';
-import type { Granted } from '../consents/consents.ts';
-import { languageName, type PageText, t } from '../texts/text.ts';
+import type { Granted } from '../applications/consents/consents.ts';
+import { languageName, type PageText, t } from '../base/texts/text.ts';
+import type { Account } from '../people/accounts/account.ts';
+import { type Address, addressPartNames, textFieldNames, textFields } from '../people/accounts/profile-fields.ts';
 
 export interface ConsentScope {
   name: string;
@@ -13,7 +13,7 @@ export interface ConsentScope {
   values: PageText[];
 }
 
-/** The details of the prompt (oidc/engine/interaction-policy.ts). */
+/** The details of the prompt (protocols/oidc/engine/interaction-policy.ts). */
 interface PromptDetails {
   requested: Granted;
   /** Claims that are in each token of the application. */

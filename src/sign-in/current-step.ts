@@ -1,14 +1,15 @@
 // Finds the current step of a sign-in: loads the engine's prompt, the attempt, the account and the application, and
 // asks the pure order in next-step.ts.
 import type { Interaction } from 'oidc-provider';
-import type { Account } from '../accounts/account.ts';
-import type { Accounts } from '../accounts/accounts.ts';
 import type { ProtectedApplication } from '../applications/access-decision.ts';
 import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
-import type { Credentials } from '../credentials/credentials.ts';
-import type { Context } from '../http/context.ts';
-import { badRequest, forbidden } from '../http/errors.ts';
-import { languagesOf } from '../http/pages/language.ts';
+import type { Context } from '../base/http/context.ts';
+import { badRequest, forbidden } from '../base/http/errors.ts';
+import { languagesOf } from '../base/http/pages/language.ts';
+import { t } from '../base/texts/text.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { Accounts } from '../people/accounts/accounts.ts';
+import type { Credentials } from '../people/credentials/credentials.ts';
 import {
   type Acr,
   acrLevel,
@@ -18,9 +19,8 @@ import {
   requestedAcrs,
   strongestOf,
   weakestOf,
-} from '../mfa/acr.ts';
-import type { SamlRequirements } from '../oidc/engine/saml-requirements.ts';
-import { t } from '../texts/text.ts';
+} from '../people/mfa/acr.ts';
+import type { SamlRequirements } from '../protocols/oidc/engine/saml-requirements.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import { hasOwnFactor, type UpstreamSignIns, type UpstreamStepUp } from './first-factor/upstream.ts';
 import type { Interactions } from './interactions.ts';

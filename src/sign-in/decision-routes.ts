@@ -1,11 +1,11 @@
 // The forms with a decision of the user: which account to use, and whether the application gets access (consent).
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Audit } from '../audit/audit.ts';
-import type { Consents } from '../consents/consents.ts';
-import type { Context, Extras, Middleware, State } from '../http/context.ts';
-import { badRequest } from '../http/errors.ts';
-import { parseForm } from '../http/input.ts';
+import type { Consents } from '../applications/consents/consents.ts';
+import type { Context, Extras, Middleware, State } from '../base/http/context.ts';
+import { badRequest } from '../base/http/errors.ts';
+import { parseForm } from '../base/http/input.ts';
+import type { Audit } from '../core/audit/audit.ts';
 import { requestedGrant } from './consent-description.ts';
 import type { CurrentStep } from './current-step.ts';
 import type { Flow, StepContext } from './flow.ts';

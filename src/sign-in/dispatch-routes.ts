@@ -1,7 +1,7 @@
 // GET /signin/:uid, the dispatcher: shows the page of the current step, sends the browser to an upstream, or returns to the OIDC engine after the last
 // one. POST cancel returns to the application.
 import Router from '@koa/router';
-import type { Extras, Middleware, State } from '../http/context.ts';
+import type { Extras, Middleware, State } from '../base/http/context.ts';
 import type { Attempts } from './attempts.ts';
 import type { UpstreamSignIns } from './first-factor/upstream.ts';
 import { namedConnection, sendStepUp, sendUpstream } from './first-factor/upstream-routes.ts';

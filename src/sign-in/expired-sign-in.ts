@@ -1,11 +1,11 @@
 // A cookie notes the application of a sign-in and the language that it requested (`ui_locales`): for the pages beside the sign-in,
 // and for one that has expired, because its interaction is gone by then.
 
-import type { Context } from '../http/context.ts';
-import type { Cookies } from '../http/cookies.ts';
-import { type AppError, badRequest } from '../http/errors.ts';
-import { bestLanguage } from '../texts/languages.ts';
-import { t } from '../texts/text.ts';
+import type { Context } from '../base/http/context.ts';
+import type { Cookies } from '../base/http/cookies.ts';
+import { type AppError, badRequest } from '../base/http/errors.ts';
+import { bestLanguage } from '../base/texts/languages.ts';
+import { t } from '../base/texts/text.ts';
 
 export type ExpiredSignIns = ReturnType<typeof createExpiredSignIns>;
 

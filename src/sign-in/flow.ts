@@ -1,18 +1,18 @@
 // Moves a sign-in from step to step: finds the current step of this browser, continues after a factor was proven, and
 // reports the finished sign-in to the OIDC engine, in one place.
 
-import type { Account } from '../accounts/account.ts';
-import type { Accounts } from '../accounts/accounts.ts';
 import { accessDecision } from '../applications/access-decision.ts';
-import type { Actor, Audit } from '../audit/audit.ts';
-import type { Credentials } from '../credentials/credentials.ts';
-import type { Context } from '../http/context.ts';
-import { badRequest, forbidden } from '../http/errors.ts';
-import { readForm } from '../http/input.ts';
-import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
-import { TEST_MODE } from '../oidc/engine/test-response-mode.ts';
-import type { RequestInfo } from '../platform/request-info.ts';
-import { t } from '../texts/text.ts';
+import type { Context } from '../base/http/context.ts';
+import { badRequest, forbidden } from '../base/http/errors.ts';
+import { readForm } from '../base/http/input.ts';
+import type { RequestInfo } from '../base/platform/request-info.ts';
+import { t } from '../base/texts/text.ts';
+import type { Actor, Audit } from '../core/audit/audit.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { Accounts } from '../people/accounts/accounts.ts';
+import type { Credentials } from '../people/credentials/credentials.ts';
+import type { FirstEnrolmentRule } from '../people/mfa/first-enrolment-rule.ts';
+import { TEST_MODE } from '../protocols/oidc/engine/test-response-mode.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { CurrentStep, Steps } from './current-step.ts';
 import { hasOwnFactor, type UpstreamSignIns } from './first-factor/upstream.ts';
@@ -163,7 +163,7 @@ async function rejectOldPassword(
   throw badRequest('sign_in_expired');
 }
 
-/** What the engine stores in the session; this server adds `upstream` and `authTs` (oidc/patches/provider/session-auth-time.ts). */
+/** What the engine stores in the session; this server adds `upstream` and `authTs` (protocols/oidc/patches/provider/session-auth-time.ts). */
 async function loginOf(
   { upstream }: FlowDependencies,
   attempt: Attempt,

@@ -1,10 +1,10 @@
 // The OIDC engine's prompts to a user, for the pages that answer them: read the prompt, answer it, return to the
 // engine.
 import type { Interaction, InteractionResults } from 'oidc-provider';
-import type { Context } from '../http/context.ts';
-import { badRequest } from '../http/errors.ts';
-import { limits } from '../limits.ts';
-import { engineSeconds } from '../oidc/engine/configuration.ts';
+import type { Context } from '../base/http/context.ts';
+import { badRequest } from '../base/http/errors.ts';
+import { limits } from '../base/limits.ts';
+import { engineSeconds } from '../protocols/oidc/engine/configuration.ts';
 import type { ExpiredSignIns } from './expired-sign-in.ts';
 
 /** The part of oidc-provider that the sign-in pages use. */

@@ -1,10 +1,11 @@
 // The cookie of a browser that an account was used in: it recognizes the browser, and keeps the user's choice to skip
 // the second factor there.
-import type { Account } from '../accounts/account.ts';
-import type { Audit } from '../audit/audit.ts';
-import type { Context } from '../http/context.ts';
-import type { Cookies } from '../http/cookies.ts';
-import type { KnownBrowsers } from '../mfa/known-browsers.ts';
+
+import type { Context } from '../base/http/context.ts';
+import type { Cookies } from '../base/http/cookies.ts';
+import type { Audit } from '../core/audit/audit.ts';
+import type { Account } from '../people/accounts/account.ts';
+import type { KnownBrowsers } from '../people/mfa/known-browsers.ts';
 
 export type KnownBrowserCookie = ReturnType<typeof createKnownBrowserCookie>;
 

@@ -1,11 +1,11 @@
 // What a sign-in amounts to and what it still lacks: combines the settings, the account's factors, the application's
-// rule, the requested authentication context and the browser, and applies the pure rules of mfa/policy.ts.
-import type { Account } from '../accounts/account.ts';
-import type { Credentials } from '../credentials/credentials.ts';
-import type { AccountFactors, OwnFactors } from '../mfa/account-factors.ts';
-import { type Acr, acrLevel, acrOf, acrOfRule, MFA_ACR, PASSWORD_ACR, weakestOf, withMfa } from '../mfa/acr.ts';
-import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
-import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
+// rule, the requested authentication context and the browser, and applies the pure rules of people/mfa/policy.ts.
+import type { Account } from '../people/accounts/account.ts';
+import type { Credentials } from '../people/credentials/credentials.ts';
+import type { AccountFactors, OwnFactors } from '../people/mfa/account-factors.ts';
+import { type Acr, acrLevel, acrOf, acrOfRule, MFA_ACR, PASSWORD_ACR, weakestOf, withMfa } from '../people/mfa/acr.ts';
+import type { CodeDelivery } from '../people/mfa/factors/code-delivery.ts';
+import type { FirstEnrolmentRule } from '../people/mfa/first-enrolment-rule.ts';
 import {
   type AdminMfaSetting,
   type Enrollable,
@@ -19,9 +19,9 @@ import {
   type SecondFactor,
   stricterRule,
   strongestLevel,
-} from '../mfa/policy.ts';
-import type { StrongestProof } from '../mfa/step-up.ts';
-import { isStaff } from '../rbac/built-in.ts';
+} from '../people/mfa/policy.ts';
+import type { StrongestProof } from '../people/mfa/step-up.ts';
+import { isStaff } from '../people/rbac/built-in.ts';
 import type { Progress } from './next-step.ts';
 
 export interface SignInRequirements extends Pick<Progress, 'missing' | 'mustChangePassword'> {

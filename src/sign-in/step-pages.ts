@@ -1,15 +1,15 @@
 // Renders the page of each sign-in step.
 
 import type { Client } from 'oidc-provider';
-import type { RepeatedEntries } from '../audit/repeated-entries.ts';
-import type { Context } from '../http/context.ts';
-import { limits } from '../limits.ts';
-import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
-import type { CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
-import type { Rejections } from '../rejections/rejections.ts';
-import { ruleResults } from '../rejections/rules.ts';
-import { waitText } from '../texts/durations.ts';
-import { type PageText, t } from '../texts/text.ts';
+import type { Context } from '../base/http/context.ts';
+import { limits } from '../base/limits.ts';
+import { waitText } from '../base/texts/durations.ts';
+import { type PageText, t } from '../base/texts/text.ts';
+import type { RepeatedEntries } from '../core/audit/repeated-entries.ts';
+import type { Rejections } from '../core/rejections/rejections.ts';
+import { ruleResults } from '../core/rejections/rules.ts';
+import type { FirstEnrolmentRule } from '../people/mfa/first-enrolment-rule.ts';
+import type { CaptchaChallenge, CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { linksOfApplication, placeOfApplication } from './application-presentation.ts';
 import { describeRequest } from './consent-description.ts';
 import type { CurrentStep } from './current-step.ts';

@@ -1,6 +1,6 @@
 // Look-up, creation and deletion of accounts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRoles } from '../../src/rbac/roles.ts';
+import { createRoles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People, together } from './fixture.ts';
 
 let people: People;

@@ -1,9 +1,9 @@
 // Custom attributes, with and without a JSON Schema.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccounts } from '../../src/accounts/accounts.ts';
-import { attributeFaults } from '../../src/accounts/attributes.ts';
-import { settingSchemas } from '../../src/settings/settings.ts';
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import { settingSchemas } from '../../src/core/settings/settings.ts';
+import { createAccounts } from '../../src/people/accounts/accounts.ts';
+import { attributeFaults } from '../../src/people/accounts/attributes.ts';
 import { openPeople, type People } from './fixture.ts';
 
 const schema = {

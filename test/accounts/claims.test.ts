@@ -1,8 +1,14 @@
 // OIDC claims and SAML attributes of an account.
 import { describe, expect, test } from 'vitest';
-import type { Account } from '../../src/accounts/account.ts';
-import { attributesFor, claimsByScope, claimsFor, customClaims, isUserField } from '../../src/accounts/claims.ts';
-import { emptyProfile } from '../../src/accounts/profile-fields.ts';
+import type { Account } from '../../src/people/accounts/account.ts';
+import {
+  attributesFor,
+  claimsByScope,
+  claimsFor,
+  customClaims,
+  isUserField,
+} from '../../src/people/accounts/claims.ts';
+import { emptyProfile } from '../../src/people/accounts/profile-fields.ts';
 
 const ann: Account = {
   ...emptyProfile,

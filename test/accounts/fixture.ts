@@ -1,12 +1,12 @@
 // A database with accounts for the tests of other domains: real tables, a clock that the test moves, no HTTP.
 import { Writable } from 'node:stream';
-import type { Account } from '../../src/accounts/account.ts';
-import { createAccounts, type NewAccount } from '../../src/accounts/accounts.ts';
-import { createAudit } from '../../src/audit/audit.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { randomToken } from '../../src/platform/random.ts';
-import { createVault } from '../../src/platform/vault.ts';
-import { createProtectedRows } from '../../src/storage/protected-rows.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
+import { randomToken } from '../../src/base/platform/random.ts';
+import { createVault } from '../../src/base/platform/vault.ts';
+import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
+import { createAudit } from '../../src/core/audit/audit.ts';
+import type { Account } from '../../src/people/accounts/account.ts';
+import { createAccounts, type NewAccount } from '../../src/people/accounts/accounts.ts';
 import { testClock } from '../support/clock.ts';
 import { testDatabase } from '../support/database/database.ts';
 

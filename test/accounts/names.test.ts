@@ -1,6 +1,6 @@
 // The canonical form of names, and the rules for usernames and email addresses.
 import { describe, expect, test } from 'vitest';
-import { emailFault, nameKey, usernameFault } from '../../src/accounts/names.ts';
+import { emailFault, nameKey, usernameFault } from '../../src/people/accounts/names.ts';
 import fc from '../support/property.ts';
 
 describe('nameKey', () => {

@@ -2,8 +2,8 @@
 // two accounts, be it as username or as email address.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccounts } from '../../src/accounts/accounts.ts';
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import { createAccounts } from '../../src/people/accounts/accounts.ts';
 import { databaseKind } from '../support/database/database.ts';
 import { openPeople, type People, together } from './fixture.ts';
 

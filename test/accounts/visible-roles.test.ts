@@ -1,8 +1,8 @@
 // The roles and permissions that one application sees.
 import { describe, expect, it } from 'vitest';
-import type { Account } from '../../src/accounts/account.ts';
-import { attributesFor, claimsFor } from '../../src/accounts/claims.ts';
-import { matchesAny, withVisibleRoles } from '../../src/accounts/visible-roles.ts';
+import type { Account } from '../../src/people/accounts/account.ts';
+import { attributesFor, claimsFor } from '../../src/people/accounts/claims.ts';
+import { matchesAny, withVisibleRoles } from '../../src/people/accounts/visible-roles.ts';
 
 const account = {
   id: 'a',

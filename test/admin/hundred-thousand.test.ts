@@ -1,10 +1,10 @@
 // Lists of a hundred thousand users: which index each query uses, and its results. The duration is annotated, and judged by
 // the benchmarks.
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { countAccounts, listAccounts } from '../../src/accounts/account-list.ts';
-import { type FilterSizes, pageQuery } from '../../src/accounts/account-query.ts';
-import { nameKey } from '../../src/accounts/names.ts';
-import { trustedText } from '../../src/storage/fragments.ts';
+import { trustedText } from '../../src/base/storage/fragments.ts';
+import { countAccounts, listAccounts } from '../../src/people/accounts/account-list.ts';
+import { type FilterSizes, pageQuery } from '../../src/people/accounts/account-query.ts';
+import { nameKey } from '../../src/people/accounts/names.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 const USERS = 100_000;

@@ -2,9 +2,9 @@
 // doctor count the same things in the same way, on a server with odd data.
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkConnection } from '../../src/connections/schema.ts';
-import { limits } from '../../src/limits.ts';
-import { DEFERRED_RECIPIENT } from '../../src/mail/outbox.ts';
+import { limits } from '../../src/base/limits.ts';
+import { DEFERRED_RECIPIENT } from '../../src/core/mail/outbox.ts';
+import { checkConnection } from '../../src/federation/connections/schema.ts';
 import { commandLine } from '../cli/support.ts';
 import { type Application, anApplication, authorizeUrl, completeSignIn, outcome, signIn } from '../oidc/support.ts';
 import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';

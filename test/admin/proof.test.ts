@@ -2,9 +2,9 @@
 // (RFC 9470). Applications that act without a user need none.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkConnection } from '../../src/connections/schema.ts';
-import { limits } from '../../src/limits.ts';
-import { MFA_ACR, PASSWORD_ACR } from '../../src/mfa/acr.ts';
+import { limits } from '../../src/base/limits.ts';
+import { checkConnection } from '../../src/federation/connections/schema.ts';
+import { MFA_ACR, PASSWORD_ACR } from '../../src/people/mfa/acr.ts';
 import { aPng } from '../brand/pictures.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aClient, aUser } from '../support/factories.ts';

@@ -1,6 +1,6 @@
 // The built-in roles do what the tables of docs/roles.md say: every cell over HTTP, by a user with that role.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { adminApi, ownPermissions } from '../../src/rbac/built-in.ts';
+import { adminApi, ownPermissions } from '../../src/people/rbac/built-in.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
 import { type BuiltIn, builtIn, permissionTable, tableOf } from './role-tables.ts';

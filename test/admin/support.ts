@@ -2,8 +2,8 @@
 // OpenAPI document.
 import * as oidc from 'openid-client';
 import { expect } from 'vitest';
-import { limits } from '../../src/limits.ts';
-import { adminApi } from '../../src/rbac/built-in.ts';
+import { limits } from '../../src/base/limits.ts';
+import { adminApi } from '../../src/people/rbac/built-in.ts';
 import { type Application, anApplication, type ClientInput, completeSignIn, postAs } from '../oidc/support.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../support/factories.ts';

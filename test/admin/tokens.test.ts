@@ -1,7 +1,7 @@
 // Access tokens for the admin API: which are accepted, and what they permit.
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminApi } from '../../src/rbac/built-in.ts';
+import { adminApi } from '../../src/people/rbac/built-in.ts';
 import { anApplication, postAs } from '../oidc/support.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';

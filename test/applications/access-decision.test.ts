@@ -7,8 +7,8 @@ import {
   missingRoles,
 } from '../../src/applications/access-decision.ts';
 import { fromRow, withRoles } from '../../src/applications/application.ts';
-import { randomId } from '../../src/platform/random.ts';
-import { createRoles, type Roles } from '../../src/rbac/roles.ts';
+import { randomId } from '../../src/base/platform/random.ts';
+import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
 
 const ROLES = ['staff', 'guests', 'ops'];

@@ -2,12 +2,12 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApplications } from '../../src/applications/applications.ts';
-import { createAudit } from '../../src/audit/audit.ts';
-import { removeClientArtifacts } from '../../src/oidc/store/removals.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { createVault } from '../../src/platform/vault.ts';
-import { removeServiceProviderData } from '../../src/saml/slo/removals.ts';
-import { createProtectedRows } from '../../src/storage/protected-rows.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
+import { createVault } from '../../src/base/platform/vault.ts';
+import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
+import { createAudit } from '../../src/core/audit/audit.ts';
+import { removeClientArtifacts } from '../../src/protocols/oidc/store/removals.ts';
+import { removeServiceProviderData } from '../../src/protocols/saml/slo/removals.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let database: TestDatabase;

@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFile } from '../../src/config-file/file.ts';
-import { createRegistrationTokens } from '../../src/oidc/store/registration-tokens.ts';
+import { createRegistrationTokens } from '../../src/protocols/oidc/store/registration-tokens.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { ec, ed, good, payroll, REDIRECT, rsa, startOf, storedClient } from '../support/applications/registrations.ts';

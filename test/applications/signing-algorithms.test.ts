@@ -2,7 +2,7 @@
 // stays as it is and goes on signing.
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRegistrationTokens } from '../../src/oidc/store/registration-tokens.ts';
+import { createRegistrationTokens } from '../../src/protocols/oidc/store/registration-tokens.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aService } from '../admin/support.ts';
 import { configFileBench, lines } from '../config-file/support.ts';

@@ -5,7 +5,7 @@ import { oidcClient } from '../../src/applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../src/applications/fields/service-provider.ts';
 import { oidcRules } from '../../src/applications/oidc-rules.ts';
 import { check } from '../../src/applications/validation.ts';
-import { checkConnection } from '../../src/connections/schema.ts';
+import { checkConnection } from '../../src/federation/connections/schema.ts';
 
 const URL_HERE = 'https://app.example.com/path';
 const client = { client_id: 'app', client_name: 'App', redirect_uris: [URL_HERE] };

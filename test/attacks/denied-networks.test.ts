@@ -1,8 +1,8 @@
 // Requests from denied networks (setting denied_networks) get 403 on every route, and the audit log records them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSettingAdmin } from '../../src/admin/settings/actions.ts';
-import { MFA_ACR } from '../../src/mfa/acr.ts';
-import { createAuthority } from '../../src/rbac/authority.ts';
+import { MFA_ACR } from '../../src/people/mfa/acr.ts';
+import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';

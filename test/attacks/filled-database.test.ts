@@ -1,7 +1,7 @@
 // Requests of anyone that store something: rejected ones in the audit log, accepted ones until the sign-in has ended.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { randomToken } from '../../src/platform/random.ts';
+import { randomToken } from '../../src/base/platform/random.ts';
 import { type Application, anApplication, authorizeUrl } from '../oidc/support.ts';
 import { aLiveSp, post } from '../saml/live.ts';
 import { aUser, type TestUser } from '../support/factories.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sha256 } from '../../src/platform/random.ts';
+import { sha256 } from '../../src/base/platform/random.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';

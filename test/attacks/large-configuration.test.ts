@@ -1,7 +1,7 @@
 // A configuration file sent to the API: one that is large, or made to be costly, delays nobody else.
 import { beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../src/base/limits.ts';
 import { createFileReader } from '../../src/config-file/file-reader.ts';
-import { limits } from '../../src/limits.ts';
 import { type ApiCaller, aService } from '../admin/support.ts';
 import { turnsDuring } from '../credentials/event-loop.ts';
 import { sharedIdp } from '../support/shared-idp.ts';

@@ -1,7 +1,7 @@
 // /metrics tells how many users sign in and which errors the server has: it is closed unless the operator opens it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger } from '../../src/platform/logger.ts';
-import { createMetrics } from '../../src/platform/metrics.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
+import { createMetrics } from '../../src/base/platform/metrics.ts';
 import { createMetricsServer } from '../../src/server/metrics-server.ts';
 import { httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';

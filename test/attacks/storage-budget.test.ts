@@ -1,8 +1,8 @@
 // What one sender can store, at every door: thousands of requests of one address, and of one user.
 import { Agent } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../src/limits.ts';
-import { randomToken } from '../../src/platform/random.ts';
+import { limits } from '../../src/base/limits.ts';
+import { randomToken } from '../../src/base/platform/random.ts';
 import { type Application, anApplication, authorizeUrl, completeSignIn, redirectUri } from '../oidc/support.ts';
 import { aLiveSp, type LiveSp, post } from '../saml/live.ts';
 import { aUser, type TestUser } from '../support/factories.ts';

@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
-import { sha256 } from '../../src/platform/random.ts';
+import { sha256 } from '../../src/base/platform/random.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { aService } from '../admin/support.ts';
 import { anUpstream, callbackOf, isAtApplication, openSignIn } from '../federation/support.ts';

@@ -3,9 +3,9 @@
 import * as oidc from 'openid-client';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { limits } from '../../src/limits.ts';
-import { PASSWORD_ACR } from '../../src/mfa/acr.ts';
-import { adminApi } from '../../src/rbac/built-in.ts';
+import { limits } from '../../src/base/limits.ts';
+import { PASSWORD_ACR } from '../../src/people/mfa/acr.ts';
+import { adminApi } from '../../src/people/rbac/built-in.ts';
 import { aTool, caller } from '../admin/support.ts';
 import { type Application, authorizeUrl, completeSignIn, outcome, postAs } from '../oidc/support.ts';
 import { signRows } from '../support/database/row-macs.ts';

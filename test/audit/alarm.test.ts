@@ -1,6 +1,6 @@
 // A running server whose database another program changes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { auditJobs } from '../../src/audit/jobs.ts';
+import { auditJobs } from '../../src/core/audit/jobs.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { limitedJson, withoutSecrets } from '../../src/audit/audit.ts';
-import { transaction } from '../../src/storage/database.ts';
+import { transaction } from '../../src/base/storage/database.ts';
+import { limitedJson, withoutSecrets } from '../../src/core/audit/audit.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
 
 let people: People;

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { createVault } from '../../src/platform/vault.ts';
+import { createVault } from '../../src/base/platform/vault.ts';
 import { together } from '../accounts/fixture.ts';
 import { type AuditLog, openAuditLog } from './support.ts';
 

@@ -2,10 +2,10 @@
 // sense of the database; none gives a session, a factor, a right or a Response, and each raises an alarm.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createStartPages } from '../../src/applications/start-url.ts';
+import { randomId, sha256 } from '../../src/base/platform/random.ts';
 import { exportConfiguration, exportedConfiguration } from '../../src/config-file/export.ts';
-import { artifactId } from '../../src/oidc/store/adapter.ts';
-import { randomId, sha256 } from '../../src/platform/random.ts';
-import { adminApi } from '../../src/rbac/built-in.ts';
+import { adminApi } from '../../src/people/rbac/built-in.ts';
+import { artifactId } from '../../src/protocols/oidc/store/adapter.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, caller } from '../admin/support.ts';
 import {

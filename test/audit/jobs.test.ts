@@ -1,7 +1,7 @@
 // The periodic jobs of the audit log.
 import { expect, it } from 'vitest';
-import { auditJobs } from '../../src/audit/jobs.ts';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/base/limits.ts';
+import { auditJobs } from '../../src/core/audit/jobs.ts';
 
 it('the clean-up of the audit log deletes expired entries until none is left, however many there are', async () => {
   const remaining = [limits.sweep.batch, limits.sweep.batch, 7];

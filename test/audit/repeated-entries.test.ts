@@ -1,8 +1,8 @@
 // Equal audit entries that anyone can cause.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { AuditInput } from '../../src/audit/audit.ts';
-import { createRepeatedEntries, type RepeatedEntries } from '../../src/audit/repeated-entries.ts';
-import { siteBlock } from '../../src/rate-limits/network-limits.ts';
+import type { AuditInput } from '../../src/core/audit/audit.ts';
+import { createRepeatedEntries, type RepeatedEntries } from '../../src/core/audit/repeated-entries.ts';
+import { siteBlock } from '../../src/people/rate-limits/network-limits.ts';
 import { testClock } from '../support/clock.ts';
 
 let written: AuditInput[];

@@ -1,8 +1,8 @@
 // Every audit event is a sentence in the activity log.
 import { describe, expect, it } from 'vitest';
-import type { AuditEntry } from '../../src/audit/audit.ts';
-import { auditEventTypes } from '../../src/audit/events.ts';
-import { nameSlot, sentenceOf } from '../../src/audit/sentences/sentence.ts';
+import type { AuditEntry } from '../../src/core/audit/audit.ts';
+import { auditEventTypes } from '../../src/core/audit/events.ts';
+import { nameSlot, sentenceOf } from '../../src/core/audit/sentences/sentence.ts';
 
 const base: AuditEntry = {
   id: 1,

@@ -1,9 +1,9 @@
 // An audit log with its chain: rows, checkpoints in a file, and the alarms that were raised.
 import { generateKeyPairSync } from 'node:crypto';
 import path from 'node:path';
-import type { Alarm } from '../../src/audit/alarm.ts';
-import { type AuditChain, createAuditChain } from '../../src/audit/chain/chain.ts';
-import { createOutsideCheckpoints } from '../../src/audit/chain/outside-checkpoints.ts';
+import type { Alarm } from '../../src/core/audit/alarm.ts';
+import { type AuditChain, createAuditChain } from '../../src/core/audit/chain/chain.ts';
+import { createOutsideCheckpoints } from '../../src/core/audit/chain/outside-checkpoints.ts';
 import { openPeople } from '../accounts/fixture.ts';
 import { testFolder } from '../support/database/database.ts';
 

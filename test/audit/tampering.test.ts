@@ -2,11 +2,11 @@
 import { createPublicKey } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkChain } from '../../src/audit/chain/check.ts';
-import { newestHead, parseCheckpoints } from '../../src/audit/chain/checkpoint.ts';
-import { linkHash } from '../../src/audit/chain/link.ts';
-import { digestOf } from '../../src/audit/row-mac.ts';
-import { createVault } from '../../src/platform/vault.ts';
+import { createVault } from '../../src/base/platform/vault.ts';
+import { checkChain } from '../../src/core/audit/chain/check.ts';
+import { newestHead, parseCheckpoints } from '../../src/core/audit/chain/checkpoint.ts';
+import { linkHash } from '../../src/core/audit/chain/link.ts';
+import { digestOf } from '../../src/core/audit/row-mac.ts';
 import { type AuditLog, openAuditLog } from './support.ts';
 
 const opened: AuditLog[] = [];

@@ -1,6 +1,6 @@
 // Access evaluation (OpenID AuthZEN Authorization API 1.0): decisions, batches, and which callers it accepts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accessApi } from '../../src/rbac/built-in.ts';
+import { accessApi } from '../../src/people/rbac/built-in.ts';
 import { type Application, anApplication, basic, postAs, signIn } from '../oidc/support.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';

@@ -1,7 +1,7 @@
 // Pictures that are sent for a brand: what is left of them, and what is rejected.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { perform } from '../../src/brand/images/task.ts';
+import { perform } from '../../src/applications/brand/images/task.ts';
 import { aJpeg, aPng, aSvg, aWebp, pngChunk } from './pictures.ts';
 
 /** The picture that is stored. */

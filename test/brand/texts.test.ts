@@ -2,9 +2,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { textAreas } from '../../src/base/texts/areas.ts';
 import { checkDatabase } from '../../src/cli/doctor/check-database.ts';
 import { readValidFile } from '../../src/config-file/read-file.ts';
-import { textAreas } from '../../src/texts/areas.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { anApplication } from '../oidc/support.ts';
@@ -95,7 +95,7 @@ describe('the texts of an administrator', () => {
   });
 
   it('are limited in total', async () => {
-    const keys = Object.keys((await import('../../src/texts/messages.ts')).readMessages('en')).slice(0, 300);
+    const keys = Object.keys((await import('../../src/base/texts/messages.ts')).readMessages('en')).slice(0, 300);
     const all = Object.fromEntries(keys.map((key) => [key, 'x'.repeat(999)]));
     const page = await set({ de: all });
     expect([page.status, page.text]).toEqual([400, expect.stringContaining('200,000')]);

@@ -1,12 +1,12 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuditChain } from '../../src/audit/chain/chain.ts';
-import { createOutsideCheckpoints } from '../../src/audit/chain/outside-checkpoints.ts';
-import { digestOf } from '../../src/audit/row-mac.ts';
-import { openDataKeys } from '../../src/keys/data-keys.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { createVault } from '../../src/platform/vault.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
+import { createVault } from '../../src/base/platform/vault.ts';
+import { createAuditChain } from '../../src/core/audit/chain/chain.ts';
+import { createOutsideCheckpoints } from '../../src/core/audit/chain/outside-checkpoints.ts';
+import { digestOf } from '../../src/core/audit/row-mac.ts';
+import { openDataKeys } from '../../src/core/keys/data-keys.ts';
 import { commandLine } from './support.ts';
 
 const now = () => new Date();

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, 
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
 import { aPng } from '../brand/pictures.ts';
 import { type Application, anApplication, postAs, signIn } from '../oidc/support.ts';
 import { emptyDatabaseUrl } from '../storage/empty-database.ts';

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exportPostgres } from '../../src/storage/backup/export.ts';
-import { parseDatabaseUrl } from '../../src/storage/database-url.ts';
-import { patientLimits } from '../../src/storage/open-options.ts';
+import { exportPostgres } from '../../src/base/storage/backup/export.ts';
+import { parseDatabaseUrl } from '../../src/base/storage/database-url.ts';
+import { patientLimits } from '../../src/base/storage/open-options.ts';
 import { type TcpProxy, tcpProxy } from '../faults/tcp-proxy.ts';
 import { databaseKind } from '../support/database/database.ts';
 import { commandLine } from './support.ts';

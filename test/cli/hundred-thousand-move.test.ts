@@ -2,8 +2,8 @@
 // annotated.
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { openDatabase } from '../../src/storage/database.ts';
-import { migrate } from '../../src/storage/migrations/migrate.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import { migrate } from '../../src/base/storage/migrations/migrate.ts';
 import { emptyDatabaseUrl } from '../storage/empty-database.ts';
 import { databaseKind, testFolder } from '../support/database/database.ts';
 import { commandLine } from './support.ts';

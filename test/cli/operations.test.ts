@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
 import { smallRsaKeys } from '../keys/support.ts';
 import { headerProxy } from '../support/header-proxy.ts';
 import { startIdp } from '../support/idp.ts';

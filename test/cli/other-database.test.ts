@@ -3,9 +3,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Db, openDatabase } from '../../src/base/storage/database.ts';
 import type { Finding } from '../../src/cli/doctor/findings.ts';
 import { Prisma } from '../../src/generated/sqlite/client.ts';
-import { type Db, openDatabase } from '../../src/storage/database.ts';
 import { aPng } from '../brand/pictures.ts';
 import { type Application, anApplication, authorizeUrl, signIn } from '../oidc/support.ts';
 import { emptyDatabaseUrl } from '../storage/empty-database.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rowFindings } from '../../src/cli/doctor/check-rows.ts';
-import { checkConnection } from '../../src/connections/schema.ts';
+import { checkConnection } from '../../src/federation/connections/schema.ts';
 import { rowsOf, tablesInOrder, uniqueKey } from '../../src/server/secrets/protected-tables.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { aPng } from '../brand/pictures.ts';

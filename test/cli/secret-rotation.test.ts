@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createVault } from '../../src/base/platform/vault.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
 import { run } from '../../src/cli/run.ts';
-import { createVault } from '../../src/platform/vault.ts';
 import { sealedColumns } from '../../src/server/secrets/reseal.ts';
-import { openDatabase } from '../../src/storage/database.ts';
 import { open, resetLink } from '../recovery/support.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
@@ -192,29 +192,29 @@ describe('the registry of encrypted columns', () => {
   /** File -> where its encrypted values go. A stored value belongs in the registry. */
   const callers: Record<string, string> = {
     'admin/api/idempotency.ts': 'idempotency_keys',
-    'http/stored-pages.ts': 'stored_forms',
+    'base/http/stored-pages.ts': 'stored_forms',
     'applications/secrets.ts': 'client_secrets',
-    'connections/secrets.ts': 'connection_secrets',
+    'federation/connections/secrets.ts': 'connection_secrets',
     'federation/requests.ts': 'upstream_requests',
     'federation/saml/slo-routes.ts': 'an address, during one logout',
     'federation/upstream-session-rows.ts': 'upstream_sessions',
-    'keys/data-keys.ts': 'data_keys',
-    'keys/key-pair.ts': 'signing_keys',
-    'logout/saml/routes.ts': 'an address, for a minute',
-    'mail/stored-content.ts': 'mail_messages',
-    'mfa/factors/totp.ts': 'totp_credentials; a form, while a factor is set up',
-    'settings/settings.ts': 'settings',
-    'settings/stored-secret.ts': 'settings',
+    'core/keys/data-keys.ts': 'data_keys',
+    'core/keys/key-pair.ts': 'signing_keys',
+    'protocols/logout/saml/routes.ts': 'an address, for a minute',
+    'core/mail/stored-content.ts': 'mail_messages',
+    'people/mfa/factors/totp.ts': 'totp_credentials; a form, while a factor is set up',
+    'core/settings/settings.ts': 'settings',
+    'core/settings/stored-secret.ts': 'settings',
     'server/secrets/reseal.ts': 'the registry',
     'account/factors/passkey-routes.ts': 'a form',
-    'mfa/factors/phone-number.ts': 'a form',
-    'oidc/store/form-state.ts': 'a cookie, valid for an hour',
-    'oidc/store/test-tickets.ts': 'a cookie',
-    'rate-limits/captcha.ts': 'a form',
-    'registration/self-registration.ts': 'a mailed link, valid for a day',
-    'saml/create-saml.ts': 'a form',
-    'test-bench/test-app-routes.ts': 'a form',
-    'test-bench/test-sp-routes.ts': 'a form',
+    'people/mfa/factors/phone-number.ts': 'a form',
+    'protocols/oidc/store/form-state.ts': 'a cookie, valid for an hour',
+    'protocols/oidc/store/test-tickets.ts': 'a cookie',
+    'people/rate-limits/captcha.ts': 'a form',
+    'account/registration/self-registration.ts': 'a mailed link, valid for a day',
+    'protocols/saml/create-saml.ts': 'a form',
+    'admin/test-bench/test-app-routes.ts': 'a form',
+    'admin/test-bench/test-sp-routes.ts': 'a form',
   };
 
   it('is complete: each file that encrypts is known', () => {

@@ -1,7 +1,7 @@
 // `gatehouse user …`: adding users, and helping those who cannot sign in.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nameKey } from '../../src/accounts/names.ts';
-import { createRateLimits } from '../../src/rate-limits/rate-limits.ts';
+import { nameKey } from '../../src/people/accounts/names.ts';
+import { createRateLimits } from '../../src/people/rate-limits/rate-limits.ts';
 import { commandLine } from './support.ts';
 
 let cli: Awaited<ReturnType<typeof commandLine>>;

@@ -1,10 +1,10 @@
 // More entries than a database takes parameters in one statement.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type TextFieldName, textFieldNames } from '../../src/accounts/profile-fields.ts';
-import { userMac } from '../../src/accounts/protected-users.ts';
 import { metadataOf, oidcMetadata } from '../../src/applications/fields/oidc-client.ts';
 import { applicationMac } from '../../src/applications/macs/protected-applications.ts';
-import { inChunks } from '../../src/storage/chunks.ts';
+import { inChunks } from '../../src/base/storage/chunks.ts';
+import { type TextFieldName, textFieldNames } from '../../src/people/accounts/profile-fields.ts';
+import { userMac } from '../../src/people/accounts/protected-users.ts';
 import { configFileBench, lines } from './support.ts';
 
 const defaults = metadataOf(oidcMetadata.parse({ token_endpoint_auth_method: 'none' }));

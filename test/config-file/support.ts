@@ -1,31 +1,31 @@
 // Everything configFile needs, on a fresh database of the run's kind.
 
-import { createAccounts } from '../../src/accounts/accounts.ts';
 import { createApplications } from '../../src/applications/applications.ts';
-import { createAudit } from '../../src/audit/audit.ts';
-import { createImageStore } from '../../src/brand/image-store.ts';
+import { createImageStore } from '../../src/applications/brand/image-store.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
+import { createVault } from '../../src/base/platform/vault.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
 import { createConfigFile, type PlanResult } from '../../src/config-file/config-file.ts';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { formatFault, parseFile } from '../../src/config-file/file.ts';
-import { createConnections } from '../../src/connections/connections.ts';
-import { createCredentials } from '../../src/credentials/credentials.ts';
-import { createPasswords } from '../../src/credentials/password.ts';
+import { createAudit } from '../../src/core/audit/audit.ts';
+import { createSettings } from '../../src/core/settings/settings.ts';
+import { createConnections } from '../../src/federation/connections/connections.ts';
 import { createExternalIdentities } from '../../src/federation/identities.ts';
 import { createSsoIds } from '../../src/federation/sso-ids.ts';
-import { createTotp } from '../../src/mfa/factors/totp.ts';
-import { removeClientArtifacts } from '../../src/oidc/store/removals.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { createVault } from '../../src/platform/vault.ts';
-import { createAuthority } from '../../src/rbac/authority.ts';
-import { createRoles } from '../../src/rbac/roles.ts';
-import { parseIdentityProviderMetadata } from '../../src/saml/metadata/parse-identity-provider.ts';
-import { removeServiceProviderData } from '../../src/saml/slo/removals.ts';
-import { decodeXml } from '../../src/saml/xml/encoding.ts';
-import { createSettings } from '../../src/settings/settings.ts';
+import { createAccounts } from '../../src/people/accounts/accounts.ts';
+import { createCredentials } from '../../src/people/credentials/credentials.ts';
+import { createPasswords } from '../../src/people/credentials/password.ts';
+import { createTotp } from '../../src/people/mfa/factors/totp.ts';
+import { createAuthority } from '../../src/people/rbac/authority.ts';
+import { createRoles } from '../../src/people/rbac/roles.ts';
+import { createSignUpCodes } from '../../src/people/sign-up-codes/sign-up-codes.ts';
+import { removeClientArtifacts } from '../../src/protocols/oidc/store/removals.ts';
+import { parseIdentityProviderMetadata } from '../../src/protocols/saml/metadata/parse-identity-provider.ts';
+import { removeServiceProviderData } from '../../src/protocols/saml/slo/removals.ts';
+import { decodeXml } from '../../src/protocols/saml/xml/encoding.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
-import { createSignUpCodes } from '../../src/sign-up-codes/sign-up-codes.ts';
-import { openDatabase } from '../../src/storage/database.ts';
-import { createProtectedRows } from '../../src/storage/protected-rows.ts';
 import { testDatabase } from '../support/database/database.ts';
 
 /** `shared`: the URL of a database that another bench opened, as a second instance does. */

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.ts';
-import { loadConfig } from '../../src/config.ts';
+import { ConfigError } from '../../src/base/config/config-error.ts';
+import { loadConfig } from '../../src/base/config.ts';
 
 const key = Buffer.alloc(32, 7).toString('base64url');
 let cwd: string;

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/base/config.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64url');
 let cwd: string;
@@ -71,7 +71,7 @@ describe('the generated secret', () => {
   });
 
   it('is the same for processes that start at once', async () => {
-    const script = `import { loadConfig } from ${JSON.stringify(path.resolve('src/config.ts'))};
+    const script = `import { loadConfig } from ${JSON.stringify(path.resolve('src/base/config.ts'))};
       console.log(loadConfig({}).secrets[0].toString('base64url'));`;
     const start = () =>
       new Promise<string>((resolve, reject) => {

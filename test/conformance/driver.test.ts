@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { processTree } from '../../bench/support/process-tree.ts';
-import { selfSignedCertificate } from '../../src/keys/certificate.ts';
+import { selfSignedCertificate } from '../../src/core/keys/certificate.ts';
 
 interface Suite {
   origin: string;

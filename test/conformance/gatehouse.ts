@@ -14,7 +14,7 @@ import { promisify } from 'node:util';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { stringify } from 'yaml';
 import { startChild } from '../../bench/support/child.ts';
-import { selfSignedCertificate } from '../../src/keys/certificate.ts';
+import { selfSignedCertificate } from '../../src/core/keys/certificate.ts';
 import { type PlanClients, recordRoles } from './plans.ts';
 import { createResourceServer, type Introspected } from './resource-server.ts';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Browser } from 'playwright-core';
-import { packageVersion } from '../../src/platform/package.ts';
+import { packageVersion } from '../../src/base/platform/package.ts';
 import { launchBrowser } from '../support/browser/browser.ts';
 import { type Behavior, visit } from './browser-visits.ts';
 import { disagreements, type Outcome, readExpected } from './expected.ts';

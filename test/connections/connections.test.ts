@@ -1,6 +1,6 @@
 // The registry of connections: entries, secrets, role mappings and domains, and rows that another program changed.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { checkConnection } from '../../src/connections/schema.ts';
+import { checkConnection } from '../../src/federation/connections/schema.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 

@@ -1,14 +1,14 @@
 // Discovery, JWKS and metadata of an upstream: read, stored, and never of another identity. DNS proof of domains.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Connection } from '../../src/connections/connection.ts';
-import { type ConnectionDocuments, createConnectionDocuments } from '../../src/connections/documents.ts';
-import { checkConnection } from '../../src/connections/schema.ts';
-import { connectionWarnings } from '../../src/connections/warnings.ts';
-import { certificateEnds } from '../../src/keys/key-rows.ts';
-import { createMetadataFetch } from '../../src/saml/metadata/fetch.ts';
-import { identityProviderMetadata } from '../../src/saml/metadata/identity-provider.ts';
-import { parseIdentityProviderMetadata } from '../../src/saml/metadata/parse-identity-provider.ts';
-import { inLanguage } from '../../src/texts/text.ts';
+import { inLanguage } from '../../src/base/texts/text.ts';
+import { certificateEnds } from '../../src/core/keys/key-rows.ts';
+import type { Connection } from '../../src/federation/connections/connection.ts';
+import { type ConnectionDocuments, createConnectionDocuments } from '../../src/federation/connections/documents.ts';
+import { checkConnection } from '../../src/federation/connections/schema.ts';
+import { connectionWarnings } from '../../src/federation/connections/warnings.ts';
+import { createMetadataFetch } from '../../src/protocols/saml/metadata/fetch.ts';
+import { identityProviderMetadata } from '../../src/protocols/saml/metadata/identity-provider.ts';
+import { parseIdentityProviderMetadata } from '../../src/protocols/saml/metadata/parse-identity-provider.ts';
 import { selfSigned } from '../saml/certificate.ts';
 import { anRsaKey } from '../support/applications/rsa-keys.ts';
 import { testClock } from '../support/clock.ts';

@@ -1,6 +1,6 @@
 // The errors of the network, TLS and directories as sentences for administrators.
 import { describe, expect, it } from 'vitest';
-import { networkSentence } from '../../src/connections/network-sentences.ts';
+import { networkSentence } from '../../src/federation/connections/network-sentences.ts';
 
 const sentenceOf = (error: string) => String(networkSentence(error) ?? '');
 

@@ -1,10 +1,13 @@
 // What the adapter of this server rests on: the engine's documented adapter and `Provider.ctx`, and the moment at which the
 // engine calls them.
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { routes } from '../../src/oidc/engine/configuration.ts';
-import type { Configuration } from '../../src/oidc/engine/library.ts';
-import { createDeviceCodeAdapter } from '../../src/oidc/store/engine-adapters.ts';
-import { createSessionAdapter, type EndSessionRequest } from '../../src/oidc/store/sessions/session-adapter.ts';
+import { routes } from '../../src/protocols/oidc/engine/configuration.ts';
+import type { Configuration } from '../../src/protocols/oidc/engine/library.ts';
+import { createDeviceCodeAdapter } from '../../src/protocols/oidc/store/engine-adapters.ts';
+import {
+  createSessionAdapter,
+  type EndSessionRequest,
+} from '../../src/protocols/oidc/store/sessions/session-adapter.ts';
 import { httpClient } from '../support/http.ts';
 import { appUri, basic, sharedStore, showForm, signIn, startBareEngine } from './bare-engine.ts';
 

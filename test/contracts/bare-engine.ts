@@ -1,10 +1,10 @@
 // A bare oidc-provider on a real port, configured only as far as this server relies on it.
 import type { Adapter, AdapterPayload, Configuration } from 'oidc-provider';
-import type { Context } from '../../src/http/context.ts';
-import { makeKeyPair, type PrivateJwk, privateJwk } from '../../src/keys/key-pair.ts';
-import type { KeyAlg } from '../../src/keys/rotation.ts';
-import { routes } from '../../src/oidc/engine/configuration.ts';
-import { Provider } from '../../src/oidc/engine/library.ts';
+import type { Context } from '../../src/base/http/context.ts';
+import { makeKeyPair, type PrivateJwk, privateJwk } from '../../src/core/keys/key-pair.ts';
+import type { KeyAlg } from '../../src/core/keys/rotation.ts';
+import { routes } from '../../src/protocols/oidc/engine/configuration.ts';
+import { Provider } from '../../src/protocols/oidc/engine/library.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { type Listening, listen } from '../support/listen.ts';
 

@@ -1,7 +1,7 @@
 // Undocumented behaviour of the engine that this server relies on. Overrides have tests of their own (patches/).
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errors, Provider } from '../../src/oidc/engine/library.ts';
+import { errors, Provider } from '../../src/protocols/oidc/engine/library.ts';
 import { httpClient } from '../support/http.ts';
 import { listen } from '../support/listen.ts';
 import { aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './bare-engine.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const store = sharedStore();
   const adapter = (model: string) => {
     const plain = store(model);
-    // As oidc/store/adapter.ts does it: one conditional update, rejected when it changed nothing.
+    // As protocols/oidc/store/adapter.ts does it: one conditional update, rejected when it changed nothing.
     const consume = async (id: string) => {
       if (consumedOnce.has(id)) throw new errors.InvalidGrant('used already');
       consumedOnce.add(id);

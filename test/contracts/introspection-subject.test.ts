@@ -1,9 +1,9 @@
 // `allowedPolicy` is documented as a yes or no; that it may set members of the response by `token.extra` is what
-// src/oidc/engine/introspection.ts rests on.
+// src/protocols/oidc/engine/introspection.ts rests on.
 import { decodeJwt } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
-import { routes } from '../../src/oidc/engine/configuration.ts';
-import type { Configuration } from '../../src/oidc/engine/library.ts';
+import { routes } from '../../src/protocols/oidc/engine/configuration.ts';
+import type { Configuration } from '../../src/protocols/oidc/engine/library.ts';
 import { httpClient } from '../support/http.ts';
 import { appUri, basic, redeem, signIn, startBareEngine } from './bare-engine.ts';
 

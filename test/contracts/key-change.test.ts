@@ -1,8 +1,8 @@
 // Keys are changed by a second Provider on the same storage: what that relies on.
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PrivateJwk } from '../../src/keys/key-pair.ts';
-import { Provider } from '../../src/oidc/engine/library.ts';
+import type { PrivateJwk } from '../../src/core/keys/key-pair.ts';
+import { Provider } from '../../src/protocols/oidc/engine/library.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './bare-engine.ts';
 

@@ -1,6 +1,6 @@
-// The files of oidc-provider that src/oidc/engine/library.ts imports: what the index of the package exports.
+// The files of oidc-provider that src/protocols/oidc/engine/library.ts imports: what the index of the package exports.
 import { describe, expect, it, vi } from 'vitest';
-import { errors, interactionPolicy, Provider } from '../../src/oidc/engine/library.ts';
+import { errors, interactionPolicy, Provider } from '../../src/protocols/oidc/engine/library.ts';
 
 describe('the files of oidc-provider that are imported', () => {
   it('are those that its index exports', async () => {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CHECKED_RELEASE, providerPatches, requestPatches, responsePatches } from '../../src/oidc/patches.ts';
+import { CHECKED_RELEASE, providerPatches, requestPatches, responsePatches } from '../../src/protocols/oidc/patches.ts';
 
 const patches = { provider: providerPatches, requests: requestPatches, responses: responsePatches };
 /** With the folder of the list that they are in. */
@@ -20,7 +20,7 @@ describe('the patches of oidc-provider', () => {
   });
 
   it('are all in the lists, each in a file of its name in the folder of its list', () => {
-    expect(filesIn('src/oidc/patches', '.ts')).toEqual(filesOfPatches('.ts'));
+    expect(filesIn('src/protocols/oidc/patches', '.ts')).toEqual(filesOfPatches('.ts'));
   });
 
   it('have one contract test each', () => {
@@ -28,16 +28,16 @@ describe('the patches of oidc-provider', () => {
   });
 
   it('are all in the list that gives their reasons', () => {
-    const list = readFileSync('src/oidc/patches/README.md', 'utf8');
+    const list = readFileSync('src/protocols/oidc/patches/README.md', 'utf8');
     expect(names.filter(({ name }) => !list.includes(`\`${name}\``))).toEqual([]);
   });
 
   it('are the only replacements of methods of the engine', () => {
     const replacing = /\b(prototype|Client|Session|Claims|DeviceCode|sessions|provider)\.\w+ = /;
-    const elsewhere = readdirSync('src/oidc', { recursive: true, encoding: 'utf8' })
+    const elsewhere = readdirSync('src/protocols/oidc', { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.startsWith('patches'))
       .filter((file) =>
-        replacing.test(readFileSync(path.join('src/oidc', file), 'utf8').replace('provider.proxy = ', '')),
+        replacing.test(readFileSync(path.join('src/protocols/oidc', file), 'utf8').replace('provider.proxy = ', '')),
       );
     expect(elsewhere).toEqual([]);
   });

@@ -1,7 +1,7 @@
 // SAML is served at the authorization endpoint through `registerResponseMode`, which oidc-provider tests but does not document.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Configuration, type KoaContextWithOIDC, Provider } from '../../src/oidc/engine/library.ts';
+import { type Configuration, type KoaContextWithOIDC, Provider } from '../../src/protocols/oidc/engine/library.ts';
 import { httpClient } from '../support/http.ts';
 import { acsUri, aKey, appUri, configuration, type Engine, sharedStore, startEngine } from './bare-engine.ts';
 
@@ -19,7 +19,7 @@ interface Answer {
 const answers: Answer[] = [];
 let engine: Engine;
 
-// Everything that src/saml uses of the engine.
+// Everything that src/protocols/saml uses of the engine.
 function respond(ctx: KoaContextWithOIDC, redirectUri: string, payload: Record<string, unknown>): void {
   const { session, client } = ctx.oidc;
   answers.push({

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createBreached } from '../../src/credentials/breached.ts';
-import { createStrengthMeter } from '../../src/credentials/strength.ts';
-import { createLogger } from '../../src/platform/logger.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
+import { createBreached } from '../../src/people/credentials/breached.ts';
+import { createStrengthMeter } from '../../src/people/credentials/strength.ts';
 import { turnsDuring } from './event-loop.ts';
 
 const strength = createStrengthMeter();

@@ -1,8 +1,8 @@
 // The password of an account: set, check, import.
 import bcrypt from 'bcryptjs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isCurrentHash } from '../../src/credentials/password.ts';
-import { transaction } from '../../src/storage/database.ts';
+import { transaction } from '../../src/base/storage/database.ts';
+import { isCurrentHash } from '../../src/people/credentials/password.ts';
 import { together } from '../accounts/fixture.ts';
 import { type CredentialsFixture, openCredentials } from './fixture.ts';
 

@@ -1,18 +1,18 @@
 // A failed password check gives no account away by the time it takes. Measured times flake on a busy machine, so what
 // takes the time is counted instead: each kind of failure computes the same hashes, with the same parameters, and runs the same
-// statements. Imported hashes cost more; then every failure does the work of the most expensive of each scheme (credentials/hash-work.ts).
+// statements. Imported hashes cost more; then every failure does the work of the most expensive of each scheme (people/credentials/hash-work.ts).
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import argon2 from 'argon2';
 import bcrypt from 'bcryptjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Account } from '../../src/accounts/account.ts';
-import { createBreached } from '../../src/credentials/breached.ts';
-import { createCredentials } from '../../src/credentials/credentials.ts';
-import { parseArgon2, verifyDerived } from '../../src/credentials/imported-hash.ts';
-import { CURRENT_PREFIX, createPasswords } from '../../src/credentials/password.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import type { Account } from '../../src/people/accounts/account.ts';
+import { createBreached } from '../../src/people/credentials/breached.ts';
+import { createCredentials } from '../../src/people/credentials/credentials.ts';
+import { parseArgon2, verifyDerived } from '../../src/people/credentials/imported-hash.ts';
+import { CURRENT_PREFIX, createPasswords } from '../../src/people/credentials/password.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
-import { openDatabase } from '../../src/storage/database.ts';
 import { together } from '../accounts/fixture.ts';
 import { type CredentialsFixture, openCredentials } from './fixture.ts';
 

@@ -1,8 +1,8 @@
 // Credentials on a real database, with real hashing and the real list of common passwords.
-import { createBreached } from '../../src/credentials/breached.ts';
-import { createCredentials } from '../../src/credentials/credentials.ts';
-import { createPasswords, type PasswordsOptions } from '../../src/credentials/password.ts';
-import { createStrengthMeter } from '../../src/credentials/strength.ts';
+import { createBreached } from '../../src/people/credentials/breached.ts';
+import { createCredentials } from '../../src/people/credentials/credentials.ts';
+import { createPasswords, type PasswordsOptions } from '../../src/people/credentials/password.ts';
+import { createStrengthMeter } from '../../src/people/credentials/strength.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
 import { openPeople } from '../accounts/fixture.ts';
 

@@ -1,7 +1,7 @@
 import bcrypt from 'bcryptjs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPasswords, createQueue } from '../../src/credentials/password.ts';
-import { createWorker } from '../../src/credentials/worker.ts';
+import { createPasswords, createQueue } from '../../src/people/credentials/password.ts';
+import { createWorker } from '../../src/people/credentials/worker.ts';
 import { computeEveryHash } from '../support/hash-cache.ts';
 import { turnsDuring } from './event-loop.ts';
 

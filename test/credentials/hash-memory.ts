@@ -1,7 +1,7 @@
 // Prints the resident memory of its process in MB: before some password hashes, after them, and after their memory was returned.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPasswords } from '../../src/credentials/password.ts';
+import { createPasswords } from '../../src/people/credentials/password.ts';
 
 const residentMb = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024;
 

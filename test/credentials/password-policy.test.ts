@@ -1,12 +1,12 @@
 // The rules for a new password.
 import { describe, expect, test } from 'vitest';
-import { passwordAdvice } from '../../src/credentials/password-advice.ts';
+import { passwordAdvice } from '../../src/people/credentials/password-advice.ts';
 import {
   minimumLength,
   type PasswordFault,
   passwordFaults,
   passwordLength,
-} from '../../src/credentials/password-policy.ts';
+} from '../../src/people/credentials/password-policy.ts';
 
 const account = { username: 'alice', email: 'alice.liddell@example.com', name: 'Alice Pleasance Liddell' };
 const serviceNames = ['Gatehouse', 'login.example.org'];

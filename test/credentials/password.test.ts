@@ -3,7 +3,7 @@ import { pbkdf2Sync, randomBytes, scryptSync } from 'node:crypto';
 import argon2 from 'argon2';
 import bcrypt from 'bcryptjs';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createPasswords, isAcceptableHash, isCurrentHash } from '../../src/credentials/password.ts';
+import { createPasswords, isAcceptableHash, isCurrentHash } from '../../src/people/credentials/password.ts';
 import { computeEveryHash } from '../support/hash-cache.ts';
 
 computeEveryHash();

@@ -19,7 +19,9 @@ const value = (label: string) => new RegExp(`${label} +(\\S.*)`).exec(printed)?.
 beforeAll(async () => {
   // What the npm script runs after the build, which `npm test` does first.
   if (!existsSync('dist/main.js')) throw new Error('run npm run build first');
-  demo = spawn(process.execPath, ['--import', 'tsx', 'src/demo/main.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  demo = spawn(process.execPath, ['--import', 'tsx', 'examples/demo/main.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ready = new Promise<void>((resolve, reject) => {
     demo.once('exit', (code) => reject(new Error(`the demo ended with ${code}: ${printed}`)));
     demo.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -1,7 +1,7 @@
 // Faulty AuthnRequests: each has its own check with its own words, and a fix only where the same request passes after it.
 import { deflateRawSync, gzipSync, inflateRawSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { algorithms } from '../../src/saml/xml/names.ts';
+import { algorithms } from '../../src/protocols/saml/xml/names.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../saml/live.ts';
 import { aCredential, postBody, signQuery } from '../saml/support.ts';

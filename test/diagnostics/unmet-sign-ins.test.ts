@@ -2,7 +2,7 @@
 // sign-ins.property.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
-import { nameIdFormats } from '../../src/saml/xml/names.ts';
+import { nameIdFormats } from '../../src/protocols/saml/xml/names.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aService } from '../admin/support.ts';
 import { aLiveSp, type LiveSp, redirect } from '../saml/live.ts';

@@ -2,7 +2,7 @@
 // `UPDATE_DOCS=1 npx vitest run --project sqlite test/docs` brings the document up to date; new rows lack a meaning then.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { variables } from '../../src/config/variables.ts';
+import { variables } from '../../src/base/config/variables.ts';
 import { connectionTables, type Row, tables } from './reference.ts';
 
 const documents = { 'docs/configuration.md': tables, 'docs/connections.md': connectionTables };

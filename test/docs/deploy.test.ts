@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Variable, variables } from '../../src/config/variables.ts';
+import { type Variable, variables } from '../../src/base/config/variables.ts';
 
 const chart = 'docs/deploy/helm/gatehouse';
 const read = (name: string) => readFileSync(name, 'utf8');

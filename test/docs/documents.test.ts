@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { routes } from '../../src/oidc/engine/configuration.ts';
-import { createMetrics } from '../../src/platform/metrics.ts';
+import { createMetrics } from '../../src/base/platform/metrics.ts';
+import { routes } from '../../src/protocols/oidc/engine/configuration.ts';
 
 const documents = [
   'README.md',
@@ -46,7 +46,9 @@ it('docs/architecture.md names files and folders that exist', () => {
   );
   expect(names.length).toBeGreaterThan(60);
   expect(
-    names.filter((name) => !['src', '', 'src/saml', 'test'].some((folder) => existsSync(path.join(folder, name)))),
+    names.filter(
+      (name) => !['src', '', 'src/protocols/saml', 'test'].some((folder) => existsSync(path.join(folder, name))),
+    ),
   ).toEqual([]);
 });
 

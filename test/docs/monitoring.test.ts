@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createMetrics } from '../../src/platform/metrics.ts';
+import { createMetrics } from '../../src/base/platform/metrics.ts';
 
 interface Panel {
   id: number;

@@ -3,15 +3,15 @@
 import { z } from 'zod';
 import { oidcClient } from '../../src/applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../src/applications/fields/service-provider.ts';
-import { type Variable, variables } from '../../src/config/variables.ts';
+import { type Variable, variables } from '../../src/base/config/variables.ts';
 import * as file from '../../src/config-file/schema.ts';
-import { connectionKinds } from '../../src/connections/connection.ts';
-import { commonHead, commonSettings } from '../../src/connections/kinds/common.ts';
-import { ldapEntry } from '../../src/connections/kinds/ldap.ts';
-import { oauth2Entry } from '../../src/connections/kinds/oauth2.ts';
-import { oidcEntry } from '../../src/connections/kinds/oidc.ts';
-import { samlEntry } from '../../src/connections/kinds/saml.ts';
-import { settingSchemas } from '../../src/settings/settings.ts';
+import { settingSchemas } from '../../src/core/settings/settings.ts';
+import { connectionKinds } from '../../src/federation/connections/connection.ts';
+import { commonHead, commonSettings } from '../../src/federation/connections/kinds/common.ts';
+import { ldapEntry } from '../../src/federation/connections/kinds/ldap.ts';
+import { oauth2Entry } from '../../src/federation/connections/kinds/oauth2.ts';
+import { oidcEntry } from '../../src/federation/connections/kinds/oidc.ts';
+import { samlEntry } from '../../src/federation/connections/kinds/saml.ts';
 
 /** One row: the name, then the columns that follow from the code. */
 export type Row = [name: string, ...columns: string[]];

@@ -4,7 +4,7 @@ import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
-import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
+import { connectSqlite } from '../../src/base/storage/sqlite/connections.ts';
 import type { ChaosMail } from './chaos-mail.ts';
 import type { PostgresProcess } from './postgres-process.ts';
 import type { TcpProxy } from './tcp-proxy.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Services } from '../../src/services.ts';
+import type { Services } from '../../src/server/services.ts';
 
 const PAUSE_MS = 1000;
 

@@ -1,7 +1,7 @@
 // What people, clients and administrators do during the faults of chaos.ts; each acknowledged result is remembered.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { adminApi } from '../../src/rbac/built-in.ts';
+import { adminApi } from '../../src/people/rbac/built-in.ts';
 import { type Application, anApplication, authorizeUrl, basic, completeSignIn, postAs } from '../oidc/support.ts';
 import { aLiveSp, answerIn, type LiveSp, redirect } from '../saml/live.ts';
 import { aUser, type TestUser } from '../support/factories.ts';

@@ -2,8 +2,8 @@
 // No chain of refresh tokens ends, and a server that is stopped meanwhile ends within its limit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../src/limits.ts';
-import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
+import { limits } from '../../src/base/limits.ts';
+import { connectSqlite } from '../../src/base/storage/sqlite/connections.ts';
 import { type Application, anApplication, authorizeUrl, postAs, signIn } from '../oidc/support.ts';
 import { serverProcess } from '../robustness/support.ts';
 import { databaseKind, testDatabase } from '../support/database/database.ts';

@@ -1,9 +1,9 @@
 // Every kind of endpoint with the database away: PostgreSQL that refuses connections, a SQLite file that another process has locked
 // and one that is read-only. None answers 500, and what was valid before is valid afterwards.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../src/limits.ts';
-import { sha256 } from '../../src/platform/random.ts';
-import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
+import { limits } from '../../src/base/limits.ts';
+import { sha256 } from '../../src/base/platform/random.ts';
+import { connectSqlite } from '../../src/base/storage/sqlite/connections.ts';
 import { type ApiCaller, aService } from '../admin/support.ts';
 import { anUpstream } from '../federation/support.ts';
 import { anApplication, authorizeUrl, basic, signIn, verifier } from '../oidc/support.ts';

@@ -1,8 +1,8 @@
 // Attacks on the sign-in at an upstream: stolen, swapped and forged answers, forged ID tokens, old sessions, and connections that
 // must not be usable.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sha256 } from '../../src/platform/random.ts';
-import type { RuleId } from '../../src/rejections/rules.ts';
+import { sha256 } from '../../src/base/platform/random.ts';
+import type { RuleId } from '../../src/core/rejections/rules.ts';
 import { redirectUri } from '../oidc/support.ts';
 import { aClient } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';

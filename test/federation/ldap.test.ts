@@ -1,7 +1,7 @@
 // A directory behind the password form: who signs in as whom, and what never reaches the directory.
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { selfSignedCertificate } from '../../src/keys/certificate.ts';
+import { selfSignedCertificate } from '../../src/core/keys/certificate.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { anApplication, authorizeUrl, redirectUri, signIn } from '../oidc/support.ts';
 import { anRsaKey } from '../support/applications/rsa-keys.ts';

@@ -2,7 +2,7 @@
 // upstream proved is what the assertion states.
 import type { Profile } from '@node-saml/node-saml';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { contextClasses } from '../../src/saml/xml/names.ts';
+import { contextClasses } from '../../src/protocols/saml/xml/names.ts';
 import { answerIn } from '../saml/live.ts';
 import { aServiceProvider, type ServiceProviderOptions } from '../support/applications/sp.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';

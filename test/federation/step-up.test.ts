@@ -3,7 +3,7 @@ import type { Profile } from '@node-saml/node-saml';
 import { decodeJwt } from 'jose';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { contextClasses } from '../../src/saml/xml/names.ts';
+import { contextClasses } from '../../src/protocols/saml/xml/names.ts';
 import { anApplication, authorizeUrl, outcome, redirectUri } from '../oidc/support.ts';
 import { aServiceProvider } from '../support/applications/sp.ts';
 import { aClient } from '../support/factories.ts';

@@ -1,5 +1,5 @@
 // Shared by the tests of sign-in at an upstream: connections of a test server, and a browser that goes through both servers.
-import { checkConnection } from '../../src/connections/schema.ts';
+import { checkConnection } from '../../src/federation/connections/schema.ts';
 import { authorizeUrl, redirectUri } from '../oidc/support.ts';
 import { aClient } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';

@@ -2,7 +2,7 @@
 // sessions that began before they applied.
 import { generateSync } from 'otplib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SettingName, SettingValues } from '../../src/settings/settings.ts';
+import type { SettingName, SettingValues } from '../../src/core/settings/settings.ts';
 import { commandLine } from '../cli/support.ts';
 import { type Application, anApplication, authorizeUrl, completeSignIn, outcome } from '../oidc/support.ts';
 import { answerIn } from '../saml/live.ts';

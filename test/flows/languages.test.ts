@@ -1,6 +1,6 @@
 // The settings `languages` and `default_language`: what is offered, and what is used where nothing else decides.
 import { afterEach, describe, expect, it } from 'vitest';
-import { languages } from '../../src/texts/languages.ts';
+import { languages } from '../../src/base/texts/languages.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { anApplication, authorizeUrl } from '../oidc/support.ts';
 import { forgot, linkIn, mailIsIdle, NEW_PASSWORD } from '../recovery/support.ts';

@@ -1,9 +1,9 @@
 // How long single sign-on sessions live: the idle limit, the absolute one, and the number of sessions of a user; and what the
 // pages display about them meanwhile.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createSweep } from '../../src/jobs/sweep.ts';
+import { createSweep } from '../../src/core/jobs/sweep.ts';
+import type { SettingName, SettingValues } from '../../src/core/settings/settings.ts';
 import { expiringRows } from '../../src/server/expiring-rows.ts';
-import type { SettingName, SettingValues } from '../../src/settings/settings.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import {
   type Application,

@@ -1,5 +1,5 @@
 // Samples of the account pages and of the second step of a sign-in, for sample-pages.ts.
-import { t } from '../../src/texts/text.ts';
+import { t } from '../../src/base/texts/text.ts';
 
 const alice = {
   name: 'Alice Example',

@@ -1,17 +1,17 @@
 // The whole chain of HTTP middlewares on a free port, in the order of the real application, around a few routes.
 import { randomBytes } from 'node:crypto';
-import { createKoa, type Middleware } from '../../src/http/context.ts';
-import { cookieKeys, createCookies } from '../../src/http/cookies.ts';
-import { createCsrf } from '../../src/http/csrf.ts';
-import { errorHandler } from '../../src/http/error-handler.ts';
-import { hostGuard } from '../../src/http/host-guard.ts';
-import { createAssets } from '../../src/http/pages/assets.ts';
-import { languageChoice } from '../../src/http/pages/language.ts';
-import { createRenderer, type Render, rendering } from '../../src/http/pages/render.ts';
-import { type RequestObservation, requestContext } from '../../src/http/request-context.ts';
-import { securityHeaders } from '../../src/http/security-headers.ts';
-import { createHttpServer, type HttpServer, type Timeouts } from '../../src/http/server.ts';
-import { createLogger } from '../../src/platform/logger.ts';
+import { createKoa, type Middleware } from '../../src/base/http/context.ts';
+import { cookieKeys, createCookies } from '../../src/base/http/cookies.ts';
+import { createCsrf } from '../../src/base/http/csrf.ts';
+import { errorHandler } from '../../src/base/http/error-handler.ts';
+import { hostGuard } from '../../src/base/http/host-guard.ts';
+import { createAssets } from '../../src/base/http/pages/assets.ts';
+import { languageChoice } from '../../src/base/http/pages/language.ts';
+import { createRenderer, type Render, rendering } from '../../src/base/http/pages/render.ts';
+import { type RequestObservation, requestContext } from '../../src/base/http/request-context.ts';
+import { securityHeaders } from '../../src/base/http/security-headers.ts';
+import { createHttpServer, type HttpServer, type Timeouts } from '../../src/base/http/server.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 
 export interface TestApp extends Pick<HttpServer, 'drain' | 'isDraining'> {

@@ -1,6 +1,6 @@
 // A page of the console with one of everything that a page can be made of.
 import type { ConsolePage } from '../../src/admin/console/blocks.ts';
-import { Slot, t } from '../../src/texts/text.ts';
+import { Slot, t } from '../../src/base/texts/text.ts';
 
 const page: ConsolePage = {
   title: 'Wiki',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Middleware } from '../../src/http/context.ts';
-import { cookieKeys, createCookies } from '../../src/http/cookies.ts';
+import type { Middleware } from '../../src/base/http/context.ts';
+import { cookieKeys, createCookies } from '../../src/base/http/cookies.ts';
 import { startApp, type TestApp } from './app.ts';
 
 let app: TestApp;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { conflict, tooManyRequests } from '../../src/http/errors.ts';
+import { conflict, tooManyRequests } from '../../src/base/http/errors.ts';
 import { accessLine, startApp, type TestApp } from './app.ts';
 
 const secret = 'SELECT * FROM users WHERE password_hash';

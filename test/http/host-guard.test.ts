@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Middleware } from '../../src/http/context.ts';
+import type { Middleware } from '../../src/base/http/context.ts';
 import { startApp, type TestApp, type TestAppOptions } from './app.ts';
 
 let app: TestApp;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Middleware } from '../../src/http/context.ts';
-import { bodyLimit, parseForm, parseJson, parseQuery } from '../../src/http/input.ts';
+import type { Middleware } from '../../src/base/http/context.ts';
+import { bodyLimit, parseForm, parseJson, parseQuery } from '../../src/base/http/input.ts';
 import { startApp, type TestApp } from './app.ts';
 
 const person = z.object({ name: z.string().max(5), roles: z.array(z.string()).optional() });

@@ -1,6 +1,6 @@
 // The one judge of addresses to return to, as a browser resolves them.
 import { describe, expect, it } from 'vitest';
-import { localPath } from '../../src/http/local-path.ts';
+import { localPath } from '../../src/base/http/local-path.ts';
 
 const ISSUER = 'https://id.example.com';
 

@@ -1,8 +1,8 @@
 // Every page in a real browser. Each sample is opened once, and seen on a narrow phone and on a desktop (width, console messages); axe
 // reads it in one of the four forms, by turns, and one sample of each layout in all four: colors and sizes come from the layout.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Context } from '../../src/http/context.ts';
-import { languages } from '../../src/texts/languages.ts';
+import type { Context } from '../../src/base/http/context.ts';
+import { languages } from '../../src/base/texts/languages.ts';
 import {
   axe,
   type Browser,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clientAddress } from '../../src/http/request-context.ts';
+import { clientAddress } from '../../src/base/http/request-context.ts';
 import { accessLine, startApp, type TestApp } from './app.ts';
 
 let app: TestApp;
@@ -47,7 +47,7 @@ describe('the address of the client', () => {
   });
 });
 
-// src/http/context.ts says why.
+// src/base/http/context.ts says why.
 it('the request context gives no request an accessor of its own', async () => {
   expect((await app.client.get('/accessors')).json()).toEqual([]);
 });

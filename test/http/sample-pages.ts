@@ -1,6 +1,6 @@
 // One sample or more of every page: the tests render them, and a browser looks at them.
-import { waitText } from '../../src/texts/durations.ts';
-import { sentences, t } from '../../src/texts/text.ts';
+import { waitText } from '../../src/base/texts/durations.ts';
+import { sentences, t } from '../../src/base/texts/text.ts';
 import { accountPages, sampleApp } from './account-pages.ts';
 import { consolePages } from './console-page.ts';
 

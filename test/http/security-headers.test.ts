@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { relaxPolicy } from '../../src/http/security-headers.ts';
+import { relaxPolicy } from '../../src/base/http/security-headers.ts';
 import { startApp, type TestApp } from './app.ts';
 
 // The expected headers, repeated here on purpose.

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Middleware } from '../../src/http/context.ts';
-import { readForm } from '../../src/http/input.ts';
+import type { Middleware } from '../../src/base/http/context.ts';
+import { readForm } from '../../src/base/http/input.ts';
 import { startApp, type TestApp } from './app.ts';
 
 let app: TestApp;

@@ -1,5 +1,5 @@
 // A table of jobs in memory, for tests of the queue alone. Several queues on it are several instances.
-import type { QueuedJob, QueueStore } from '../../src/jobs/queue.ts';
+import type { QueuedJob, QueueStore } from '../../src/core/jobs/queue.ts';
 import type { TestClock } from '../support/clock.ts';
 
 export interface StoredJob extends QueuedJob {

@@ -1,8 +1,8 @@
 // The job queue alone, on a table in memory. test/logout/deliveries.test.ts runs it on a database and kills it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createJobQueue, type JobQueueOptions, retryPauseSeconds } from '../../src/jobs/queue.ts';
-import { DatabaseUnavailable } from '../../src/storage/unavailable.ts';
+import { DatabaseUnavailable } from '../../src/base/storage/unavailable.ts';
+import { createJobQueue, type JobQueueOptions, retryPauseSeconds } from '../../src/core/jobs/queue.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type MemoryStore, memoryStore, type StoredJob } from './memory-store.ts';
 

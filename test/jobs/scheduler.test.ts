@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createScheduler, type Scheduler } from '../../src/jobs/scheduler.ts';
-import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { type Database, openDatabase } from '../../src/base/storage/database.ts';
+import { createScheduler, type Scheduler } from '../../src/core/jobs/scheduler.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 

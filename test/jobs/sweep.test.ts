@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSweep } from '../../src/jobs/sweep.ts';
+import type { Db } from '../../src/base/storage/database.ts';
+import { createSweep } from '../../src/core/jobs/sweep.ts';
 import { expiringRows } from '../../src/server/expiring-rows.ts';
-import type { Db } from '../../src/storage/database.ts';
 import { testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { certificateInfo, selfSignedCertificate } from '../../src/keys/certificate.ts';
+import { certificateInfo, selfSignedCertificate } from '../../src/core/keys/certificate.ts';
 import fc from '../support/property.ts';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeKeyPair } from '../../src/keys/key-pair.ts';
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import { makeKeyPair } from '../../src/core/keys/key-pair.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { anInstance, smallRsaKeys, statesOf } from './support.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../src/base/limits.ts';
 import {
   dueSteps,
   type KeyDates,
@@ -7,8 +8,7 @@ import {
   planRotation,
   rotationPolicy,
   type StoredAlg,
-} from '../../src/keys/rotation.ts';
-import { limits } from '../../src/limits.ts';
+} from '../../src/core/keys/rotation.ts';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Keyring } from '../../src/keys/keyring.ts';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/base/limits.ts';
+import type { Keyring } from '../../src/core/keys/keyring.ts';
 import type { TestClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { anInstance, smallRsaKeys, startOfTests } from './support.ts';

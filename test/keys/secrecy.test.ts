@@ -1,8 +1,8 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { selfSignedCertificate } from '../../src/keys/certificate.ts';
-import { KeyringError } from '../../src/keys/key-pair.ts';
+import { selfSignedCertificate } from '../../src/core/keys/certificate.ts';
+import { KeyringError } from '../../src/core/keys/key-pair.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { testSecret } from '../support/secret.ts';
 import { anInstance, startOfTests } from './support.ts';

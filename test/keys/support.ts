@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
-import { createAudit } from '../../src/audit/audit.ts';
-import { createKeyring, type Keyring } from '../../src/keys/keyring.ts';
-import { limits } from '../../src/limits.ts';
-import { createVault } from '../../src/platform/vault.ts';
-import type { Database } from '../../src/storage/database.ts';
+import { limits } from '../../src/base/limits.ts';
+import { createVault } from '../../src/base/platform/vault.ts';
+import type { Database } from '../../src/base/storage/database.ts';
+import { createAudit } from '../../src/core/audit/audit.ts';
+import { createKeyring, type Keyring } from '../../src/core/keys/keyring.ts';
 import type { TestClock } from '../support/clock.ts';
 import { testClock } from '../support/clock.ts';
 import { testSecret } from '../support/secret.ts';

@@ -1,6 +1,6 @@
 // The order of a sign-out, as a table: rows of participants and the time in, the next step out.
 import { describe, expect, it } from 'vitest';
-import { nextStep, type ParticipantStatus } from '../../src/logout/front-channel/next-step.ts';
+import { nextStep, type ParticipantStatus } from '../../src/protocols/logout/front-channel/next-step.ts';
 
 const now = new Date('2031-05-04T10:00:00Z');
 const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1000);

@@ -1,6 +1,6 @@
 // The form in which a service provider answers by POST, as the pages of several make it.
 import { describe, expect, it } from 'vitest';
-import { formFields } from '../../src/logout/saml/probe.ts';
+import { formFields } from '../../src/protocols/logout/saml/probe.ts';
 
 const endpoint = 'https://idp.example/saml/slo';
 const fieldsOf = (page: string) => {

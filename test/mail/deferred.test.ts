@@ -1,7 +1,7 @@
 // Deferred requests for mail: the recipient is looked up later, by one instance, and a failure loses nothing.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { DeferredWriter } from '../../src/mail/delivery.ts';
-import { openDatabase, transaction } from '../../src/storage/database.ts';
+import { openDatabase, transaction } from '../../src/base/storage/database.ts';
+import type { DeferredWriter } from '../../src/core/mail/delivery.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { type FaultySmtpServer, faultySmtpServer } from './smtp.ts';

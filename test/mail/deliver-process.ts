@@ -1,5 +1,5 @@
 // A process that delivers mail, for a test that kills it. Arguments: database URL, mail server URL.
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
 import { testClock } from '../support/clock.ts';
 import { mailService } from './support.ts';
 

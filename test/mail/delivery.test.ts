@@ -1,7 +1,7 @@
 // The delivery of mail to a real SMTP server that accepts it, rejects it, or is down.
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';

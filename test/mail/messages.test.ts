@@ -1,9 +1,9 @@
 // The texts of the mails, and that no name or token can inject anything into them.
 import { describe, expect, it } from 'vitest';
-import { browserName } from '../../src/mail/browser-name.ts';
-import { plainText } from '../../src/mail/content.ts';
-import { compose, type MailMessage, mailLanguage, type Recipient } from '../../src/mail/messages.ts';
-import { inLanguage } from '../../src/texts/text.ts';
+import { inLanguage } from '../../src/base/texts/text.ts';
+import { browserName } from '../../src/core/mail/browser-name.ts';
+import { plainText } from '../../src/core/mail/content.ts';
+import { compose, type MailMessage, mailLanguage, type Recipient } from '../../src/core/mail/messages.ts';
 import { textOf } from '../support/pages/html.ts';
 import { ann, issuer, renderHtml } from './support.ts';
 

@@ -1,6 +1,6 @@
 // Queued mail: written in the transaction of its change, encrypted in the database, with a single recipient.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { transaction } from '../../src/storage/database.ts';
+import { transaction } from '../../src/base/storage/database.ts';
 import { testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { ann, type MailService, mailService, resetMail } from './support.ts';

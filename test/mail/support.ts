@@ -1,15 +1,15 @@
 // An outbox and its delivery on a test database, without a server around them.
 import path from 'node:path';
-import { type Audit, createAudit } from '../../src/audit/audit.ts';
-import { createDelivery, type DeferredWriter } from '../../src/mail/delivery.ts';
-import { createHtmlRenderer } from '../../src/mail/html.ts';
-import type { MailMessage } from '../../src/mail/messages.ts';
-import { createOutbox, type Outbox } from '../../src/mail/outbox.ts';
-import { decryptContent } from '../../src/mail/stored-content.ts';
-import { createMailTransport } from '../../src/mail/transport.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { createVault } from '../../src/platform/vault.ts';
-import type { Database } from '../../src/storage/database.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
+import { createVault } from '../../src/base/platform/vault.ts';
+import type { Database } from '../../src/base/storage/database.ts';
+import { type Audit, createAudit } from '../../src/core/audit/audit.ts';
+import { createDelivery, type DeferredWriter } from '../../src/core/mail/delivery.ts';
+import { createHtmlRenderer } from '../../src/core/mail/html.ts';
+import type { MailMessage } from '../../src/core/mail/messages.ts';
+import { createOutbox, type Outbox } from '../../src/core/mail/outbox.ts';
+import { decryptContent } from '../../src/core/mail/stored-content.ts';
+import { createMailTransport } from '../../src/core/mail/transport.ts';
 import type { TestClock } from '../support/clock.ts';
 import { testSecret } from '../support/secret.ts';
 

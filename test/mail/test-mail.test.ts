@@ -1,8 +1,8 @@
 // The test email of an administrator, and the mails with example data.
 import { expect, it } from 'vitest';
 import { templateNames } from '../../src/admin/mail/template-names.ts';
-import { createTestMail } from '../../src/mail/test-mail.ts';
-import { viewsDir } from '../../src/platform/package.ts';
+import { viewsDir } from '../../src/base/platform/package.ts';
+import { createTestMail } from '../../src/core/mail/test-mail.ts';
 
 const mail = createTestMail({
   issuer: 'https://id.example.com',

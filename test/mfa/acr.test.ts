@@ -1,6 +1,6 @@
 // From amr to acr, and the comparison with a requested acr.
 import { describe, expect, test } from 'vitest';
-import { acrLevel, acrOf, satisfies, weakestOf, withMfa } from '../../src/mfa/acr.ts';
+import { acrLevel, acrOf, satisfies, weakestOf, withMfa } from '../../src/people/mfa/acr.ts';
 
 const PASSWORD = 'urn:gatehouse:acr:password';
 const MFA = 'urn:gatehouse:acr:mfa';

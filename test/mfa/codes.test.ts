@@ -1,8 +1,8 @@
 // Recovery codes, and codes by email and SMS.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Account } from '../../src/accounts/account.ts';
-import { createRecoveryCodes } from '../../src/mfa/factors/recovery-codes.ts';
-import { createVault } from '../../src/platform/vault.ts';
+import { createVault } from '../../src/base/platform/vault.ts';
+import type { Account } from '../../src/people/accounts/account.ts';
+import { createRecoveryCodes } from '../../src/people/mfa/factors/recovery-codes.ts';
 import { together } from '../accounts/fixture.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 

@@ -1,6 +1,6 @@
 // Who may set up the first second factor of an account.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Account } from '../../src/accounts/account.ts';
+import type { Account } from '../../src/people/accounts/account.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 
 let fixture: FactorsFixture;

@@ -1,12 +1,12 @@
 // Second factors on a real database.
-import { createFactors } from '../../src/mfa/account-factors.ts';
-import { createOneTimeCodes } from '../../src/mfa/factors/one-time-codes.ts';
-import { createPasskeys } from '../../src/mfa/factors/passkeys.ts';
-import { createPhones } from '../../src/mfa/factors/phone-number.ts';
-import { createRecoveryCodes } from '../../src/mfa/factors/recovery-codes.ts';
-import { createTotp } from '../../src/mfa/factors/totp.ts';
-import { createFirstEnrolmentRule, type FirstEnrolmentSetting } from '../../src/mfa/first-enrolment-rule.ts';
-import { createKnownBrowsers } from '../../src/mfa/known-browsers.ts';
+import { createFactors } from '../../src/people/mfa/account-factors.ts';
+import { createOneTimeCodes } from '../../src/people/mfa/factors/one-time-codes.ts';
+import { createPasskeys } from '../../src/people/mfa/factors/passkeys.ts';
+import { createPhones } from '../../src/people/mfa/factors/phone-number.ts';
+import { createRecoveryCodes } from '../../src/people/mfa/factors/recovery-codes.ts';
+import { createTotp } from '../../src/people/mfa/factors/totp.ts';
+import { createFirstEnrolmentRule, type FirstEnrolmentSetting } from '../../src/people/mfa/first-enrolment-rule.ts';
+import { createKnownBrowsers } from '../../src/people/mfa/known-browsers.ts';
 import { openPeople } from '../accounts/fixture.ts';
 
 export const ISSUER = new URL('https://login.example.org');

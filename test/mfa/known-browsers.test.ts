@@ -1,6 +1,6 @@
 // Known and trusted browsers.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Account } from '../../src/accounts/account.ts';
+import type { Account } from '../../src/people/accounts/account.ts';
 import { together } from '../accounts/fixture.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 

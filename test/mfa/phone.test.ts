@@ -1,7 +1,7 @@
 // The phone number for codes by SMS: it is stored when a code that was sent to it comes back.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Account } from '../../src/accounts/account.ts';
-import { maskNumber, phoneNumber } from '../../src/mfa/factors/phone-number.ts';
+import type { Account } from '../../src/people/accounts/account.ts';
+import { maskNumber, phoneNumber } from '../../src/people/mfa/factors/phone-number.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 
 let fixture: FactorsFixture;

@@ -1,7 +1,7 @@
 // Which factor a sign-in still needs.
 import { describe, expect, test } from 'vitest';
-import { MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR } from '../../src/mfa/acr.ts';
-import { type FactorSet, nextFactor, type PolicyInput } from '../../src/mfa/policy.ts';
+import { MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR } from '../../src/people/mfa/acr.ts';
+import { type FactorSet, nextFactor, type PolicyInput } from '../../src/people/mfa/policy.ts';
 
 const none: FactorSet = { totp: false, passkeys: 0, verifyingPasskeys: 0, recoveryCodes: 0 };
 const totp: FactorSet = { ...none, totp: true, recoveryCodes: 10 };

@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { ScureBase32Plugin } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Account } from '../../src/accounts/account.ts';
-import { parseTotpKey, totpKeyText } from '../../src/mfa/factors/totp-key.ts';
+import type { Account } from '../../src/people/accounts/account.ts';
+import { parseTotpKey, totpKeyText } from '../../src/people/mfa/factors/totp-key.ts';
 import { together } from '../accounts/fixture.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { containsLoopback, inNetworks, parseNetwork } from '../../src/network/networks.ts';
+import { containsLoopback, inNetworks, parseNetwork } from '../../src/base/network/networks.ts';
 
 describe('the check of an address', () => {
   it.each([

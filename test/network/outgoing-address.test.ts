@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAddressPolicy } from '../../src/network/outgoing-fetch.ts';
+import { createAddressPolicy } from '../../src/base/network/outgoing-fetch.ts';
 
 const publicOnly = createAddressPolicy({ allowedNetworks: [], allowLoopback: false });
 

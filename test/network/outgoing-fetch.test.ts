@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createOutgoingFetch, type OutgoingOptions } from '../../src/network/outgoing-fetch.ts';
+import { createOutgoingFetch, type OutgoingOptions } from '../../src/base/network/outgoing-fetch.ts';
 
 const servers: Server[] = [];
 afterEach(() => {

@@ -4,11 +4,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:https';
 import path from 'node:path';
-import { loadConfig } from '../../src/config.ts';
-import { checkConnection } from '../../src/connections/schema.ts';
-import { createLogger } from '../../src/platform/logger.ts';
+import { loadConfig } from '../../src/base/config.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
+import { checkConnection } from '../../src/federation/connections/schema.ts';
+import type { Services } from '../../src/server/services.ts';
 import { startServer } from '../../src/server/start.ts';
-import type { Services } from '../../src/services.ts';
 import { freePort, newFolder } from './programs.ts';
 
 export interface Gatehouse {

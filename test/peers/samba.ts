@@ -3,8 +3,8 @@
 //   npx tsx test/peers/samba.ts
 // It provisions a domain in a new folder below /tmp, starts a domain controller at an address of loopback, and stops it at the end. A second
 // part signs in at a whole server with forms, as strangers and the owner do.
-import type { LdapConnection } from '../../src/connections/connection.ts';
-import { checkConnection, partsOf } from '../../src/connections/schema.ts';
+import type { LdapConnection } from '../../src/federation/connections/connection.ts';
+import { checkConnection, partsOf } from '../../src/federation/connections/schema.ts';
 import { createDirectory, type DirectoryDependencies } from '../../src/federation/ldap/directory.ts';
 import { authorizeUrl, redirectUri } from '../oidc/support.ts';
 import { aClient } from '../support/factories.ts';

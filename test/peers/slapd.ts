@@ -2,8 +2,8 @@
 //   apt-get install slapd ldap-utils     (needs /usr/sbin/slapd, slapadd and the modules of Debian, and openssl)
 //   npx tsx test/peers/slapd.ts
 // It starts slapd on free ports of loopback, with its data in a new folder below /tmp, and stops it at the end.
-import type { LdapConnection } from '../../src/connections/connection.ts';
-import { checkConnection, partsOf } from '../../src/connections/schema.ts';
+import type { LdapConnection } from '../../src/federation/connections/connection.ts';
+import { checkConnection, partsOf } from '../../src/federation/connections/schema.ts';
 import { createDirectory } from '../../src/federation/ldap/directory.ts';
 import { storedPassword } from './directory-password.ts';
 import { base, groupEntry, startSlapd, userEntry } from './slapd-server.ts';

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { hmacSha256 } from '../../src/platform/hmac.ts';
+import { hmacSha256 } from '../../src/base/platform/hmac.ts';
 
 it.each([1, 32, 64, 65, 200])('hmacSha256 computes the same MAC as Node under a key of %i bytes', (bytes) => {
   const key = randomBytes(bytes);

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createLogger, type Logger } from '../../src/platform/logger.ts';
+import { createLogger, type Logger } from '../../src/base/platform/logger.ts';
 
 function loggerTo(lines: string[], format: 'json' | 'pretty' = 'json'): Logger {
   const destination = new Writable({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMetrics } from '../../src/platform/metrics.ts';
+import { createMetrics } from '../../src/base/platform/metrics.ts';
 
 it('metrics of two instances in one process do not mix', async () => {
   const [one, two] = [createMetrics(), createMetrics()];

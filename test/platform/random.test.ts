@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { randomId, randomToken, safeEqual, sha256 } from '../../src/platform/random.ts';
+import { randomId, randomToken, safeEqual, sha256 } from '../../src/base/platform/random.ts';
 
 describe('random', () => {
   it('makes base64url bearer secrets of 32 bytes by default', () => {

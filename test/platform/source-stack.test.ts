@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { sourceStack } from '../../src/platform/source-stack.ts';
+import { sourceStack } from '../../src/base/platform/source-stack.ts';
 
 // Chunks of the build before are there too, but not in this list.
 const { current } = JSON.parse(readFileSync('dist/build.json', 'utf8')) as { current: string[] };
@@ -27,8 +27,8 @@ describe('the stack trace of a logged error', () => {
   it.each([
     ['src/server/start.ts', 'function refreshKeys('],
     ['src/server/stop.ts', 'server.announceStop();'],
-    ['src/saml/metadata/parse.ts', 'function spSsoDescriptor('],
-    ['src/storage/single-use.ts', 'function isFirstUse('],
+    ['src/protocols/saml/metadata/parse.ts', 'function spSsoDescriptor('],
+    ['src/base/storage/single-use.ts', 'function isFirstUse('],
   ])('names the line in %s instead of the one in the bundle', (source, text) => {
     expect(sourceStack(`Error: wrong\n${frame(text)}`)).toBe(
       `Error: wrong\n    at work (${source}:${lineOf(source, text)})`,

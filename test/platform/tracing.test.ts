@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRequestSpans } from '../../src/http/request-span.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { createTracing } from '../../src/platform/otlp.ts';
-import { runInChildSpan, traced, traceFields } from '../../src/platform/tracing.ts';
+import { createRequestSpans } from '../../src/base/http/request-span.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
+import { createTracing } from '../../src/base/platform/otlp.ts';
+import { runInChildSpan, traced, traceFields } from '../../src/base/platform/tracing.ts';
 import { anUpstream, signInOver } from '../federation/support.ts';
 import { anApplication, redirectUri } from '../oidc/support.ts';
 import { forgot, linkIn, mailOf } from '../recovery/support.ts';
@@ -344,5 +344,5 @@ it('the tracer runs the work alone where no span is recorded', async () => {
 it('the tracer loads the OpenTelemetry packages only where traces are on', () => {
   const sources = filesUnder('src', '.ts').map((file) => readFileSync(file, 'utf8'));
   const importing = sources.flatMap((source) => source.match(/^.*platform\/otlp\.ts.*$/gm) ?? []);
-  expect(importing).toEqual(["  const { createTracing } = await import('../platform/otlp.ts');"]);
+  expect(importing).toEqual(["  const { createTracing } = await import('../base/platform/otlp.ts');"]);
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createVault, VaultError } from '../../src/platform/vault.ts';
+import { createVault, VaultError } from '../../src/base/platform/vault.ts';
 
 const oldSecret = randomBytes(32);
 const newSecret = randomBytes(32);

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { limitMemory } from '../../src/platform/memory.ts';
+import { limitMemory } from '../../src/base/platform/memory.ts';
 
 const WORK_MS = 2000;
 

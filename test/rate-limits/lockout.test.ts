@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { nameKey } from '../../src/accounts/names.ts';
-import { randomId } from '../../src/platform/random.ts';
-import { createAttemptCounters } from '../../src/rate-limits/attempt-counters.ts';
-import { createLockout, type Lockout, type PasswordAttempt } from '../../src/rate-limits/lockout.ts';
-import { addressBlock, siteBlock } from '../../src/rate-limits/network-limits.ts';
-import { policies } from '../../src/rate-limits/policies.ts';
-import { createRateLimits, type RateLimits } from '../../src/rate-limits/rate-limits.ts';
-import { createSignInQueue } from '../../src/rate-limits/sign-in-queue.ts';
+import { randomId } from '../../src/base/platform/random.ts';
+import { nameKey } from '../../src/people/accounts/names.ts';
+import { createAttemptCounters } from '../../src/people/rate-limits/attempt-counters.ts';
+import { createLockout, type Lockout, type PasswordAttempt } from '../../src/people/rate-limits/lockout.ts';
+import { addressBlock, siteBlock } from '../../src/people/rate-limits/network-limits.ts';
+import { policies } from '../../src/people/rate-limits/policies.ts';
+import { createRateLimits, type RateLimits } from '../../src/people/rate-limits/rate-limits.ts';
+import { createSignInQueue } from '../../src/people/rate-limits/sign-in-queue.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
 import { failSignIn } from '../support/failed-sign-in.ts';
 

@@ -1,12 +1,12 @@
 // Many password attempts at the same moment, on two instances that share a database. Only failures count, and parallel
 // guesses get no more tries than sequential ones.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { randomId } from '../../src/platform/random.ts';
-import { createAttemptCounters } from '../../src/rate-limits/attempt-counters.ts';
-import { createLockout, type Lockout, type PasswordAttempt } from '../../src/rate-limits/lockout.ts';
-import { createRateLimits } from '../../src/rate-limits/rate-limits.ts';
-import { createSignInQueue } from '../../src/rate-limits/sign-in-queue.ts';
-import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { randomId } from '../../src/base/platform/random.ts';
+import { type Database, openDatabase } from '../../src/base/storage/database.ts';
+import { createAttemptCounters } from '../../src/people/rate-limits/attempt-counters.ts';
+import { createLockout, type Lockout, type PasswordAttempt } from '../../src/people/rate-limits/lockout.ts';
+import { createRateLimits } from '../../src/people/rate-limits/rate-limits.ts';
+import { createSignInQueue } from '../../src/people/rate-limits/sign-in-queue.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
 
 const MANY = 200;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { randomId } from '../../src/platform/random.ts';
-import { type PolicyName, policies } from '../../src/rate-limits/policies.ts';
-import { createRateLimits, type RateLimits } from '../../src/rate-limits/rate-limits.ts';
-import { openDatabase } from '../../src/storage/database.ts';
+import { randomId } from '../../src/base/platform/random.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import { type PolicyName, policies } from '../../src/people/rate-limits/policies.ts';
+import { createRateLimits, type RateLimits } from '../../src/people/rate-limits/rate-limits.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
 
 let people: People;

@@ -1,6 +1,6 @@
 // Whose turn it is in the queue of password attempts. The tests end each attempt and let time pass themselves.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type AttemptStep, createSignInQueue, type SignInQueue } from '../../src/rate-limits/sign-in-queue.ts';
+import { type AttemptStep, createSignInQueue, type SignInQueue } from '../../src/people/rate-limits/sign-in-queue.ts';
 import { realWaits } from '../support/waits.ts';
 
 realWaits();

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { limits } from '../../src/limits.ts';
-import type { Sender } from '../../src/platform/request-info.ts';
-import { createRateLimits } from '../../src/rate-limits/rate-limits.ts';
-import { createStorageBudget } from '../../src/rate-limits/storage-budget.ts';
-import { TooMuchStored, writeOf } from '../../src/storage/stored-size.ts';
+import { limits } from '../../src/base/limits.ts';
+import type { Sender } from '../../src/base/platform/request-info.ts';
+import { TooMuchStored, writeOf } from '../../src/base/storage/stored-size.ts';
+import { createRateLimits } from '../../src/people/rate-limits/rate-limits.ts';
+import { createStorageBudget } from '../../src/people/rate-limits/storage-budget.ts';
 import { testClock } from '../support/clock.ts';
 import { testDatabase } from '../support/database/database.ts';
 

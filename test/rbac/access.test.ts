@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isRoleName, parsePermission } from '../../src/rbac/names.ts';
-import { createPermissions, type Permissions } from '../../src/rbac/permissions.ts';
-import { createRoles, type Roles } from '../../src/rbac/roles.ts';
+import { isRoleName, parsePermission } from '../../src/people/rbac/names.ts';
+import { createPermissions, type Permissions } from '../../src/people/rbac/permissions.ts';
+import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
 
 let people: People;

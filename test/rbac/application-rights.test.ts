@@ -1,8 +1,8 @@
 // Staff who may register applications try to give an application, and so themselves, what they do not hold: by each field of a
 // registration, by identifiers of the server itself, and by names that look like others.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createRegistrationTokens } from '../../src/oidc/store/registration-tokens.ts';
-import { adminApi } from '../../src/rbac/built-in.ts';
+import { adminApi } from '../../src/people/rbac/built-in.ts';
+import { createRegistrationTokens } from '../../src/protocols/oidc/store/registration-tokens.ts';
 import { consoleOf } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aTool } from '../admin/support.ts';
 import type { TestUser } from '../support/factories.ts';

@@ -1,8 +1,8 @@
 // Roles in the console: searches of long lists, and built-in roles in the language of the page.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { permissionWords } from '../../src/admin/console/permission-words.ts';
-import { ownPermissions } from '../../src/rbac/built-in.ts';
-import { missingReads } from '../../src/rbac/rights.ts';
+import { ownPermissions } from '../../src/people/rbac/built-in.ts';
+import { missingReads } from '../../src/people/rbac/rights.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import type { HttpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';

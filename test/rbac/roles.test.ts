@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAuthority } from '../../src/rbac/authority.ts';
-import { ownPermissions } from '../../src/rbac/built-in.ts';
-import { createPermissions, type Permissions } from '../../src/rbac/permissions.ts';
-import { grantRow } from '../../src/rbac/protected-grants.ts';
-import { createRoles, type Roles } from '../../src/rbac/roles.ts';
-import { transaction } from '../../src/storage/database.ts';
+import { transaction } from '../../src/base/storage/database.ts';
+import { createAuthority } from '../../src/people/rbac/authority.ts';
+import { ownPermissions } from '../../src/people/rbac/built-in.ts';
+import { createPermissions, type Permissions } from '../../src/people/rbac/permissions.ts';
+import { grantRow } from '../../src/people/rbac/protected-grants.ts';
+import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
 
 let people: People;

@@ -1,7 +1,7 @@
 // The request for a password reset does not reveal whether an account exists: not by status, headers or body, nor by the time.
 // Measured times flake on a busy machine, so what takes the time is checked: the same work for every name, then the fixed time.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/base/limits.ts';
 import { aConnection } from '../federation/support.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';

@@ -1,7 +1,7 @@
 // The reset link: a token of 32 random bytes that works for 15 to 30 minutes, once, and of which only the hash is
 // stored.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sha256 } from '../../src/platform/random.ts';
+import { sha256 } from '../../src/base/platform/random.ts';
 import { testClock } from '../support/clock.ts';
 import { aUser, PASSWORD, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';

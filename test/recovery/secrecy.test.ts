@@ -1,7 +1,7 @@
 // Token and password are in the mail only: not in the log, the audit or any table.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sha256 } from '../../src/platform/random.ts';
-import type { Services } from '../../src/services.ts';
+import { sha256 } from '../../src/base/platform/random.ts';
+import type { Services } from '../../src/server/services.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';

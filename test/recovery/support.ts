@@ -1,5 +1,5 @@
 // The steps of a password reset, as a user takes them.
-import type { Services } from '../../src/services.ts';
+import type { Services } from '../../src/server/services.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import type { Mailbox, ReceivedMail } from '../support/mailbox.ts';

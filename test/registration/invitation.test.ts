@@ -1,8 +1,8 @@
 // Invitations: the owner of an account that an administrator created chooses the first password with a mailed link.
 import { describe, expect, it } from 'vitest';
-import type { Account } from '../../src/accounts/account.ts';
-import { checkConnection } from '../../src/connections/schema.ts';
-import { transaction } from '../../src/storage/database.ts';
+import { transaction } from '../../src/base/storage/database.ts';
+import { checkConnection } from '../../src/federation/connections/schema.ts';
+import type { Account } from '../../src/people/accounts/account.ts';
 import { linkIn, mailOf, NEW_PASSWORD, open, passwordWorks, redeem } from '../recovery/support.ts';
 import { office } from './support.ts';
 

@@ -1,6 +1,6 @@
 // Beyond the limit of an address, a rejected request is not stored: its error reference is in the log.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/base/limits.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { createLogger } from '../../src/platform/logger.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
 import { announce, firstAdminBox, terminalOf } from '../../src/server/announce.ts';
 import { freePort } from '../support/idp.ts';
 import { programArguments } from '../support/program.ts';

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { type Database, openDatabase } from '../../src/base/storage/database.ts';
 import { type Application, anApplication, authorizeUrl, outcome, signIn } from '../oidc/support.ts';
 import { testFolder } from '../support/database/database.ts';
 import { aUser } from '../support/factories.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import * as oidc from 'openid-client';
 import { beforeAll, expect, it } from 'vitest';
-import { createRegistrationTokens } from '../../src/oidc/store/registration-tokens.ts';
+import { createRegistrationTokens } from '../../src/protocols/oidc/store/registration-tokens.ts';
 import { type ApiCaller, aService } from '../admin/support.ts';
 import { type Application, anApplication, signIn } from '../oidc/support.ts';
 import type { TokenAnswer } from '../support/applications/rp.ts';

@@ -3,7 +3,7 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/base/limits.ts';
 import { type LoadBalancer, loadBalancer } from '../logout/support/load-balancer.ts';
 import { type Application, anApplication } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';

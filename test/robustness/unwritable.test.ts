@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { secretFromFile } from '../../src/config/secret.ts';
+import { secretFromFile } from '../../src/base/config/secret.ts';
 import { startError } from '../../src/server/writable.ts';
 import { databaseKind } from '../support/database/database.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';

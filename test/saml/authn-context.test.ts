@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Acr } from '../../src/mfa/acr.ts';
-import type { Comparison } from '../../src/saml/messages/authn-request.ts';
-import { authnContextFor, isUnknownContext, lackingContext } from '../../src/saml/sso/authn-context.ts';
-import { contextClasses } from '../../src/saml/xml/names.ts';
+import type { Acr } from '../../src/people/mfa/acr.ts';
+import type { Comparison } from '../../src/protocols/saml/messages/authn-request.ts';
+import { authnContextFor, isUnknownContext, lackingContext } from '../../src/protocols/saml/sso/authn-context.ts';
+import { contextClasses } from '../../src/protocols/saml/xml/names.ts';
 
 const { password, mfa, passkey } = contextClasses;
 const unspecified = 'urn:oasis:names:tc:SAML:2.0:ac:classes:unspecified';

@@ -3,7 +3,7 @@ import { sign } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { SAML } from '@node-saml/node-saml';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { algorithms } from '../../src/saml/xml/names.ts';
+import { algorithms } from '../../src/protocols/saml/xml/names.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';

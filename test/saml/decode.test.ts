@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../src/limits.ts';
-import { decodePost, decodeRedirect } from '../../src/saml/messages/decode.ts';
+import { limits } from '../../src/base/limits.ts';
+import { decodePost, decodeRedirect } from '../../src/protocols/saml/messages/decode.ts';
 import { postBody, redirectQuery, samlErrorCode, signQuery } from './support.ts';
 
 const deflated = (octets: Uint8Array | string) => encodeURIComponent(deflateRawSync(octets).toString('base64'));

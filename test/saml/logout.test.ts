@@ -1,11 +1,11 @@
 // Logout messages in both directions, with node-saml and samlify at the other end.
 import { SAML } from '@node-saml/node-saml';
 import { describe, expect, it } from 'vitest';
-import { postMessage, redirectUrl } from '../../src/saml/messages/encode.ts';
-import { readLogoutRequest, readLogoutResponse } from '../../src/saml/messages/read-logout.ts';
-import { logoutRequest, logoutResponse } from '../../src/saml/messages/write-logout.ts';
-import { selectSessions } from '../../src/saml/slo/select-sessions.ts';
-import { nameIdFormats, statusCodes } from '../../src/saml/xml/names.ts';
+import { postMessage, redirectUrl } from '../../src/protocols/saml/messages/encode.ts';
+import { readLogoutRequest, readLogoutResponse } from '../../src/protocols/saml/messages/read-logout.ts';
+import { logoutRequest, logoutResponse } from '../../src/protocols/saml/messages/write-logout.ts';
+import { selectSessions } from '../../src/protocols/saml/slo/select-sessions.ts';
+import { nameIdFormats, statusCodes } from '../../src/protocols/saml/xml/names.ts';
 import { maySign, receivePost, receiveRedirect } from './receive.ts';
 import {
   idp,

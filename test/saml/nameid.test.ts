@@ -7,8 +7,8 @@ import {
   nameIdFor,
   sameFormat,
   sameNameId,
-} from '../../src/saml/messages/name-id.ts';
-import { nameIdFormats } from '../../src/saml/xml/names.ts';
+} from '../../src/protocols/saml/messages/name-id.ts';
+import { nameIdFormats } from '../../src/protocols/saml/xml/names.ts';
 import { samlErrorCode } from './support.ts';
 
 const entityId = 'https://sp.example';

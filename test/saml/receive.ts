@@ -1,11 +1,11 @@
 // Receives a message like the routes do: decode, open, authenticate.
-import { decodePost, decodeRedirect } from '../../src/saml/messages/decode.ts';
+import { decodePost, decodeRedirect } from '../../src/protocols/saml/messages/decode.ts';
 import {
   authenticateMessage,
   openMessage,
   type Sender,
   type TrustedMessage,
-} from '../../src/saml/messages/open-message.ts';
+} from '../../src/protocols/saml/messages/open-message.ts';
 import { postBody, schemas, spKeys } from './support.ts';
 
 export const mustSign: Sender = { ...spKeys, requireSigned: true };

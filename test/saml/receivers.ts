@@ -3,10 +3,10 @@ import { type Profile, SAML, ValidateInResponseTo } from '@node-saml/node-saml';
 import { DOMParser } from '@xmldom/xmldom';
 import samlify from 'samlify';
 import { SignedXml } from 'xml-crypto';
-import { describeAttributes } from '../../src/saml/messages/attributes.ts';
-import type { SuccessInput } from '../../src/saml/messages/signed-response.ts';
-import { identityProviderMetadata } from '../../src/saml/metadata/identity-provider.ts';
-import { contextClasses, nameIdFormats } from '../../src/saml/xml/names.ts';
+import { describeAttributes } from '../../src/protocols/saml/messages/attributes.ts';
+import type { SuccessInput } from '../../src/protocols/saml/messages/signed-response.ts';
+import { identityProviderMetadata } from '../../src/protocols/saml/metadata/identity-provider.ts';
+import { contextClasses, nameIdFormats } from '../../src/protocols/saml/xml/names.ts';
 import { idp, idpCredential, schemas, sp, spCredential } from './support.ts';
 
 /** Times are the real ones here: the judges have clocks of their own. */

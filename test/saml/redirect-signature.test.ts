@@ -2,10 +2,10 @@
 import { constants, createHmac, createPublicKey, sign } from 'node:crypto';
 import { SAML } from '@node-saml/node-saml';
 import { describe, expect, it } from 'vitest';
-import { readAuthnRequest } from '../../src/saml/messages/authn-request.ts';
-import { decodeRedirect } from '../../src/saml/messages/decode.ts';
-import { readCertificate } from '../../src/saml/xml/certificates.ts';
-import { algorithms } from '../../src/saml/xml/names.ts';
+import { readAuthnRequest } from '../../src/protocols/saml/messages/authn-request.ts';
+import { decodeRedirect } from '../../src/protocols/saml/messages/decode.ts';
+import { readCertificate } from '../../src/protocols/saml/xml/certificates.ts';
+import { algorithms } from '../../src/protocols/saml/xml/names.ts';
 import fc from '../support/property.ts';
 import { mustSign, receiveRedirect } from './receive.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readAuthnRequest } from '../../src/saml/messages/authn-request.ts';
-import { checkAuthnRequest, type RequestSender } from '../../src/saml/sso/request-checks.ts';
-import { bindings, nameIdFormats, statusCodes } from '../../src/saml/xml/names.ts';
+import { readAuthnRequest } from '../../src/protocols/saml/messages/authn-request.ts';
+import { checkAuthnRequest, type RequestSender } from '../../src/protocols/saml/sso/request-checks.ts';
+import { bindings, nameIdFormats, statusCodes } from '../../src/protocols/saml/xml/names.ts';
 import { maySign, receivePost } from './receive.ts';
 import { authnRequestXml, idp, now, type RequestParts, samlErrorCode, signXml, sp } from './support.ts';
 

@@ -3,10 +3,14 @@ import { createPublicKey } from 'node:crypto';
 import { DOMParser } from '@xmldom/xmldom';
 import { describe, expect, it } from 'vitest';
 import { SignedXml } from 'xml-crypto';
-import { type SignedParts, statusResponse, successResponse } from '../../src/saml/messages/signed-response.ts';
-import { chooseEncryption } from '../../src/saml/xml/encrypt.ts';
-import { contextClasses, nameIdFormats, statusCodes } from '../../src/saml/xml/names.ts';
-import { createSigner } from '../../src/saml/xml/sign.ts';
+import {
+  type SignedParts,
+  statusResponse,
+  successResponse,
+} from '../../src/protocols/saml/messages/signed-response.ts';
+import { chooseEncryption } from '../../src/protocols/saml/xml/encrypt.ts';
+import { contextClasses, nameIdFormats, statusCodes } from '../../src/protocols/saml/xml/names.ts';
+import { createSigner } from '../../src/protocols/saml/xml/sign.ts';
 import { acceptedByNodeSaml, acceptedBySamlify, aSuccess } from './receivers.ts';
 import { aCredential, idp, idpCredential, schemas, signer, sp, spCredential } from './support.ts';
 

@@ -1,11 +1,11 @@
 // Messages and documents as other products write them: encodings and their labels, white space, line breaks, and addresses.
 import { deflateRawSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createMetadataFetch } from '../../src/saml/metadata/fetch.ts';
-import { parseServiceProviderMetadata } from '../../src/saml/metadata/parse.ts';
-import { isSameAddress } from '../../src/saml/xml/addresses.ts';
-import { decodeXml } from '../../src/saml/xml/encoding.ts';
-import { algorithms } from '../../src/saml/xml/names.ts';
+import { createMetadataFetch } from '../../src/protocols/saml/metadata/fetch.ts';
+import { parseServiceProviderMetadata } from '../../src/protocols/saml/metadata/parse.ts';
+import { isSameAddress } from '../../src/protocols/saml/xml/addresses.ts';
+import { decodeXml } from '../../src/protocols/saml/xml/encoding.ts';
+import { algorithms } from '../../src/protocols/saml/xml/names.ts';
 import { redirectUri } from '../oidc/support.ts';
 import { aClient } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';

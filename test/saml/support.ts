@@ -3,11 +3,11 @@
 import { type BinaryLike, sign as cryptoSign, generateKeyPairSync, type KeyLike, type KeyObject } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { SignedXml } from 'xml-crypto';
-import { readCertificate } from '../../src/saml/xml/certificates.ts';
-import { SamlError, type SamlErrorCode } from '../../src/saml/xml/errors.ts';
-import { algorithms } from '../../src/saml/xml/names.ts';
-import { loadSamlSchemas } from '../../src/saml/xml/schema.ts';
-import { createSigner } from '../../src/saml/xml/sign.ts';
+import { readCertificate } from '../../src/protocols/saml/xml/certificates.ts';
+import { SamlError, type SamlErrorCode } from '../../src/protocols/saml/xml/errors.ts';
+import { algorithms } from '../../src/protocols/saml/xml/names.ts';
+import { loadSamlSchemas } from '../../src/protocols/saml/xml/schema.ts';
+import { createSigner } from '../../src/protocols/saml/xml/sign.ts';
 import { anRsaKey, type RsaKey, reservedRsaKey } from '../support/applications/rsa-keys.ts';
 import { selfSigned } from './certificate.ts';
 

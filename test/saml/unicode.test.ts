@@ -1,11 +1,11 @@
 // Whatever a user record holds arrives at the service provider, and nothing in it breaks the signature.
 import { createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { describeAttributes } from '../../src/saml/messages/attributes.ts';
-import { successResponse } from '../../src/saml/messages/signed-response.ts';
-import { chooseEncryption } from '../../src/saml/xml/encrypt.ts';
-import { nameIdFormats } from '../../src/saml/xml/names.ts';
-import { replaceForbiddenCharacters } from '../../src/saml/xml/write.ts';
+import { describeAttributes } from '../../src/protocols/saml/messages/attributes.ts';
+import { successResponse } from '../../src/protocols/saml/messages/signed-response.ts';
+import { chooseEncryption } from '../../src/protocols/saml/xml/encrypt.ts';
+import { nameIdFormats } from '../../src/protocols/saml/xml/names.ts';
+import { replaceForbiddenCharacters } from '../../src/protocols/saml/xml/write.ts';
 import fc, { anyCharacter } from '../support/property.ts';
 import { acceptedByNodeSaml, acceptedBySamlify, aSuccess } from './receivers.ts';
 import { schemas, signer, spCredential } from './support.ts';

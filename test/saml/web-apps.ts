@@ -5,7 +5,7 @@ import { text as readText } from 'node:stream/consumers';
 import { SAML, type SamlConfig, ValidateInResponseTo } from '@node-saml/node-saml';
 import samlify from 'samlify';
 import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
-import { parseServiceProviderMetadata } from '../../src/saml/metadata/parse.ts';
+import { parseServiceProviderMetadata } from '../../src/protocols/saml/metadata/parse.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';

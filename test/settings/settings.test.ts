@@ -1,8 +1,8 @@
 // Settings: their ranges, their defaults, and that another instance sees a change within seconds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createVault } from '../../src/platform/vault.ts';
-import { coveredSetting, createSettings, defaultSettings } from '../../src/settings/settings.ts';
-import { createProtectedRows } from '../../src/storage/protected-rows.ts';
+import { createVault } from '../../src/base/platform/vault.ts';
+import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
+import { coveredSetting, createSettings, defaultSettings } from '../../src/core/settings/settings.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 // The CAPTCHA over HTTP: after failed sign-ins a try needs a proof of work, or a wait in a browser without scripts.
 // Each solution counts once over all instances.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createCaptcha } from '../../src/rate-limits/captcha.ts';
+import { createCaptcha } from '../../src/people/rate-limits/captcha.ts';
 import { type Application, anApplication, authorizeUrl } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';
 import { databaseKind } from '../support/database/database.ts';

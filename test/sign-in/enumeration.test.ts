@@ -3,8 +3,8 @@
 // (Password reset: test/recovery/enumeration.test.ts; statements of a password check: test/credentials/equal-time.test.ts.)
 import argon2 from 'argon2';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CURRENT_PREFIX } from '../../src/credentials/password.ts';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/base/limits.ts';
+import { CURRENT_PREFIX } from '../../src/people/credentials/password.ts';
 import { type Application, anApplication, authorizeUrl } from '../oidc/support.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Db, isUniqueViolation, openDatabase, transaction } from '../../src/storage/database.ts';
-import { DatabaseError } from '../../src/storage/database-url.ts';
-import { hotStatements } from '../../src/storage/statements.ts';
+import { type Db, isUniqueViolation, openDatabase, transaction } from '../../src/base/storage/database.ts';
+import { DatabaseError } from '../../src/base/storage/database-url.ts';
+import { hotStatements } from '../../src/base/storage/statements.ts';
 import { databaseKind, type TestDatabase, testDatabase, testFolder } from '../support/database/database.ts';
 
 let test: TestDatabase;

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccountLookup } from '../../src/accounts/account.ts';
-import { requestStorage } from '../../src/oidc/engine/library.ts';
-import { type Database, openDatabase, transaction } from '../../src/storage/database.ts';
-import { cacheDirectory } from '../../src/storage/directory-cache.ts';
-import { DIRECTORY_TABLES } from '../../src/storage/directory-tables.ts';
-import { findRequestsIn, shareReads } from '../../src/storage/request-reads.ts';
-import { clientOf, connectSqlite } from '../../src/storage/sqlite/connections.ts';
-import type { Revision } from '../../src/storage/statements.ts';
+import { type Database, openDatabase, transaction } from '../../src/base/storage/database.ts';
+import { cacheDirectory } from '../../src/base/storage/directory-cache.ts';
+import { DIRECTORY_TABLES } from '../../src/base/storage/directory-tables.ts';
+import { findRequestsIn, shareReads } from '../../src/base/storage/request-reads.ts';
+import { clientOf, connectSqlite } from '../../src/base/storage/sqlite/connections.ts';
+import type { Revision } from '../../src/base/storage/statements.ts';
+import { createAccountLookup } from '../../src/people/accounts/account.ts';
+import { requestStorage } from '../../src/protocols/oidc/engine/library.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let test: TestDatabase;

@@ -1,7 +1,7 @@
 // A database without a single table, of the kind that this run tests with.
 import path from 'node:path';
-import { randomToken } from '../../src/platform/random.ts';
-import { openDatabase } from '../../src/storage/database.ts';
+import { randomToken } from '../../src/base/platform/random.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
 import { databaseKind, testFolder } from '../support/database/database.ts';
 import { postgresUrl } from '../support/database/postgres.ts';
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { comparisons } from '../../bench/support/statements.ts';
-import type { Database } from '../../src/storage/database.ts';
+import type { Database } from '../../src/base/storage/database.ts';
 import { filesUnder } from '../support/source/imports.ts';
 
 /** `domain.action` of each statement that src names. */

@@ -1,7 +1,7 @@
 // Run by migrations-concurrent.test.ts as a process of its own: `migrate URL`, or `hold URL` to take the lock and wait.
-import { parseDatabaseUrl } from '../../src/storage/database-url.ts';
-import { migrate } from '../../src/storage/migrations/migrate.ts';
-import { openMigrationSession } from '../../src/storage/migrations/session.ts';
+import { parseDatabaseUrl } from '../../src/base/storage/database-url.ts';
+import { migrate } from '../../src/base/storage/migrations/migrate.ts';
+import { openMigrationSession } from '../../src/base/storage/migrations/session.ts';
 
 const [command, url = ''] = process.argv.slice(2);
 

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { openDatabase } from '../../src/storage/database.ts';
-import { parseDatabaseUrl } from '../../src/storage/database-url.ts';
-import { startMigrationEngine } from '../../src/storage/migrations/engine.ts';
-import { migrationsFolder } from '../../src/storage/migrations/files.ts';
-import { migrate } from '../../src/storage/migrations/migrate.ts';
-import { openMigrationSession } from '../../src/storage/migrations/session.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import { parseDatabaseUrl } from '../../src/base/storage/database-url.ts';
+import { startMigrationEngine } from '../../src/base/storage/migrations/engine.ts';
+import { migrationsFolder } from '../../src/base/storage/migrations/files.ts';
+import { migrate } from '../../src/base/storage/migrations/migrate.ts';
+import { openMigrationSession } from '../../src/base/storage/migrations/session.ts';
 import { databaseKind } from '../support/database/database.ts';
 import { emptyDatabaseUrl } from './empty-database.ts';
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/storage/database.ts';
-import { readMigrations } from '../../src/storage/migrations/files.ts';
-import { migrate } from '../../src/storage/migrations/migrate.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import { readMigrations } from '../../src/base/storage/migrations/files.ts';
+import { migrate } from '../../src/base/storage/migrations/migrate.ts';
 import { databaseKind } from '../support/database/database.ts';
 import { emptyDatabaseUrl } from './empty-database.ts';
 

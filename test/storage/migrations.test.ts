@@ -1,10 +1,10 @@
 import { appendFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageVersion } from '../../src/platform/package.ts';
-import { openDatabase } from '../../src/storage/database.ts';
-import { migrationsFolder, readMigrations } from '../../src/storage/migrations/files.ts';
-import { migrate } from '../../src/storage/migrations/migrate.ts';
+import { packageVersion } from '../../src/base/platform/package.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import { migrationsFolder, readMigrations } from '../../src/base/storage/migrations/files.ts';
+import { migrate } from '../../src/base/storage/migrations/migrate.ts';
 import { databaseKind, testFolder } from '../support/database/database.ts';
 import { emptyDatabaseUrl } from './empty-database.ts';
 

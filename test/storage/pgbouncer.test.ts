@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
 import { commandLine } from '../cli/support.ts';
 import { databaseKind } from '../support/database/database.ts';
 import { freePort } from '../support/idp.ts';

@@ -1,7 +1,7 @@
 // What the MAC of a row covers: named columns, without those that have their default, so that a later version adds a column without a new
 // MAC for every row, and both versions run on one database during a rolling upgrade.
 import { expect, it } from 'vitest';
-import { type CoveredColumns, coveredColumns, coveredText } from '../../src/storage/protected-rows.ts';
+import { type CoveredColumns, coveredColumns, coveredText } from '../../src/base/storage/protected-rows.ts';
 import { databaseKind } from '../support/database/database.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp } from '../support/idp.ts';

@@ -5,12 +5,12 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, writeFil
 import path from 'node:path';
 import { SAML } from '@node-saml/node-saml';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { packageVersion } from '../../src/platform/package.ts';
-import { openDatabase } from '../../src/storage/database.ts';
-import { parseDatabaseUrl } from '../../src/storage/database-url.ts';
-import { readMigrations } from '../../src/storage/migrations/files.ts';
-import { touchedTables } from '../../src/storage/upgrade/script-tables.ts';
-import { tryMigrations } from '../../src/storage/upgrade/trial.ts';
+import { packageVersion } from '../../src/base/platform/package.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import { parseDatabaseUrl } from '../../src/base/storage/database-url.ts';
+import { readMigrations } from '../../src/base/storage/migrations/files.ts';
+import { touchedTables } from '../../src/base/storage/upgrade/script-tables.ts';
+import { tryMigrations } from '../../src/base/storage/upgrade/trial.ts';
 import { commandLine } from '../cli/support.ts';
 import { redirectUri, signIn } from '../oidc/support.ts';
 import { relyingParty } from '../support/applications/rp.ts';

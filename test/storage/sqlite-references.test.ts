@@ -3,11 +3,11 @@ import { rmSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
-import { copySqlite } from '../../src/storage/backup/sqlite-copy.ts';
-import { openDatabase } from '../../src/storage/database.ts';
-import { migrate } from '../../src/storage/migrations/migrate.ts';
-import { clientOf, connectSqlite } from '../../src/storage/sqlite/connections.ts';
-import { hotStatements } from '../../src/storage/statements.ts';
+import { copySqlite } from '../../src/base/storage/backup/sqlite-copy.ts';
+import { openDatabase } from '../../src/base/storage/database.ts';
+import { migrate } from '../../src/base/storage/migrations/migrate.ts';
+import { clientOf, connectSqlite } from '../../src/base/storage/sqlite/connections.ts';
+import { hotStatements } from '../../src/base/storage/statements.ts';
 import { testDatabase } from '../support/database/database.ts';
 
 setFlagsFromString('--expose-gc');

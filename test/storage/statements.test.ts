@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, isUniqueViolation, transaction } from '../../src/storage/database.ts';
-import { hotStatements } from '../../src/storage/statements.ts';
+import { type Database, isUniqueViolation, transaction } from '../../src/base/storage/database.ts';
+import { hotStatements } from '../../src/base/storage/statements.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 const statements = hotStatements('test', {

@@ -1,5 +1,5 @@
 // The one thing tests replace: time.
-import type { Clock, Stopwatch } from '../../src/platform/clock.ts';
+import type { Clock, Stopwatch } from '../../src/base/platform/clock.ts';
 
 export interface Duration {
   days?: number;

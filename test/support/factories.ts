@@ -1,8 +1,9 @@
 // Users and applications for tests, each with a name of its own.
-import type { Account } from '../../src/accounts/account.ts';
+
 import type { OidcClientInput } from '../../src/applications/fields/oidc-client.ts';
-import { randomToken } from '../../src/platform/random.ts';
-import type { Services } from '../../src/services.ts';
+import { randomToken } from '../../src/base/platform/random.ts';
+import type { Account } from '../../src/people/accounts/account.ts';
+import type { Services } from '../../src/server/services.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 

@@ -1,12 +1,12 @@
 // The real server on a free port, with a database of its own (or a shared one, for a second instance).
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { type Environment, loadConfig } from '../../src/config.ts';
-import type { ResolveTxt } from '../../src/network/txt-records.ts';
-import type { Clock } from '../../src/platform/clock.ts';
-import { createLogger } from '../../src/platform/logger.ts';
+import { type Environment, loadConfig } from '../../src/base/config.ts';
+import type { ResolveTxt } from '../../src/base/network/txt-records.ts';
+import type { Clock } from '../../src/base/platform/clock.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
+import type { DatabaseLimits } from '../../src/base/storage/open-options.ts';
 import { type RunningServer, startServer } from '../../src/server/start.ts';
-import type { DatabaseLimits } from '../../src/storage/open-options.ts';
 import { installedDatabase, testDatabase, testFolder } from './database/database.ts';
 import { expectGenuineRows, expectIntactAuditLog } from './intact.ts';
 import { testSecret } from './secret.ts';

@@ -1,9 +1,9 @@
 // What `gatehouse doctor` and `gatehouse verify` say after the flows of a test: that the server wrote each protected row as it is, and
 // that the audit log is intact.
 import { expect } from 'vitest';
+import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
 import { rowFindings } from '../../src/cli/doctor/check-rows.ts';
-import type { Services } from '../../src/services.ts';
-import { createProtectedRows } from '../../src/storage/protected-rows.ts';
+import type { Services } from '../../src/server/services.ts';
 
 /** The rows of which `doctor` would report that another program wrote them. */
 export async function forgedRows({ db, vault }: Services): Promise<string[]> {

@@ -1,10 +1,11 @@
 // The services behind mailed links (reset, unlock, invitation, verification, self-registration) of a running server, to
 // be called without HTTP.
-import { createCookies } from '../../src/http/cookies.ts';
-import { createMailedLinks } from '../../src/mailed-links/create-mailed-links.ts';
-import { createRecovery } from '../../src/recovery/create-recovery.ts';
-import { createRegistration } from '../../src/registration/create-registration.ts';
-import type { Services } from '../../src/services.ts';
+
+import { createMailedLinks } from '../../src/account/mailed-links/create-mailed-links.ts';
+import { createRecovery } from '../../src/account/recovery/create-recovery.ts';
+import { createRegistration } from '../../src/account/registration/create-registration.ts';
+import { createCookies } from '../../src/base/http/cookies.ts';
+import type { Services } from '../../src/server/services.ts';
 
 export type LinkServices = ReturnType<typeof linkServices>;
 

@@ -3,7 +3,7 @@
 // gives an application that does not answer. They are shorter in tests. Longer is the wait of a password attempt for its turn, which
 // parallel sign-ins exceed on a busy machine. A file about such a wait, or about a server process of its own, has the real ones
 // (realWaits).
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/base/limits.ts';
 
 const { uniformAnswer, mail, delivery, logout, signInQueue, sweep } = limits;
 const real = structuredClone({ uniformAnswer, mail, delivery, logout, signInQueue, sweep });

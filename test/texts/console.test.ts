@@ -4,8 +4,8 @@ import { knownFields } from '../../src/admin/connections/console-fields.ts';
 import { labels } from '../../src/admin/connections/console-labels.ts';
 import { countText, sortedBy } from '../../src/admin/console/lists.ts';
 import { settingTexts } from '../../src/admin/settings/console-texts.ts';
-import { connectionKinds } from '../../src/connections/connection.ts';
-import { inLanguage, t } from '../../src/texts/text.ts';
+import { inLanguage, t } from '../../src/base/texts/text.ts';
+import { connectionKinds } from '../../src/federation/connections/connection.ts';
 
 describe('a list of the console', () => {
   it('sorts names, and texts that are different words in each language, in the order of the language', () => {

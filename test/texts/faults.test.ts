@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ConsolePage } from '../../src/admin/console/blocks.ts';
 import { knownFault, pageFaults } from '../../src/admin/console/fault-sentences.ts';
-import { faultEntries, faultMessage } from '../../src/platform/fault-messages.ts';
-import { faultsOf, sentence } from '../../src/platform/faults.ts';
-import { formatPlain, hasMessage, readMessages } from '../../src/texts/messages.ts';
-import { inLanguage, type PageText, t } from '../../src/texts/text.ts';
+import { faultEntries, faultMessage } from '../../src/base/platform/fault-messages.ts';
+import { faultsOf, sentence } from '../../src/base/platform/faults.ts';
+import { formatPlain, hasMessage, readMessages } from '../../src/base/texts/messages.ts';
+import { inLanguage, type PageText, t } from '../../src/base/texts/text.ts';
 
 /** For the values whose words are of one kind; any text for others. */
 const samples: Record<string, [words: string, value: string | number]> = {

@@ -9,10 +9,10 @@ import {
   languageNames,
   languages,
   nameOf,
-} from '../../src/texts/languages.ts';
-import { withoutBadBreaksInMail } from '../../src/texts/line-breaks.ts';
-import { formatHtml, formatPlain, readMessages, tagNames } from '../../src/texts/messages.ts';
-import { enumeration, inLanguage, listOf, sentences, t } from '../../src/texts/text.ts';
+} from '../../src/base/texts/languages.ts';
+import { withoutBadBreaksInMail } from '../../src/base/texts/line-breaks.ts';
+import { formatHtml, formatPlain, readMessages, tagNames } from '../../src/base/texts/messages.ts';
+import { enumeration, inLanguage, listOf, sentences, t } from '../../src/base/texts/text.ts';
 import { filesUnder } from '../support/source/imports.ts';
 
 const english = { ...readMessages('en'), ...readMessages('en', 'console') };

@@ -1,6 +1,6 @@
 // Names in a text that a page displays in their own way, such as links.
 import { describe, expect, it } from 'vitest';
-import { allOf, inLanguage, partsOf, Slot, sentenceCase, t } from '../../src/texts/text.ts';
+import { allOf, inLanguage, partsOf, Slot, sentenceCase, t } from '../../src/base/texts/text.ts';
 
 describe('a slot in a text', () => {
   const ann = new Slot({ text: 'ann', href: '/users/ann' });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { jsonWithTexts, readJsonWithTexts, readStoredText, storedText } from '../../src/texts/stored-text.ts';
+import { jsonWithTexts, readJsonWithTexts, readStoredText, storedText } from '../../src/base/texts/stored-text.ts';
 import {
   allOf,
   concatenated,
@@ -14,7 +14,7 @@ import {
   sentenceCase,
   sentences,
   t,
-} from '../../src/texts/text.ts';
+} from '../../src/base/texts/text.ts';
 
 it('a stored text is read in any language, and a string is cut off', () => {
   const url = `https://a.example/${'x'.repeat(500)}`;

@@ -1,7 +1,7 @@
 // Gatehouse as one of the servers that are compared: the build of this checkout, with everything on.
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/base/limits.ts';
 import { gatehouseFolder, person, startGatehouse } from '../target.ts';
 import { type Installation, providerOf } from './provider.ts';
 

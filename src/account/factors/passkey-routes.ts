@@ -3,14 +3,14 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { parseForm } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
-import type { Passkeys } from '../../mfa/factors/passkeys.ts';
-import { parseAttestation } from '../../mfa/factors/webauthn-input.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Vault } from '../../platform/vault.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Vault } from '../../base/platform/vault.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { Passkeys } from '../../people/mfa/factors/passkeys.ts';
+import { parseAttestation } from '../../people/mfa/factors/webauthn-input.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import type { SingleFactorPasswordRule } from '../password/single-factor-rule.ts';
 import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';

@@ -1,9 +1,9 @@
 // The warning that few recovery codes are left.
 
-import { limits } from '../../limits.ts';
-import type { OwnFactors } from '../../mfa/account-factors.ts';
-import { hasSecondFactor } from '../../mfa/policy.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import { limits } from '../../base/limits.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { OwnFactors } from '../../people/mfa/account-factors.ts';
+import { hasSecondFactor } from '../../people/mfa/policy.ts';
 
 /** Undefined while there are enough, or while the account has no second factor that they could replace. */
 export function recoveryCodeWarning(own: OwnFactors): PageText | undefined {

@@ -1,8 +1,8 @@
 // Recovery codes on the account pages: they come with the first second factor, and can be made again.
-import type { Context } from '../../http/context.ts';
-import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
+import type { Context } from '../../base/http/context.ts';
+import type { PageText } from '../../base/texts/text.ts';
+import type { RecoveryCodes } from '../../people/mfa/factors/recovery-codes.ts';
 import type { RecoveryCodesPages } from '../../sign-in/second-factor/recovery-codes-page.ts';
-import type { PageText } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export const FACTORS_PAGE = '/account/factors';

@@ -3,21 +3,21 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { tooManyRequests } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
-import type { AccountFactors } from '../../mfa/account-factors.ts';
-import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
-import type { Passkeys } from '../../mfa/factors/passkeys.ts';
-import { maskNumber } from '../../mfa/factors/phone-number.ts';
-import type { Totp } from '../../mfa/factors/totp.ts';
-import { hasSecondFactor } from '../../mfa/policy.ts';
-import type { RateLimits } from '../../rate-limits/rate-limits.ts';
-import type { RpSessions } from '../../rp/sessions.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { tooManyRequests } from '../../base/http/errors.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { AccountFactors } from '../../people/mfa/account-factors.ts';
+import type { CodeDelivery } from '../../people/mfa/factors/code-delivery.ts';
+import type { Passkeys } from '../../people/mfa/factors/passkeys.ts';
+import { maskNumber } from '../../people/mfa/factors/phone-number.ts';
+import type { Totp } from '../../people/mfa/factors/totp.ts';
+import { hasSecondFactor } from '../../people/mfa/policy.ts';
+import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import type { SingleFactorPasswordRule } from '../password/single-factor-rule.ts';
+import type { RpSessions } from '../rp/sessions.ts';
 import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
 
 export interface FactorRoutesDependencies {
@@ -82,7 +82,7 @@ async function showAuthenticatorApp(
 ): Promise<void> {
   const { account } = page.signedIn.userOf(ctx);
   const enrolment = (sealed ? totp.resume(account, sealed) : undefined) ?? totp.begin(account);
-  const { qrCode } = await import('../../http/pages/qr-code.ts');
+  const { qrCode } = await import('../../base/http/pages/qr-code.ts');
   const qr = await qrCode(enrolment.uri);
   ctx.render(
     'account/authenticator-app',

@@ -3,16 +3,16 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Credentials } from '../../credentials/credentials.ts';
-import { passwordAdvice } from '../../credentials/password-advice.ts';
-import { minimumLength, type PasswordFault, passwordLength } from '../../credentials/password-policy.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { parseForm, parseQuery } from '../../base/http/input.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Links } from '../../federation/links.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { parseForm, parseQuery } from '../../http/input.ts';
-import type { EndSession } from '../../logout/end-session.ts';
-import type { AccountFactors } from '../../mfa/account-factors.ts';
-import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
-import { type PageText, sentences, t } from '../../texts/text.ts';
+import type { Credentials } from '../../people/credentials/credentials.ts';
+import { passwordAdvice } from '../../people/credentials/password-advice.ts';
+import { minimumLength, type PasswordFault, passwordLength } from '../../people/credentials/password-policy.ts';
+import type { AccountFactors } from '../../people/mfa/account-factors.ts';
+import type { KnownBrowsers } from '../../people/mfa/known-browsers.ts';
+import type { EndSession } from '../../protocols/logout/end-session.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { FACTORS_PAGE } from '../factors/recovery-codes.ts';
 import { SINGLE_FACTOR_LENGTH } from './single-factor-rule.ts';

@@ -1,8 +1,9 @@
 // Removing the last second factor requires a password of at least 15 characters (NIST SP 800-63B-4 section 3.1.1.2:
 // the minimum for a password that is the only factor).
-import type { Credentials } from '../../credentials/credentials.ts';
-import type { Context } from '../../http/context.ts';
-import type { AccountFactors } from '../../mfa/account-factors.ts';
+
+import type { Context } from '../../base/http/context.ts';
+import type { Credentials } from '../../people/credentials/credentials.ts';
+import type { AccountFactors } from '../../people/mfa/account-factors.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export type SingleFactorPasswordRule = ReturnType<typeof createSingleFactorPasswordRule>;

@@ -3,12 +3,12 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Strength, StrengthMeter } from '../../credentials/strength.ts';
-import type { Extras, Middleware, State } from '../../http/context.ts';
-import { tooManyRequests } from '../../http/errors.ts';
-import { parseJson } from '../../http/input.ts';
-import type { RateLimits } from '../../rate-limits/rate-limits.ts';
-import { sentences, t } from '../../texts/text.ts';
+import type { Extras, Middleware, State } from '../../base/http/context.ts';
+import { tooManyRequests } from '../../base/http/errors.ts';
+import { parseJson } from '../../base/http/input.ts';
+import { sentences, t } from '../../base/texts/text.ts';
+import type { Strength, StrengthMeter } from '../../people/credentials/strength.ts';
+import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
 
 export interface StrengthRoutesDependencies {
   /** Not the meter that checks new passwords: flooding this one must not delay that one. */

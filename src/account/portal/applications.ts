@@ -4,11 +4,11 @@ import { registrationOf } from '../../applications/application.ts';
 import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import { startUrl } from '../../applications/start-url.ts';
-import type { Audit } from '../../audit/audit.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Db } from '../../storage/database.ts';
-import type { ProtectedRows } from '../../storage/protected-rows.ts';
-import { inLanguage, type PageText } from '../../texts/text.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Db } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { inLanguage, type PageText } from '../../base/texts/text.ts';
+import type { Audit } from '../../core/audit/audit.ts';
 
 export interface Tile {
   name: PageText;

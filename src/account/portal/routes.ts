@@ -2,14 +2,14 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Account } from '../../accounts/account.ts';
-import type { Credentials } from '../../credentials/credentials.ts';
-import type { Extras, State } from '../../http/context.ts';
-import { parseQuery } from '../../http/input.ts';
-import type { AccountFactors } from '../../mfa/account-factors.ts';
-import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
-import { ADMIN_ROLE, isStaff } from '../../rbac/built-in.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Credentials } from '../../people/credentials/credentials.ts';
+import type { AccountFactors } from '../../people/mfa/account-factors.ts';
+import { ADMIN_ROLE, isStaff } from '../../people/rbac/built-in.ts';
+import type { Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { recoveryCodeWarning } from '../factors/recovery-code-warning.ts';
 import type { Portal } from './applications.ts';

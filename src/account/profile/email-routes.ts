@@ -3,12 +3,12 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { tooManyRequests } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
-import type { EmailRequest, EmailVerification } from '../../registration/email-verification.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { tooManyRequests } from '../../base/http/errors.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
+import type { EmailRequest, EmailVerification } from '../registration/email-verification.ts';
 
 export interface EmailRoutesDependencies {
   page: AccountPageHelpers;

@@ -3,14 +3,14 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Accounts } from '../../accounts/accounts.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { forbidden, notFound, tooManyRequests } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
-import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
-import { maskNumber, type Phones, phoneNumber } from '../../mfa/factors/phone-number.ts';
-import type { RateLimits } from '../../rate-limits/rate-limits.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { forbidden, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { CodeDelivery } from '../../people/mfa/factors/code-delivery.ts';
+import { maskNumber, type Phones, phoneNumber } from '../../people/mfa/factors/phone-number.ts';
+import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface ProfilePhoneRoutesDependencies {

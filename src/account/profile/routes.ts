@@ -3,7 +3,11 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Accounts } from '../../accounts/accounts.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { AppError, type FieldFault, forbidden } from '../../base/http/errors.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
 import {
   addressColumn,
   addressPartNames,
@@ -16,12 +20,8 @@ import {
   textFieldNames,
   textFields,
   textsOf,
-} from '../../accounts/profile-fields.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { AppError, type FieldFault, forbidden } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
-import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
-import { type PageText, sentences, t } from '../../texts/text.ts';
+} from '../../people/accounts/profile-fields.ts';
+import type { CodeDelivery } from '../../people/mfa/factors/code-delivery.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface ProfileRoutesDependencies {

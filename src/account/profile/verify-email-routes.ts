@@ -2,12 +2,12 @@
 // signed in: its recipient may be another person, who would confirm the address of a stranger's account.
 
 import Router from '@koa/router';
-import type { Extras, State } from '../../http/context.ts';
-import { badRequest } from '../../http/errors.ts';
-import { addConfirmRoutes, type ConfirmRoutesDependencies } from '../../mailed-links/confirm-routes.ts';
-import type { EmailVerification } from '../../registration/email-verification.ts';
-import type { SignedIn } from '../../rp/signed-in.ts';
-import { t } from '../../texts/text.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import { badRequest } from '../../base/http/errors.ts';
+import { t } from '../../base/texts/text.ts';
+import { addConfirmRoutes, type ConfirmRoutesDependencies } from '../mailed-links/confirm-routes.ts';
+import type { EmailVerification } from '../registration/email-verification.ts';
+import type { SignedIn } from '../rp/signed-in.ts';
 
 export interface EmailVerificationRoutesDependencies extends ConfirmRoutesDependencies {
   emailVerification: EmailVerification;

@@ -1,20 +1,20 @@
 // API keys, as administrators use them: created for themselves, with no more permissions than they have, and revoked. An actor sees and
 // revokes the own keys and those of users whom the actor could change: no key of a user with more permissions.
 
-import type { Accounts } from '../../accounts/accounts.ts';
-import type { ApiKey, ApiKeys } from '../../api-keys/api-keys.ts';
-import type { Actor } from '../../audit/audit.ts';
-import { badRequest, type FieldFault, forbidden, notFound } from '../../http/errors.ts';
-import { limits } from '../../limits.ts';
-import type { NotifyOwner } from '../../mail/notify-owner.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import { plural } from '../../platform/plural.ts';
-import { type Authority, type Change, falseIfForbidden } from '../../rbac/authority.ts';
-import { ADMIN_ROLE, type OwnPermission, ownPermissions } from '../../rbac/built-in.ts';
-import { isOwnPermission } from '../../rbac/rights.ts';
-import type { Settings } from '../../settings/settings.ts';
-import { type Db, transaction } from '../../storage/database.ts';
-import { t } from '../../texts/text.ts';
+import { badRequest, type FieldFault, forbidden, notFound } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { plural } from '../../base/platform/plural.ts';
+import { type Db, transaction } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { NotifyOwner } from '../../core/mail/notify-owner.ts';
+import type { Settings } from '../../core/settings/settings.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { ApiKey, ApiKeys } from '../../people/api-keys/api-keys.ts';
+import { type Authority, type Change, falseIfForbidden } from '../../people/rbac/authority.ts';
+import { ADMIN_ROLE, type OwnPermission, ownPermissions } from '../../people/rbac/built-in.ts';
+import { isOwnPermission } from '../../people/rbac/rights.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 

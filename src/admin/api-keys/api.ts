@@ -1,8 +1,8 @@
 // /api/admin/api-keys: keys with which programs call this API for their owners.
 import { z } from 'zod';
-import { limits } from '../../limits.ts';
-import { permissionSchema } from '../../rbac/names.ts';
-import { isOwnPermission } from '../../rbac/rights.ts';
+import { limits } from '../../base/limits.ts';
+import { permissionSchema } from '../../people/rbac/names.ts';
+import { isOwnPermission } from '../../people/rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
 import type { ApiKeyAdmin, CreatedKey, KeyView } from './actions.ts';

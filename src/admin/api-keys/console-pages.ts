@@ -1,7 +1,7 @@
 // What the pages of API keys consist of: the list, the form, one key, and the question before its revocation.
 import { z } from 'zod';
-import { maskedKey } from '../../api-keys/key-text.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import { maskedKey } from '../../people/api-keys/key-text.ts';
 import type { Action, Block, Cell, ConsolePage, Mark, Option, Search } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { pageLinks } from '../console/lists.ts';

@@ -1,12 +1,12 @@
 // /admin/api-keys: the API keys that an administrator may see, a new one, and the revocation of one.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { badRequest } from '../../http/errors.ts';
-import { parseQuery } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
-import { adminApi } from '../../rbac/built-in.ts';
-import { t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { badRequest } from '../../base/http/errors.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { t } from '../../base/texts/text.ts';
+import { adminApi } from '../../people/rbac/built-in.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { keyPermissionOptions } from '../console/permission-words.ts';

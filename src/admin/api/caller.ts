@@ -1,26 +1,27 @@
 // Who calls the admin API: a bearer token that this server issued (RFC 6750) or an API key, and its rights. A user's token has the
 // rights of the user that its scopes name, an application's own token those that its scopes name. Read at each call.
-import type { Account } from '../../accounts/account.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
-import { looksLikeKey } from '../../api-keys/key-text.ts';
-import type { Actor, Proof } from '../../audit/audit.ts';
-import { bearerOf } from '../../http/authorization-header.ts';
-import type { Context } from '../../http/context.ts';
-import { type AppError, forbidden, tooManyRequests, unauthorized } from '../../http/errors.ts';
-import type { Acr } from '../../mfa/acr.ts';
+
+import { bearerOf } from '../../base/http/authorization-header.ts';
+import type { Context } from '../../base/http/context.ts';
+import { type AppError, forbidden, tooManyRequests, unauthorized } from '../../base/http/errors.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Actor, Proof } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import { looksLikeKey } from '../../people/api-keys/key-text.ts';
+import type { Acr } from '../../people/mfa/acr.ts';
 import {
   administrationAcr,
   opensAdministration,
   proofOf,
   type StatedSignIn,
   type StrongestProof,
-} from '../../mfa/step-up.ts';
-import type { ApiTokens } from '../../oidc/store/api-access-tokens.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { RateLimits } from '../../rate-limits/rate-limits.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import { EVERYTHING_SCOPE, ownPermissions } from '../../rbac/built-in.ts';
-import { meets, type Need, permissionsOf, withoutLimit } from '../../rbac/rights.ts';
+} from '../../people/mfa/step-up.ts';
+import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
+import { EVERYTHING_SCOPE, ownPermissions } from '../../people/rbac/built-in.ts';
+import { meets, type Need, permissionsOf, withoutLimit } from '../../people/rbac/rights.ts';
+import type { ApiTokens } from '../../protocols/oidc/store/api-access-tokens.ts';
 import { stepUpChallenge } from '../proof/sensitive-changes.ts';
 import type { KeyCallers } from './key-callers.ts';
 

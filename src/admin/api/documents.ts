@@ -1,7 +1,7 @@
 // The documents of the API: /api/openapi.json for programs, /api/docs for people. Both are public, as the source is.
 import Router from '@koa/router';
-import type { Extras, State } from '../../http/context.ts';
-import { permissionsOf } from '../../rbac/rights.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import { permissionsOf } from '../../people/rbac/rights.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type OpenApiOptions, openApiDocument } from './openapi.ts';
 import { API } from './router.ts';

@@ -1,10 +1,10 @@
 // An endpoint of the admin API: one description, from which its route, its checks and its part of the OpenAPI document are
 // made, so that they always agree.
 import type { z } from 'zod';
-import type { Actor } from '../../audit/audit.ts';
-import type { Context } from '../../http/context.ts';
-import type { Need } from '../../rbac/rights.ts';
-import type { Tx } from '../../storage/database.ts';
+import type { Context } from '../../base/http/context.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Need } from '../../people/rbac/rights.ts';
 import type { Caller } from './caller.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';

@@ -1,12 +1,12 @@
 // Creates that may be repeated (draft-ietf-httpapi-idempotency-key-header): the same key with the same request gets the
 // first response again, for a day. The response is stored in the transaction that creates, so a crash leaves both or
 // neither. It may hold a secret, so it is stored encrypted.
-import { conflict, unprocessable } from '../../http/errors.ts';
-import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { sha256 } from '../../platform/random.ts';
-import type { Vault } from '../../platform/vault.ts';
-import { type Db, isUniqueViolation, type Tx } from '../../storage/database.ts';
+import { conflict, unprocessable } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { sha256 } from '../../base/platform/random.ts';
+import type { Vault } from '../../base/platform/vault.ts';
+import { type Db, isUniqueViolation, type Tx } from '../../base/storage/database.ts';
 
 export interface StoredResponse {
   status: number;

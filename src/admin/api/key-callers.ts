@@ -1,14 +1,15 @@
 // Calls of the admin API with an API key: the key acts for its owner, with the permissions that both have at this moment. Every fault
 // gets the response to a wrong token; the log has the reason.
-import type { Account } from '../../accounts/account.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
-import type { ApiKey, ApiKeys } from '../../api-keys/api-keys.ts';
-import type { RecordKeyUse } from '../../api-keys/key-uses.ts';
-import type { Actor } from '../../audit/audit.ts';
-import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
-import type { Context } from '../../http/context.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import { sharedRights } from '../../rbac/rights.ts';
+
+import type { Context } from '../../base/http/context.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { ApiKey, ApiKeys } from '../../people/api-keys/api-keys.ts';
+import type { RecordKeyUse } from '../../people/api-keys/key-uses.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
+import { sharedRights } from '../../people/rbac/rights.ts';
 
 export interface KeyCaller {
   key: ApiKey;

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of the admin API, made of the same descriptions and schemas as its routes.
 import { z } from 'zod';
 import { top as sections } from '../../config-file/schema.ts';
-import { type Need, permissionsOf } from '../../rbac/rights.ts';
+import { type Need, permissionsOf } from '../../people/rbac/rights.ts';
 import type { Endpoint } from './endpoint.ts';
 import { API } from './router.ts';
 import { ifMatchPattern } from './versions.ts';
@@ -206,7 +206,7 @@ function responsesOf(
   };
 }
 
-/** Text of any kind is without NUL, which no database stores (http/input.ts). */
+/** Text of any kind is without NUL, which no database stores (base/http/input.ts). */
 function markStorable(schema: unknown): void {
   if (typeof schema !== 'object' || schema === null) return;
   const one = schema as Json;

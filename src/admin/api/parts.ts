@@ -1,6 +1,6 @@
 // Schemas and small helpers that the nouns of the API share.
 import { z } from 'zod';
-import { limits } from '../../limits.ts';
+import { limits } from '../../base/limits.ts';
 
 /** A time as the API writes it. */
 export const time = z.iso.datetime();

@@ -1,12 +1,12 @@
 // The endpoints as routes, each in this order: authenticate the caller, check permissions, parse the request, look for an
-// earlier response to the same Idempotency-Key, call the action. Errors are problem+json (src/http/error-handler.ts).
+// earlier response to the same Idempotency-Key, call the action. Errors are problem+json (src/base/http/error-handler.ts).
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
 import { check, formatPath } from '../../applications/validation.ts';
-import type { Context, Extras, Middleware, State } from '../../http/context.ts';
-import { badRequest, preconditionFailed } from '../../http/errors.ts';
-import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../http/input.ts';
+import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import { badRequest, preconditionFailed } from '../../base/http/errors.ts';
+import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../base/http/input.ts';
 import { assertMay, type Caller, type Callers } from './caller.ts';
 import type { Answer, Call, Endpoint, Streamed } from './endpoint.ts';
 import type { Idempotency, StoredResponse } from './idempotency.ts';

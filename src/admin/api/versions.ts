@@ -1,7 +1,7 @@
 // Versions of resources (RFC 9110 8.8, 13.1): an ETag is made from the representation, and a change names the version that
 // it was made for. They are compared inside the transaction of the change, under a lock.
-import { preconditionFailed } from '../../http/errors.ts';
-import { sha256 } from '../../platform/random.ts';
+import { preconditionFailed } from '../../base/http/errors.ts';
+import { sha256 } from '../../base/platform/random.ts';
 
 /** The If-Match of a change: `*`, or strong ETags as `etagOf` makes them. */
 export const ifMatchPattern = '^(\\*|"[A-Za-z0-9_-]+"(, ?"[A-Za-z0-9_-]+")*)$';

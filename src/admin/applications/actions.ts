@@ -2,7 +2,7 @@
 // call the same functions. An application that has permissions in Gatehouse may only be changed by an actor who has them too.
 //
 // A change: the console turns its form into a merge patch (admin/applications/form/change.ts), the API has one. update-actions.ts checks the
-// rights (manageable-applications.ts, rbac/authority.ts), locks the row and compares its version. applications/register-oidc.ts or
+// rights (manageable-applications.ts, people/rbac/authority.ts), locks the row and compares its version. applications/register-oidc.ts or
 // applications/register-saml.ts validate; applications/write.ts checks each field (applications/rules/field-rights.ts) and writes the row with its
 // MAC and audit entry. A field that decides whom the application trusts needs a fresh proof (admin/proof/sensitive-changes.ts).
 
@@ -14,15 +14,15 @@ import type { ApplicationPictures } from '../../applications/pictures/pictures.t
 import type { ApplicationPage, ListApplications } from '../../applications/read.ts';
 import { isClosed, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
-import type { Actor } from '../../audit/audit.ts';
-import { badRequest, notFound } from '../../http/errors.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import { type Authority, falseIfForbidden } from '../../rbac/authority.ts';
-import type { OwnPermission } from '../../rbac/built-in.ts';
-import type { SpMetadata } from '../../saml/metadata/parse.ts';
-import type { WaitingMetadata, WaitingMetadataDecisions } from '../../saml/metadata/waiting-metadata.ts';
-import { type Db, type Tx, transaction } from '../../storage/database.ts';
-import type { Sql } from '../../storage/statements.ts';
+import { badRequest, notFound } from '../../base/http/errors.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import type { Sql } from '../../base/storage/statements.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import { type Authority, falseIfForbidden } from '../../people/rbac/authority.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import type { SpMetadata } from '../../protocols/saml/metadata/parse.ts';
+import type { WaitingMetadata, WaitingMetadataDecisions } from '../../protocols/saml/metadata/waiting-metadata.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';

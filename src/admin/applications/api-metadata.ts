@@ -1,7 +1,7 @@
 // /api/admin/applications/{id}/metadata-change: metadata of a service provider that changed at its URL, and waits for approval.
 import { z } from 'zod';
-import { notFound } from '../../http/errors.ts';
-import { within } from '../../rbac/rights.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { within } from '../../people/rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, iso, time } from '../api/parts.ts';
 import type { ApplicationAdmin } from './actions.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
 import type { Registered } from '../../applications/applications.ts';
-import { limits } from '../../limits.ts';
-import { within } from '../../rbac/rights.ts';
+import { limits } from '../../base/limits.ts';
+import { within } from '../../people/rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { byId, flag, id, paged, pageOf, text } from '../api/parts.ts';

@@ -1,9 +1,9 @@
 // Enabling, disabling and deleting one application.
 import type Router from '@koa/router';
 import type { Application } from '../../applications/application.ts';
-import type { Extras, State } from '../../http/context.ts';
-import { within } from '../../rbac/rights.ts';
-import { t } from '../../texts/text.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import { t } from '../../base/texts/text.ts';
+import { within } from '../../people/rbac/rights.ts';
 import type { Block, ConsolePage } from '../console/blocks.ts';
 import { assertTypedName, dangerZone, readTypedName, typedNameField } from '../console/danger-zone.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';

@@ -2,11 +2,11 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
-import type { Extras, State } from '../../http/context.ts';
-import { parseQuery } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
-import { within } from '../../rbac/rights.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import { within } from '../../people/rbac/rights.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, sortColumn, sortedPath } from '../console/lists.ts';

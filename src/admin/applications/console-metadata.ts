@@ -2,13 +2,13 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { notFound } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
-import { within } from '../../rbac/rights.ts';
-import type { MetadataChange } from '../../saml/metadata/differences.ts';
-import type { WaitingMetadata } from '../../saml/metadata/waiting-metadata.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import { within } from '../../people/rbac/rights.ts';
+import type { MetadataChange } from '../../protocols/saml/metadata/differences.ts';
+import type { WaitingMetadata } from '../../protocols/saml/metadata/waiting-metadata.ts';
 import type { Block, Cell, ConsolePage, Mark } from '../console/blocks.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 

@@ -1,12 +1,12 @@
 // /admin/applications/new: registers an application from what it is, asks only for what that needs, and ends with the
 // settings for its own side.
 import type Router from '@koa/router';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { notFound } from '../../http/errors.ts';
-import { bodyLimit, parseQuery } from '../../http/input.ts';
-import type { Tx } from '../../storage/database.ts';
-import { SOURCE_LANGUAGE } from '../../texts/languages.ts';
-import { concatenated, inLanguage, listOf, type PageText, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { bodyLimit, parseQuery } from '../../base/http/input.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
+import { concatenated, inLanguage, listOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Block, ConsolePage, Field, Option } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';

@@ -1,10 +1,10 @@
 // What the pages of applications share: their dependencies, and how a registration and its access rule are displayed.
 import type { Application } from '../../applications/application.ts';
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
-import type { Audit } from '../../audit/audit.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import { t } from '../../texts/text.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Audit } from '../../core/audit/audit.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
 import type { ConnectionAdmin } from '../connections/actions.ts';
 import type { Block, Cell } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';

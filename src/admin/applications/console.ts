@@ -1,6 +1,6 @@
 // /admin/applications: the list, and the routes of every page below it.
 import Router from '@koa/router';
-import type { Extras, State } from '../../http/context.ts';
+import type { Extras, State } from '../../base/http/context.ts';
 import { addEnableAndDeleteRoutes } from './console-enable.ts';
 import { type ApplicationListDependencies, addListRoute } from './console-list.ts';
 import { addMetadataRoutes } from './console-metadata.ts';

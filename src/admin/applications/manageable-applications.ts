@@ -2,14 +2,14 @@
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import { rightsOfApplication } from '../../applications/rules/field-rights.ts';
-import type { Actor } from '../../audit/audit.ts';
+import { AppError, forbidden } from '../../base/http/errors.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import { lockRow } from '../../base/storage/row-lock.ts';
+import type { Sql } from '../../base/storage/statements.ts';
+import { t } from '../../base/texts/text.ts';
 import { applicationEntry } from '../../config-file/export.ts';
-import { AppError, forbidden } from '../../http/errors.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import type { Tx } from '../../storage/database.ts';
-import { lockRow } from '../../storage/row-lock.ts';
-import type { Sql } from '../../storage/statements.ts';
-import { t } from '../../texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 /** Both throw not_found, and forbidden. */

@@ -1,12 +1,13 @@
 // What an application would receive about a person, without a sign-in: no NameID and no token is created.
-import type { Account } from '../../accounts/account.ts';
-import { claimsByScope } from '../../accounts/claims.ts';
+
 import type { Application } from '../../applications/application.ts';
 import { ownScopes } from '../../applications/fields/claim-settings.ts';
 import { signsUsersIn } from '../../applications/fields/oidc-client.ts';
-import type { AccessTokenPreview, ClaimsPreview, ClaimsPreviews } from '../../oidc/claims/claims-preview.ts';
-import type { AssertionPreview, AssertionPreviews } from '../../saml/sso/assertion-previews.ts';
-import { type PageText, sentences, t } from '../../texts/text.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { claimsByScope } from '../../people/accounts/claims.ts';
+import type { AccessTokenPreview, ClaimsPreview, ClaimsPreviews } from '../../protocols/oidc/claims/claims-preview.ts';
+import type { AssertionPreview, AssertionPreviews } from '../../protocols/saml/sso/assertion-previews.ts';
 import type { Block } from '../console/blocks.ts';
 import { registrationProblem } from './tabs/registration-problem.ts';
 

@@ -8,13 +8,13 @@ import {
   settingsOf,
 } from '../../applications/fields/service-provider.ts';
 import { check, formatPath } from '../../applications/validation.ts';
-import { badRequest } from '../../http/errors.ts';
-import { OutgoingError } from '../../network/outgoing-fetch.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import type { Fault } from '../../platform/faults.ts';
-import type { FetchMetadata } from '../../saml/metadata/fetch.ts';
-import type { SpMetadata } from '../../saml/metadata/parse.ts';
-import { SamlError } from '../../saml/xml/errors.ts';
+import { badRequest } from '../../base/http/errors.ts';
+import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import type { Fault } from '../../base/platform/faults.ts';
+import type { FetchMetadata } from '../../protocols/saml/metadata/fetch.ts';
+import type { SpMetadata } from '../../protocols/saml/metadata/parse.ts';
+import { SamlError } from '../../protocols/saml/xml/errors.ts';
 
 /** An application as the configuration file would declare it. */
 export type Declaration = Record<string, unknown>;

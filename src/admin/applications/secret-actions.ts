@@ -1,9 +1,9 @@
 // Client secrets: a new one beside the others or instead of them, and the end of one.
 import { newSecretReplacesOld } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
-import type { Actor } from '../../audit/audit.ts';
-import { limits } from '../../limits.ts';
-import { type Db, transaction } from '../../storage/database.ts';
+import { limits } from '../../base/limits.ts';
+import { type Db, transaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { ManageableApplications } from './manageable-applications.ts';

@@ -1,10 +1,10 @@
 // The sign-ins of all applications in the last 30 days, for their list. A day that is over is counted once, and in a
 // large log each day by itself, so that a million entries hold up nothing: until every day was counted there are no numbers.
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Clock } from '../../platform/clock.ts';
-import type { Db } from '../../storage/database.ts';
-import { joinFragments } from '../../storage/fragments.ts';
-import type { Sql } from '../../storage/statements.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Db } from '../../base/storage/database.ts';
+import { joinFragments } from '../../base/storage/fragments.ts';
+import type { Sql } from '../../base/storage/statements.ts';
 
 export interface SignInCount {
   /** One number for each three days, the oldest first. */

@@ -1,11 +1,11 @@
 // How much an application is used: for each day, how many sign-ins it got and how many of its requests were rejected.
 import type { Application } from '../../applications/application.ts';
-import { timesOf } from '../../audit/repeated-entries.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Db } from '../../storage/database.ts';
-import type { Dialect } from '../../storage/dialect.ts';
-import { joinFragments } from '../../storage/fragments.ts';
-import type { Sql } from '../../storage/statements.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Db } from '../../base/storage/database.ts';
+import type { Dialect } from '../../base/storage/dialect.ts';
+import { joinFragments } from '../../base/storage/fragments.ts';
+import type { Sql } from '../../base/storage/statements.ts';
+import { timesOf } from '../../core/audit/repeated-entries.ts';
 import type { Demand } from './presets/demands.ts';
 import { SIGN_IN_ENDS } from './sign-in-counts.ts';
 

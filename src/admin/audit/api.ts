@@ -1,11 +1,11 @@
 // /api/admin/audit: the audit log, filtered, in pages or as one stream.
 import { z } from 'zod';
-import type { Actor, Audit, AuditEntry, AuditFilter } from '../../audit/audit.ts';
-import { auditEventTypes } from '../../audit/events.ts';
-import { csv, jsonLines } from '../../audit/export.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import { isMemberOf } from '../../rbac/members.ts';
-import { within } from '../../rbac/rights.ts';
+import type { Actor, Audit, AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
+import { auditEventTypes } from '../../core/audit/events.ts';
+import { csv, jsonLines } from '../../core/audit/export.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
+import { isMemberOf } from '../../people/rbac/members.ts';
+import { within } from '../../people/rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { iso, paged, pageOf, text, time } from '../api/parts.ts';
 

@@ -1,10 +1,17 @@
 // Audit events as items of a page: a sentence with links, where it came from, and the raw event for developers.
-import type { AuditEntry } from '../../audit/audit.ts';
-import type { EventKind } from '../../audit/sentences/event-text.ts';
-import { applicationOf, eventTexts, type Mention, mentionsIn, sentenceOf } from '../../audit/sentences/sentence.ts';
-import { browserName } from '../../mail/browser-name.ts';
-import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
-import { concatenated, type PageText, partsOf, Slot, t } from '../../texts/text.ts';
+
+import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
+import { concatenated, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
+import type { AuditEntry } from '../../core/audit/audit.ts';
+import type { EventKind } from '../../core/audit/sentences/event-text.ts';
+import {
+  applicationOf,
+  eventTexts,
+  type Mention,
+  mentionsIn,
+  sentenceOf,
+} from '../../core/audit/sentences/sentence.ts';
+import { browserName } from '../../core/mail/browser-name.ts';
 import type { EventItem, Mark } from '../console/blocks.ts';
 import { applicationCell, type Names, userCell } from '../console/names.ts';
 

@@ -1,7 +1,7 @@
 // One page of audit events in the console, from the newest or from the oldest on.
 import { z } from 'zod';
-import type { Audit, AuditFilter } from '../../audit/audit.ts';
-import { t } from '../../texts/text.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Audit, AuditFilter } from '../../core/audit/audit.ts';
 import type { Action, EventItem, Field, PageLinks } from '../console/blocks.ts';
 import { listPath, trailField } from '../console/frame.ts';
 import { pageLinks } from '../console/lists.ts';

@@ -2,17 +2,17 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { BrandSetting } from '../../brand/brand.ts';
-import type { ImageStore } from '../../brand/image-store.ts';
-import { ImageFault } from '../../brand/images/image-fault.ts';
-import { imageLimits } from '../../brand/limits.ts';
-import type { Context, Extras, Middleware, State } from '../../http/context.ts';
-import { AppError, badRequest, type FieldFault } from '../../http/errors.ts';
-import { acceptPictures, parseForm, parseQuery } from '../../http/input.ts';
-import { languageForPeople } from '../../http/pages/language.ts';
-import type { SettingEntry } from '../../settings/settings.ts';
-import type { Db } from '../../storage/database.ts';
-import { t } from '../../texts/text.ts';
+import type { BrandSetting } from '../../applications/brand/brand.ts';
+import type { ImageStore } from '../../applications/brand/image-store.ts';
+import { ImageFault } from '../../applications/brand/images/image-fault.ts';
+import { imageLimits } from '../../applications/brand/limits.ts';
+import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import { AppError, badRequest, type FieldFault } from '../../base/http/errors.ts';
+import { acceptPictures, parseForm, parseQuery } from '../../base/http/input.ts';
+import { languageForPeople } from '../../base/http/pages/language.ts';
+import type { Db } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
+import type { SettingEntry } from '../../core/settings/settings.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';

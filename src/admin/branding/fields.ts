@@ -6,10 +6,10 @@ import {
   brandOfApplication,
   brandSettings,
   imagePath,
-} from '../../brand/brand.ts';
-import type { SettingEntry, SettingValues } from '../../settings/settings.ts';
-import { isImageData, isImageName } from '../../settings/value-schemas.ts';
-import { type PageText, t } from '../../texts/text.ts';
+} from '../../applications/brand/brand.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { SettingEntry, SettingValues } from '../../core/settings/settings.ts';
+import { isImageData, isImageName } from '../../core/settings/value-schemas.ts';
 import { ACCEPTED_PICTURES, type Field, type FormSection } from '../console/blocks.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingChanges } from '../settings/actions.ts';

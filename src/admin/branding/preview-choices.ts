@@ -1,7 +1,7 @@
 // The choices above a preview of pages and emails: a language, light or dark, and the application whose brand it has.
 import { z } from 'zod';
-import { languageNames, languages } from '../../texts/languages.ts';
-import { t } from '../../texts/text.ts';
+import { languageNames, languages } from '../../base/texts/languages.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Field } from '../console/blocks.ts';
 import { type Names, typedApplicationValue } from '../console/names.ts';
 

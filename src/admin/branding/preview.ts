@@ -3,15 +3,15 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import { type Brand, type BrandSetting, type BrandValues, brandSettings } from '../../applications/brand/brand.ts';
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
-import { type Brand, type BrandSetting, type BrandValues, brandSettings } from '../../brand/brand.ts';
-import type { Extras, State } from '../../http/context.ts';
-import { parseQuery } from '../../http/input.ts';
-import { languageForPeople } from '../../http/pages/language.ts';
-import type { MailKind } from '../../mail/messages.ts';
-import type { TestMail } from '../../mail/test-mail.ts';
-import { brandColor, brandLink, brandName, isImageName } from '../../settings/value-schemas.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { languageForPeople } from '../../base/http/pages/language.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { MailKind } from '../../core/mail/messages.ts';
+import type { TestMail } from '../../core/mail/test-mail.ts';
+import { brandColor, brandLink, brandName, isImageName } from '../../core/settings/value-schemas.ts';
 import type { Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';

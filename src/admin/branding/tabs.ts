@@ -1,5 +1,5 @@
 // The tabs of Branding.
-import { t } from '../../texts/text.ts';
+import { t } from '../../base/texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 
 export function brandTabs(current: 'look' | 'texts'): NonNullable<ConsolePage['tabs']> {

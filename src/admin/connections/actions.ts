@@ -2,27 +2,27 @@
 // upstream can be any of its users.
 
 import { formatPath } from '../../applications/validation.ts';
-import type { Actor } from '../../audit/audit.ts';
-import type { DomainCheck, DomainChecks } from '../../connections/check-domains.ts';
-import type { Connections } from '../../connections/connections.ts';
-import type { DocumentKind, ParseMetadata } from '../../connections/document-checks.ts';
-import type { ConnectionDocuments } from '../../connections/documents.ts';
-import type { DeclaredSecret } from '../../connections/kinds/fields.ts';
+import { badRequest } from '../../base/http/errors.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
+import { type Db, transaction } from '../../base/storage/database.ts';
+import type { PageText } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { ClientSecrets, ConnectionTrial } from '../../federation/client-secrets.ts';
+import type { DomainCheck, DomainChecks } from '../../federation/connections/check-domains.ts';
+import type { Connections } from '../../federation/connections/connections.ts';
+import type { DocumentKind, ParseMetadata } from '../../federation/connections/document-checks.ts';
+import type { ConnectionDocuments } from '../../federation/connections/documents.ts';
+import type { DeclaredSecret } from '../../federation/connections/kinds/fields.ts';
 import {
   type ConnectionEntry,
   checkConnection,
   type SecretPurpose,
   secretPurposesOf,
-} from '../../connections/schema.ts';
-import type { SecretInfo } from '../../connections/secrets.ts';
-import type { ClientSecrets, ConnectionTrial } from '../../federation/client-secrets.ts';
-import { badRequest } from '../../http/errors.ts';
-import type { EndResult, EndSession } from '../../logout/end-session.ts';
-import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import { inChunks } from '../../storage/chunks.ts';
-import { type Db, transaction } from '../../storage/database.ts';
-import type { PageText } from '../../texts/text.ts';
+} from '../../federation/connections/schema.ts';
+import type { SecretInfo } from '../../federation/connections/secrets.ts';
+import type { EndResult, EndSession } from '../../protocols/logout/end-session.ts';
+import type { Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';

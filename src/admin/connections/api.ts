@@ -1,10 +1,10 @@
 // /api/admin/connections: the upstream identity providers at which users sign in. docs/connections.md describes every field.
 import { z } from 'zod';
-import type { Actor } from '../../audit/audit.ts';
-import { type ConnectionKind, connectionKinds } from '../../connections/connection.ts';
-import { presets } from '../../connections/presets/presets.ts';
-import { entrySchemas, type SecretPurpose, secretPurposeByField } from '../../connections/schema.ts';
-import type { SecretInfo } from '../../connections/secrets.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import { type ConnectionKind, connectionKinds } from '../../federation/connections/connection.ts';
+import { presets } from '../../federation/connections/presets/presets.ts';
+import { entrySchemas, type SecretPurpose, secretPurposeByField } from '../../federation/connections/schema.ts';
+import type { SecretInfo } from '../../federation/connections/secrets.ts';
 import { fieldsOf, type JsonSchema, mergePatchOf } from '../api/described-bodies.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { done, iso, time } from '../api/parts.ts';

@@ -1,10 +1,10 @@
 // The form fields of a connection, made of the schema of its kind, and the values that a form sends. Maps are written one a line
 // as `name => value, value`.
 import { z } from 'zod';
-import type { ConnectionKind } from '../../connections/connection.ts';
-import { presetOf } from '../../connections/presets/presets.ts';
-import { entrySchemas, secretPurposeByField } from '../../connections/schema.ts';
-import { sentences, t } from '../../texts/text.ts';
+import { sentences, t } from '../../base/texts/text.ts';
+import type { ConnectionKind } from '../../federation/connections/connection.ts';
+import { presetOf } from '../../federation/connections/presets/presets.ts';
+import { entrySchemas, secretPurposeByField } from '../../federation/connections/schema.ts';
 import type { Field } from '../console/blocks.ts';
 import { lines } from '../console/text-area.ts';
 import { labels } from './console-labels.ts';

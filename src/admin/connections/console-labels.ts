@@ -1,5 +1,5 @@
 // Labels and hints of the fields of connections. docs/connections.md describes each one in full.
-import { type PageText, t } from '../../texts/text.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 
 export const trustedEmailTexts: Record<string, PageText> = {
   never: t('console.connections.trusted-email.never'),

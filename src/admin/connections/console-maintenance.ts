@@ -2,11 +2,11 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
-import { type SecretPurpose, secretPurposeByField, secretPurposesOf } from '../../connections/schema.ts';
-import type { Extras, State } from '../../http/context.ts';
-import { notFound } from '../../http/errors.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import { t } from '../../texts/text.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { t } from '../../base/texts/text.ts';
+import { type SecretPurpose, secretPurposeByField, secretPurposesOf } from '../../federation/connections/schema.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import { connectionPage } from './console-page.ts';

@@ -1,12 +1,12 @@
 // /admin/connections/new: choose the vendor, then enter its values and copy those of this server to it.
 import type Router from '@koa/router';
-import { pasteValuesOf } from '../../connections/paste-values.ts';
-import type { Preset } from '../../connections/presets/preset.ts';
-import { presets } from '../../connections/presets/presets.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { notFound } from '../../http/errors.ts';
-import { bodyLimit } from '../../http/input.ts';
-import { inLanguage, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { bodyLimit } from '../../base/http/input.ts';
+import { inLanguage, t } from '../../base/texts/text.ts';
+import { pasteValuesOf } from '../../federation/connections/paste-values.ts';
+import type { Preset } from '../../federation/connections/presets/preset.ts';
+import { presets } from '../../federation/connections/presets/presets.ts';
 import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { lines } from '../console/text-area.ts';

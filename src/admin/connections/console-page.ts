@@ -1,6 +1,6 @@
 // The page of one connection: what it is, what can be done, and the state of its secrets, domains and documents.
-import type { Context } from '../../http/context.ts';
-import { t } from '../../texts/text.ts';
+import type { Context } from '../../base/http/context.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Action, Block, ConsolePage } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { fileNotice } from '../console/managed-by-file.ts';

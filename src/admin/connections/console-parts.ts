@@ -1,16 +1,16 @@
 // What the pages of connections share: blocks of one connection, and what is wrong with it.
 
-import type { ConnectionKind } from '../../connections/connection.ts';
-import type { DocumentKind } from '../../connections/document-checks.ts';
-import { networkSentence } from '../../connections/network-sentences.ts';
-import { presetOf } from '../../connections/presets/presets.ts';
-import { type SecretPurpose, secretPurposesOf } from '../../connections/schema.ts';
-import { rejectedSecret, type SecretInfo } from '../../connections/secrets.ts';
+import type { Context } from '../../base/http/context.ts';
+import { forbidden } from '../../base/http/errors.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { listOf, type PageText, t } from '../../base/texts/text.ts';
+import type { ConnectionKind } from '../../federation/connections/connection.ts';
+import type { DocumentKind } from '../../federation/connections/document-checks.ts';
+import { networkSentence } from '../../federation/connections/network-sentences.ts';
+import { presetOf } from '../../federation/connections/presets/presets.ts';
+import { type SecretPurpose, secretPurposesOf } from '../../federation/connections/schema.ts';
+import { rejectedSecret, type SecretInfo } from '../../federation/connections/secrets.ts';
 import type { Tries } from '../../federation/tries.ts';
-import type { Context } from '../../http/context.ts';
-import { forbidden } from '../../http/errors.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { listOf, type PageText, t } from '../../texts/text.ts';
 import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import type { Frame } from '../console/frame.ts';

@@ -2,11 +2,11 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
-import type { Connection } from '../../connections/connection.ts';
-import type { Extras, State } from '../../http/context.ts';
-import { parseForm } from '../../http/input.ts';
-import type { EndResult } from '../../logout/end-session.ts';
-import { type PageText, sentences, t } from '../../texts/text.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import type { Connection } from '../../federation/connections/connection.ts';
+import type { EndResult } from '../../protocols/logout/end-session.ts';
 import type { ConsolePage, Field } from '../console/blocks.ts';
 import { assertTypedName, deletionForm, readTypedName } from '../console/danger-zone.ts';
 import { endedNotice } from '../sessions/console.ts';

@@ -1,13 +1,13 @@
 // "Try it": a real sign-in at the upstream that writes nothing, and what it would do. Also for a connection that is disabled.
 import type Router from '@koa/router';
 import { z } from 'zod';
-import { networkSentence } from '../../connections/network-sentences.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { forbidden } from '../../base/http/errors.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { listOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Preview } from '../../federation/accounts/resolve.ts';
+import { networkSentence } from '../../federation/connections/network-sentences.ts';
 import type { FailedTry, FinishedTry } from '../../federation/tries.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { forbidden } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
-import { listOf, type PageText, t } from '../../texts/text.ts';
 import type { Block, Cell, ConsolePage } from '../console/blocks.ts';
 import { type ConnectionPagesDependencies, pathOf, WRITE } from './console-parts.ts';
 import { directoryProblemTexts } from './directory-problems.ts';

@@ -1,9 +1,9 @@
 // /admin/connections: the upstream identity providers at which users sign in.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { bodyLimit, parseQuery } from '../../http/input.ts';
-import { listOf, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { bodyLimit, parseQuery } from '../../base/http/input.ts';
+import { listOf, t } from '../../base/texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';

@@ -1,19 +1,20 @@
 // Finds the connection that an action changes, with everything that belongs to it, and checks the rights of the actor and the
 // version that the change was made of.
-import type { Actor } from '../../audit/audit.ts';
-import type { Connection } from '../../connections/connection.ts';
-import type { Connections } from '../../connections/connections.ts';
-import type { ConnectionDocuments, DocumentState } from '../../connections/documents.ts';
-import type { ConnectionDomain } from '../../connections/domains.ts';
-import { type DeclaredConnection, entryOf } from '../../connections/entry.ts';
-import { type PasteValue, pasteValuesOf } from '../../connections/paste-values.ts';
-import type { SecretInfo } from '../../connections/secrets.ts';
-import { forbidden } from '../../http/errors.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import type { Db, Tx } from '../../storage/database.ts';
-import { lockRow } from '../../storage/row-lock.ts';
-import type { Sql } from '../../storage/statements.ts';
-import { t } from '../../texts/text.ts';
+
+import { forbidden } from '../../base/http/errors.ts';
+import type { Db, Tx } from '../../base/storage/database.ts';
+import { lockRow } from '../../base/storage/row-lock.ts';
+import type { Sql } from '../../base/storage/statements.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Connection } from '../../federation/connections/connection.ts';
+import type { Connections } from '../../federation/connections/connections.ts';
+import type { ConnectionDocuments, DocumentState } from '../../federation/connections/documents.ts';
+import type { ConnectionDomain } from '../../federation/connections/domains.ts';
+import { type DeclaredConnection, entryOf } from '../../federation/connections/entry.ts';
+import { type PasteValue, pasteValuesOf } from '../../federation/connections/paste-values.ts';
+import type { SecretInfo } from '../../federation/connections/secrets.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 export interface ConnectionDetails {

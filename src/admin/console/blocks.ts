@@ -1,7 +1,7 @@
 // The parts that pages of the console are made of (README.md). A page says what it shows, views/admin/page.eta
 // and its partials say how: so all pages look alike, work without script, and escape in one place.
 
-import type { PageText } from '../../texts/text.ts';
+import type { PageText } from '../../base/texts/text.ts';
 import type {
   Action,
   Bar,

@@ -1,6 +1,6 @@
 // The smaller parts of a page: what stands in the cells of lists and facts, buttons, events, checks, answers and faults.
 
-import type { PageText } from '../../texts/text.ts';
+import type { PageText } from '../../base/texts/text.ts';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
 

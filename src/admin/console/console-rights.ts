@@ -1,11 +1,12 @@
 // What the administrator of each request may do.
-import type { Context, Middleware } from '../../http/context.ts';
-import { type AppError, type ErrorOptions, forbidden } from '../../http/errors.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import { OWN_PREFIX } from '../../rbac/built-in.ts';
-import { meets, type Need, type Rights } from '../../rbac/rights.ts';
-import type { SignedIn } from '../../rp/signed-in.ts';
-import { type PageLink, t } from '../../texts/text.ts';
+
+import type { SignedIn } from '../../account/rp/signed-in.ts';
+import type { Context, Middleware } from '../../base/http/context.ts';
+import { type AppError, type ErrorOptions, forbidden } from '../../base/http/errors.ts';
+import { type PageLink, t } from '../../base/texts/text.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
+import { OWN_PREFIX } from '../../people/rbac/built-in.ts';
+import { meets, type Need, type Rights } from '../../people/rbac/rights.ts';
 import { firstPage } from './navigation.ts';
 
 export type ConsoleRights = ReturnType<typeof createConsoleRights>;

@@ -1,9 +1,9 @@
 // The danger zone of a page, and the form that deletes: what is deleted permanently is named by the administrator first. Only on
 // pages: a request of the API names it in its path.
-import type { Context } from '../../http/context.ts';
-import { badRequest } from '../../http/errors.ts';
-import { readForm } from '../../http/input.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Context } from '../../base/http/context.ts';
+import { badRequest } from '../../base/http/errors.ts';
+import { readForm } from '../../base/http/input.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 import type { Block, Field, FormBlock } from './blocks.ts';
 
 /** The last box of a page: what is hard to undo, each with its consequence. */

@@ -1,10 +1,10 @@
-// An error of a request under /admin, in the frame of the console: what happened, and where it goes on. src/http/error-handler.ts decides
+// An error of a request under /admin, in the frame of the console: what happened, and where it goes on. src/base/http/error-handler.ts decides
 // which error it is, and answers with its own page where there is no administrator.
 import { STATUS_CODES } from 'node:http';
-import type { Context } from '../../http/context.ts';
-import type { AppError } from '../../http/errors.ts';
-import { type Need, permissionsOf } from '../../rbac/rights.ts';
-import { type PageLink, type PageText, Text, t } from '../../texts/text.ts';
+import type { Context } from '../../base/http/context.ts';
+import type { AppError } from '../../base/http/errors.ts';
+import { type PageLink, type PageText, Text, t } from '../../base/texts/text.ts';
+import { type Need, permissionsOf } from '../../people/rbac/rights.ts';
 import type { Action, Block, ConsolePage } from './blocks.ts';
 import { otherAccount } from './console-rights.ts';
 import { entryOf } from './navigation.ts';

@@ -1,5 +1,5 @@
 // How soon something expires, as a tag beside the date: certificates and secrets.
-import { t } from '../../texts/text.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Cell, Mark } from './cells.ts';
 
 const DAY_MS = 86_400_000;

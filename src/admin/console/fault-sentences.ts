@@ -1,11 +1,11 @@
 // What is wrong with a sent form, in sentences for an administrator. The faults come from the schemas of the configuration file and the API
-// (platform/fault-messages.ts), whose messages are halves of sentences about a key; here each becomes a sentence in the language of the
+// (base/platform/fault-messages.ts), whose messages are halves of sentences about a key; here each becomes a sentence in the language of the
 // page with the label of its field, and leads to it.
 
-import type { AppError, ErrorCode, FieldFault } from '../../http/errors.ts';
-import { type FaultKey, faultEntries, typeNames } from '../../platform/fault-messages.ts';
-import { SOURCE_LANGUAGE } from '../../texts/languages.ts';
-import { currentLanguage, type PageText, Text, t } from '../../texts/text.ts';
+import type { AppError, ErrorCode, FieldFault } from '../../base/http/errors.ts';
+import { type FaultKey, faultEntries, typeNames } from '../../base/platform/fault-messages.ts';
+import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
+import { currentLanguage, type PageText, Text, t } from '../../base/texts/text.ts';
 import type { ConsolePage, Field, FieldsElsewhere, PageFault } from './blocks.ts';
 
 /** What the sentence is about. */
@@ -142,7 +142,7 @@ const UNNAMED: ReadonlySet<FaultKey | undefined> = new Set([
   ...(['attribute-value', 'unknown-attribute', 'slow-pattern', 'value-too-long'] as const),
 ]);
 
-/** The sentence, in English where the message has no text (platform/fault-messages.ts). */
+/** The sentence, in English where the message has no text (base/platform/fault-messages.ts). */
 function sentenceOf(message: PageText, subject: Subject): Pick<PageFault, 'message' | 'language'> {
   if (message instanceof Text) return { message: ofText(String(message), subject) };
   const text = translated(message, subject);

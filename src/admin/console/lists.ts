@@ -1,5 +1,5 @@
 // What the lists of the console share: sorting by a column, counts, and the first page.
-import { inLanguage, type PageText, type Text, t } from '../../texts/text.ts';
+import { inLanguage, type PageText, type Text, t } from '../../base/texts/text.ts';
 import type { Column } from './blocks.ts';
 import { listPath } from './frame.ts';
 

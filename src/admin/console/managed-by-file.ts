@@ -1,5 +1,5 @@
 // What the pages say about what the configuration file declares: it is displayed, and not changed here.
-import { t } from '../../texts/text.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Block, Mark } from './blocks.ts';
 
 /** Beside the title, or in a list. */

@@ -1,6 +1,6 @@
 // The names of the users and applications on a page, by id, with one query for all users and one for all applications.
-import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
-import type { Db } from '../../storage/database.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
+import type { Db } from '../../base/storage/database.ts';
 import type { Mark } from './blocks.ts';
 
 export type Names = ReturnType<typeof createNames>;

@@ -1,7 +1,8 @@
 // The navigation of the console: the pages that an administrator may open.
-import { meets, type Need, type Rights, within } from '../../rbac/rights.ts';
-import { MOST_COUNTED } from '../../rejections/rejections.ts';
-import { type PageText, t } from '../../texts/text.ts';
+
+import { type PageText, t } from '../../base/texts/text.ts';
+import { MOST_COUNTED } from '../../core/rejections/rejections.ts';
+import { meets, type Need, type Rights, within } from '../../people/rbac/rights.ts';
 
 interface Entry {
   href: string;

@@ -1,7 +1,8 @@
 // The permissions for Gatehouse in words: in the role editor, on the pages of API keys, and on the error page of a missing permission.
-import type { OwnPermission } from '../../rbac/built-in.ts';
-import { type Need, parseLimited, permissionsOf, withoutLimit } from '../../rbac/rights.ts';
-import { allOf, oneOf, type PageText, sentences, type Text, t } from '../../texts/text.ts';
+
+import { allOf, oneOf, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import { type Need, parseLimited, permissionsOf, withoutLimit } from '../../people/rbac/rights.ts';
 import type { Mark, Option } from './blocks.ts';
 
 const WORDS: Partial<Record<OwnPermission, Text>> = {

@@ -1,7 +1,7 @@
 // A form whose values are checked while it is carried out, so that a fault is displayed in the form and not on an error page.
 import type { output, ZodType } from 'zod';
-import type { Context } from '../../http/context.ts';
-import { type FieldOptions, parse, readForm } from '../../http/input.ts';
+import type { Context } from '../../base/http/context.ts';
+import { type FieldOptions, parse, readForm } from '../../base/http/input.ts';
 
 export interface TypedForm<Given> {
   /** As it was typed, where a value is wrong: for the form that is displayed again. */

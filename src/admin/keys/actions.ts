@@ -1,7 +1,7 @@
 // The signing keys and their rotation, which the keyring audits itself.
-import type { Actor } from '../../audit/audit.ts';
-import type { KeyInfo, Keyring, RotationOutcome } from '../../keys/keyring.ts';
-import type { RotationRequest } from '../../keys/rotation.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { KeyInfo, Keyring, RotationOutcome } from '../../core/keys/keyring.ts';
+import type { RotationRequest } from '../../core/keys/rotation.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 export type KeyAdmin = ReturnType<typeof createKeyAdmin>;

@@ -1,7 +1,7 @@
 // /api/admin/keys: the public side of the signing keys, and their rotation.
 import { z } from 'zod';
-import type { KeyInfo, RotationOutcome } from '../../keys/keyring.ts';
-import { keyAlgs, keyUses } from '../../keys/rotation.ts';
+import type { KeyInfo, RotationOutcome } from '../../core/keys/keyring.ts';
+import { keyAlgs, keyUses } from '../../core/keys/rotation.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { iso, time } from '../api/parts.ts';
 import type { KeyAdmin } from './actions.ts';

@@ -1,6 +1,7 @@
 // The names of the uses of keys, and the list of those who verify SAML signatures.
-import type { KeyUse } from '../../keys/rotation.ts';
-import { type PageText, sentences, t } from '../../texts/text.ts';
+
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import type { KeyUse } from '../../core/keys/rotation.ts';
 import type { Block, Cell } from '../console/blocks.ts';
 import type { Verifier } from './readiness.ts';
 

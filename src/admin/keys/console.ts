@@ -2,13 +2,13 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { notFound } from '../../http/errors.ts';
-import { parseForm, parseQuery } from '../../http/input.ts';
-import type { KeyInfo, RotationOutcome } from '../../keys/keyring.ts';
-import { type KeyState, type KeyUse, keyUses, type RotationPolicy } from '../../keys/rotation.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { parseForm, parseQuery } from '../../base/http/input.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { KeyInfo, RotationOutcome } from '../../core/keys/keyring.ts';
+import { type KeyState, type KeyUse, keyUses, type RotationPolicy } from '../../core/keys/rotation.ts';
 import type { Action, Block, Cell, Stage } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import type { Frame } from '../console/frame.ts';

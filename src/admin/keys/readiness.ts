@@ -1,8 +1,8 @@
 // The parties that verify the SAML signatures of this server, and the state of each: a rotation breaks those without the next certificate.
 import type { Application } from '../../applications/application.ts';
-import type { Actor } from '../../audit/audit.ts';
-import { limits } from '../../limits.ts';
-import type { Db } from '../../storage/database.ts';
+import { limits } from '../../base/limits.ts';
+import type { Db } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { ApplicationAdmin } from '../applications/actions.ts';
 import type { SignInCounts } from '../applications/sign-in-counts.ts';
 

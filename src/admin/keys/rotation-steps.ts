@@ -1,7 +1,8 @@
 // The steps of a rotation, with their consequences: OpenID Connect takes one, SAML two, because the other side has to read the metadata again.
-import type { KeyInfo } from '../../keys/keyring.ts';
-import { type KeyUse, planRotation, type RotationPolicy } from '../../keys/rotation.ts';
-import { type PageText, type Text, t } from '../../texts/text.ts';
+
+import { type PageText, type Text, t } from '../../base/texts/text.ts';
+import type { KeyInfo } from '../../core/keys/keyring.ts';
+import { type KeyUse, planRotation, type RotationPolicy } from '../../core/keys/rotation.ts';
 import { TITLES } from './console-parts.ts';
 
 export interface Rotation {

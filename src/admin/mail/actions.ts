@@ -1,17 +1,16 @@
 // The outbox: recipients, subjects and delivery; never the text, which holds links and codes. And the test email.
 
-import type { Account } from '../../accounts/account.ts';
-import type { Actor, Audit } from '../../audit/audit.ts';
-import { conflict, notFound, tooManyRequests } from '../../http/errors.ts';
-import { countUnsentMail, mailOf } from '../../mail/message-store.ts';
-import { type MailKind, recipientOf } from '../../mail/messages.ts';
-import type { Outbox } from '../../mail/outbox.ts';
-import type { TestMail } from '../../mail/test-mail.ts';
-import type { SendOutcome } from '../../mail/transport.ts';
-import type { MailLimits } from '../../rate-limits/mail-limits.ts';
-import { type Db, transaction } from '../../storage/database.ts';
-
-import { t } from '../../texts/text.ts';
+import { conflict, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import { type Db, transaction } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { countUnsentMail, mailOf } from '../../core/mail/message-store.ts';
+import { type MailKind, recipientOf } from '../../core/mail/messages.ts';
+import type { Outbox } from '../../core/mail/outbox.ts';
+import type { TestMail } from '../../core/mail/test-mail.ts';
+import type { SendOutcome } from '../../core/mail/transport.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { MailLimits } from '../../people/rate-limits/mail-limits.ts';
 
 export type MailState = 'waiting' | 'sent' | 'failed';
 

@@ -2,14 +2,14 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Brand } from '../../brand/brand.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { notFound } from '../../http/errors.ts';
-import { parseQuery } from '../../http/input.ts';
-import { languageForPeople } from '../../http/pages/language.ts';
-import { administratorMails, type MailKind } from '../../mail/messages.ts';
-import { directionOf, SOURCE_LANGUAGE } from '../../texts/languages.ts';
-import { t } from '../../texts/text.ts';
+import type { Brand } from '../../applications/brand/brand.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { languageForPeople } from '../../base/http/pages/language.ts';
+import { directionOf, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
+import { t } from '../../base/texts/text.ts';
+import { administratorMails, type MailKind } from '../../core/mail/messages.ts';
 import {
   applicationField,
   languageField,

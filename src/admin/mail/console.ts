@@ -1,10 +1,10 @@
 // /admin/mail: how mail leaves this server, a test email with the answer of the mail server, and the queue.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { parseQuery } from '../../http/input.ts';
-import type { SendOutcome } from '../../mail/transport.ts';
-import { t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { t } from '../../base/texts/text.ts';
+import type { SendOutcome } from '../../core/mail/transport.ts';
 import type { Action, Block, Cell, ConsolePage, Mark, Search } from '../console/blocks.ts';
 import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';

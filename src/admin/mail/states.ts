@@ -1,5 +1,5 @@
 // What became of an email, in words: the state is read from the outbox whenever a page is displayed.
-import { type PageText, t } from '../../texts/text.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 import type { Cell, Mark, Tone } from '../console/blocks.ts';
 import type { MailState, MailView } from './actions.ts';
 

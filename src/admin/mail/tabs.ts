@@ -1,5 +1,5 @@
 // The tabs of Email.
-import { t } from '../../texts/text.ts';
+import { t } from '../../base/texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 
 export function mailTabs(current: 'queue' | 'templates'): NonNullable<ConsolePage['tabs']> {

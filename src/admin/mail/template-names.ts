@@ -1,6 +1,7 @@
 // What each kind of mail is called in the console.
-import type { MailKind } from '../../mail/messages.ts';
-import { type PageText, t } from '../../texts/text.ts';
+
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { MailKind } from '../../core/mail/messages.ts';
 
 export const templateNames: Record<MailKind, PageText> = {
   invitation: t('console.mail.template.invitation'),

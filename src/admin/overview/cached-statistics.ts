@@ -1,7 +1,7 @@
 // Statistics of a large database take up to a second to count, and on SQLite nothing else runs meanwhile. So the last ones are used for a
 // while, with the time at which they were counted, and new ones are counted after the answer.
-import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
 import type { Statistics } from './statistics.ts';
 
 const { countedRows, msPerRow, maxAgeMs } = limits.statistics;

@@ -1,10 +1,10 @@
 // /admin: statistics, and what an administrator should look at.
 import Router from '@koa/router';
-import type { Extras, State } from '../../http/context.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
-import { waitText } from '../../texts/durations.ts';
-import { type PageText, sentences, t } from '../../texts/text.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { waitText } from '../../base/texts/durations.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { type Block, maxBarValue } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';

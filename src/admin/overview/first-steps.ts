@@ -1,9 +1,9 @@
 // What a new installation still needs, at the top of the overview until all of it is done.
-import type { Config } from '../../config.ts';
-import type { AccountFactors } from '../../mfa/account-factors.ts';
-import { hasSecondFactor } from '../../mfa/policy.ts';
-import type { Need } from '../../rbac/rights.ts';
-import { sentences, t } from '../../texts/text.ts';
+import type { Config } from '../../base/config.ts';
+import { sentences, t } from '../../base/texts/text.ts';
+import type { AccountFactors } from '../../people/mfa/account-factors.ts';
+import { hasSecondFactor } from '../../people/mfa/policy.ts';
+import type { Need } from '../../people/rbac/rights.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
 import type { Block, Step } from '../console/blocks.ts';
 import type { Statistics } from './statistics.ts';

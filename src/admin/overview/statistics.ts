@@ -1,11 +1,12 @@
 // Numbers for the overview: what there is, and how many signed in, day by day and by application.
-import { timesOf } from '../../audit/repeated-entries.ts';
-import { countUnsentMail } from '../../mail/message-store.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Db } from '../../storage/database.ts';
-import type { Dialect } from '../../storage/dialect.ts';
-import { joinFragments } from '../../storage/fragments.ts';
-import type { Sql } from '../../storage/statements.ts';
+
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Db } from '../../base/storage/database.ts';
+import type { Dialect } from '../../base/storage/dialect.ts';
+import { joinFragments } from '../../base/storage/fragments.ts';
+import type { Sql } from '../../base/storage/statements.ts';
+import { timesOf } from '../../core/audit/repeated-entries.ts';
+import { countUnsentMail } from '../../core/mail/message-store.ts';
 import { signInsOf } from '../applications/sign-in-counts.ts';
 
 export interface Statistics {

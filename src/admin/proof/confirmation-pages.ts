@@ -1,9 +1,10 @@
 // The pages around a sensitive change without a fresh sign-in: who is signed in and why it is needed, then the form again.
-import type { Account } from '../../accounts/account.ts';
-import type { Proof } from '../../audit/audit.ts';
-import type { Fields } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
-import { type PageText, sentences, t } from '../../texts/text.ts';
+
+import type { Fields } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import type { Proof } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
 import type { ConsolePage, Field, FormBlock, TextBlock } from '../console/blocks.ts';
 import type { StoredForm } from './stored-form.ts';
 

@@ -2,11 +2,11 @@
 // the form as it was filled in. It changes nothing itself: the form goes to its own address, with the CSRF token of its user.
 // /admin/result/:result: the page with a new secret, for an hour in the session that made it.
 import Router from '@koa/router';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { notFound } from '../../http/errors.ts';
-import type { StoredPages } from '../../http/stored-pages.ts';
-import type { SignedIn } from '../../rp/signed-in.ts';
-import { t } from '../../texts/text.ts';
+import type { SignedIn } from '../../account/rp/signed-in.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { notFound } from '../../base/http/errors.ts';
+import type { StoredPages } from '../../base/http/stored-pages.ts';
+import { t } from '../../base/texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { confirmationPage, filledInPage } from './confirmation-pages.ts';

@@ -1,10 +1,11 @@
 // The changes of an administrator that need a fresh sign-in. Each action says which one it makes, and this file alone decides,
 // so that console and API apply the same rule. Applications, the command line and the configuration file act without a user.
-import type { Actor, Proof } from '../../audit/audit.ts';
-import { AppError } from '../../http/errors.ts';
-import { limits } from '../../limits.ts';
-import { MAILED_CODE_CLAIMS, MFA_ACR } from '../../mfa/acr.ts';
-import { type PageText, type Text, t } from '../../texts/text.ts';
+
+import { AppError } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { type PageText, type Text, t } from '../../base/texts/text.ts';
+import type { Actor, Proof } from '../../core/audit/audit.ts';
+import { MAILED_CODE_CLAIMS, MFA_ACR } from '../../people/mfa/acr.ts';
 
 /** Of each the confirmation page says what it is: `console.proof.change.…`. */
 const sensitiveChanges = [

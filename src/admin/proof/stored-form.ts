@@ -1,6 +1,6 @@
 // A form of the console that was sent without a fresh sign-in, and the addresses of the pages that wait in the database
-// (http/stored-pages.ts).
-import type { PageText } from '../../texts/text.ts';
+// (base/http/stored-pages.ts).
+import type { PageText } from '../../base/texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 
 /** The path of the page that asks for the sign-in; the value of the form follows. */

@@ -1,11 +1,11 @@
 // Changes of APIs (resource servers): each names the version that it is made for, and the row is locked meanwhile. A scope that
 // is tied to a permission is meant for its holders, so only an actor who has the permission ties and unties it.
 import type { Resource, Resources } from '../../applications/resources.ts';
-import type { Actor } from '../../audit/audit.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import { type Db, type Tx, transaction } from '../../storage/database.ts';
-import { lockRow } from '../../storage/row-lock.ts';
-import type { Sql } from '../../storage/statements.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { lockRow } from '../../base/storage/row-lock.ts';
+import type { Sql } from '../../base/storage/statements.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Resource } from '../../applications/resources.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
-import { keyAlgs } from '../../keys/rotation.ts';
+import { keyAlgs } from '../../core/keys/rotation.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { ResourceAdmin } from './actions.ts';
 

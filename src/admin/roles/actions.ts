@@ -1,16 +1,17 @@
 // Changes of roles: those of the configuration file are read-only, and each change names the version that it is made for.
-import type { Actor } from '../../audit/audit.ts';
-import { forbidden } from '../../http/errors.ts';
-import { limits } from '../../limits.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import { descriptionOf } from '../../rbac/role.ts';
-import type { NewRole, Role, Roles } from '../../rbac/roles.ts';
-import { inChunks } from '../../storage/chunks.ts';
-import { type Db, type Tx, transaction } from '../../storage/database.ts';
-import { fragment, joinFragments } from '../../storage/fragments.ts';
-import { lockRow } from '../../storage/row-lock.ts';
-import type { Sql } from '../../storage/statements.ts';
-import type { PageText } from '../../texts/text.ts';
+
+import { forbidden } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { fragment, joinFragments } from '../../base/storage/fragments.ts';
+import { lockRow } from '../../base/storage/row-lock.ts';
+import type { Sql } from '../../base/storage/statements.ts';
+import type { PageText } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
+import { descriptionOf } from '../../people/rbac/role.ts';
+import type { NewRole, Role, Roles } from '../../people/rbac/roles.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';

@@ -1,10 +1,10 @@
 // /api/admin/roles, and /api/admin/permissions with the roles that have each.
 
 import { z } from 'zod';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '../../rbac/names.ts';
-import { isBrokenLimit, LIMIT_SYNTAX } from '../../rbac/rights.ts';
-import type { Role } from '../../rbac/roles.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '../../people/rbac/names.ts';
+import { isBrokenLimit, LIMIT_SYNTAX } from '../../people/rbac/rights.ts';
+import type { Role } from '../../people/rbac/roles.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, paged, pageOf } from '../api/parts.ts';
 import type { RoleAdmin } from './actions.ts';

@@ -1,11 +1,11 @@
 // /admin/roles and /admin/roles/permissions: the list of the roles, and the permissions of all of them as a matrix.
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { parseQuery } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
-import { descriptionOf, type Role } from '../../rbac/role.ts';
-import { inLanguage, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { inLanguage, t } from '../../base/texts/text.ts';
+import { descriptionOf, type Role } from '../../people/rbac/role.ts';
 import type { Block, Cell, Search } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { sortColumn, sortedBy } from '../console/lists.ts';

@@ -2,16 +2,16 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Account } from '../../accounts/account.ts';
-import type { AccountSummary } from '../../accounts/account-list.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { badRequest, forbidden, notFound } from '../../http/errors.ts';
-import { parseForm, parseQuery } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import { within } from '../../rbac/rights.ts';
-import type { Role } from '../../rbac/roles.ts';
-import { t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { badRequest, forbidden, notFound } from '../../base/http/errors.ts';
+import { parseForm, parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { AccountSummary } from '../../people/accounts/account-list.ts';
+import { within } from '../../people/rbac/rights.ts';
+import type { Role } from '../../people/rbac/roles.ts';
 import type { Block, Cell, ConsolePage } from '../console/blocks.ts';
 import { type Frame, listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, pageLinks } from '../console/lists.ts';

@@ -1,13 +1,13 @@
 // /admin/roles: the roles, their permissions as a matrix, and each role with its permissions, members and applications.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { forbidden } from '../../http/errors.ts';
-import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
-import { missingReads } from '../../rbac/rights.ts';
-import type { Role } from '../../rbac/role.ts';
-import { inLanguage, type PageText, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { forbidden } from '../../base/http/errors.ts';
+import { bodyLimit, parseForm, parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
+import { missingReads } from '../../people/rbac/rights.ts';
+import type { Role } from '../../people/rbac/role.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { assertTypedName, dangerZone, deletionForm, readTypedName } from '../console/danger-zone.ts';

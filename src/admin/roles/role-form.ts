@@ -1,7 +1,8 @@
 // The form of a role: name, description, and its permissions as boxes by resource, with rows for all others.
-import { builtInRoles, OWN_PREFIX } from '../../rbac/built-in.ts';
-import { parsePermission } from '../../rbac/names.ts';
-import { type Text, t } from '../../texts/text.ts';
+
+import { type Text, t } from '../../base/texts/text.ts';
+import { builtInRoles, OWN_PREFIX } from '../../people/rbac/built-in.ts';
+import { parsePermission } from '../../people/rbac/names.ts';
 import type { Field, FormSection, Option } from '../console/blocks.ts';
 import { permissionWords } from '../console/permission-words.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';

@@ -1,8 +1,8 @@
 // The frame of a role's pages: its tabs, who manages it, and the applications that it opens.
-import type { Context } from '../../http/context.ts';
-import { type Need, within } from '../../rbac/rights.ts';
-import { descriptionOf, type Role } from '../../rbac/role.ts';
-import { sentences, type Text, t } from '../../texts/text.ts';
+import type { Context } from '../../base/http/context.ts';
+import { sentences, type Text, t } from '../../base/texts/text.ts';
+import { type Need, within } from '../../people/rbac/rights.ts';
+import { descriptionOf, type Role } from '../../people/rbac/role.ts';
 import { productPresets } from '../applications/presets/presets.ts';
 import type { Block, ConsolePage, Mark } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';

@@ -1,6 +1,6 @@
 // The searches of long lists of permissions. They are forms that only read, so they work without script.
 import { z } from 'zod';
-import { t } from '../../texts/text.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Block, Field, FormSection, Option, Search } from '../console/blocks.ts';
 
 /** A role's page has a search from so many boxes on. */

@@ -1,16 +1,16 @@
 // Single sign-on sessions: their user, browser and applications, and their end.
 import type { Applications } from '../../applications/applications.ts';
-import type { Actor } from '../../audit/audit.ts';
-import { notFound } from '../../http/errors.ts';
-import { limits } from '../../limits.ts';
-import type { EndResult, EndSession } from '../../logout/end-session.ts';
-import type { SessionEntry, Sessions } from '../../oidc/store/sessions/sessions.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import type { OwnPermission } from '../../rbac/built-in.ts';
-import { isMemberOf } from '../../rbac/members.ts';
-import type { Db } from '../../storage/database.ts';
-import { fragment, trustedText } from '../../storage/fragments.ts';
-import { t } from '../../texts/text.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import type { Db } from '../../base/storage/database.ts';
+import { fragment, trustedText } from '../../base/storage/fragments.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import { isMemberOf } from '../../people/rbac/members.ts';
+import type { EndResult, EndSession } from '../../protocols/logout/end-session.ts';
+import type { SessionEntry, Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
 import { nameAndUsername } from '../console/names.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 

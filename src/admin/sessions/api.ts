@@ -1,6 +1,6 @@
 // /api/admin/sessions: the live single sign-on sessions.
 import { z } from 'zod';
-import { within } from '../../rbac/rights.ts';
+import { within } from '../../people/rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
 import type { UserAdmin } from '../users/actions.ts';

@@ -1,13 +1,15 @@
 // Changes of settings: those of the configuration file are read-only, secrets are written and never read back, and each
 // change is audited with the value before and after.
 
-import type { Actor, Audit } from '../../audit/audit.ts';
-import type { ImageStore } from '../../brand/image-store.ts';
-import { pictureNames, withStoredPictures } from '../../brand/pictures.ts';
-import { badRequest, forbidden } from '../../http/errors.ts';
-import { inNetworks } from '../../network/networks.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import type { Authority } from '../../rbac/authority.ts';
+import type { ImageStore } from '../../applications/brand/image-store.ts';
+import { pictureNames, withStoredPictures } from '../../applications/brand/pictures.ts';
+import { badRequest, forbidden } from '../../base/http/errors.ts';
+import { inNetworks } from '../../base/network/networks.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { type TextValues, textFaults, textsBeside } from '../../base/texts/overrides.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor, Audit } from '../../core/audit/audit.ts';
 import {
   type SettingEntry,
   type SettingName,
@@ -16,10 +18,8 @@ import {
   settingNames,
   withoutSecrets,
   withStoredSecrets,
-} from '../../settings/settings.ts';
-import { type Db, type Tx, transaction } from '../../storage/database.ts';
-import { type TextValues, textFaults, textsBeside } from '../../texts/overrides.ts';
-import { t } from '../../texts/text.ts';
+} from '../../core/settings/settings.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { settingPermission } from './setting-groups.ts';

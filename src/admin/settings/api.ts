@@ -1,11 +1,11 @@
 // /api/admin/settings, and /api/admin/configuration: everything as a configuration file.
 import { z } from 'zod';
-import { imageLimits } from '../../brand/limits.ts';
+import { imageLimits } from '../../applications/brand/limits.ts';
+import { limits } from '../../base/limits.ts';
+import { inTurns } from '../../base/platform/turns.ts';
 import type { Plan } from '../../config-file/config-file.ts';
-import { limits } from '../../limits.ts';
-import { inTurns } from '../../platform/turns.ts';
-import { oneOf } from '../../rbac/rights.ts';
-import { settingSchemas } from '../../settings/settings.ts';
+import { settingSchemas } from '../../core/settings/settings.ts';
+import { oneOf } from '../../people/rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { patchOf } from '../api/parts.ts';
 import type { SettingAdmin, SettingChanges } from './actions.ts';

@@ -1,16 +1,16 @@
 // The setting user_attributes as rows: name, type, allowed values, and whether it is required. A schema that says more stays as JSON.
 
-import type { AttributeSchema } from '../../accounts/attributes.ts';
+import { badRequest } from '../../base/http/errors.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import {
   type AttributeKind,
   isSimpleSchema,
   type SimpleAttribute,
   schemaOf,
   simpleAttributes,
-} from '../../accounts/simple-attributes.ts';
-import { badRequest } from '../../http/errors.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import { type PageText, t } from '../../texts/text.ts';
+} from '../../people/accounts/simple-attributes.ts';
 import type { Field } from '../console/blocks.ts';
 import { linesOf, type Sent } from '../console/row-buttons.ts';
 

@@ -1,10 +1,10 @@
 // The configuration file through the API: the plan of applying one, and the export of the server as one.
 
-import { isPicturePath, picturesIn } from '../../brand/pictures.ts';
+import { isPicturePath, picturesIn } from '../../applications/brand/pictures.ts';
+import { badRequest } from '../../base/http/errors.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
 import type { ConfigFile, Plan } from '../../config-file/config-file.ts';
 import type { FileReader } from '../../config-file/file-reader.ts';
-import { badRequest } from '../../http/errors.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
 
 export type ConfigurationAdmin = ReturnType<typeof createConfigurationAdmin>;
 

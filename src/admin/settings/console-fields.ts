@@ -1,18 +1,18 @@
 // Settings as fields of a form, and the sent form as changes. A setting of the file, or without permission, is displayed and locked.
 
 import { z } from 'zod';
-import type { AttributeSchema } from '../../accounts/attributes.ts';
-import { AppError, badRequest, type FieldFault } from '../../http/errors.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import { faultsOf, sentence } from '../../platform/faults.ts';
+import { AppError, badRequest, type FieldFault } from '../../base/http/errors.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { faultsOf, sentence } from '../../base/platform/faults.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import {
   defaultSettings,
   type SettingEntry,
   type SettingName,
   settingNames,
   settingSchemas,
-} from '../../settings/settings.ts';
-import { type PageText, sentences, t } from '../../texts/text.ts';
+} from '../../core/settings/settings.ts';
+import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import type { Field } from '../console/blocks.ts';
 import { asTyped, isRowButton, type Sent } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';

@@ -1,6 +1,7 @@
 // The label and explanation of each setting, understandable without documentation. The range and the default follow from its schema.
-import { defaultSettings, type SettingName, settingNames } from '../../settings/settings.ts';
-import { type PageText, t } from '../../texts/text.ts';
+
+import { type PageText, t } from '../../base/texts/text.ts';
+import { defaultSettings, type SettingName, settingNames } from '../../core/settings/settings.ts';
 import { isLanguageSetting, type LanguageSetting } from './language-fields.ts';
 
 /** The others are in language-fields.ts. */

@@ -1,11 +1,11 @@
 // /admin/security and /admin/settings: the settings in tabs, each with its source; /admin/settings/edit: all of them on one page.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { parseForm } from '../../http/input.ts';
-import { oneOf } from '../../rbac/rights.ts';
-import type { SettingEntry, SettingName } from '../../settings/settings.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { SettingEntry, SettingName } from '../../core/settings/settings.ts';
+import { oneOf } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import {
   type Block,

@@ -1,8 +1,8 @@
 // The settings of languages as fields of a form. All boxes ticked is the default: languages that are added later are offered too.
-import { badRequest } from '../../http/errors.ts';
-import type { SettingEntry, SettingName } from '../../settings/settings.ts';
-import { languageNames, languages } from '../../texts/languages.ts';
-import { type PageText, sentences, t } from '../../texts/text.ts';
+import { badRequest } from '../../base/http/errors.ts';
+import { languageNames, languages } from '../../base/texts/languages.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import type { SettingEntry, SettingName } from '../../core/settings/settings.ts';
 import type { Field } from '../console/blocks.ts';
 import { ROWS, type Sent, sentValue } from '../console/row-buttons.ts';
 

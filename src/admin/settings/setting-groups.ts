@@ -1,8 +1,8 @@
 // The two groups of settings, each with a permission of its own. A setting is a security setting unless it is listed here,
 // so that a new one is not open to more people than intended.
-import { brandSettings } from '../../brand/brand.ts';
-import type { OwnPermission } from '../../rbac/built-in.ts';
-import type { SettingName } from '../../settings/settings.ts';
+import { brandSettings } from '../../applications/brand/brand.ts';
+import type { SettingName } from '../../core/settings/settings.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
 
 /** Bounded so narrowly, or of so little effect, that a wrong value weakens nothing. */
 const GENERAL: ReadonlySet<SettingName> = new Set([

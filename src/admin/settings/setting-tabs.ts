@@ -1,6 +1,7 @@
 // The settings on the pages of the console: two groups of tabs, each tab with its boxes. Every setting is on one of them.
-import type { SettingName } from '../../settings/settings.ts';
-import { type PageText, t } from '../../texts/text.ts';
+
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { SettingName } from '../../core/settings/settings.ts';
 
 export interface SettingTab {
   href: string;

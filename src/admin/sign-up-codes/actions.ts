@@ -1,9 +1,10 @@
 // Sign-up codes, as administrators use them: created, listed and revoked. An administrator who may create one may also turn the demand for codes off
 // (gatehouse.settings:write-security), so a code gives nobody more than the settings would.
-import type { Actor } from '../../audit/audit.ts';
-import { limits } from '../../limits.ts';
-import type { SignUpCode, SignUpCodes } from '../../sign-up-codes/sign-up-codes.ts';
-import { type Db, transaction } from '../../storage/database.ts';
+
+import { limits } from '../../base/limits.ts';
+import { type Db, transaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { SignUpCode, SignUpCodes } from '../../people/sign-up-codes/sign-up-codes.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 

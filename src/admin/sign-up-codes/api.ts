@@ -1,8 +1,8 @@
 // /api/admin/sign-up-codes: the codes with which people sign up.
 import { z } from 'zod';
-import { limits } from '../../limits.ts';
-import { nameUpTo } from '../../platform/line-schema.ts';
-import type { SignUpCode } from '../../sign-up-codes/sign-up-codes.ts';
+import { limits } from '../../base/limits.ts';
+import { nameUpTo } from '../../base/platform/line-schema.ts';
+import type { SignUpCode } from '../../people/sign-up-codes/sign-up-codes.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, iso, time } from '../api/parts.ts';
 import type { CreatedSignUpCode, SignUpCodeAdmin } from './actions.ts';

@@ -1,11 +1,11 @@
 // /admin/security/sign-up-codes: the codes with which people sign up, a new one, and the revocation of one.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { badRequest, type FieldFault } from '../../http/errors.ts';
-import { limits } from '../../limits.ts';
-import type { SignUpCode } from '../../sign-up-codes/sign-up-codes.ts';
-import { t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { badRequest, type FieldFault } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { t } from '../../base/texts/text.ts';
+import type { SignUpCode } from '../../people/sign-up-codes/sign-up-codes.ts';
 import type { Action, Cell, ConsolePage, Mark } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';

@@ -1,13 +1,13 @@
 // /admin/suggest/…: what a field with autocomplete offers while its user types, as JSON. The same rights as the lists, and the same search.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Actor } from '../../audit/audit.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { forbidden } from '../../http/errors.ts';
-import { parseQuery } from '../../http/input.ts';
-import { hueOf, initials } from '../../http/pages/tokens.ts';
-import { within } from '../../rbac/rights.ts';
-import { inLanguage, type Text, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { forbidden } from '../../base/http/errors.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { hueOf, initials } from '../../base/http/pages/tokens.ts';
+import { inLanguage, type Text, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import { within } from '../../people/rbac/rights.ts';
 import type { ApplicationAdmin } from '../applications/actions.ts';
 import type { Frame } from '../console/frame.ts';
 import { ACCESS_CHECK_NEEDS, SUGGEST, type SuggestionKind } from '../console/suggest.ts';

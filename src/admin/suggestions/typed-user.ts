@@ -1,8 +1,9 @@
 // The user whom a typed text names, such as in a field with suggestions. Every page and filter of the console looks users up here.
-import type { Account } from '../../accounts/account.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
-import type { Actor } from '../../audit/audit.ts';
-import { listOf, type Text, t } from '../../texts/text.ts';
+
+import { listOf, type Text, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { UserAdmin } from '../users/actions.ts';
 
 export interface TypedUser {

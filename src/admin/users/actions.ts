@@ -1,28 +1,29 @@
-// What administrators do with users, for the API and the console alike: rbac/authority.ts decides which users an actor may
+// What administrators do with users, for the API and the console alike: people/rbac/authority.ts decides which users an actor may
 // see and change, the last administrator stays, and a change names the version that it is made for.
-import type { Account } from '../../accounts/account.ts';
-import type { AccountCount, AccountPage, ListAccounts } from '../../accounts/account-list.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
-import type { Profile } from '../../accounts/profile.ts';
-import type { Actor, Audit } from '../../audit/audit.ts';
+
+import type { PasswordReset } from '../../account/recovery/password-reset.ts';
+import type { Invitations } from '../../account/registration/invitation.ts';
+import { AppError, forbidden } from '../../base/http/errors.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import type { Sql } from '../../base/storage/statements.ts';
+import type { PageText } from '../../base/texts/text.ts';
 import { newOneTimePassword } from '../../config-file/new-account.ts';
-import type { Credentials } from '../../credentials/credentials.ts';
+import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { NotifyOwner } from '../../core/mail/notify-owner.ts';
 import type { SsoIds } from '../../federation/sso-ids.ts';
-import { AppError, forbidden } from '../../http/errors.ts';
-import type { EndedAll, EndSession } from '../../logout/end-session.ts';
-import type { NotifyOwner } from '../../mail/notify-owner.ts';
-import type { OwnFactors } from '../../mfa/account-factors.ts';
-import type { Mfa } from '../../mfa/create-mfa.ts';
-import type { FirstEnrolmentState } from '../../mfa/first-enrolment-rule.ts';
-import type { Lockout } from '../../rate-limits/lockout.ts';
-import { type Authority, falseIfForbidden } from '../../rbac/authority.ts';
-import type { OwnPermission } from '../../rbac/built-in.ts';
-import type { Roles } from '../../rbac/roles.ts';
-import type { PasswordReset } from '../../recovery/password-reset.ts';
-import type { Invitations } from '../../registration/invitation.ts';
-import { type Db, type Tx, transaction } from '../../storage/database.ts';
-import type { Sql } from '../../storage/statements.ts';
-import type { PageText } from '../../texts/text.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { AccountCount, AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { Profile } from '../../people/accounts/profile.ts';
+import type { Credentials } from '../../people/credentials/credentials.ts';
+import type { OwnFactors } from '../../people/mfa/account-factors.ts';
+import type { Mfa } from '../../people/mfa/create-mfa.ts';
+import type { FirstEnrolmentState } from '../../people/mfa/first-enrolment-rule.ts';
+import type { Lockout } from '../../people/rate-limits/lockout.ts';
+import { type Authority, falseIfForbidden } from '../../people/rbac/authority.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import type { Roles } from '../../people/rbac/roles.ts';
+import type { EndedAll, EndSession } from '../../protocols/logout/end-session.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';

@@ -1,18 +1,18 @@
 // A user in the API: the same field names as in the configuration file, converted from and to those of accounts.
 import { z } from 'zod';
-import type { Account } from '../../accounts/account.ts';
-import type { AccountSummary } from '../../accounts/account-list.ts';
-import type { Profile } from '../../accounts/profile.ts';
+import { AppError } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { snakeCase } from '../../config-file/plan/user-profile.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { AccountSummary } from '../../people/accounts/account-list.ts';
+import type { Profile } from '../../people/accounts/profile.ts';
 import {
   addressSchema,
   type TextClaim,
   textClaims,
   textFieldNames,
   textFields,
-} from '../../accounts/profile-fields.ts';
-import { snakeCase } from '../../config-file/plan/user-profile.ts';
-import { AppError } from '../../http/errors.ts';
-import { limits } from '../../limits.ts';
+} from '../../people/accounts/profile-fields.ts';
 import { iso, time } from '../api/parts.ts';
 import type { UserDetails } from './actions.ts';
 

@@ -1,8 +1,8 @@
 // /api/admin/users: users, their roles, credentials and second factors.
 import { z } from 'zod';
-import type { Account } from '../../accounts/account.ts';
-import { within } from '../../rbac/rights.ts';
-import type { Tx } from '../../storage/database.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { within } from '../../people/rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, done, flag, paged, pageOf, patchOf, text } from '../api/parts.ts';
 import type { CreatedUser, UserAdmin } from './actions.ts';

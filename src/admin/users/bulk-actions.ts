@@ -1,14 +1,15 @@
 // What an administrator can do with several users at once: a table, from which the list, the page that asks and the change are made.
 // Each user is changed by the same function as alone, with its rights, its audit entry and the protection of the last administrator.
-import type { Account } from '../../accounts/account.ts';
-import type { Actor } from '../../audit/audit.ts';
-import { AppError } from '../../http/errors.ts';
-import { limits } from '../../limits.ts';
-import type { Stopwatch } from '../../platform/clock.ts';
-import { forSeconds } from '../../platform/turns.ts';
-import type { OwnPermission } from '../../rbac/built-in.ts';
-import { type Need, within } from '../../rbac/rights.ts';
-import { type PageText, type Text, t } from '../../texts/text.ts';
+
+import { AppError } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import type { Stopwatch } from '../../base/platform/clock.ts';
+import { forSeconds } from '../../base/platform/turns.ts';
+import { type PageText, type Text, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import { type Need, within } from '../../people/rbac/rights.ts';
 import { assertFreshProof, type SensitiveChange, StepUpNeeded } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
 

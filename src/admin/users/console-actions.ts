@@ -1,14 +1,14 @@
 // What an administrator can do for one user with a button: a table, from which the page of the user and the routes are made.
 import type Router from '@koa/router';
 import type { Notice } from '../../account/account-page-helpers.ts';
-import type { Account } from '../../accounts/account.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
-import type { Actor, Audit } from '../../audit/audit.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { forbidden } from '../../http/errors.ts';
-import type { OwnPermission } from '../../rbac/built-in.ts';
-import { within } from '../../rbac/rights.ts';
-import { sentences, type Text, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { forbidden } from '../../base/http/errors.ts';
+import { sentences, type Text, t } from '../../base/texts/text.ts';
+import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import { within } from '../../people/rbac/rights.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { assertTypedName, readTypedName, typedNameField } from '../console/danger-zone.ts';
 import type { Frame } from '../console/frame.ts';

@@ -1,14 +1,14 @@
 // /admin/users/bulk: a change of several users. The page names them and asks; the result names those who were not changed, and why.
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Account } from '../../accounts/account.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { AppError, badRequest, forbidden } from '../../http/errors.ts';
-import { parseForm, parseQuery } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
-import { plural } from '../../platform/plural.ts';
-import { within } from '../../rbac/rights.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { AppError, badRequest, forbidden } from '../../base/http/errors.ts';
+import { parseForm, parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { plural } from '../../base/platform/plural.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { within } from '../../people/rbac/rights.ts';
 import type { Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';

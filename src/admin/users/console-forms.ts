@@ -1,8 +1,12 @@
 // /admin/users/new and …/:id/edit: the profile and the roles of a user as a form.
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Account } from '../../accounts/account.ts';
-import type { AttributeSchema } from '../../accounts/attributes.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { forbidden } from '../../base/http/errors.ts';
+import { readForm } from '../../base/http/input.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import {
   addressColumn,
   addressPartNames,
@@ -10,12 +14,8 @@ import {
   profileOfTexts,
   textClaims,
   textsOf,
-} from '../../accounts/profile-fields.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { forbidden } from '../../http/errors.ts';
-import { readForm } from '../../http/input.ts';
-import { within } from '../../rbac/rights.ts';
-import { t } from '../../texts/text.ts';
+} from '../../people/accounts/profile-fields.ts';
+import { within } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { type ConsolePage, type Field, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';

@@ -3,12 +3,12 @@
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Audit } from '../../audit/audit.ts';
-import type { Extras, State } from '../../http/context.ts';
-import { badRequest } from '../../http/errors.ts';
-import { acceptUploads, parseForm } from '../../http/input.ts';
-import { within } from '../../rbac/rights.ts';
-import { inLanguage, type PageText, t } from '../../texts/text.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import { badRequest } from '../../base/http/errors.ts';
+import { acceptUploads, parseForm } from '../../base/http/input.ts';
+import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
+import type { Audit } from '../../core/audit/audit.ts';
+import { within } from '../../people/rbac/rights.ts';
 import type { Block, ConsolePage, FormBlock } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { IMPORT_COLUMNS, type ImportResult, type UserImport } from './import.ts';

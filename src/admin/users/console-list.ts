@@ -1,12 +1,12 @@
 // /admin/users: the list, with filters, sorting, and what can be done with several users at once.
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { AccountSort, AccountSummary } from '../../accounts/account-list.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { parseQuery } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
-import { within } from '../../rbac/rights.ts';
-import { t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { t } from '../../base/texts/text.ts';
+import type { AccountSort, AccountSummary } from '../../people/accounts/account-list.ts';
+import { within } from '../../people/rbac/rights.ts';
 import type { Block, Cell, Mark, Search, Selection } from '../console/blocks.ts';
 import { type Frame, listPath, listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';

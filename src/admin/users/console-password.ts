@@ -1,9 +1,9 @@
 // /admin/users/:id/password: a temporary password.
 import type Router from '@koa/router';
-import type { Account } from '../../accounts/account.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { within } from '../../rbac/rights.ts';
-import { t } from '../../texts/text.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { within } from '../../people/rbac/rights.ts';
 import type { Frame } from '../console/frame.ts';
 import type { UserAdmin } from './actions.ts';
 

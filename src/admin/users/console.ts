@@ -1,7 +1,7 @@
 // /admin/users: the list, the pages of one user, and the forms.
 import Router from '@koa/router';
-import type { AttributeSchema } from '../../accounts/attributes.ts';
-import type { Extras, State } from '../../http/context.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import { userActionPages } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';

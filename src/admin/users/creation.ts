@@ -1,16 +1,17 @@
 // A new user, with roles, a password, an imported hash or an invitation, in one transaction.
-import type { Account } from '../../accounts/account.ts';
-import type { Accounts, NewAccount } from '../../accounts/accounts.ts';
-import type { Actor } from '../../audit/audit.ts';
+
+import type { Invitations } from '../../account/registration/invitation.ts';
+import { badRequest, forbidden, unprocessable } from '../../base/http/errors.ts';
+import { type Db, transaction } from '../../base/storage/database.ts';
+import { oneOf, t } from '../../base/texts/text.ts';
 import { createAccountWithPassword } from '../../config-file/new-account.ts';
-import type { Credentials } from '../../credentials/credentials.ts';
-import { badRequest, forbidden, unprocessable } from '../../http/errors.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import type { OwnPermission } from '../../rbac/built-in.ts';
-import type { Roles } from '../../rbac/roles.ts';
-import type { Invitations } from '../../registration/invitation.ts';
-import { type Db, transaction } from '../../storage/database.ts';
-import { oneOf, t } from '../../texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts, NewAccount } from '../../people/accounts/accounts.ts';
+import type { Credentials } from '../../people/credentials/credentials.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import type { Roles } from '../../people/rbac/roles.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { UserLookup } from './lookup.ts';
 import { assertMailed, INVITED_WITH_PASSWORD, passwordRejected } from './outcomes.ts';

@@ -1,8 +1,9 @@
 // Who disabled an account and when, as far as the audit log says it.
-import type { Account } from '../../accounts/account.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
-import type { Audit } from '../../audit/audit.ts';
-import { type Text, t } from '../../texts/text.ts';
+
+import { type Text, t } from '../../base/texts/text.ts';
+import type { Audit } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
 
 /** `by`: a username; undefined for the command line and the configuration file. */
 export interface DisabledBy {

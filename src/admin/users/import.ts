@@ -2,10 +2,19 @@
 // the same and creates nothing.
 
 import { CsvError, parse } from 'csv-parse/sync';
-import type { Accounts } from '../../accounts/accounts.ts';
-import { type AttributeSchema, attributeFaults } from '../../accounts/attributes.ts';
-import { nameKey } from '../../accounts/names.ts';
-import { profileColumns } from '../../accounts/profile.ts';
+import { AppError, badRequest } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import type { Stopwatch } from '../../base/platform/clock.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { forSeconds } from '../../base/platform/turns.ts';
+import { unavailableIn } from '../../base/storage/unavailable.ts';
+import { concatenated, type PageText, sentences, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import { csvCell } from '../../core/audit/export.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import { type AttributeSchema, attributeFaults } from '../../people/accounts/attributes.ts';
+import { nameKey } from '../../people/accounts/names.ts';
+import { profileColumns } from '../../people/accounts/profile.ts';
 import {
   addressColumn,
   addressPartNames,
@@ -13,17 +22,8 @@ import {
   profileOfTexts,
   textClaims,
   textsOf,
-} from '../../accounts/profile-fields.ts';
-import { taggedName } from '../../accounts/tagged-values.ts';
-import type { Actor } from '../../audit/audit.ts';
-import { csvCell } from '../../audit/export.ts';
-import { AppError, badRequest } from '../../http/errors.ts';
-import { limits } from '../../limits.ts';
-import type { Stopwatch } from '../../platform/clock.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import { forSeconds } from '../../platform/turns.ts';
-import { unavailableIn } from '../../storage/unavailable.ts';
-import { concatenated, type PageText, sentences, t } from '../../texts/text.ts';
+} from '../../people/accounts/profile-fields.ts';
+import { taggedName } from '../../people/accounts/tagged-values.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
 import { INVITED_WITH_PASSWORD } from './outcomes.ts';
@@ -68,7 +68,7 @@ export const IMPORT_COLUMNS = [
   'password_hash',
   'invite',
 ] as const;
-/** Beside these, a column such as `name#ja` has the value in another language (accounts/tagged-values.ts). */
+/** Beside these, a column such as `name#ja` has the value in another language (people/accounts/tagged-values.ts). */
 type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number] | `${string}#${string}`, string>>;
 
 /** The import and the export of users, on the same actions as single users. */

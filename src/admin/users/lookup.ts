@@ -1,16 +1,17 @@
 // Finds the user that an administrator acts on, with the checks that all those actions share.
-import type { Account } from '../../accounts/account.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
-import { textFieldNames } from '../../accounts/profile-fields.ts';
-import type { Actor } from '../../audit/audit.ts';
+
+import { notFound } from '../../base/http/errors.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import { lockRow } from '../../base/storage/row-lock.ts';
+import type { Sql } from '../../base/storage/statements.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { SsoIds } from '../../federation/sso-ids.ts';
-import { notFound } from '../../http/errors.ts';
-import type { Authority } from '../../rbac/authority.ts';
-import type { OwnPermission } from '../../rbac/built-in.ts';
-import type { Tx } from '../../storage/database.ts';
-import { lockRow } from '../../storage/row-lock.ts';
-import type { Sql } from '../../storage/statements.ts';
-import { t } from '../../texts/text.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import { textFieldNames } from '../../people/accounts/profile-fields.ts';
+import type { Authority } from '../../people/rbac/authority.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 export interface UserLookupDependencies {

@@ -1,8 +1,9 @@
 // What an administrator reads when a mail was not sent or a password is rejected.
-import { passwordAdvice } from '../../credentials/password-advice.ts';
-import type { PasswordFault } from '../../credentials/password-policy.ts';
-import { badRequest, conflict } from '../../http/errors.ts';
-import { t } from '../../texts/text.ts';
+
+import { badRequest, conflict } from '../../base/http/errors.ts';
+import { t } from '../../base/texts/text.ts';
+import { passwordAdvice } from '../../people/credentials/password-advice.ts';
+import type { PasswordFault } from '../../people/credentials/password-policy.ts';
 
 type Mailed = 'sent' | 'no-address' | 'disabled' | 'has-credentials';
 

@@ -2,14 +2,14 @@
 // claims of an OIDC client.
 
 import { z } from 'zod';
-import { claimsByScope, isUserField } from '../../accounts/claims.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import type { Fault } from '../../platform/faults.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import type { Fault } from '../../base/platform/faults.ts';
+import { claimsByScope, isUserField } from '../../people/accounts/claims.ts';
 
 const name = z.string().min(1).max(255);
 const pattern = name.refine((value) => value.indexOf('*') === value.lastIndexOf('*'), faultMessage('one-star'));
 
-/** `accounts/visible-roles.ts` applies them. */
+/** `people/accounts/visible-roles.ts` applies them. */
 export const viewFields = {
   roles_filter: z.array(pattern).optional(),
   roles_rename: z.record(name, name).optional(),

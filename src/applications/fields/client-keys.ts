@@ -1,8 +1,9 @@
 // The public keys that a client registers (RFC 7517): what is wrong with each beside the rule for foreign keys, and which algorithms they fit.
 // The schema reads stored rows as well, so it checks only the outline of a set.
-import { type Jwk, jwkFaults, type KeySet, keySetFaults } from '../../keys/foreign-keys.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import { at, type Fault } from '../../platform/faults.ts';
+
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { at, type Fault } from '../../base/platform/faults.ts';
+import { type Jwk, jwkFaults, type KeySet, keySetFaults } from '../../core/keys/foreign-keys.ts';
 
 /** RFC 7517 4. */
 const optionalTexts = ['use', 'alg', 'kid'] as const;

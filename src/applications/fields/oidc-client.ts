@@ -2,13 +2,13 @@
 // rules of this server. Every way to register a client uses it.
 
 import { z } from 'zod';
-import { keyAlgs } from '../../keys/rotation.ts';
-import { limits } from '../../limits.ts';
-import { acrValues } from '../../mfa/acr.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import { line, nameUpTo } from '../../platform/line-schema.ts';
-import { settingSchemas } from '../../settings/settings.ts';
-import { network } from '../../settings/value-schemas.ts';
+import { limits } from '../../base/limits.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { line, nameUpTo } from '../../base/platform/line-schema.ts';
+import { keyAlgs } from '../../core/keys/rotation.ts';
+import { settingSchemas } from '../../core/settings/settings.ts';
+import { network } from '../../core/settings/value-schemas.ts';
+import { acrValues } from '../../people/mfa/acr.ts';
 import {
   httpsUriFault,
   originFault,

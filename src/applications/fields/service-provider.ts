@@ -2,10 +2,10 @@
 // it. The metadata XML itself is read in saml/metadata/.
 
 import { z } from 'zod';
-import { certificateFault, certificatePem, keyCountFault } from '../../keys/foreign-keys.ts';
-import { limits } from '../../limits.ts';
-import { faultMessage } from '../../platform/fault-messages.ts';
-import type { Fault } from '../../platform/faults.ts';
+import { limits } from '../../base/limits.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import type { Fault } from '../../base/platform/faults.ts';
+import { certificateFault, certificatePem, keyCountFault } from '../../core/keys/foreign-keys.ts';
 import { entityId, typedAddress, webUriFault, webUriSchema } from '../uris.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
 import { access, consent, displayName, mfaRule, signInFields, useFields } from './oidc-client.ts';

@@ -1,6 +1,6 @@
 // The MACs of applications, of the roles of their access rules, and of client secrets. An application without a valid one is not
 // usable, and cannot be changed: a change of something else must not confirm what another program wrote.
-import type { Covered, ProtectedRows } from '../../storage/protected-rows.ts';
+import type { Covered, ProtectedRows } from '../../base/storage/protected-rows.ts';
 
 export interface ApplicationColumns {
   id: string;

@@ -2,24 +2,24 @@
 // again, so that no browser calls it and tells who signs in. A failed call is repeated with growing pauses. It is not read again each
 // day, because the application could change it after an administrator looked at it.
 
-import type { NewImage } from '../../brand/image-reader.ts';
-import type { ImageStore } from '../../brand/image-store.ts';
-import { ImageFault } from '../../brand/images/image-fault.ts';
+import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Logger } from '../../base/platform/logger.ts';
+import { type Db, transaction } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { storedText } from '../../base/texts/stored-text.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 import {
   type AttemptResult,
   createJobQueue,
   type JobQueue,
   type QueuedJob,
   type QueueStore,
-} from '../../jobs/queue.ts';
-import { OutgoingError } from '../../network/outgoing-fetch.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/logger.ts';
-import { type Db, transaction } from '../../storage/database.ts';
-import type { ProtectedRows } from '../../storage/protected-rows.ts';
-import { storedText } from '../../texts/stored-text.ts';
-import { type PageText, t } from '../../texts/text.ts';
+} from '../../core/jobs/queue.ts';
 import { registrationOf } from '../application.ts';
+import type { NewImage } from '../brand/image-reader.ts';
+import type { ImageStore } from '../brand/image-store.ts';
+import { ImageFault } from '../brand/images/image-fault.ts';
 import { isGenuineApplication } from '../macs/protected-applications.ts';
 import { pictureMac } from './picture-rows.ts';
 import { planPicture } from './plan-picture.ts';

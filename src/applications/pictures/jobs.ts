@@ -1,5 +1,5 @@
 // The job that reads the pictures of applications. It is woken when an application is saved.
-import type { ScheduledJob } from '../../jobs/scheduler.ts';
+import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import type { ApplicationPictures } from './pictures.ts';
 
 export const PICTURE_JOB = 'application-pictures';

@@ -1,5 +1,5 @@
 // The rows of pictures. The MAC covers the name, which is the hash of the content.
-import type { ProtectedRows } from '../../storage/protected-rows.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 
 export interface PictureColumns {
   applicationId: string;

@@ -1,17 +1,17 @@
 // The pictures of applications, as their pages need them. Each is a copy in the database, so that no browser calls the address that
 // an application registered (logo_uri), and every instance serves it.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Audit } from '../../audit/audit.ts';
-import { imageHash, type NewImage } from '../../brand/image-reader.ts';
-import { ImageFault } from '../../brand/images/image-fault.ts';
-import { badRequest } from '../../http/errors.ts';
-import { inChunks } from '../../storage/chunks.ts';
-import { transaction } from '../../storage/database.ts';
-import { cacheDirectory } from '../../storage/directory-cache.ts';
-import type { Sql } from '../../storage/statements.ts';
-import { isStorable } from '../../storage/storable-text.ts';
-import { readStoredText } from '../../texts/stored-text.ts';
-import type { PageText } from '../../texts/text.ts';
+import { badRequest } from '../../base/http/errors.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
+import { transaction } from '../../base/storage/database.ts';
+import { cacheDirectory } from '../../base/storage/directory-cache.ts';
+import type { Sql } from '../../base/storage/statements.ts';
+import { isStorable } from '../../base/storage/storable-text.ts';
+import { readStoredText } from '../../base/texts/stored-text.ts';
+import type { PageText } from '../../base/texts/text.ts';
+import type { Audit } from '../../core/audit/audit.ts';
+import { imageHash, type NewImage } from '../brand/image-reader.ts';
+import { ImageFault } from '../brand/images/image-fault.ts';
 import type { Change } from '../changes.ts';
 import { changeableApplication, recordChange } from '../write.ts';
 import { createPictureQueue, type PictureFetchDependencies } from './fetch-pictures.ts';

@@ -1,5 +1,5 @@
 // Keeps the row of an application's picture in line with its logo_uri. A job reads what is planned (fetch-pictures.ts).
-import type { Tx } from '../../storage/database.ts';
+import type { Tx } from '../../base/storage/database.ts';
 
 /** The columns of a picture that is still to be read. */
 const NOT_READ = { name: null, content: null, mac: '', tries: 0, lastError: null };

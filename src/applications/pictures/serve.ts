@@ -1,8 +1,9 @@
 // Serves the pictures of applications below /assets/, as those of brands.
-import { sendPicture } from '../../brand/serve.ts';
-import type { Middleware } from '../../http/context.ts';
-import { notFound } from '../../http/errors.ts';
-import { isImageName } from '../../settings/value-schemas.ts';
+
+import type { Middleware } from '../../base/http/context.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { isImageName } from '../../core/settings/value-schemas.ts';
+import { sendPicture } from '../brand/serve.ts';
 import { type ApplicationPictures, PICTURE_PATH } from './pictures.ts';
 
 /** Runs before the middleware of the assets. */

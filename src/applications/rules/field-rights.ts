@@ -1,10 +1,10 @@
 // What each field of a registration gives to the application, and so to everyone who may change it. An application manager sets
-// a field only to what the manager holds: rbac/authority.ts decides, write.ts asks it at every change of every path.
+// a field only to what the manager holds: people/rbac/authority.ts decides, write.ts asks it at every change of every path.
 // A new field of an application does not compile before its rule is here.
-import { claimsByScope } from '../../accounts/claims.ts';
-import { isGatehousePattern } from '../../accounts/visible-roles.ts';
-import type { Change } from '../../rbac/authority.ts';
-import { type OwnPermission, rightsOfClient } from '../../rbac/built-in.ts';
+import { claimsByScope } from '../../people/accounts/claims.ts';
+import { isGatehousePattern } from '../../people/accounts/visible-roles.ts';
+import type { Change } from '../../people/rbac/authority.ts';
+import { type OwnPermission, rightsOfClient } from '../../people/rbac/built-in.ts';
 import type { OidcClient } from '../fields/oidc-client.ts';
 import type { ServiceProvider } from '../fields/service-provider.ts';
 

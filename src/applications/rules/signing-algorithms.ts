@@ -1,7 +1,7 @@
 // The setting `signing_algorithms` at registration: an application or an API gets no other algorithm. One that it has already stays, and stays
-// published (oidc/engine/published.ts), so that a change of the setting stops nobody.
-import { faultMessage } from '../../platform/fault-messages.ts';
-import type { Fault } from '../../platform/faults.ts';
+// published (protocols/oidc/engine/published.ts), so that a change of the setting stops nobody.
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import type { Fault } from '../../base/platform/faults.ts';
 import type { OidcMetadata } from '../fields/oidc-client.ts';
 
 /** The fields of a client that name the algorithm with which this server signs. */

@@ -1,11 +1,11 @@
 // `gatehouse backup FILE`: a consistent copy of the database while servers go on writing to it.
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { loadConfig } from '../../config.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { newHead, type Progress } from '../../storage/backup/head.ts';
-import { type DatabaseLocation, parseDatabaseUrl } from '../../storage/database-url.ts';
-import { pendingMigrations } from '../../storage/migrations/migrate.ts';
+import { loadConfig } from '../../base/config.ts';
+import { systemClock } from '../../base/platform/clock.ts';
+import { newHead, type Progress } from '../../base/storage/backup/head.ts';
+import { type DatabaseLocation, parseDatabaseUrl } from '../../base/storage/database-url.ts';
+import { pendingMigrations } from '../../base/storage/migrations/migrate.ts';
 import type { Command } from '../command.ts';
 import { requireDatabase, withServices } from '../context.ts';
 import type { Io } from '../io.ts';
@@ -50,7 +50,7 @@ place: without the secret, the keys in the backup can't be read.
 
 /** Whether only FILE.json is there, of a backup that was removed. */
 async function isLeftOver(file: string): Promise<boolean> {
-  const { readManifest } = await import('../../storage/backup/manifest.ts');
+  const { readManifest } = await import('../../base/storage/backup/manifest.ts');
   try {
     return !existsSync(file) && readManifest(file) !== undefined;
   } catch {
@@ -67,9 +67,9 @@ async function copy(location: DatabaseLocation, draft: string, file: string, io:
     { countRows },
     { writeManifest },
   ] = await Promise.all([
-    import('../../storage/backup/sqlite-copy.ts'),
-    import('../../storage/backup/tables.ts'),
-    import('../../storage/backup/manifest.ts'),
+    import('../../base/storage/backup/sqlite-copy.ts'),
+    import('../../base/storage/backup/tables.ts'),
+    import('../../base/storage/backup/manifest.ts'),
   ]);
   const at = systemClock();
   await copySqlite(location.file, draft, onProgress);
@@ -94,9 +94,9 @@ async function exportAndCheck(
   onProgress: (progress: Progress) => void,
 ): Promise<void> {
   const [{ exportPostgres }, { checkBackup }, { syncFile }] = await Promise.all([
-    import('../../storage/backup/export.ts'),
-    import('../../storage/backup/read-backup.ts'),
-    import('../../storage/backup/sqlite-copy.ts'),
+    import('../../base/storage/backup/export.ts'),
+    import('../../base/storage/backup/read-backup.ts'),
+    import('../../base/storage/backup/sqlite-copy.ts'),
   ]);
   await exportPostgres(location, draft, { now: systemClock(), onProgress });
   io.note('Checking the copy…');

@@ -1,7 +1,7 @@
 // Prints how far a long copy is, at most every five seconds.
 
-import { plural } from '../../platform/plural.ts';
-import type { Progress } from '../../storage/backup/head.ts';
+import { plural } from '../../base/platform/plural.ts';
+import type { Progress } from '../../base/storage/backup/head.ts';
 import type { Io } from '../io.ts';
 
 const EVERY_MILLISECONDS = 5000;

@@ -1,15 +1,15 @@
 // `gatehouse restore FILE`: puts a backup in the place of the database, while no server runs on it.
 import path from 'node:path';
-import type { ChainVerdict } from '../../audit/chain/check.ts';
-import { type Config, loadConfig } from '../../config.ts';
-import { decryptDataKeys } from '../../keys/data-keys.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { plural } from '../../platform/plural.ts';
-import { createVault, VaultError } from '../../platform/vault.ts';
+import { type Config, loadConfig } from '../../base/config.ts';
+import { systemClock } from '../../base/platform/clock.ts';
+import { plural } from '../../base/platform/plural.ts';
+import { createVault, VaultError } from '../../base/platform/vault.ts';
+import { BackupError } from '../../base/storage/backup/head.ts';
+import { type Restored, restoreBackup, type StoredDataKey } from '../../base/storage/backup/restore.ts';
+import { DatabaseError, parseDatabaseUrl } from '../../base/storage/database-url.ts';
+import type { ChainVerdict } from '../../core/audit/chain/check.ts';
+import { decryptDataKeys } from '../../core/keys/data-keys.ts';
 import { startError } from '../../server/writable.ts';
-import { BackupError } from '../../storage/backup/head.ts';
-import { type Restored, restoreBackup, type StoredDataKey } from '../../storage/backup/restore.ts';
-import { DatabaseError, parseDatabaseUrl } from '../../storage/database-url.ts';
 import { acceptRestore, printVerdict } from '../audit.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { withServices } from '../context.ts';

@@ -1,7 +1,7 @@
 // `gatehouse verify FILE`: checks a backup without restoring it.
 import path from 'node:path';
-import { loadConfig } from '../../config.ts';
-import { systemClock } from '../../platform/clock.ts';
+import { loadConfig } from '../../base/config.ts';
+import { systemClock } from '../../base/platform/clock.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { printFindings } from '../doctor/findings.ts';
 import { progressPrinter } from './progress.ts';

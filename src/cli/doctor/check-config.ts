@@ -1,11 +1,11 @@
 // doctor: checks the environment, the folders and files it names, and the configuration file.
 import { existsSync, statSync } from 'node:fs';
-import { isLoopback } from '../../config/addresses.ts';
-import { ConfigError } from '../../config/config-error.ts';
-import type { Config } from '../../config.ts';
+import { isLoopback } from '../../base/config/addresses.ts';
+import { ConfigError } from '../../base/config/config-error.ts';
+import type { Config } from '../../base/config.ts';
+import { freeBytes, whyNotWritable } from '../../base/platform/folders.ts';
+import { plural } from '../../base/platform/plural.ts';
 import { readValidFile } from '../../config-file/read-file.ts';
-import { freeBytes, whyNotWritable } from '../../platform/folders.ts';
-import { plural } from '../../platform/plural.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 const MIB = 1024 * 1024;

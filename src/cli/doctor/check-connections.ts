@@ -1,21 +1,22 @@
 // doctor: the upstream identity providers. It reads the database only, and no upstream but directories: whether they accept the
 // account that searches is stored nowhere.
-import { createAudit } from '../../audit/audit.ts';
-import type { Config } from '../../config.ts';
-import { type Connections, createConnections } from '../../connections/connections.ts';
-import { createConnectionDocuments } from '../../connections/documents.ts';
-import { rejectedSecret } from '../../connections/secrets.ts';
-import { connectionWarnings } from '../../connections/warnings.ts';
+
+import type { Config } from '../../base/config.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Logger } from '../../base/platform/logger.ts';
+import { createVault } from '../../base/platform/vault.ts';
+import type { Database } from '../../base/storage/database.ts';
+import { createProtectedRows } from '../../base/storage/protected-rows.ts';
+import { createAudit } from '../../core/audit/audit.ts';
+import { decryptDataKeys } from '../../core/keys/data-keys.ts';
+import { certificateEnds } from '../../core/keys/key-rows.ts';
+import { type Connections, createConnections } from '../../federation/connections/connections.ts';
+import { createConnectionDocuments } from '../../federation/connections/documents.ts';
+import { rejectedSecret } from '../../federation/connections/secrets.ts';
+import { connectionWarnings } from '../../federation/connections/warnings.ts';
 import { FederationError } from '../../federation/faults.ts';
 import { createDirectory, type Directory } from '../../federation/ldap/directory.ts';
-import { decryptDataKeys } from '../../keys/data-keys.ts';
-import { certificateEnds } from '../../keys/key-rows.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/logger.ts';
-import { createVault } from '../../platform/vault.ts';
-import { parseIdentityProviderMetadata } from '../../saml/metadata/parse-identity-provider.ts';
-import type { Database } from '../../storage/database.ts';
-import { createProtectedRows } from '../../storage/protected-rows.ts';
+import { parseIdentityProviderMetadata } from '../../protocols/saml/metadata/parse-identity-provider.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 export interface ConnectionCheckNeeds {

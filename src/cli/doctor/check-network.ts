@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type PeerCertificate } from 'node:tls';
-import type { Config } from '../../config.ts';
-import { SECURITY_HEADERS } from '../../http/security-headers.ts';
-import { plural } from '../../platform/plural.ts';
+import type { Config } from '../../base/config.ts';
+import { SECURITY_HEADERS } from '../../base/http/security-headers.ts';
+import { plural } from '../../base/platform/plural.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 const TIMEOUT_MS = 5000;

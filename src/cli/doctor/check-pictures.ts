@@ -1,7 +1,7 @@
 // doctor: pictures of applications that could not be read from their logo_uri. It reads the database only.
 
-import type { Db } from '../../storage/database.ts';
-import { readStoredText } from '../../texts/stored-text.ts';
+import type { Db } from '../../base/storage/database.ts';
+import { readStoredText } from '../../base/texts/stored-text.ts';
 import { type Finding, warning } from './findings.ts';
 
 const MAX_NAMED = 20;

@@ -1,7 +1,9 @@
 // doctor: rows that the server does not use, because it did not write them as they are, of every table that has MACs
 // (server/secrets/protected-tables.ts). Named one by one: no command repairs them.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { plural } from '../../platform/plural.ts';
+import { plural } from '../../base/platform/plural.ts';
+import type { Db } from '../../base/storage/database.ts';
+import type { ProtectedRows, ProtectedTable } from '../../base/storage/protected-rows.ts';
 import {
   coveredOf,
   nameOfRow,
@@ -11,8 +13,6 @@ import {
   tablesInOrder,
   uniqueKey,
 } from '../../server/secrets/protected-tables.ts';
-import type { Db } from '../../storage/database.ts';
-import type { ProtectedRows, ProtectedTable } from '../../storage/protected-rows.ts';
 import { type Finding, failure } from './findings.ts';
 
 const MAX_NAMED = 20;

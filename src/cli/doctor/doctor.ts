@@ -1,8 +1,8 @@
 // `gatehouse doctor`: checks everything that a sign-in depends on and says what to fix. It changes nothing.
-import { ConfigError } from '../../config/config-error.ts';
-import { loadConfig } from '../../config.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { ConfigError } from '../../base/config/config-error.ts';
+import { loadConfig } from '../../base/config.ts';
+import { systemClock } from '../../base/platform/clock.ts';
+import { createLogger } from '../../base/platform/logger.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { type Finding, failure, ok, printFindings } from './findings.ts';
 

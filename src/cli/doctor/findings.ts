@@ -1,6 +1,6 @@
 // The result of one check of `gatehouse doctor`, and how it is printed.
 
-import { plural } from '../../platform/plural.ts';
+import { plural } from '../../base/platform/plural.ts';
 import { type Io, plain } from '../io.ts';
 
 export type Finding = {

@@ -1,5 +1,5 @@
 // `gatehouse secrets rotate`: encrypts everything again under the first value of GATEHOUSE_SECRET.
-import { plural } from '../../platform/plural.ts';
+import { plural } from '../../base/platform/plural.ts';
 import type { ResealResult } from '../../server/secrets/reseal.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { withServices } from '../context.ts';

@@ -1,16 +1,16 @@
 // The report of `gatehouse upgrade check`.
 import { statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '../../config/config-error.ts';
-import { type Config, loadConfig } from '../../config.ts';
+import { ConfigError } from '../../base/config/config-error.ts';
+import { type Config, loadConfig } from '../../base/config.ts';
+import { systemClock } from '../../base/platform/clock.ts';
+import { packageVersion } from '../../base/platform/package.ts';
+import { readBackupHead } from '../../base/storage/backup/read-backup.ts';
+import { parseDatabaseUrl } from '../../base/storage/database-url.ts';
+import { type DatabaseState, inspectDatabase } from '../../base/storage/upgrade/inspect.ts';
+import { type TouchedTable, touchedTables } from '../../base/storage/upgrade/script-tables.ts';
+import { type TrialResult, tryMigrations } from '../../base/storage/upgrade/trial.ts';
 import { readValidFile } from '../../config-file/read-file.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { packageVersion } from '../../platform/package.ts';
-import { readBackupHead } from '../../storage/backup/read-backup.ts';
-import { parseDatabaseUrl } from '../../storage/database-url.ts';
-import { type DatabaseState, inspectDatabase } from '../../storage/upgrade/inspect.ts';
-import { type TouchedTable, touchedTables } from '../../storage/upgrade/script-tables.ts';
-import { type TrialResult, tryMigrations } from '../../storage/upgrade/trial.ts';
 import { requireDatabase } from '../context.ts';
 
 /** What a start writes, without any migration. */

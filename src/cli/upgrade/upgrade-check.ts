@@ -1,5 +1,5 @@
 // `gatehouse upgrade check`: what a start of this version would do to the database, tried on a copy. It changes nothing.
-import { plural } from '../../platform/plural.ts';
+import { plural } from '../../base/platform/plural.ts';
 import { type Command, jsonOption, UsageError } from '../command.ts';
 import { type Io, plain } from '../io.ts';
 import { CREATE_BACKUP, type FaultyEnvironment, type UpgradeReport } from './report.ts';

@@ -5,8 +5,8 @@ import type { Applications } from '../../applications/applications.ts';
 import { metadataOf, needsSecretValue, type OidcClient, usesSecret } from '../../applications/fields/oidc-client.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
 import { unlistedAlgFaults } from '../../applications/rules/signing-algorithms.ts';
-import { at } from '../../platform/faults.ts';
-import { inTurns } from '../../platform/turns.ts';
+import { at } from '../../base/platform/faults.ts';
+import { inTurns } from '../../base/platform/turns.ts';
 import {
   differences,
   type FieldChange,

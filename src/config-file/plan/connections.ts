@@ -1,13 +1,19 @@
 // Plans the connections to upstream identity providers: the file's declarations against the stored ones. Documents behind a URL
 // are read by a job, so that no start depends on another server.
-import type { Connection } from '../../connections/connection.ts';
-import type { Connections } from '../../connections/connections.ts';
-import type { ParseMetadata } from '../../connections/document-checks.ts';
-import { entryOf, entryWithoutSecrets } from '../../connections/entry.ts';
-import { type ConnectionEntry, partsOf, type SecretPurpose, secretPurposeByField } from '../../connections/schema.ts';
-import type { Fault } from '../../platform/faults.ts';
-import { sha256 } from '../../platform/random.ts';
-import { inTurns } from '../../platform/turns.ts';
+
+import type { Fault } from '../../base/platform/faults.ts';
+import { sha256 } from '../../base/platform/random.ts';
+import { inTurns } from '../../base/platform/turns.ts';
+import type { Connection } from '../../federation/connections/connection.ts';
+import type { Connections } from '../../federation/connections/connections.ts';
+import type { ParseMetadata } from '../../federation/connections/document-checks.ts';
+import { entryOf, entryWithoutSecrets } from '../../federation/connections/entry.ts';
+import {
+  type ConnectionEntry,
+  partsOf,
+  type SecretPurpose,
+  secretPurposeByField,
+} from '../../federation/connections/schema.ts';
 import {
   differences,
   type FieldChange,

@@ -1,11 +1,12 @@
 // Passwords and TOTP secrets that the file declares. They are set when the declaration is new or has changed, and only
 // then: when a user has changed a leaked password, the next start must not restore the old one. So the last declaration is
 // stored for each account, as a hash.
-import type { Passwords } from '../../credentials/password.ts';
-import { parseTotpKey, totpKeyText } from '../../mfa/factors/totp-key.ts';
-import { removeValues, storeValue } from '../../settings/stored-values.ts';
-import { inChunks } from '../../storage/chunks.ts';
-import type { Db, Tx } from '../../storage/database.ts';
+
+import { inChunks } from '../../base/storage/chunks.ts';
+import type { Db, Tx } from '../../base/storage/database.ts';
+import { removeValues, storeValue } from '../../core/settings/stored-values.ts';
+import type { Passwords } from '../../people/credentials/password.ts';
+import { parseTotpKey, totpKeyText } from '../../people/mfa/factors/totp-key.ts';
 import type { CredentialDependencies } from '../dependencies.ts';
 import type { DeclaredUser } from '../schema.ts';
 import { type FieldChange, secretChange, secretSet } from './steps.ts';

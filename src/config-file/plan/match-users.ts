@@ -1,13 +1,13 @@
 // Finds the account of each declared user: by its `sub`, so that the file can change a username, else by its username.
 // Reports conflicts: a subject, name or address that belongs to another account.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Account } from '../../accounts/account.ts';
-import { nameKey } from '../../accounts/names.ts';
-import { addressOf } from '../../accounts/profile-fields.ts';
-import type { Fault } from '../../platform/faults.ts';
-import { inTurns } from '../../platform/turns.ts';
-import { inChunks } from '../../storage/chunks.ts';
-import type { Db } from '../../storage/database.ts';
+import type { Fault } from '../../base/platform/faults.ts';
+import { inTurns } from '../../base/platform/turns.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
+import type { Db } from '../../base/storage/database.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { nameKey } from '../../people/accounts/names.ts';
+import { addressOf } from '../../people/accounts/profile-fields.ts';
 import type { DeclaredUser } from '../schema.ts';
 
 export type StoredUser = Account & {

@@ -1,8 +1,8 @@
 // Plans the roles and their permissions: the file's declarations against the stored ones.
-import { inTurns } from '../../platform/turns.ts';
-import { lookAlike } from '../../rbac/names.ts';
-import { missingReads, parseLimited } from '../../rbac/rights.ts';
-import type { Role, Roles } from '../../rbac/roles.ts';
+import { inTurns } from '../../base/platform/turns.ts';
+import { lookAlike } from '../../people/rbac/names.ts';
+import { missingReads, parseLimited } from '../../people/rbac/rights.ts';
+import type { Role, Roles } from '../../people/rbac/roles.ts';
 import type { DeclaredRole } from '../schema.ts';
 import { differences, nothingPlanned, type Planned, type Step, takeOver } from './steps.ts';
 

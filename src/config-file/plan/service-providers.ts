@@ -4,9 +4,9 @@ import type { Application, SamlApplication } from '../../applications/applicatio
 import type { Applications, SamlInput } from '../../applications/applications.ts';
 import { metadataFaults, type ServiceProvider, settingsOf } from '../../applications/fields/service-provider.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
-import type { Fault } from '../../platform/faults.ts';
-import { sha256 } from '../../platform/random.ts';
-import { inTurns } from '../../platform/turns.ts';
+import type { Fault } from '../../base/platform/faults.ts';
+import { sha256 } from '../../base/platform/random.ts';
+import { inTurns } from '../../base/platform/turns.ts';
 import { differences, nothingPlanned, type Planned, takeOver } from './steps.ts';
 
 export type MetadataReader = {

@@ -1,5 +1,7 @@
 // Plans settings and resources: the file's declarations against the stored ones.
 import type { Applications } from '../../applications/applications.ts';
+import type { ImageStore } from '../../applications/brand/image-store.ts';
+import { isPicturePath, withStoredPictures } from '../../applications/brand/pictures.ts';
 import {
   type Resource,
   removeDeclaredResource,
@@ -8,20 +10,18 @@ import {
 } from '../../applications/resources.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
 import { unlistedAlgFault } from '../../applications/rules/signing-algorithms.ts';
-import type { ImageStore } from '../../brand/image-store.ts';
-import { isPicturePath, withStoredPictures } from '../../brand/pictures.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { at } from '../../platform/faults.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { at } from '../../base/platform/faults.ts';
+import type { Db, Tx } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { textFaults } from '../../base/texts/overrides.ts';
 import {
   type SettingName,
   type Settings,
   type SettingValues,
   secretsOf,
   withoutSecrets,
-} from '../../settings/settings.ts';
-import type { Db, Tx } from '../../storage/database.ts';
-import type { ProtectedRows } from '../../storage/protected-rows.ts';
-import { textFaults } from '../../texts/overrides.ts';
+} from '../../core/settings/settings.ts';
 import { type DeclaredResource, type DeclaredSettings, resourceInput } from '../schema.ts';
 import {
   differences,

@@ -1,5 +1,5 @@
 // Plans the codes with which people sign up: the file's declarations against the stored ones.
-import type { SignUpCode, SignUpCodes } from '../../sign-up-codes/sign-up-codes.ts';
+import type { SignUpCode, SignUpCodes } from '../../people/sign-up-codes/sign-up-codes.ts';
 import type { DeclaredSignUpCode } from '../schema.ts';
 import {
   differences,

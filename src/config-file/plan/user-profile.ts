@@ -1,6 +1,6 @@
 // Maps the profile of a declared user to the fields of an account, and back.
-import type { Profile } from '../../accounts/profile.ts';
-import { textFieldNames, textFields } from '../../accounts/profile-fields.ts';
+import type { Profile } from '../../people/accounts/profile.ts';
+import { textFieldNames, textFields } from '../../people/accounts/profile-fields.ts';
 import type { DeclaredUser } from '../schema.ts';
 
 /** The profile of an entry, without the fields that it leaves out. */

@@ -1,14 +1,14 @@
 // Plans the users: the file's declarations against the accounts. A declared `sub` finds the account first, so that the file
 // can change a username; else the username does. Fields that the file leaves out keep what the user set.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Accounts } from '../../accounts/accounts.ts';
-import { type AttributeSchema, attributeFaults } from '../../accounts/attributes.ts';
-import { nameAdvice, nameKey, usernameFault } from '../../accounts/names.ts';
-import { type Profile, profileColumns } from '../../accounts/profile.ts';
-import { at } from '../../platform/faults.ts';
-import { inTurns } from '../../platform/turns.ts';
-import type { Roles } from '../../rbac/roles.ts';
-import type { Db } from '../../storage/database.ts';
+import { at } from '../../base/platform/faults.ts';
+import { inTurns } from '../../base/platform/turns.ts';
+import type { Db } from '../../base/storage/database.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import { type AttributeSchema, attributeFaults } from '../../people/accounts/attributes.ts';
+import { nameAdvice, nameKey, usernameFault } from '../../people/accounts/names.ts';
+import { type Profile, profileColumns } from '../../people/accounts/profile.ts';
+import type { Roles } from '../../people/rbac/roles.ts';
 import type { CredentialDependencies } from '../dependencies.ts';
 import type { DeclaredUser } from '../schema.ts';
 import {

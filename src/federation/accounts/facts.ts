@@ -1,13 +1,13 @@
 // Reads the facts for match.ts: the identity's user, and the account that has the address which the upstream states.
 
-import type { Account } from '../../accounts/account.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
-import { emailFault, nameKey } from '../../accounts/names.ts';
-import { attributesOf, type Connection } from '../../connections/connection.ts';
-import type { Credentials } from '../../credentials/credentials.ts';
-import type { AccountFactors } from '../../mfa/account-factors.ts';
-import { isStaff } from '../../rbac/built-in.ts';
-import type { Tx } from '../../storage/database.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import { emailFault, nameKey } from '../../people/accounts/names.ts';
+import type { Credentials } from '../../people/credentials/credentials.ts';
+import type { AccountFactors } from '../../people/mfa/account-factors.ts';
+import { isStaff } from '../../people/rbac/built-in.ts';
+import { attributesOf, type Connection } from '../connections/connection.ts';
 import type { ExternalIdentities } from '../identities.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
 import { domainOf, type MappedProfile, mapProfile } from './mapping.ts';

@@ -1,8 +1,8 @@
 // From the claims of an upstream to the fields of an account and to roles. Unmapped claims and groups are dropped. Pure.
 import { domainToASCII } from 'node:url';
-import { taggableName } from '../../accounts/claims.ts';
-import { taggedName } from '../../accounts/tagged-values.ts';
-import { canonicalTag } from '../../texts/languages.ts';
+import { canonicalTag } from '../../base/texts/languages.ts';
+import { taggableName } from '../../people/accounts/claims.ts';
+import { taggedName } from '../../people/accounts/tagged-values.ts';
 
 export interface MappingRules {
   /** Field of an account -> name or path of the claim; `attributes.NAME` is a custom attribute. */

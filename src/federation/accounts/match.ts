@@ -6,7 +6,7 @@ export interface Candidate {
   id: string;
   isActive: boolean;
   emailVerified: boolean;
-  /** How the upstream's address matches the account: equal, only similar-looking (accounts/names.ts), or equal to its username. */
+  /** How the upstream's address matches the account: equal, only similar-looking (people/accounts/names.ts), or equal to its username. */
   matches: 'address' | 'look-alike' | 'username';
   /** Whether the account has a password, a passkey or an identity of a connection, so that its owner can prove it. */
   hasOwnCredential: boolean;

@@ -1,22 +1,22 @@
 // Signs a verified identity in to an account: finds it by match.ts, creates or links it, and lets profile and roles follow the
 // upstream. Everything happens in one transaction.
 
-import type { Account } from '../../accounts/account.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
-import { nameKey } from '../../accounts/names.ts';
-import type { Actor, Audit } from '../../audit/audit.ts';
-import type { Connection } from '../../connections/connection.ts';
-import type { Connections } from '../../connections/connections.ts';
-import type { RoleMapping } from '../../connections/role-mappings.ts';
-import { AppError } from '../../http/errors.ts';
-import type { EndSession } from '../../logout/end-session.ts';
-import type { NotifyOwner } from '../../mail/notify-owner.ts';
-import type { Outbox } from '../../mail/outbox.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { randomToken } from '../../platform/random.ts';
-import type { RequestInfo } from '../../platform/request-info.ts';
-import type { SetConnectionRoles } from '../../rbac/connection-roles.ts';
-import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { AppError } from '../../base/http/errors.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { randomToken } from '../../base/platform/random.ts';
+import type { RequestInfo } from '../../base/platform/request-info.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { NotifyOwner } from '../../core/mail/notify-owner.ts';
+import type { Outbox } from '../../core/mail/outbox.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import { nameKey } from '../../people/accounts/names.ts';
+import type { SetConnectionRoles } from '../../people/rbac/connection-roles.ts';
+import type { EndSession } from '../../protocols/logout/end-session.ts';
+import type { Connection } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
+import type { RoleMapping } from '../connections/role-mappings.ts';
 import { FederationError } from '../faults.ts';
 import type { ExternalIdentities } from '../identities.ts';
 import type { UpstreamIdentity } from '../upstream.ts';

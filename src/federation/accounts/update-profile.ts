@@ -1,16 +1,17 @@
 // Updates the profile of an account from its upstream at each sign-in. Values that an account cannot have are ignored. An email
 // address is adopted only if that gives no account to the wrong person.
-import type { Account } from '../../accounts/account.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
-import { nameKey } from '../../accounts/names.ts';
-import { type Profile, profileColumns } from '../../accounts/profile.ts';
-import type { Actor, Audit } from '../../audit/audit.ts';
-import { AppError } from '../../http/errors.ts';
-import { recipientOf } from '../../mail/messages.ts';
-import type { Outbox } from '../../mail/outbox.ts';
-import { placeOf } from '../../mail/wording.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Tx } from '../../storage/database.ts';
+
+import { AppError } from '../../base/http/errors.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { recipientOf } from '../../core/mail/messages.ts';
+import type { Outbox } from '../../core/mail/outbox.ts';
+import { placeOf } from '../../core/mail/wording.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import { nameKey } from '../../people/accounts/names.ts';
+import { type Profile, profileColumns } from '../../people/accounts/profile.ts';
 import type { MappedProfile } from './mapping.ts';
 
 export type ProfileFields = Omit<Profile, 'username' | 'email' | 'emailVerified' | 'ssoId'>;

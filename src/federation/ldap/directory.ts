@@ -1,10 +1,10 @@
 // Looks a user up in a directory and checks the password by a bind as that user. Read only.
 import { randomBytes } from 'node:crypto';
 import type { Entry } from 'ldapts';
-import type { LdapConnection } from '../../connections/connection.ts';
-import type { Connections } from '../../connections/connections.ts';
-import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { LdapConnection } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
 import { FederationError } from '../faults.ts';
 import type { PassedCheck, UpstreamIdentity } from '../upstream.ts';
 import { isBelow } from './dn.ts';

@@ -1,8 +1,8 @@
 // What an Active Directory domain says about itself: the name in front of a login (CORP\name), and when it locks an account.
 import type { Entry } from 'ldapts';
-import type { LdapConnection } from '../../connections/connection.ts';
-import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { LdapConnection } from '../connections/connection.ts';
 import { domainRootOf } from './dn.ts';
 import { equals, filterWith } from './filter.ts';
 import { valuesOf } from './identity.ts';

@@ -2,9 +2,9 @@
 // groups of those groups, and the primary group of Active Directory, which is in neither. A list that may be cut short says so, and
 // changes no roles then.
 import type { Entry } from 'ldapts';
-import type { LdapConnection } from '../../connections/connection.ts';
-import type { LdapSettings } from '../../connections/kinds/ldap.ts';
-import { limits } from '../../limits.ts';
+import { limits } from '../../base/limits.ts';
+import type { LdapConnection } from '../connections/connection.ts';
+import type { LdapSettings } from '../connections/kinds/ldap.ts';
 import { domainRootOf } from './dn.ts';
 import { allOf, equals, filterWith } from './filter.ts';
 import { valuesOf } from './identity.ts';

@@ -1,8 +1,8 @@
 // From the entry of a user to its identity: attributes as claims, and the identifier that is never reused. Pure.
 import type { Entry } from 'ldapts';
-import type { LdapConnection } from '../../connections/connection.ts';
-import { attributesOf } from '../../connections/connection.ts';
-import { plural } from '../../platform/plural.ts';
+import { plural } from '../../base/platform/plural.ts';
+import type { LdapConnection } from '../connections/connection.ts';
+import { attributesOf } from '../connections/connection.ts';
 import { FederationError } from '../faults.ts';
 import { attributesOfLogin, equals } from './filter.ts';
 

@@ -1,11 +1,11 @@
 // The bind of the account that searches. A password that the directory rejects is not sent again until it changes: sign-in forms would
 // lock the account otherwise. One sign-in at a time binds, so that many at once find a new rejection before they send the password too.
 
-import type { LdapConnection } from '../../connections/connection.ts';
-import type { Connections } from '../../connections/connections.ts';
-import { isRejected } from '../../connections/secrets.ts';
-import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { LdapConnection } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
+import { isRejected } from '../connections/secrets.ts';
 import { FederationError } from '../faults.ts';
 import { directoryUnavailable, searchAccountRejected } from './errors.ts';
 import { type DirectorySession, withDirectory } from './session.ts';

@@ -3,11 +3,11 @@
 import { isIP } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { Client, type Entry, type Filter, ResultCodeError } from 'ldapts';
-import { directoryUrls, type LdapSettings } from '../../connections/kinds/ldap.ts';
-import { limits } from '../../limits.ts';
-import { systemAuthorities } from '../../network/system-authorities.ts';
-import { systemStopwatch } from '../../platform/clock.ts';
-import { type Attributes, runInChildSpan } from '../../platform/tracing.ts';
+import { limits } from '../../base/limits.ts';
+import { systemAuthorities } from '../../base/network/system-authorities.ts';
+import { systemStopwatch } from '../../base/platform/clock.ts';
+import { type Attributes, runInChildSpan } from '../../base/platform/tracing.ts';
+import { directoryUrls, type LdapSettings } from '../connections/kinds/ldap.ts';
 import { FederationError } from '../faults.ts';
 import { type BindRejection, directoryUnavailable, rejectionOf, SIZE_LIMIT_EXCEEDED } from './errors.ts';
 

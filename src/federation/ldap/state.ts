@@ -1,7 +1,7 @@
 // What a directory says about the state of an account: in Active Directory why it would reject even the right password, in others
 // whether it is locked. Pure.
 import type { Entry } from 'ldapts';
-import type { LdapSettings } from '../../connections/kinds/ldap.ts';
+import type { LdapSettings } from '../connections/kinds/ldap.ts';
 import { valuesOf } from './identity.ts';
 
 export type AccountProblem =

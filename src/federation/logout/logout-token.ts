@@ -1,14 +1,14 @@
 // Verifies the logout token of an OpenID Connect upstream (OIDC Back-Channel Logout 1.0 section 2.6).
 import { createLocalJWKSet, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
-import type { OidcConnection } from '../../connections/connection.ts';
-import type { ConnectionDocuments } from '../../connections/documents.ts';
-import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { sha256 } from '../../platform/random.ts';
-import type { RuleId } from '../../rejections/rules.ts';
-import { isFirstUse } from '../../storage/single-use.ts';
-import type { Sql } from '../../storage/statements.ts';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { sha256 } from '../../base/platform/random.ts';
+import { isFirstUse } from '../../base/storage/single-use.ts';
+import type { Sql } from '../../base/storage/statements.ts';
+import type { RuleId } from '../../core/rejections/rules.ts';
+import type { OidcConnection } from '../connections/connection.ts';
+import type { ConnectionDocuments } from '../connections/documents.ts';
 import { FederationError } from '../faults.ts';
 import { TENANT } from '../oidc/client.ts';
 

@@ -1,7 +1,8 @@
-// Implements logout/upstream.ts: the upstream as the last participant of a logout run.
-import type { Connection } from '../../connections/connection.ts';
-import type { Connections } from '../../connections/connections.ts';
-import type { PlanUpstream, UpstreamParticipants } from '../../logout/upstream.ts';
+// Implements protocols/logout/upstream.ts: the upstream as the last participant of a logout run.
+
+import type { PlanUpstream, UpstreamParticipants } from '../../protocols/logout/upstream.ts';
+import type { Connection } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
 import { FederationError } from '../faults.ts';
 import type { UpstreamSessions } from '../sessions.ts';
 import type { UpstreamRedirect, UpstreamSessionHandle } from '../upstream.ts';

@@ -3,13 +3,13 @@
 
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
-import type { Connection, OAuth2Connection } from '../../connections/connection.ts';
-import type { Connections } from '../../connections/connections.ts';
-import { quirksOf } from '../../connections/presets/presets.ts';
-import { limits } from '../../limits.ts';
-import { OutgoingError } from '../../network/outgoing-fetch.ts';
-import { randomToken } from '../../platform/random.ts';
+import { limits } from '../../base/limits.ts';
+import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import { randomToken } from '../../base/platform/random.ts';
 import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
+import type { Connection, OAuth2Connection } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
+import { quirksOf } from '../connections/presets/presets.ts';
 import { FederationError } from '../faults.ts';
 import type { Redeemed, SentRequest, UpstreamAnswer, UpstreamIdentity, UpstreamProtocol } from '../upstream.ts';
 

@@ -3,18 +3,18 @@
 import { createPrivateKey } from 'node:crypto';
 import { decodeProtectedHeader, importPKCS8, SignJWT } from 'jose';
 import * as openid from 'openid-client';
-import type { OidcConnection } from '../../connections/connection.ts';
-import type { Connections } from '../../connections/connections.ts';
-import type { ConnectionDocuments } from '../../connections/documents.ts';
-import { quirksOf } from '../../connections/presets/presets.ts';
-import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { OidcConnection } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
+import type { ConnectionDocuments } from '../connections/documents.ts';
+import { quirksOf } from '../connections/presets/presets.ts';
 import { FederationError } from '../faults.ts';
 
 export interface OidcClientDependencies {
   connections: Connections;
   documents: ConnectionDocuments;
-  /** The fetch with the rules of outgoing calls (network/outgoing-fetch.ts). */
+  /** The fetch with the rules of outgoing calls (base/network/outgoing-fetch.ts). */
   guardedFetch: typeof fetch;
   now: Clock;
 }
@@ -55,7 +55,7 @@ export async function createOidcClient(
     { [openid.clockTolerance]: limits.clockSkew.seconds },
     await clientAuth(dependencies, connection, metadata.issuer),
   );
-  // Plain http passes only on loopback addresses (connections/kinds/fields.ts), and the guarded fetch checks every address.
+  // Plain http passes only on loopback addresses (federation/connections/kinds/fields.ts), and the guarded fetch checks every address.
   openid.allowInsecureRequests(config);
   openid.enableNonRepudiationChecks(config);
   config.timeout = Math.ceil(limits.outgoing.timeoutMs / 1000) + 1;

@@ -1,7 +1,7 @@
 // Maps an error of openid-client to the rule that was broken, with what was expected and received.
 import * as openid from 'openid-client';
-import { OutgoingError } from '../../network/outgoing-fetch.ts';
-import type { RuleId } from '../../rejections/rules.ts';
+import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
+import type { RuleId } from '../../core/rejections/rules.ts';
 import { type FaultDetail, FederationError, type FederationFault } from '../faults.ts';
 
 const RULE_OF_CLAIM: Record<string, RuleId> = {

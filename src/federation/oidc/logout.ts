@@ -1,8 +1,8 @@
 // The logout endpoint of an OpenID Connect upstream (OIDC RP-Initiated Logout 1.0).
 import * as openid from 'openid-client';
-import type { Connection } from '../../connections/connection.ts';
-import { limits } from '../../limits.ts';
-import { randomToken } from '../../platform/random.ts';
+import { limits } from '../../base/limits.ts';
+import { randomToken } from '../../base/platform/random.ts';
+import type { Connection } from '../connections/connection.ts';
 import type { UpstreamLogoutProtocol } from '../logout/upstream-participants.ts';
 import { createOidcClient, type OidcClient, type OidcClientDependencies } from './client.ts';
 

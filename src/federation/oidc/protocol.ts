@@ -4,12 +4,12 @@
 import { decodeJwt } from 'jose';
 import * as openid from 'openid-client';
 import { z } from 'zod';
-import type { Connection, OidcConnection } from '../../connections/connection.ts';
-import type { Quirks } from '../../connections/presets/preset.ts';
-import { quirksOf } from '../../connections/presets/presets.ts';
-import { limits } from '../../limits.ts';
-import { randomToken } from '../../platform/random.ts';
+import { limits } from '../../base/limits.ts';
+import { randomToken } from '../../base/platform/random.ts';
 import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
+import type { Connection, OidcConnection } from '../connections/connection.ts';
+import type { Quirks } from '../connections/presets/preset.ts';
+import { quirksOf } from '../connections/presets/presets.ts';
 import { FederationError } from '../faults.ts';
 import type {
   PassedCheck,

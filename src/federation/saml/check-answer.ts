@@ -1,17 +1,17 @@
 // Whether an authentic answer is the one to this request, for this server, and valid now (SAML Profiles 4.1.4.3). Pure; each check
 // that passes is listed for "Try it", and the first that fails is thrown with what was expected and received.
 
-import type { RuleId } from '../../rejections/rules.ts';
-import type { TrustedResponse } from '../../saml/messages/open-response.ts';
+import type { RuleId } from '../../core/rejections/rules.ts';
+import type { TrustedResponse } from '../../protocols/saml/messages/open-response.ts';
 import {
   type Assertion,
   type Authentication,
   type ReceivedStatus,
   readAssertion,
   readResponseHead,
-} from '../../saml/messages/read-assertion.ts';
-import { isSameAddress } from '../../saml/xml/addresses.ts';
-import { statusCodes } from '../../saml/xml/names.ts';
+} from '../../protocols/saml/messages/read-assertion.ts';
+import { isSameAddress } from '../../protocols/saml/xml/addresses.ts';
+import { statusCodes } from '../../protocols/saml/xml/names.ts';
 import { FederationError } from '../faults.ts';
 import type { PassedCheck } from '../upstream.ts';
 

@@ -1,7 +1,8 @@
 // Puts SAML 2.0 as service provider together: the protocol of its connections, and its routes.
-import type { Connections } from '../../connections/connections.ts';
-import type { ConnectionDocuments } from '../../connections/documents.ts';
-import type { Saml } from '../../saml/create-saml.ts';
+
+import type { Saml } from '../../protocols/saml/create-saml.ts';
+import type { Connections } from '../connections/connections.ts';
+import type { ConnectionDocuments } from '../connections/documents.ts';
 import type { UpstreamLogoutProtocol } from '../logout/upstream-participants.ts';
 import { type AcsRoutesDependencies, acsRoutes } from './acs-routes.ts';
 import { createIdentityProviders } from './identity-provider.ts';

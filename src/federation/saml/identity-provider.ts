@@ -1,14 +1,14 @@
 // The upstream identity provider behind a SAML connection: what its metadata says, replaced by what the administrator declared.
 import type { KeyObject } from 'node:crypto';
-import type { SamlConnection } from '../../connections/connection.ts';
-import { type ConnectionDocuments, DocumentError } from '../../connections/documents.ts';
-import type { SloEndpoint } from '../../saml/metadata/entity.ts';
+import type { SloEndpoint } from '../../protocols/saml/metadata/entity.ts';
 import {
   type IdpMetadata,
   parseIdentityProviderMetadata,
   type SsoEndpoint,
-} from '../../saml/metadata/parse-identity-provider.ts';
-import { readCertificate } from '../../saml/xml/certificates.ts';
+} from '../../protocols/saml/metadata/parse-identity-provider.ts';
+import { readCertificate } from '../../protocols/saml/xml/certificates.ts';
+import type { SamlConnection } from '../connections/connection.ts';
+import { type ConnectionDocuments, DocumentError } from '../connections/documents.ts';
 import { FederationError } from '../faults.ts';
 
 export interface IdentityProvider {

@@ -1,10 +1,11 @@
 // From a checked assertion to an identity: attributes under their names, friendly names and the names of OpenID Connect. Pure.
-import type { SamlConnection } from '../../connections/connection.ts';
-import type { Quirks } from '../../connections/presets/preset.ts';
-import type { NameId } from '../../saml/messages/name-id.ts';
-import type { Assertion, Authentication, ReceivedAttribute } from '../../saml/messages/read-assertion.ts';
-import { nameIdFormatOf } from '../../saml/xml/names.ts';
+
+import type { NameId } from '../../protocols/saml/messages/name-id.ts';
+import type { Assertion, Authentication, ReceivedAttribute } from '../../protocols/saml/messages/read-assertion.ts';
+import { nameIdFormatOf } from '../../protocols/saml/xml/names.ts';
 import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
+import type { SamlConnection } from '../connections/connection.ts';
+import type { Quirks } from '../connections/presets/preset.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
 
 const ws = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';

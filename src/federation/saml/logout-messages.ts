@@ -1,11 +1,12 @@
 // The LogoutRequests and LogoutResponses that are exchanged with SAML upstreams: whose keys verify them, and how they are sent.
-import type { SamlConnection } from '../../connections/connection.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { postMessage, redirectUrl } from '../../saml/messages/encode.ts';
-import type { NameId } from '../../saml/messages/name-id.ts';
-import type { Sender } from '../../saml/messages/open-message.ts';
-import type { SloEndpoint } from '../../saml/metadata/entity.ts';
-import type { XmlElement } from '../../saml/xml/write.ts';
+
+import type { Clock } from '../../base/platform/clock.ts';
+import { postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
+import type { NameId } from '../../protocols/saml/messages/name-id.ts';
+import type { Sender } from '../../protocols/saml/messages/open-message.ts';
+import type { SloEndpoint } from '../../protocols/saml/metadata/entity.ts';
+import type { XmlElement } from '../../protocols/saml/xml/write.ts';
+import type { SamlConnection } from '../connections/connection.ts';
 import type { UpstreamRedirect } from '../upstream.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import type { ServiceProvider } from './service-provider.ts';

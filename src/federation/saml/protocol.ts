@@ -1,15 +1,15 @@
 // SAML 2.0 as service provider (SAML Profiles 4.1): sends an AuthnRequest, and redeems the answer that /saml/acs stored.
 
 import { z } from 'zod';
-import type { Connection, SamlConnection } from '../../connections/connection.ts';
-import type { SamlSettings } from '../../connections/kinds/saml.ts';
-import { quirksOf } from '../../connections/presets/presets.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { postMessage, redirectUrl } from '../../saml/messages/encode.ts';
-import { newMessageId } from '../../saml/messages/message-id.ts';
-import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
-import { bindings, nameIdFormats } from '../../saml/xml/names.ts';
-import { element, samlTime, type XmlElement } from '../../saml/xml/write.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
+import { newMessageId } from '../../protocols/saml/messages/message-id.ts';
+import type { SeenMessages } from '../../protocols/saml/messages/seen-messages.ts';
+import { bindings, nameIdFormats } from '../../protocols/saml/xml/names.ts';
+import { element, samlTime, type XmlElement } from '../../protocols/saml/xml/write.ts';
+import type { Connection, SamlConnection } from '../connections/connection.ts';
+import type { SamlSettings } from '../connections/kinds/saml.ts';
+import { quirksOf } from '../connections/presets/presets.ts';
 import { FederationError } from '../faults.ts';
 import type {
   PassedCheck,

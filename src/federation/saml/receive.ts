@@ -1,10 +1,15 @@
 // An answer from its form to authenticated trees: at /saml/acs, where it arrives, and again in the browser that began.
-import type { SamlConnection } from '../../connections/connection.ts';
-import { limits } from '../../limits.ts';
-import { decodePost } from '../../saml/messages/decode.ts';
-import { authenticateResponse, openResponse, type TrustedResponse } from '../../saml/messages/open-response.ts';
-import { SamlError } from '../../saml/xml/errors.ts';
-import type { XmlValidator } from '../../saml/xml/schema.ts';
+
+import { limits } from '../../base/limits.ts';
+import { decodePost } from '../../protocols/saml/messages/decode.ts';
+import {
+  authenticateResponse,
+  openResponse,
+  type TrustedResponse,
+} from '../../protocols/saml/messages/open-response.ts';
+import { SamlError } from '../../protocols/saml/xml/errors.ts';
+import type { XmlValidator } from '../../protocols/saml/xml/schema.ts';
+import type { SamlConnection } from '../connections/connection.ts';
 import { FederationError } from '../faults.ts';
 import type { IdentityProvider, IdentityProviders } from './identity-provider.ts';
 import type { ServiceProvider } from './service-provider.ts';

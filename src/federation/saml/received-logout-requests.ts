@@ -1,21 +1,26 @@
 // Single logout that a SAML upstream begins (SAML Profiles 4.4): its LogoutRequest ends the sessions here and everything downstream.
-import type { Audit } from '../../audit/audit.ts';
-import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
-import type { SamlConnection } from '../../connections/connection.ts';
-import type { Connections } from '../../connections/connections.ts';
-import type { EndSession } from '../../logout/end-session.ts';
-import type { FrontChannel } from '../../logout/logout-run.ts';
-import type { RequestInfo } from '../../platform/request-info.ts';
-import { newMessageId } from '../../saml/messages/message-id.ts';
-import { authenticateMessage, type OpenedMessage, type TrustedMessage } from '../../saml/messages/open-message.ts';
-import { type LogoutRequest, readLogoutRequest } from '../../saml/messages/read-logout.ts';
-import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
-import { logoutResponse } from '../../saml/messages/write-logout.ts';
-import { selectSessions } from '../../saml/slo/select-sessions.ts';
-import { SamlError, type SamlStatus } from '../../saml/xml/errors.ts';
-import { statusCodes } from '../../saml/xml/names.ts';
-import { parseXml } from '../../saml/xml/parse.ts';
-import type { XmlElement } from '../../saml/xml/write.ts';
+
+import type { RequestInfo } from '../../base/platform/request-info.ts';
+import type { Audit } from '../../core/audit/audit.ts';
+import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
+import type { EndSession } from '../../protocols/logout/end-session.ts';
+import type { FrontChannel } from '../../protocols/logout/logout-run.ts';
+import { newMessageId } from '../../protocols/saml/messages/message-id.ts';
+import {
+  authenticateMessage,
+  type OpenedMessage,
+  type TrustedMessage,
+} from '../../protocols/saml/messages/open-message.ts';
+import { type LogoutRequest, readLogoutRequest } from '../../protocols/saml/messages/read-logout.ts';
+import type { SeenMessages } from '../../protocols/saml/messages/seen-messages.ts';
+import { logoutResponse } from '../../protocols/saml/messages/write-logout.ts';
+import { selectSessions } from '../../protocols/saml/slo/select-sessions.ts';
+import { SamlError, type SamlStatus } from '../../protocols/saml/xml/errors.ts';
+import { statusCodes } from '../../protocols/saml/xml/names.ts';
+import { parseXml } from '../../protocols/saml/xml/parse.ts';
+import type { XmlElement } from '../../protocols/saml/xml/write.ts';
+import type { SamlConnection } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
 import { FederationError } from '../faults.ts';
 import type { UpstreamSessions } from '../sessions.ts';
 import type { UpstreamRedirect } from '../upstream.ts';

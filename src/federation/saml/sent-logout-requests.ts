@@ -1,10 +1,11 @@
 // Single logout that begins here (SAML Profiles 4.4): a LogoutRequest of this server ends the session at a SAML upstream.
-import type { SamlConnection } from '../../connections/connection.ts';
-import { newMessageId } from '../../saml/messages/message-id.ts';
-import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
-import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
-import { logoutRequest } from '../../saml/messages/write-logout.ts';
-import { SamlError } from '../../saml/xml/errors.ts';
+
+import { newMessageId } from '../../protocols/saml/messages/message-id.ts';
+import { authenticateMessage, type OpenedMessage } from '../../protocols/saml/messages/open-message.ts';
+import { readLogoutResponse } from '../../protocols/saml/messages/read-logout.ts';
+import { logoutRequest } from '../../protocols/saml/messages/write-logout.ts';
+import { SamlError } from '../../protocols/saml/xml/errors.ts';
+import type { SamlConnection } from '../connections/connection.ts';
 import type { UpstreamRedirect, UpstreamSessionHandle } from '../upstream.ts';
 import type { IdentityProviders } from './identity-provider.ts';
 import {

@@ -1,12 +1,12 @@
 // This server as a service provider: its entity ID, its endpoints, the key that signs, and its metadata.
 
-import type { SamlConnection } from '../../connections/connection.ts';
-import type { Keyring } from '../../keys/keyring.ts';
-import { type Presentation, userInterface } from '../../saml/metadata/presentation.ts';
-import { acceptedEncryption } from '../../saml/xml/decrypt.ts';
-import { algorithms, bindings, nameIdFormats, namespaces } from '../../saml/xml/names.ts';
-import { createSigner, type Signer } from '../../saml/xml/sign.ts';
-import { canonical, element, wireFormat, type XmlElement } from '../../saml/xml/write.ts';
+import type { Keyring } from '../../core/keys/keyring.ts';
+import { type Presentation, userInterface } from '../../protocols/saml/metadata/presentation.ts';
+import { acceptedEncryption } from '../../protocols/saml/xml/decrypt.ts';
+import { algorithms, bindings, nameIdFormats, namespaces } from '../../protocols/saml/xml/names.ts';
+import { createSigner, type Signer } from '../../protocols/saml/xml/sign.ts';
+import { canonical, element, wireFormat, type XmlElement } from '../../protocols/saml/xml/write.ts';
+import type { SamlConnection } from '../connections/connection.ts';
 
 export type ServiceProvider = ReturnType<typeof createServiceProvider>;
 

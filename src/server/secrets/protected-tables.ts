@@ -1,13 +1,13 @@
-// How the rows of every table with MACs (storage/protected-rows.ts) are read. `gatehouse doctor` verifies them;
-// test/cli/protected-tables.test.ts compares the list with the schema. The audit log has MACs and a chain of its own (audit/chain/check.ts).
+// How the rows of every table with MACs (base/storage/protected-rows.ts) are read. `gatehouse doctor` verifies them;
+// test/cli/protected-tables.test.ts compares the list with the schema. The audit log has MACs and a chain of its own (core/audit/chain/check.ts).
 
+import { IMAGE_KEY } from '../../applications/brand/image-store.ts';
 import { coveredSecret } from '../../applications/macs/protected-applications.ts';
-import { IMAGE_KEY } from '../../brand/image-store.ts';
+import type { Db } from '../../base/storage/database.ts';
+import type { Covered, ProtectedTable } from '../../base/storage/protected-rows.ts';
 import { APPLIED_KEY } from '../../config-file/applied.ts';
-import { MODELS_WITHOUT_MAC } from '../../oidc/store/protected-artifacts.ts';
-import { coveredSetting, settingNames } from '../../settings/settings.ts';
-import type { Db } from '../../storage/database.ts';
-import type { Covered, ProtectedTable } from '../../storage/protected-rows.ts';
+import { coveredSetting, settingNames } from '../../core/settings/settings.ts';
+import { MODELS_WITHOUT_MAC } from '../../protocols/oidc/store/protected-artifacts.ts';
 
 /** A row of any of these tables, as Prisma reads it. */
 // biome-ignore lint/suspicious/noExplicitAny: the rows come from the tables, which type them

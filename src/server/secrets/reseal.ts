@@ -1,9 +1,9 @@
 // Encrypts the stored values of older secrets again under the first value of GATEHOUSE_SECRET, so that the older ones can be
 // removed; and counts what is left under which secret.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Vault } from '../../platform/vault.ts';
-import type { Db } from '../../storage/database.ts';
-import { type Fragment, fragment, trustedText } from '../../storage/fragments.ts';
+import type { Vault } from '../../base/platform/vault.ts';
+import type { Db } from '../../base/storage/database.ts';
+import { type Fragment, fragment, trustedText } from '../../base/storage/fragments.ts';
 
 export interface ResealDependencies {
   db: Db;

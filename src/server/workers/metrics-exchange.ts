@@ -1,6 +1,6 @@
 // A scrape reaches one worker, which gets the metrics of all workers from the primary process.
 import type { Worker } from 'node:cluster';
-import { limits } from '../../limits.ts';
+import { limits } from '../../base/limits.ts';
 import { type ToPrimary, tell } from './messages.ts';
 
 export type MetricsExchange = ReturnType<typeof createMetricsExchange>;

@@ -2,9 +2,9 @@
 // database and serves no request.
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../../config.ts';
-import { limits } from '../../limits.ts';
-import type { Logger } from '../../platform/logger.ts';
+import type { Config } from '../../base/config.ts';
+import { limits } from '../../base/limits.ts';
+import type { Logger } from '../../base/platform/logger.ts';
 import { atMost, BOX_SECONDS, reportStartFailure, terminalOf } from '../announce.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { tryPorts } from '../try-ports.ts';

@@ -1,6 +1,6 @@
 // The processes of the workers, as the primary process starts and stops them.
 import cluster, { type Worker } from 'node:cluster';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../base/platform/logger.ts';
 import { type ToPrimary, tell } from './messages.ts';
 import { createMetricsExchange } from './metrics-exchange.ts';
 

@@ -1,9 +1,9 @@
 // One of the processes of WORKERS. It is an instance like any other, but the primary process has the ports, starts it and stops it.
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import type { Config } from '../../config.ts';
-import { limits } from '../../limits.ts';
-import type { Logger } from '../../platform/logger.ts';
+import type { Config } from '../../base/config.ts';
+import { limits } from '../../base/limits.ts';
+import type { Logger } from '../../base/platform/logger.ts';
 import { adminBox, announce, reportStartFailure } from '../announce.ts';
 import { type RunningServer, startServer, type WorkerOptions } from '../start.ts';
 import { stopServer } from '../stop.ts';

@@ -1,7 +1,8 @@
 // Directories (LDAP, Active Directory) behind the password form, as the sign-in pages see them. src/federation implements it.
-import type { Account } from '../../accounts/account.ts';
+
 import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
-import type { RequestInfo } from '../../platform/request-info.ts';
+import type { RequestInfo } from '../../base/platform/request-info.ts';
+import type { Account } from '../../people/accounts/account.ts';
 import type { UpstreamResult } from './upstream.ts';
 
 export interface DirectoryAttempt {

@@ -1,17 +1,18 @@
 // Checks the username or email address with its password, under the limits of the lockout. Whatever is wrong, the
 // answer and its time are the same; only the audit log records the reason. Only the right password of a disabled account gets
 // an answer of its own, after the same work, and counts as a failure; also one that a directory rejects although it is right.
-import type { Account } from '../../accounts/account.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
+
 import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
-import type { Audit } from '../../audit/audit.ts';
-import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
-import { NO_ACCOUNT, type PasswordCheck } from '../../credentials/check-password.ts';
-import type { Credentials } from '../../credentials/credentials.ts';
-import type { Context } from '../../http/context.ts';
-import { traced } from '../../platform/tracing.ts';
-import type { Captcha, CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../../rate-limits/captcha.ts';
-import type { Lockout, PasswordAttempt } from '../../rate-limits/lockout.ts';
+import type { Context } from '../../base/http/context.ts';
+import { traced } from '../../base/platform/tracing.ts';
+import type { Audit } from '../../core/audit/audit.ts';
+import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import { NO_ACCOUNT, type PasswordCheck } from '../../people/credentials/check-password.ts';
+import type { Credentials } from '../../people/credentials/credentials.ts';
+import type { Captcha, CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../../people/rate-limits/captcha.ts';
+import type { Lockout, PasswordAttempt } from '../../people/rate-limits/lockout.ts';
 import type { KnownBrowserCookie } from '../known-browser-cookie.ts';
 import type { ConfirmedUser, DirectorySignIns, DirectoryVerdict, RejectedUser } from './directories.ts';
 

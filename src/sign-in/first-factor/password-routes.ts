@@ -2,14 +2,14 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Account } from '../../accounts/account.ts';
-import type { Actor } from '../../audit/audit.ts';
-import type { Credentials } from '../../credentials/credentials.ts';
-import { passwordAdvice } from '../../credentials/password-advice.ts';
-import type { Context, Extras, Middleware, State } from '../../http/context.ts';
-import { parseForm } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
-import { sentences, t } from '../../texts/text.ts';
+import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { sentences, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Credentials } from '../../people/credentials/credentials.ts';
+import { passwordAdvice } from '../../people/credentials/password-advice.ts';
 import type { Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';

@@ -3,11 +3,11 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, Middleware, State } from '../../http/context.ts';
-import { AppError, forbidden, notFound, unauthorized } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
-import { type Acr, acrLevel, acrOf } from '../../mfa/acr.ts';
-import { t } from '../../texts/text.ts';
+import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import { AppError, forbidden, notFound, unauthorized } from '../../base/http/errors.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { t } from '../../base/texts/text.ts';
+import { type Acr, acrLevel, acrOf } from '../../people/mfa/acr.ts';
 import type { Attempt, AttemptedStepUp, Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';

@@ -1,9 +1,10 @@
 // Sign-in at upstream identity providers as the sign-in pages see it. src/federation implements it.
-import type { Account } from '../../accounts/account.ts';
+
 import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
-import type { Actor } from '../../audit/audit.ts';
-import type { Acr } from '../../mfa/acr.ts';
-import type { RequestInfo } from '../../platform/request-info.ts';
+import type { RequestInfo } from '../../base/platform/request-info.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Acr } from '../../people/mfa/acr.ts';
 
 /** A first factor that was proven at an upstream, in the attempt. */
 export interface ProvenUpstream {

@@ -1,15 +1,16 @@
 // Checks a code as second factor: from an authenticator app, a message, or the list of recovery codes. Tries are
 // limited per account over all instances, and counted before the code is checked.
-import type { Account } from '../../accounts/account.ts';
-import type { Audit } from '../../audit/audit.ts';
-import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
-import type { OneTimeCodes } from '../../mfa/factors/one-time-codes.ts';
-import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
-import type { Totp } from '../../mfa/factors/totp.ts';
-import type { SecondFactor } from '../../mfa/policy.ts';
-import type { RequestInfo } from '../../platform/request-info.ts';
-import { traced } from '../../platform/tracing.ts';
-import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+
+import type { RequestInfo } from '../../base/platform/request-info.ts';
+import { traced } from '../../base/platform/tracing.ts';
+import type { Audit } from '../../core/audit/audit.ts';
+import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { OneTimeCodes } from '../../people/mfa/factors/one-time-codes.ts';
+import type { RecoveryCodes } from '../../people/mfa/factors/recovery-codes.ts';
+import type { Totp } from '../../people/mfa/factors/totp.ts';
+import type { SecondFactor } from '../../people/mfa/policy.ts';
+import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
 
 const AMR = { totp: 'otp', email: 'email', sms: 'sms', 'recovery-code': 'recovery' } as const;
 

@@ -2,17 +2,17 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Account } from '../../accounts/account.ts';
-import type { Context, Extras, Middleware, State } from '../../http/context.ts';
-import { notFound } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
-import type { NotifyOwner } from '../../mail/notify-owner.ts';
-import type { Passkeys } from '../../mfa/factors/passkeys.ts';
-import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
-import type { Totp } from '../../mfa/factors/totp.ts';
-import { parseAttestation } from '../../mfa/factors/webauthn-input.ts';
-import type { RateLimits } from '../../rate-limits/rate-limits.ts';
-import { t } from '../../texts/text.ts';
+import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { t } from '../../base/texts/text.ts';
+import type { NotifyOwner } from '../../core/mail/notify-owner.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Passkeys } from '../../people/mfa/factors/passkeys.ts';
+import type { RecoveryCodes } from '../../people/mfa/factors/recovery-codes.ts';
+import type { Totp } from '../../people/mfa/factors/totp.ts';
+import { parseAttestation } from '../../people/mfa/factors/webauthn-input.ts';
+import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
 import type { Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';

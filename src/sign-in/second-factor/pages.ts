@@ -1,17 +1,17 @@
 // Renders the pages of the second factor and its enrolment: the method that is offered first, the other methods, the
 // WebAuthn options (whose challenge is stored with the attempt), and the QR code of a new authenticator app.
 
-import type { Account } from '../../accounts/account.ts';
-import type { Context } from '../../http/context.ts';
-import { maskEmail as maskedAddress } from '../../mail/wording.ts';
-import { acrLevel, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
-import type { AccountKeys } from '../../mfa/factors/passkey-authentication.ts';
-import type { Passkeys } from '../../mfa/factors/passkeys.ts';
-import { maskNumber as maskedNumber } from '../../mfa/factors/phone-number.ts';
-import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
-import type { Totp } from '../../mfa/factors/totp.ts';
-import type { SecondFactor } from '../../mfa/policy.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import type { Context } from '../../base/http/context.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import { maskEmail as maskedAddress } from '../../core/mail/wording.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { acrLevel, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
+import type { AccountKeys } from '../../people/mfa/factors/passkey-authentication.ts';
+import type { Passkeys } from '../../people/mfa/factors/passkeys.ts';
+import { maskNumber as maskedNumber } from '../../people/mfa/factors/phone-number.ts';
+import type { RecoveryCodes } from '../../people/mfa/factors/recovery-codes.ts';
+import type { Totp } from '../../people/mfa/factors/totp.ts';
+import type { SecondFactor } from '../../people/mfa/policy.ts';
 import type { Attempt, Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { CodeMethod } from './codes.ts';
@@ -235,7 +235,7 @@ function sendForm(current: CurrentStep, method: CodeMethod) {
 
 async function appEnrolment(totp: Totp, account: Account, sealed: string | undefined) {
   const enrolment = (sealed ? totp.resume(account, sealed) : undefined) ?? totp.begin(account);
-  const { qrCode } = await import('../../http/pages/qr-code.ts');
+  const { qrCode } = await import('../../base/http/pages/qr-code.ts');
   return { ...enrolment, qr: await qrCode(enrolment.uri) };
 }
 /** Limits a passkey answer to this account, and to keys that verify their user where the level demands it. */

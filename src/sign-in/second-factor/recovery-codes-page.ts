@@ -1,11 +1,12 @@
 // The page with new recovery codes, to be downloaded, printed or written down. The codes are stored, encrypted, for the user and the
 // session, so that a reload and a change of language display them again for an hour.
-import type { Account } from '../../accounts/account.ts';
-import type { Context } from '../../http/context.ts';
-import { notFound } from '../../http/errors.ts';
-import type { PageOwner, StoredPages } from '../../http/stored-pages.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { t } from '../../texts/text.ts';
+
+import type { Context } from '../../base/http/context.ts';
+import { notFound } from '../../base/http/errors.ts';
+import type { PageOwner, StoredPages } from '../../base/http/stored-pages.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Account } from '../../people/accounts/account.ts';
 
 /** The server that the codes are for. */
 export interface CodesServer {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
 import { oidcClient } from '../../../src/applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../../src/applications/fields/service-provider.ts';
-import { addLanguage, readMessages } from '../../../src/texts/messages.ts';
+import { addLanguage, readMessages } from '../../../src/base/texts/messages.ts';
 import { aClient } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';

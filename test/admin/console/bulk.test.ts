@@ -1,7 +1,7 @@
 // A change of several users in the console: the page that asks, what each administrator may do to whom, and what is reported.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BulkUsers, bulkActions, runBulk } from '../../../src/admin/users/bulk-actions.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/base/limits.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';

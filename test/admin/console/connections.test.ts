@@ -1,7 +1,7 @@
 // Connections in the console: added by vendor, changed section by section, their secrets, domains and documents, disabled, deleted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { presets } from '../../../src/connections/presets/presets.ts';
-import { checkConnection } from '../../../src/connections/schema.ts';
+import { presets } from '../../../src/federation/connections/presets/presets.ts';
+import { checkConnection } from '../../../src/federation/connections/schema.ts';
 import { aCredential } from '../../saml/support.ts';
 import type { TestUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';

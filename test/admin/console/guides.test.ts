@@ -8,7 +8,7 @@ import {
   rubyQuoted,
   shellWord,
 } from '../../../src/admin/applications/presets/guide-text.ts';
-import { inLanguage, t } from '../../../src/texts/text.ts';
+import { inLanguage, t } from '../../../src/base/texts/text.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';

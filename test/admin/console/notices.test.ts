@@ -1,6 +1,6 @@
 // What a page says after an action is what happened: the state of an email, a rotation that is not possible, in the language of the page.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/base/limits.ts';
 import { type FaultySmtpServer, faultySmtpServer } from '../../mail/smtp.ts';
 import { type Application, anApplication, signIn } from '../../oidc/support.ts';
 import { aUser } from '../../support/factories.ts';

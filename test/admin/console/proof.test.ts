@@ -2,8 +2,8 @@
 // there again as it was filled in.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CONFIRM } from '../../../src/admin/proof/stored-form.ts';
-import { limits } from '../../../src/limits.ts';
-import { MFA_ACR } from '../../../src/mfa/acr.ts';
+import { limits } from '../../../src/base/limits.ts';
+import { MFA_ACR } from '../../../src/people/mfa/acr.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aClient, aUser, type TestUser } from '../../support/factories.ts';
 import type { HttpClient, Typed } from '../../support/http.ts';

@@ -1,7 +1,7 @@
 // Thirteen wrongly registered applications: an administrator finds each rejection by its code, sees the broken rule, and
 // fixes it in the console without reading a log.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminApi } from '../../../src/rbac/built-in.ts';
+import { adminApi } from '../../../src/people/rbac/built-in.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aClient, aUser, PASSWORD } from '../../support/factories.ts';

@@ -1,7 +1,7 @@
 // Users of the console in tests, signed in with the HTTP client.
 
 import { expect } from 'vitest';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/base/limits.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';

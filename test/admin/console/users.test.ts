@@ -1,7 +1,7 @@
 // Users in the console: created, helped and disabled by those who may; and the access check.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminApi } from '../../../src/rbac/built-in.ts';
+import { adminApi } from '../../../src/people/rbac/built-in.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';

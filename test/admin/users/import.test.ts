@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createUserImport, type UserImportDependencies } from '../../../src/admin/users/import.ts';
-import { limits } from '../../../src/limits.ts';
-import { DatabaseUnavailable } from '../../../src/storage/unavailable.ts';
+import { limits } from '../../../src/base/limits.ts';
+import { DatabaseUnavailable } from '../../../src/base/storage/unavailable.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { consoleOf, staff } from '../console/support.ts';
 

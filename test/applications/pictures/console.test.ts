@@ -150,7 +150,7 @@ describe('gatehouse', () => {
 
 describe('a client that registers itself', () => {
   it('has its picture read too', async () => {
-    const { createRegistrationTokens } = await import('../../../src/oidc/store/registration-tokens.ts');
+    const { createRegistrationTokens } = await import('../../../src/protocols/oidc/store/registration-tokens.ts');
     const { token } = await createRegistrationTokens(idp.services).issue();
     const answer = await httpClient(idp.issuer).post('/register', {
       json: { client_name: 'Own', redirect_uris: [redirectUri], logo_uri: `${server.origin}/good-registered` },

@@ -1,7 +1,7 @@
 // Answers of a SAML upstream that must sign nobody in: wrapped, unsigned, swapped, replayed, meant for others, and the answers of
 // other identity providers. Every answer goes to the real /saml/acs, and where that stores it, to the browser that began.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { algorithms } from '../../../src/saml/xml/names.ts';
+import { algorithms } from '../../../src/protocols/saml/xml/names.ts';
 import { accountOf, isAtApplication } from '../../federation/support.ts';
 import { redirectUri } from '../../oidc/support.ts';
 import { aCredential, signXml, unknownKey } from '../../saml/support.ts';

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { algorithms } from '../../../src/saml/xml/names.ts';
+import { algorithms } from '../../../src/protocols/saml/xml/names.ts';
 import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../../saml/live.ts';
 import { aCredential, signQuery } from '../../saml/support.ts';
 import { arrangements, partsOf } from '../../saml/wrapping.ts';

@@ -1,7 +1,7 @@
 // A LogoutRequest ends a session only when it is signed, from a service provider of that session, about the user that it
 // knows, and addressed to this IdP.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { algorithms } from '../../../src/saml/xml/names.ts';
+import { algorithms } from '../../../src/protocols/saml/xml/names.ts';
 import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../../saml/live.ts';
 import { aCredential } from '../../saml/support.ts';
 import { arrangements, partsOf } from '../../saml/wrapping.ts';

@@ -1,7 +1,7 @@
 // A SAML message is accepted once across two instances on one database, also of simultaneous copies; and the number of
 // messages from one address is limited.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/base/limits.ts';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../../saml/live.ts';
 import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';

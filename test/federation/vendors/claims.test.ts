@@ -1,8 +1,8 @@
 // The shapes of vendors' claims: subject, proof of the address, groups, and who may sign in.
 import { describe, expect, it } from 'vitest';
-import type { OidcConnection } from '../../../src/connections/connection.ts';
-import { presetOf, quirksOf } from '../../../src/connections/presets/presets.ts';
-import { checkConnection, partsOf } from '../../../src/connections/schema.ts';
+import type { OidcConnection } from '../../../src/federation/connections/connection.ts';
+import { presetOf, quirksOf } from '../../../src/federation/connections/presets/presets.ts';
+import { checkConnection, partsOf } from '../../../src/federation/connections/schema.ts';
 import { identityOf } from '../../../src/federation/oidc/protocol.ts';
 
 function identityAt(preset: string, fields: Record<string, unknown>, claims: Record<string, unknown>) {

@@ -2,7 +2,7 @@
 // provider uses node-saml, which by default requires exactly the password class.
 import type { Profile, SamlConfig } from '@node-saml/node-saml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contextClasses } from '../../../src/saml/xml/names.ts';
+import { contextClasses } from '../../../src/protocols/saml/xml/names.ts';
 import { answerIn } from '../../saml/live.ts';
 import { aSamlUser, type SamlUser } from '../../saml/sign-in-steps.ts';
 import { aServiceProvider, type TestServiceProvider } from '../../support/applications/sp.ts';

@@ -2,8 +2,8 @@
 // ForceAuthn and IsPassive. A user with a way to meet the request is led there; any other gets NoAuthnContext, without a loop.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAttestation } from '../../../src/mfa/factors/webauthn-input.ts';
-import { contextClasses } from '../../../src/saml/xml/names.ts';
+import { parseAttestation } from '../../../src/people/mfa/factors/webauthn-input.ts';
+import { contextClasses } from '../../../src/protocols/saml/xml/names.ts';
 import { aConnection, accountOf, anUpstream, type Connected } from '../../federation/support.ts';
 import { softAuthenticator } from '../../mfa/authenticator.ts';
 import { aLiveSp, answerIn, type LiveSp, redirect } from '../../saml/live.ts';

@@ -1,7 +1,7 @@
 // The settings of one service provider apply to it alone: SHA-1, signing and encryption.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serviceProvider, serviceProviderRules } from '../../../src/applications/fields/service-provider.ts';
-import { algorithms } from '../../../src/saml/xml/names.ts';
+import { algorithms } from '../../../src/protocols/saml/xml/names.ts';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../../saml/live.ts';
 import { aCredential, signXml } from '../../saml/support.ts';
 import { aUser } from '../../support/factories.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAssets } from '../../../src/http/pages/assets.ts';
+import { createAssets } from '../../../src/base/http/pages/assets.ts';
 import { startApp, type TestApp } from '../app.ts';
 
 const style = readFileSync('dist/assets/people.css');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { languages } from '../../../src/texts/languages.ts';
+import { languages } from '../../../src/base/texts/languages.ts';
 import { anApplication, authorizeUrl } from '../../oidc/support.ts';
 import { aUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';

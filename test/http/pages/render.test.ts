@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { webLink } from '../../../src/http/pages/render.ts';
-import { Slot, Text } from '../../../src/texts/text.ts';
+import { webLink } from '../../../src/base/http/pages/render.ts';
+import { Slot, Text } from '../../../src/base/texts/text.ts';
 import { formsOf } from '../../support/pages/html.ts';
 import { addPseudoLanguage, PSEUDO, unbracketedWords } from '../../support/pages/pseudo-language.ts';
 import { filesUnder } from '../../support/source/imports.ts';

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createAssets } from '../../../src/http/pages/assets.ts';
-import { hueOf, initials, tokens } from '../../../src/http/pages/tokens.ts';
-import { t } from '../../../src/texts/text.ts';
+import { createAssets } from '../../../src/base/http/pages/assets.ts';
+import { hueOf, initials, tokens } from '../../../src/base/http/pages/tokens.ts';
+import { t } from '../../../src/base/texts/text.ts';
 import { filesUnder } from '../../support/source/imports.ts';
 
 const built = (name: string) => readFileSync(`dist/assets/${name}`, 'utf8');
@@ -67,7 +67,7 @@ describe('the sources', () => {
   const isMail = (file: string) => file.startsWith('views/mail/');
   const pages = templates.filter((file) => !isMail(file));
 
-  it('name no color outside of src/http/pages/tokens.ts', () => {
+  it('name no color outside of src/base/http/pages/tokens.ts', () => {
     const color = /(?<![&\w/"'([])#[0-9a-f]{3,8}\b|\b(rgba?|hsla?|oklch|oklab|lab|lch)\(/i;
     expect(matches([...templates, ...sheets, ...scripts], color)).toEqual([]);
   });

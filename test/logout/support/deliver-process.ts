@@ -1,6 +1,7 @@
 // A process that claims a logout delivery and never gets a response, for a test that kills it. Arguments: database URL, time.
-import { createLogoutDeliveries } from '../../../src/logout/deliveries.ts';
-import { openDatabase } from '../../../src/storage/database.ts';
+
+import { openDatabase } from '../../../src/base/storage/database.ts';
+import { createLogoutDeliveries } from '../../../src/protocols/logout/deliveries.ts';
 
 const [, , databaseUrl = '', time = ''] = process.argv;
 const { db } = await openDatabase(databaseUrl);

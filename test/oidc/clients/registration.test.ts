@@ -2,7 +2,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRegistrationTokens, type RegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
+import {
+  createRegistrationTokens,
+  type RegistrationTokens,
+} from '../../../src/protocols/oidc/store/registration-tokens.ts';
 import { relyingParty } from '../../support/applications/rp.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';

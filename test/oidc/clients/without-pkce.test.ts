@@ -2,7 +2,7 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import * as oidc from 'openid-client';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createRegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
+import { createRegistrationTokens } from '../../../src/protocols/oidc/store/registration-tokens.ts';
 import { consoleOf, staff } from '../../admin/console/support.ts';
 import { type ApiCaller, aPerson, tokenOfLongAgo } from '../../admin/support.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';

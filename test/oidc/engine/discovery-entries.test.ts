@@ -1,7 +1,7 @@
 // Discovery advertises nothing that is not so: each entry is used here, or names the test that uses it.
 import * as jose from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createRegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
+import { createRegistrationTokens } from '../../../src/protocols/oidc/store/registration-tokens.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';

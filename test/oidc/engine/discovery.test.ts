@@ -1,7 +1,7 @@
 // Discovery (OIDC Discovery 1.0, RFC 8414): lists everything that the server supports, and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
-import { settingSchemas } from '../../../src/settings/settings.ts';
+import { settingSchemas } from '../../../src/core/settings/settings.ts';
+import { createRegistrationTokens } from '../../../src/protocols/oidc/store/registration-tokens.ts';
 import { aClient } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';

@@ -1,7 +1,11 @@
 // Which rule a request broke that the engine rejected with an error code.
 import { describe, expect, it } from 'vitest';
 import { metadataOf, oidcMetadata } from '../../../src/applications/fields/oidc-client.ts';
-import { type EvaluatedRequest, evaluateRules, passesRule } from '../../../src/oidc/engine/requests/request-rules.ts';
+import {
+  type EvaluatedRequest,
+  evaluateRules,
+  passesRule,
+} from '../../../src/protocols/oidc/engine/requests/request-rules.ts';
 
 const REDIRECT = 'https://app.example.com/cb';
 const AFTER = 'https://app.example.com/bye';

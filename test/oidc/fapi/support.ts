@@ -1,7 +1,7 @@
 // A client with a security profile and its own keys, driven by openid-client, and requests of it made by hand with jose.
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
-import { sha256 } from '../../../src/platform/random.ts';
+import { sha256 } from '../../../src/base/platform/random.ts';
 import type { TestUser } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';

@@ -1,7 +1,7 @@
 // The consent page: what it lists, when it is displayed, and what is granted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
-import { adminApi } from '../../../src/rbac/built-in.ts';
+import { adminApi } from '../../../src/people/rbac/built-in.ts';
+import { createRegistrationTokens } from '../../../src/protocols/oidc/store/registration-tokens.ts';
 import { aPng } from '../../brand/pictures.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';

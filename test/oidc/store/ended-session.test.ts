@@ -1,10 +1,10 @@
 // A session that ends during a request stays ended: what the request saves afterwards does not restore it, and what it
 // received is not valid.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { EndSession } from '../../../src/logout/end-session.ts';
-import { createArtifactAdapter } from '../../../src/oidc/store/adapter.ts';
-import { createSessionStore } from '../../../src/oidc/store/sessions/session-store.ts';
-import type { Sessions } from '../../../src/oidc/store/sessions/sessions.ts';
+import type { EndSession } from '../../../src/protocols/logout/end-session.ts';
+import { createArtifactAdapter } from '../../../src/protocols/oidc/store/adapter.ts';
+import { createSessionStore } from '../../../src/protocols/oidc/store/sessions/session-store.ts';
+import type { Sessions } from '../../../src/protocols/oidc/store/sessions/sessions.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';

@@ -1,6 +1,6 @@
 // What is stored when two requests have changed one session.
 import { describe, expect, it } from 'vitest';
-import { mergeSession, type SessionPayload } from '../../../src/oidc/store/sessions/merge-session.ts';
+import { mergeSession, type SessionPayload } from '../../../src/protocols/oidc/store/sessions/merge-session.ts';
 
 const before: SessionPayload = {
   uid: 'uid',

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
+import { createRegistrationTokens } from '../../../src/protocols/oidc/store/registration-tokens.ts';
 import { databaseKind } from '../../support/database/database.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';

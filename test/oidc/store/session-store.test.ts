@@ -1,8 +1,8 @@
 // A save whose answer was lost: the database has stored the session, and the request saves it again before it ends.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SessionPayload } from '../../../src/oidc/store/sessions/merge-session.ts';
-import { createSessionStore, type SessionStore } from '../../../src/oidc/store/sessions/session-store.ts';
-import { randomToken } from '../../../src/platform/random.ts';
+import { randomToken } from '../../../src/base/platform/random.ts';
+import type { SessionPayload } from '../../../src/protocols/oidc/store/sessions/merge-session.ts';
+import { createSessionStore, type SessionStore } from '../../../src/protocols/oidc/store/sessions/session-store.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;

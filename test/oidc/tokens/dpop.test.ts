@@ -2,7 +2,7 @@
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sha256 } from '../../../src/platform/random.ts';
+import { sha256 } from '../../../src/base/platform/random.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';

@@ -3,9 +3,9 @@
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { limits } from '../../../src/limits.ts';
-import { artifactId, createArtifactAdapter } from '../../../src/oidc/store/adapter.ts';
-import { DatabaseUnavailable } from '../../../src/storage/unavailable.ts';
+import { limits } from '../../../src/base/limits.ts';
+import { DatabaseUnavailable } from '../../../src/base/storage/unavailable.ts';
+import { artifactId, createArtifactAdapter } from '../../../src/protocols/oidc/store/adapter.ts';
 import { testClock } from '../../support/clock.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceProvider, settingsOf } from '../../../src/applications/fields/service-provider.ts';
-import { selfSignedCertificate } from '../../../src/keys/certificate.ts';
+import { selfSignedCertificate } from '../../../src/core/keys/certificate.ts';
 import type { Gatehouse } from '../gatehouse.ts';
 import type { Downstream } from '../peer.ts';
 import { needFile, type Program, startProgram } from '../programs.ts';

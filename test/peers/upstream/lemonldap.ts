@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { selfSignedCertificate } from '../../../src/keys/certificate.ts';
+import { selfSignedCertificate } from '../../../src/core/keys/certificate.ts';
 import type { Gatehouse } from '../gatehouse.ts';
 import { STAFF, type Upstream } from '../peer.ts';
 import { freePort, Missing, needFile, newFolder, packageVersion, run, startProgram } from '../programs.ts';

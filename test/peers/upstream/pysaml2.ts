@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { selfSignedCertificate } from '../../../src/keys/certificate.ts';
+import { selfSignedCertificate } from '../../../src/core/keys/certificate.ts';
 import type { Gatehouse } from '../gatehouse.ts';
 import { person, STAFF, type Upstream } from '../peer.ts';
 import { freePort, Missing, needFile, newFolder, type Program, run, startProgram } from '../programs.ts';

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { selfSignedCertificate } from '../../../src/keys/certificate.ts';
+import { selfSignedCertificate } from '../../../src/core/keys/certificate.ts';
 import type { Gatehouse } from '../gatehouse.ts';
 import { person, STAFF, type Upstream } from '../peer.ts';
 import { freePort, Missing, needFile, newFolder, packageVersion, startProgram } from '../programs.ts';

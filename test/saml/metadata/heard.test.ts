@@ -1,9 +1,9 @@
 // What metadata says is done, or its registration says why not: encryption methods and keys, and endpoints that cannot be used.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { decryptAssertion } from '../../../src/saml/xml/decrypt.ts';
-import { algorithms, bindings } from '../../../src/saml/xml/names.ts';
-import { parseXml } from '../../../src/saml/xml/parse.ts';
-import { childOf } from '../../../src/saml/xml/read.ts';
+import { decryptAssertion } from '../../../src/protocols/saml/xml/decrypt.ts';
+import { algorithms, bindings } from '../../../src/protocols/saml/xml/names.ts';
+import { parseXml } from '../../../src/protocols/saml/xml/parse.ts';
+import { childOf } from '../../../src/protocols/saml/xml/read.ts';
 import { consoleOf, staff } from '../../admin/console/support.ts';
 import { type ApiCaller, aService } from '../../admin/support.ts';
 import { aUser } from '../../support/factories.ts';

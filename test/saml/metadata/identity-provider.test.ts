@@ -1,8 +1,8 @@
 import { XmlDocument } from 'libxml2-wasm';
 import samlify from 'samlify';
 import { describe, expect, it } from 'vitest';
-import { identityProviderMetadata } from '../../../src/saml/metadata/identity-provider.ts';
-import { bindings, nameIdFormats } from '../../../src/saml/xml/names.ts';
+import { identityProviderMetadata } from '../../../src/protocols/saml/metadata/identity-provider.ts';
+import { bindings, nameIdFormats } from '../../../src/protocols/saml/xml/names.ts';
 import { aCredential, idp, idpCredential, schemas, signer } from '../support.ts';
 
 const next = aCredential();

@@ -1,7 +1,7 @@
 // Metadata in the shapes that the usual service providers generate: comments before the root, extensions of all kinds,
 // keys without use, endpoints of bindings and protocols that are not spoken here.
 import { describe, expect, it } from 'vitest';
-import { parseServiceProviderMetadata } from '../../../src/saml/metadata/parse.ts';
+import { parseServiceProviderMetadata } from '../../../src/protocols/saml/metadata/parse.ts';
 import { now, spCredential } from '../support.ts';
 
 const certificate = spCredential.certificatePem.replace(/-----[^-]+-----/g, '');

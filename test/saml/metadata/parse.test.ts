@@ -1,8 +1,8 @@
 import { SAML } from '@node-saml/node-saml';
 import samlify from 'samlify';
 import { describe, expect, it } from 'vitest';
-import { parseServiceProviderMetadata } from '../../../src/saml/metadata/parse.ts';
-import { bindings, nameIdFormats } from '../../../src/saml/xml/names.ts';
+import { parseServiceProviderMetadata } from '../../../src/protocols/saml/metadata/parse.ts';
+import { bindings, nameIdFormats } from '../../../src/protocols/saml/xml/names.ts';
 import { aCredential, now, samlErrorCode, sp, spCredential } from '../support.ts';
 
 const other = aCredential();

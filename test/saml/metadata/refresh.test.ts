@@ -2,10 +2,10 @@
 // one in force, and what moves addresses, replaces keys or drops a protection waits for an administrator.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serviceProvider, settingsOf } from '../../../src/applications/fields/service-provider.ts';
-import { sha256 } from '../../../src/platform/random.ts';
-import { createMetadataFetch } from '../../../src/saml/metadata/fetch.ts';
-import { METADATA_JOB } from '../../../src/saml/metadata/jobs.ts';
-import { createMetadataRefresh } from '../../../src/saml/metadata/refresh.ts';
+import { sha256 } from '../../../src/base/platform/random.ts';
+import { createMetadataFetch } from '../../../src/protocols/saml/metadata/fetch.ts';
+import { METADATA_JOB } from '../../../src/protocols/saml/metadata/jobs.ts';
+import { createMetadataRefresh } from '../../../src/protocols/saml/metadata/refresh.ts';
 import { consoleOf, staff } from '../../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, tokenOfLongAgo } from '../../admin/support.ts';
 import { testClock } from '../../support/clock.ts';

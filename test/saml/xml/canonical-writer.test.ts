@@ -4,15 +4,15 @@ import { DOMParser } from '@xmldom/xmldom';
 import { XmlC14NMode, XmlDocument, XmlStringOutputBufferHandler } from 'libxml2-wasm';
 import { describe, expect, it } from 'vitest';
 import { ExclusiveCanonicalization } from 'xml-crypto';
-import { namespaces } from '../../../src/saml/xml/names.ts';
-import type { Prefix, QualifiedName } from '../../../src/saml/xml/read.ts';
+import { namespaces } from '../../../src/protocols/saml/xml/names.ts';
+import type { Prefix, QualifiedName } from '../../../src/protocols/saml/xml/read.ts';
 import {
   canonical,
   element,
   replaceForbiddenCharacters,
   wireFormat,
   type XmlElement,
-} from '../../../src/saml/xml/write.ts';
+} from '../../../src/protocols/saml/xml/write.ts';
 import fc, { anyCharacter } from '../../support/property.ts';
 
 const prefixes = (Object.keys(namespaces) as Prefix[]).filter((prefix) => prefix !== 'xml');

@@ -1,7 +1,7 @@
 // Certificates as people paste them.
 import { expect, it } from 'vitest';
 import { serviceProvider } from '../../../src/applications/fields/service-provider.ts';
-import { readCertificate } from '../../../src/saml/xml/certificates.ts';
+import { readCertificate } from '../../../src/protocols/saml/xml/certificates.ts';
 import { spCredential } from '../support.ts';
 
 const { certificatePem } = spCredential;

@@ -1,9 +1,9 @@
 // Signatures inside the message: the one shape that is accepted, and everything that is only nearly it.
 import { createHmac, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type AuthnRequest, readAuthnRequest } from '../../../src/saml/messages/authn-request.ts';
-import { readCertificate } from '../../../src/saml/xml/certificates.ts';
-import { algorithms } from '../../../src/saml/xml/names.ts';
+import { type AuthnRequest, readAuthnRequest } from '../../../src/protocols/saml/messages/authn-request.ts';
+import { readCertificate } from '../../../src/protocols/saml/xml/certificates.ts';
+import { algorithms } from '../../../src/protocols/saml/xml/names.ts';
 import fc from '../../support/property.ts';
 import { mustSign, receivePost, receiveRedirect } from '../receive.ts';
 import {

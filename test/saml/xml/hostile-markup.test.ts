@@ -1,8 +1,8 @@
 // Text that must not reach a parser, and text that both parsers have to reject.
 import { describe, expect, it } from 'vitest';
-import { readAuthnRequest } from '../../../src/saml/messages/authn-request.ts';
-import { SamlError } from '../../../src/saml/xml/errors.ts';
-import { parseXml } from '../../../src/saml/xml/parse.ts';
+import { readAuthnRequest } from '../../../src/protocols/saml/messages/authn-request.ts';
+import { SamlError } from '../../../src/protocols/saml/xml/errors.ts';
+import { parseXml } from '../../../src/protocols/saml/xml/parse.ts';
 import { maySign, receivePost } from '../receive.ts';
 import { authnRequestXml, logoutRequestXml, samlErrorCode, signXml, sp } from '../support.ts';
 

@@ -2,9 +2,9 @@
 // says something else. The eight arrangements of Somorovsky et al. (2012), carried over from assertions to requests,
 // and the hiding places of SAML: Extensions, ds:Object, KeyInfo, Subject, duplicated IDs and comments.
 import { describe, expect, it } from 'vitest';
-import { readAuthnRequest } from '../../../src/saml/messages/authn-request.ts';
-import { readLogoutRequest } from '../../../src/saml/messages/read-logout.ts';
-import { validateWellFormed } from '../../../src/saml/xml/schema.ts';
+import { readAuthnRequest } from '../../../src/protocols/saml/messages/authn-request.ts';
+import { readLogoutRequest } from '../../../src/protocols/saml/messages/read-logout.ts';
+import { validateWellFormed } from '../../../src/protocols/saml/xml/schema.ts';
 import { mustSign, receivePost } from '../receive.ts';
 import { authnRequestXml, logoutRequestXml, now, samlErrorCode, signXml, sp } from '../support.ts';
 import { arrangements, type Parts, partsOf } from '../wrapping.ts';

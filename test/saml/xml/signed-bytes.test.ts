@@ -3,9 +3,9 @@
 import { DOMParser } from '@xmldom/xmldom';
 import { describe, expect, it } from 'vitest';
 import { SignedXml } from 'xml-crypto';
-import { verifyEnveloped } from '../../../src/saml/xml/enveloped-signature.ts';
-import { algorithms } from '../../../src/saml/xml/names.ts';
-import { parseXml } from '../../../src/saml/xml/parse.ts';
+import { verifyEnveloped } from '../../../src/protocols/saml/xml/enveloped-signature.ts';
+import { algorithms } from '../../../src/protocols/saml/xml/names.ts';
+import { parseXml } from '../../../src/protocols/saml/xml/parse.ts';
 import fc from '../../support/property.ts';
 import { authnRequestXml, samlErrorCode, signXml, spCredential, spKeys } from '../support.ts';
 

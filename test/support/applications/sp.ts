@@ -1,7 +1,7 @@
 // Service providers made by another library, node-saml, and configured from an exchange of metadata alone.
 import { type Profile, SAML, type SamlConfig } from '@node-saml/node-saml';
 import { serviceProvider, settingsOf } from '../../../src/applications/fields/service-provider.ts';
-import type { Services } from '../../../src/services.ts';
+import type { Services } from '../../../src/server/services.ts';
 import { aCredential, type Credential } from '../../saml/support.ts';
 import { httpClient } from '../http.ts';
 

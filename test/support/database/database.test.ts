@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../src/storage/database.ts';
+import { openDatabase } from '../../../src/base/storage/database.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 
 let one: TestDatabase;

@@ -2,10 +2,10 @@
 import { copyFileSync, mkdtempSync } from 'node:fs';
 import path from 'node:path';
 import { inject } from 'vitest';
+import { randomToken } from '../../../src/base/platform/random.ts';
+import { type Database, openDatabase } from '../../../src/base/storage/database.ts';
 import type { FirstAdmin } from '../../../src/config-file/first-admin.ts';
 import type { Prisma } from '../../../src/generated/sqlite/client.ts';
-import { randomToken } from '../../../src/platform/random.ts';
-import { type Database, openDatabase } from '../../../src/storage/database.ts';
 import { postgresUrl } from './postgres.ts';
 import type { Prepared } from './prepare.ts';
 

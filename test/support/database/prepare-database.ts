@@ -3,15 +3,15 @@
 // the rest, and the first administrator as JSON.
 import { copyFileSync } from 'node:fs';
 import { pino } from 'pino';
-import { loadConfig } from '../../../src/config.ts';
+import { loadConfig } from '../../../src/base/config.ts';
+import { createVault } from '../../../src/base/platform/vault.ts';
+import { openDatabase } from '../../../src/base/storage/database.ts';
+import { parseDatabaseUrl } from '../../../src/base/storage/database-url.ts';
+import { migrate } from '../../../src/base/storage/migrations/migrate.ts';
 import { ensureFirstAdmin } from '../../../src/config-file/first-admin.ts';
-import { createKeyring } from '../../../src/keys/keyring.ts';
-import { createVault } from '../../../src/platform/vault.ts';
+import { createKeyring } from '../../../src/core/keys/keyring.ts';
 import { prepareData } from '../../../src/server/prepare-data.ts';
-import { createServices } from '../../../src/services.ts';
-import { openDatabase } from '../../../src/storage/database.ts';
-import { parseDatabaseUrl } from '../../../src/storage/database-url.ts';
-import { migrate } from '../../../src/storage/migrations/migrate.ts';
+import { createServices } from '../../../src/server/services.ts';
 import { testSecret } from '../secret.ts';
 import type { Prepared } from './prepare.ts';
 

@@ -1,8 +1,8 @@
 // The MACs of rows that a test writes directly: the server would reject them as those of another program.
 
+import type { Db } from '../../../src/base/storage/database.ts';
+import type { ProtectedRows } from '../../../src/base/storage/protected-rows.ts';
 import { coveredOf, rowsOf, tablesInOrder, uniqueKey } from '../../../src/server/secrets/protected-tables.ts';
-import type { Db } from '../../../src/storage/database.ts';
-import type { ProtectedRows } from '../../../src/storage/protected-rows.ts';
 
 export interface SigningServices {
   db: Db;

@@ -1,6 +1,6 @@
 // Before the `postgresql` project: a throw-away server with the databases that tests copy.
 import type { TestProject } from 'vitest/node';
-import { openDatabase } from '../../../src/storage/database.ts';
+import { openDatabase } from '../../../src/base/storage/database.ts';
 import { startPostgres } from './postgres-start.ts';
 import { prepare } from './prepare.ts';
 import { temporaryFolder } from './temporary-folder.ts';

@@ -2,7 +2,7 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { createChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/base/limits.ts';
 import type { Page } from '../http.ts';
 import type { TestIdp } from '../idp.ts';
 import { unescapeHtml } from './html.ts';

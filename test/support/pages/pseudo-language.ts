@@ -1,6 +1,6 @@
 // The pseudo-language en-XA: each message of views/texts/en in brackets, longer, and with accents where it has no placeholder. Text
 // outside of brackets comes from no message.
-import { addLanguage, type Messages, readMessages } from '../../../src/texts/messages.ts';
+import { addLanguage, type Messages, readMessages } from '../../../src/base/texts/messages.ts';
 
 export const PSEUDO = 'en-XA';
 

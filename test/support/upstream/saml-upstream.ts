@@ -1,8 +1,8 @@
 // A SAML upstream for tests that writes its answers as text and signs them with xml-crypto: it can send anything.
 import { constants, createCipheriv, createPublicKey, publicEncrypt, randomBytes } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
-import { checkConnection } from '../../../src/connections/schema.ts';
-import { algorithms } from '../../../src/saml/xml/names.ts';
+import { checkConnection } from '../../../src/federation/connections/schema.ts';
+import { algorithms } from '../../../src/protocols/saml/xml/names.ts';
 import { authorizeUrl, redirectUri } from '../../oidc/support.ts';
 import { aCredential, type Credential, type SignOptions, signXml } from '../../saml/support.ts';
 import { type HttpClient, httpClient, type Page } from '../http.ts';

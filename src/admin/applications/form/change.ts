@@ -1,10 +1,10 @@
 // The fields of a tab, and the JSON merge patch that a sent form of it stands for.
 
 import type { Application } from '../../../applications/application.ts';
+import { badRequest } from '../../../base/http/errors.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { type PageText, t } from '../../../base/texts/text.ts';
 import { applicationEntry } from '../../../config-file/export.ts';
-import { badRequest } from '../../../http/errors.ts';
-import { faultMessage } from '../../../platform/fault-messages.ts';
-import { type PageText, t } from '../../../texts/text.ts';
 import type { Field, FormSection } from '../../console/blocks.ts';
 import { asTyped, type Sent, sentValue, untouched } from '../../console/row-buttons.ts';
 import type { Declaration } from '../saml-declarations.ts';

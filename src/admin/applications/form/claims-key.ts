@@ -1,7 +1,8 @@
 // The claims of an OpenID Connect application, a row each: name, user field, and the scope that it belongs to.
-import { userFieldNames } from '../../../accounts/claims.ts';
+
 import { claimSources, type OwnClaims } from '../../../applications/fields/claim-settings.ts';
-import { t } from '../../../texts/text.ts';
+import { t } from '../../../base/texts/text.ts';
+import { userFieldNames } from '../../../people/accounts/claims.ts';
 import { assertDistinct, rowsKey } from './keys.ts';
 
 /** The suggestions where a user field is typed. */

@@ -1,9 +1,9 @@
 // A key of an application's declaration as a field of a form: how it is displayed, and what a sent form makes of it. Each function makes
 // one kind of field; the tables of keys are in oidc-keys.ts and saml-keys.ts.
 
-import { badRequest } from '../../../http/errors.ts';
-import { faultMessage } from '../../../platform/fault-messages.ts';
-import type { PageText } from '../../../texts/text.ts';
+import { badRequest } from '../../../base/http/errors.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import type { PageText } from '../../../base/texts/text.ts';
 import type { Field, Option, RowColumn } from '../../console/blocks.ts';
 import { linesOf, type Sent, sentValue } from '../../console/row-buttons.ts';
 

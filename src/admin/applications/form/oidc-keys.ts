@@ -1,7 +1,8 @@
 // Every key of `clients` in the configuration file as fields of the console, by tab and section; those about tokens are in
 // oidc-token-keys.ts, those that both protocols have in shared-keys.ts.
-import { MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR } from '../../../mfa/acr.ts';
-import { type PageText, t } from '../../../texts/text.ts';
+
+import { type PageText, t } from '../../../base/texts/text.ts';
+import { MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR } from '../../../people/mfa/acr.ts';
 import { claimsKey } from './claims-key.ts';
 import { checksKey, choiceKey, listKey, switchKey, textKey, urlKey } from './keys.ts';
 import { algs, SIGNATURES } from './oidc-token-keys.ts';

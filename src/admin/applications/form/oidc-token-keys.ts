@@ -1,7 +1,7 @@
 // The keys of an OpenID Connect application about its tokens, its requests and the signatures of both.
 import { deviceCodeGrant } from '../../../applications/fields/oidc-client.ts';
-import { limits } from '../../../limits.ts';
-import { listOf, type PageText, t } from '../../../texts/text.ts';
+import { limits } from '../../../base/limits.ts';
+import { listOf, type PageText, t } from '../../../base/texts/text.ts';
 import type { Option } from '../../console/blocks.ts';
 import { checksKey, choiceKey, numberKey, switchKey, textKey } from './keys.ts';
 import type { KeySection } from './sections.ts';

@@ -1,7 +1,7 @@
 // The security profile of an OpenID Connect application in the console: the choice with what it demands, and what choosing it changes.
 import type { SecurityProfile } from '../../../applications/fields/oidc-client.ts';
 import { fixedFields, isSecurityProfile } from '../../../applications/security-profile.ts';
-import { type PageText, t } from '../../../texts/text.ts';
+import { type PageText, t } from '../../../base/texts/text.ts';
 import type { Declaration } from '../saml-declarations.ts';
 import { choiceKey, jsonKey, type Key, urlKey, type Values } from './keys.ts';
 

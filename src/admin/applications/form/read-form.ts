@@ -1,7 +1,7 @@
 // What the forms of applications send.
 import { z } from 'zod';
-import type { Context } from '../../../http/context.ts';
-import { parseForm } from '../../../http/input.ts';
+import type { Context } from '../../../base/http/context.ts';
+import { parseForm } from '../../../base/http/input.ts';
 import type { Sent } from '../../console/row-buttons.ts';
 
 /** Metadata is pasted, and grows when it is sent. */

@@ -1,7 +1,7 @@
 // Every key of `service_providers` in the configuration file as fields of the console, by tab and section; how it is known is
 // in saml-source-keys.ts, what both protocols have in shared-keys.ts.
 
-import { t } from '../../../texts/text.ts';
+import { t } from '../../../base/texts/text.ts';
 import { sentValue } from '../../console/row-buttons.ts';
 import { userFields } from './claims-key.ts';
 import { choiceKey, type Key, listKey, mapKey, switchKey, textKey, urlKey } from './keys.ts';

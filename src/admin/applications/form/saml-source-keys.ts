@@ -1,6 +1,6 @@
 // The keys by which a service provider is known: the URL of its metadata, the document, or its addresses and certificates by hand.
 
-import { t } from '../../../texts/text.ts';
+import { t } from '../../../base/texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import { type Key, rowsKey, textKey, urlKey, type Values } from './keys.ts';

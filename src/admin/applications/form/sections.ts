@@ -1,6 +1,6 @@
 // A part of a tab: keys of the declaration that belong together.
 
-import type { PageText } from '../../../texts/text.ts';
+import type { PageText } from '../../../base/texts/text.ts';
 import type { FormSection } from '../../console/blocks.ts';
 import type { Key, Values } from './keys.ts';
 

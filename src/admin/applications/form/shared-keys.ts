@@ -1,9 +1,9 @@
 // The keys that applications of both protocols have, with what there is to choose from.
 
-import { badRequest } from '../../../http/errors.ts';
-import { limits } from '../../../limits.ts';
-import { faultMessage } from '../../../platform/fault-messages.ts';
-import { type PageText, t } from '../../../texts/text.ts';
+import { badRequest } from '../../../base/http/errors.ts';
+import { limits } from '../../../base/limits.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { type PageText, t } from '../../../base/texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { sentValue } from '../../console/row-buttons.ts';
 import { productPresets } from '../presets/presets.ts';

@@ -1,7 +1,7 @@
 // What administrators do with the picture of an application: see where it comes from, choose one, remove it, and read that of the logo_uri again. None needs a
 // fresh sign-in, as a change of the logo_uri does not (update-actions.ts).
 import type { ApplicationPictures, PictureState } from '../../../applications/pictures/pictures.ts';
-import type { Actor } from '../../../audit/audit.ts';
+import type { Actor } from '../../../core/audit/audit.ts';
 import type { ManageableApplications } from '../manageable-applications.ts';
 
 export interface PictureActions {

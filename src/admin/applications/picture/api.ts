@@ -1,9 +1,9 @@
 // /api/admin/applications/{id}/picture: the picture of an application, where it comes from, and why there is none.
 import { z } from 'zod';
+import { imageLimits } from '../../../applications/brand/limits.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
-import { imageLimits } from '../../../brand/limits.ts';
-import { within } from '../../../rbac/rights.ts';
-import { bytesOf, imageData } from '../../../settings/value-schemas.ts';
+import { bytesOf, imageData } from '../../../core/settings/value-schemas.ts';
+import { within } from '../../../people/rbac/rights.ts';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { byId, done, iso, time } from '../../api/parts.ts';
 import type { ApplicationAdmin } from '../actions.ts';

@@ -1,15 +1,15 @@
 // /admin/applications/:id/picture: the picture of an application, where it comes from, and why there is none; with a form to choose one.
 import type Router from '@koa/router';
 import { z } from 'zod';
+import { imageLimits } from '../../../applications/brand/limits.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
-import { imageLimits } from '../../../brand/limits.ts';
-import type { Context, Extras, State } from '../../../http/context.ts';
-import { badRequest } from '../../../http/errors.ts';
-import { acceptPictures, parseForm } from '../../../http/input.ts';
-import { faultMessage } from '../../../platform/fault-messages.ts';
-import { within } from '../../../rbac/rights.ts';
-import { bytesOf, isImageData } from '../../../settings/value-schemas.ts';
-import { type PageText, sentences, t } from '../../../texts/text.ts';
+import type { Context, Extras, State } from '../../../base/http/context.ts';
+import { badRequest } from '../../../base/http/errors.ts';
+import { acceptPictures, parseForm } from '../../../base/http/input.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { type PageText, sentences, t } from '../../../base/texts/text.ts';
+import { bytesOf, isImageData } from '../../../core/settings/value-schemas.ts';
+import { within } from '../../../people/rbac/rights.ts';
 import { ACCEPTED_PICTURES, type Block, type Cell, type ConsolePage } from '../../console/blocks.ts';
 import { faultText } from '../../console/fault-sentences.ts';
 import type { ApplicationPagesDependencies } from '../console-parts.ts';

@@ -1,6 +1,6 @@
 // Communication: chat, meetings and the help desk.
-import { faultMessage } from '../../../platform/fault-messages.ts';
-import { t } from '../../../texts/text.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { t } from '../../../base/texts/text.ts';
 import { code, quoted } from './guide-text.ts';
 import {
   answer,

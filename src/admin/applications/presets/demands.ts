@@ -1,9 +1,10 @@
 // What a product demands of a person beyond the access rule, and what of it a person lacks: the access check, the test sign-in and the
 // setup of an application say it.
-import type { Account } from '../../../accounts/account.ts';
-import { type AccountView, visibleRoles } from '../../../accounts/visible-roles.ts';
+
 import type { Application } from '../../../applications/application.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
+import type { Account } from '../../../people/accounts/account.ts';
+import { type AccountView, visibleRoles } from '../../../people/accounts/visible-roles.ts';
 import type { ProductPreset } from './parts.ts';
 
 /** What a product receives of a person. */

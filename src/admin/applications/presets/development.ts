@@ -1,5 +1,5 @@
 // Development: forges, builds and delivery.
-import { t } from '../../../texts/text.ts';
+import { t } from '../../../base/texts/text.ts';
 import { code, quoted } from './guide-text.ts';
 import {
   baseOf,

@@ -1,6 +1,6 @@
 // Faults of a declaration at the fields of the form that it was made of: one answer can be in several keys.
-import { AppError, badRequest, type FieldFault } from '../../../http/errors.ts';
-import { faultMessage } from '../../../platform/fault-messages.ts';
+import { AppError, badRequest, type FieldFault } from '../../../base/http/errors.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
 import type { Preset } from './parts.ts';
 
 /** Keys that a product derives from its address. */

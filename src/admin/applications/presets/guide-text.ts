@@ -1,5 +1,5 @@
 // Settings in the formats of products: with texts in them, and with the name of this server, which an administrator chooses freely.
-import { concatenated, isText, type PageText, type Text } from '../../../texts/text.ts';
+import { concatenated, isText, type PageText, type Text } from '../../../base/texts/text.ts';
 
 /** Code, or a form with its values. Texts in it become words when the page is rendered; everything else stays as it is. */
 export function code(literals: TemplateStringsArray, ...values: readonly unknown[]): Text {

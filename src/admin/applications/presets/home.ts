@@ -1,6 +1,6 @@
 // Media and home: photos, films, documents and home automation.
-import { escapeHtml } from '../../../texts/messages.ts';
-import { t } from '../../../texts/text.ts';
+import { escapeHtml } from '../../../base/texts/messages.ts';
+import { t } from '../../../base/texts/text.ts';
 import { code, quoted } from './guide-text.ts';
 import { baseOf, endSession, ON, type ProductPreset, SECRET, urlField, webApplication } from './parts.ts';
 

@@ -1,5 +1,5 @@
 // Infrastructure: clusters, hosts, registries, secrets and storage.
-import { t } from '../../../texts/text.ts';
+import { t } from '../../../base/texts/text.ts';
 import { code } from './guide-text.ts';
 import {
   BEFORE_YOU_START,

@@ -1,6 +1,6 @@
 // Office and cloud: learning, teams and files.
-import { faultMessage } from '../../../platform/fault-messages.ts';
-import { t } from '../../../texts/text.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { t } from '../../../base/texts/text.ts';
 import { code, powerShellWord } from './guide-text.ts';
 import {
   answer,

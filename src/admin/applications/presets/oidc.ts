@@ -1,5 +1,5 @@
 // The first products that signed in by OpenID Connect; others are in the files of their kinds.
-import { concatenated, type PageText, t } from '../../../texts/text.ts';
+import { concatenated, type PageText, t } from '../../../base/texts/text.ts';
 import { code, iniValue, rubyQuoted, shellWord } from './guide-text.ts';
 import {
   baseOf,

@@ -1,8 +1,8 @@
 // What a preset is, and what presets share: fields, and checks of what was entered.
 
-import { badRequest } from '../../../http/errors.ts';
-import { faultMessage } from '../../../platform/fault-messages.ts';
-import { concatenated, type PageText, type Text, t } from '../../../texts/text.ts';
+import { badRequest } from '../../../base/http/errors.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { concatenated, type PageText, type Text, t } from '../../../base/texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { code } from './guide-text.ts';
 

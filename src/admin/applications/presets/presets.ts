@@ -1,7 +1,7 @@
 // What "New application" offers: kinds, and products by name with the addresses and attribute names of their own documentation
 // (read 2026-11). Each asks only for what it needs and says how to set up the other side.
 import type { Application } from '../../../applications/application.ts';
-import { t } from '../../../texts/text.ts';
+import { t } from '../../../base/texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { lines, parseNameValueLines } from '../../console/text-area.ts';
 import { profileKey, profileOptions, publicKeys } from '../form/profile.ts';

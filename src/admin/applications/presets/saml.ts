@@ -1,6 +1,6 @@
 // The first products that signed in by SAML; others are in the files of their kinds.
-import { faultMessage } from '../../../platform/fault-messages.ts';
-import { t } from '../../../texts/text.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { t } from '../../../base/texts/text.ts';
 import { code } from './guide-text.ts';
 import { answer, DNS_LABEL, DOMAIN, hostField, type ProductPreset, samlSettings, suchAs, TICKED } from './parts.ts';
 

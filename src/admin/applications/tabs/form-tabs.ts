@@ -1,10 +1,10 @@
 // The tabs of an application that are forms: Settings, Access, Claims (for SAML: Attributes) and Credentials. Together they hold every
 // key of the application's declaration.
 import type Router from '@koa/router';
-import type { Context, Extras, State } from '../../../http/context.ts';
-import { bodyLimit } from '../../../http/input.ts';
-import { within } from '../../../rbac/rights.ts';
-import { t } from '../../../texts/text.ts';
+import type { Context, Extras, State } from '../../../base/http/context.ts';
+import { bodyLimit } from '../../../base/http/input.ts';
+import { t } from '../../../base/texts/text.ts';
+import { within } from '../../../people/rbac/rights.ts';
 import { etagOf } from '../../api/versions.ts';
 import { type Block, type ConsolePage, type FieldsElsewhere, VERSION, versionField } from '../../console/blocks.ts';
 import { isRowButton, type Sent, sentValue } from '../../console/row-buttons.ts';

@@ -1,12 +1,12 @@
 // /admin/applications/:id: how the application is connected, what is left to set up, how much it is used, and what happened last.
 import type { Application } from '../../../applications/application.ts';
 import { needsPkce } from '../../../applications/fields/oidc-client.ts';
-import type { AuditEntry } from '../../../audit/audit.ts';
-import type { Context } from '../../../http/context.ts';
-import { certificateEnds } from '../../../saml/metadata/certificate-ends.ts';
-import { parseServiceProviderMetadata } from '../../../saml/metadata/parse.ts';
-import { metadataWarnings } from '../../../saml/metadata/warnings.ts';
-import { oneOf, type PageText, t } from '../../../texts/text.ts';
+import type { Context } from '../../../base/http/context.ts';
+import { oneOf, type PageText, t } from '../../../base/texts/text.ts';
+import type { AuditEntry } from '../../../core/audit/audit.ts';
+import { certificateEnds } from '../../../protocols/saml/metadata/certificate-ends.ts';
+import { parseServiceProviderMetadata } from '../../../protocols/saml/metadata/parse.ts';
+import { metadataWarnings } from '../../../protocols/saml/metadata/warnings.ts';
 import { eventItems } from '../../audit/console-rows.ts';
 import { type Block, type Cell, type ConsolePage, maxBarValue, type Step } from '../../console/blocks.ts';
 import { expiryCell } from '../../console/expiry.ts';

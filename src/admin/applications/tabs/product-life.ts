@@ -1,7 +1,7 @@
 // What becomes of a sign-in at a product: renewal, sign-out in both directions, a disabled user, certificates, what must exist first, and
 // whether the guide was tried with the product.
 import type { Application } from '../../../applications/application.ts';
-import { allOf, oneOf, type PageText, sentences, t } from '../../../texts/text.ts';
+import { allOf, oneOf, type PageText, sentences, t } from '../../../base/texts/text.ts';
 import type { Block, Cell } from '../../console/blocks.ts';
 import { demandsOf, rolesThatCount } from '../presets/demands.ts';
 import type { ProductPreset } from '../presets/parts.ts';

@@ -1,6 +1,6 @@
 // The page after the registration of an application: its secret, the settings for its side, who can sign in, and what comes next.
 import type { Application } from '../../../applications/application.ts';
-import { oneOf, t } from '../../../texts/text.ts';
+import { oneOf, t } from '../../../base/texts/text.ts';
 import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
 import type { IdentityProvider, Preset } from '../presets/parts.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';

@@ -1,7 +1,7 @@
 // What is wrong with a registration that the engine rejects, in words, and the tab where it is changed.
 import type { OidcApplication } from '../../../applications/application.ts';
 import { clientKeyFaults } from '../../../applications/fields/client-keys.ts';
-import { type PageText, t } from '../../../texts/text.ts';
+import { type PageText, t } from '../../../base/texts/text.ts';
 import { faultText } from '../../console/fault-sentences.ts';
 
 export interface RegistrationProblem {

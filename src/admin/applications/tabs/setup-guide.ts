@@ -1,8 +1,8 @@
 // The settings to enter in an application, ready to paste.
 import type { Application } from '../../../applications/application.ts';
 import { needsPkce } from '../../../applications/fields/oidc-client.ts';
-import { isLoopback } from '../../../config/addresses.ts';
-import { type PageText, sentences, t } from '../../../texts/text.ts';
+import { isLoopback } from '../../../base/config/addresses.ts';
+import { type PageText, sentences, t } from '../../../base/texts/text.ts';
 import type { Block, Cell } from '../../console/blocks.ts';
 import type { IdentityProvider, ProductPreset } from '../presets/parts.ts';
 import { productOf } from '../presets/presets.ts';

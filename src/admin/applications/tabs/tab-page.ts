@@ -1,9 +1,9 @@
 // The frame of an application's tabs: its name and state, the tabs, and whether the administrator may change it.
 import type { Application } from '../../../applications/application.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
-import type { Context } from '../../../http/context.ts';
-import { within } from '../../../rbac/rights.ts';
-import { type PageText, t } from '../../../texts/text.ts';
+import type { Context } from '../../../base/http/context.ts';
+import { type PageText, t } from '../../../base/texts/text.ts';
+import { within } from '../../../people/rbac/rights.ts';
 import type { ConsolePage, Mark } from '../../console/blocks.ts';
 import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
 import type { ApplicationDetails } from '../actions.ts';

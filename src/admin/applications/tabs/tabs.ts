@@ -2,10 +2,10 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import { usesSecret } from '../../../applications/fields/oidc-client.ts';
-import type { Context, Extras, State } from '../../../http/context.ts';
-import { parseQuery } from '../../../http/input.ts';
-import { within } from '../../../rbac/rights.ts';
-import { sentences, t } from '../../../texts/text.ts';
+import type { Context, Extras, State } from '../../../base/http/context.ts';
+import { parseQuery } from '../../../base/http/input.ts';
+import { sentences, t } from '../../../base/texts/text.ts';
+import { within } from '../../../people/rbac/rights.ts';
 import { visibleTo } from '../../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
 import type { Block } from '../../console/blocks.ts';

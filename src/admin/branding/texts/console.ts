@@ -2,15 +2,15 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../../http/context.ts';
-import { badRequest } from '../../../http/errors.ts';
-import { bodyLimit, parseForm, parseQuery } from '../../../http/input.ts';
-import { languageForPeople } from '../../../http/pages/language.ts';
-import type { SettingEntry, SettingValues } from '../../../settings/settings.ts';
-import { textAreas } from '../../../texts/areas.ts';
-import { languageNames } from '../../../texts/languages.ts';
-import { type TextValues, textFaults } from '../../../texts/overrides.ts';
-import { t } from '../../../texts/text.ts';
+import type { Context, Extras, State } from '../../../base/http/context.ts';
+import { badRequest } from '../../../base/http/errors.ts';
+import { bodyLimit, parseForm, parseQuery } from '../../../base/http/input.ts';
+import { languageForPeople } from '../../../base/http/pages/language.ts';
+import { textAreas } from '../../../base/texts/areas.ts';
+import { languageNames } from '../../../base/texts/languages.ts';
+import { type TextValues, textFaults } from '../../../base/texts/overrides.ts';
+import { t } from '../../../base/texts/text.ts';
+import type { SettingEntry, SettingValues } from '../../../core/settings/settings.ts';
 import { etagOf } from '../../api/versions.ts';
 import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../../console/blocks.ts';
 import type { Frame } from '../../console/frame.ts';

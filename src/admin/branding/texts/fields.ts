@@ -1,9 +1,9 @@
 // The fields of texts, in a box for the pages of each: a field is called by the words of its text, has the text as it is now, its
 // default below it, and a switch back to it. A form that comes back unchanged
 // changes nothing.
-import { messageParts } from '../../../texts/check-message.ts';
-import type { TextValues } from '../../../texts/overrides.ts';
-import { listOf, sentences, t } from '../../../texts/text.ts';
+import { messageParts } from '../../../base/texts/check-message.ts';
+import type { TextValues } from '../../../base/texts/overrides.ts';
+import { listOf, sentences, t } from '../../../base/texts/text.ts';
 import type { Field, FormSection } from '../../console/blocks.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import { type ListedText, originalOf } from './list.ts';

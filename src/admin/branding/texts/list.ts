@@ -1,9 +1,9 @@
 // The texts for people that the page lists: those of an area, those that hold some words, those that were changed.
 import { z } from 'zod';
-import { type TextArea, textAreas, textKeys } from '../../../texts/areas.ts';
-import { languages, SOURCE_LANGUAGE } from '../../../texts/languages.ts';
-import { peopleMessage } from '../../../texts/messages.ts';
-import type { TextValues } from '../../../texts/overrides.ts';
+import { type TextArea, textAreas, textKeys } from '../../../base/texts/areas.ts';
+import { languages, SOURCE_LANGUAGE } from '../../../base/texts/languages.ts';
+import { peopleMessage } from '../../../base/texts/messages.ts';
+import type { TextValues } from '../../../base/texts/overrides.ts';
 import { listPath } from '../../console/frame.ts';
 
 const TEXTS_HOME = '/admin/branding/texts';

@@ -1,11 +1,11 @@
 // The custom attributes of a user in a form: a field for each attribute that the setting user_attributes declares in a simple way, and rows
 // with name, type and value for all others.
 
-import type { AttributeSchema } from '../../../accounts/attributes.ts';
-import { type SimpleAttribute, simpleAttributes } from '../../../accounts/simple-attributes.ts';
-import { badRequest } from '../../../http/errors.ts';
-import { faultMessage } from '../../../platform/fault-messages.ts';
-import { type PageText, t } from '../../../texts/text.ts';
+import { badRequest } from '../../../base/http/errors.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { type PageText, t } from '../../../base/texts/text.ts';
+import type { AttributeSchema } from '../../../people/accounts/attributes.ts';
+import { type SimpleAttribute, simpleAttributes } from '../../../people/accounts/simple-attributes.ts';
 import type { Field, FormSection } from '../../console/blocks.ts';
 import { asTyped, linesOf, type Sent, sentValue } from '../../console/row-buttons.ts';
 

@@ -1,4 +1,6 @@
 // The profile and the address of a user in a form.
+
+import { t } from '../../../base/texts/text.ts';
 import {
   addressColumn,
   addressPartNames,
@@ -8,8 +10,7 @@ import {
   type ProfileText,
   textFieldNames,
   textFields,
-} from '../../../accounts/profile-fields.ts';
-import { t } from '../../../texts/text.ts';
+} from '../../../people/accounts/profile-fields.ts';
 import type { Field, Option } from '../../console/blocks.ts';
 
 type GivenProfile = { [Name in ProfileText | 'phone_number']?: string | undefined };

@@ -1,13 +1,14 @@
 // What is known about a user: the profile, and how the user signs in.
+
+import { nameWithin } from '../../../base/texts/languages.ts';
+import { t } from '../../../base/texts/text.ts';
 import {
   addressPartNames,
   addressParts,
   languageTag,
   textFieldNames,
   textFields,
-} from '../../../accounts/profile-fields.ts';
-import { nameWithin } from '../../../texts/languages.ts';
-import { t } from '../../../texts/text.ts';
+} from '../../../people/accounts/profile-fields.ts';
 import type { Block, Cell } from '../../console/blocks.ts';
 import type { UserDetails } from '../actions.ts';
 import type { DisabledBy } from '../disabled-by.ts';

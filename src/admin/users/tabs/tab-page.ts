@@ -1,13 +1,14 @@
 // The frame of a user's tabs: name and state, the tabs that the administrator may open, and what the administrator may do.
-import type { Account } from '../../../accounts/account.ts';
-import type { Accounts } from '../../../accounts/accounts.ts';
-import type { Audit } from '../../../audit/audit.ts';
-import type { Context } from '../../../http/context.ts';
-import type { Clock } from '../../../platform/clock.ts';
-import type { Authority } from '../../../rbac/authority.ts';
-import type { OwnPermission } from '../../../rbac/built-in.ts';
-import { within } from '../../../rbac/rights.ts';
-import { type PageText, sentences, type Text, t } from '../../../texts/text.ts';
+
+import type { Context } from '../../../base/http/context.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import { type PageText, sentences, type Text, t } from '../../../base/texts/text.ts';
+import type { Audit } from '../../../core/audit/audit.ts';
+import type { Account } from '../../../people/accounts/account.ts';
+import type { Accounts } from '../../../people/accounts/accounts.ts';
+import type { Authority } from '../../../people/rbac/authority.ts';
+import type { OwnPermission } from '../../../people/rbac/built-in.ts';
+import { within } from '../../../people/rbac/rights.ts';
 import type { ApplicationAdmin } from '../../applications/actions.ts';
 import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
 import { dangerZone } from '../../console/danger-zone.ts';

@@ -143,7 +143,7 @@ describe('an error page of the console', () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://w.example.com/cb'] });
     const at = `/admin/applications/${applicationId}/settings`;
     const { _csrf = '' } = (await admin.get(at)).forms.find(({ fields }) => '_csrf' in fields)?.fields ?? {};
-    const { preconditionFailed } = await import('../../../../src/http/errors.ts');
+    const { preconditionFailed } = await import('../../../../src/base/http/errors.ts');
     vi.spyOn(idp.services.applications, 'setEnabled').mockRejectedValue(preconditionFailed('precondition_failed'));
     const headers = { origin: new URL(idp.issuer).origin, referer: `${idp.issuer}${at}` };
     const sent = await admin.post(`/admin/applications/${applicationId}/disable`, { form: { _csrf }, headers });

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/oidc/engine/configuration.ts';
-import { limitClientAuthentication } from '../../../../src/oidc/patches/provider/client-authentication-limits.ts';
-import { TooManyAttempts } from '../../../../src/oidc/rate-limits/too-many-attempts.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
+import { limitClientAuthentication } from '../../../../src/protocols/oidc/patches/provider/client-authentication-limits.ts';
+import { TooManyAttempts } from '../../../../src/protocols/oidc/rate-limits/too-many-attempts.ts';
 import { httpClient } from '../../../support/http.ts';
 import { basic, startBareEngine } from '../../bare-engine.ts';
 

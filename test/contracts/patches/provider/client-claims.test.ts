@@ -1,12 +1,12 @@
 import { decodeJwt } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/oidc/engine/configuration.ts';
-import type { Configuration } from '../../../../src/oidc/engine/library.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
+import type { Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
 import {
   APPLICATION_CLAIMS,
   addApplicationClaims,
   LOCALIZED_CLAIMS,
-} from '../../../../src/oidc/patches/provider/client-claims.ts';
+} from '../../../../src/protocols/oidc/patches/provider/client-claims.ts';
 import { httpClient } from '../../../support/http.ts';
 import { type Engine, redeem, signIn, startBareEngine } from '../../bare-engine.ts';
 

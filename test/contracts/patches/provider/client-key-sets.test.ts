@@ -1,6 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Provider } from '../../../../src/oidc/engine/library.ts';
-import { createClientKeySets, limitClientKeys } from '../../../../src/oidc/patches/provider/client-key-sets.ts';
+import type { Provider } from '../../../../src/protocols/oidc/engine/library.ts';
+import {
+  createClientKeySets,
+  limitClientKeys,
+} from '../../../../src/protocols/oidc/patches/provider/client-key-sets.ts';
 import { ec } from '../../../support/applications/registrations.ts';
 import { startBareEngine } from '../../bare-engine.ts';
 

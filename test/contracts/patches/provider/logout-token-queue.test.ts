@@ -1,12 +1,12 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/oidc/engine/configuration.ts';
-import type { Configuration } from '../../../../src/oidc/engine/library.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
+import type { Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
 import {
   createLogoutTokenSender,
   queueLogoutTokens,
   type SendLogoutToken,
-} from '../../../../src/oidc/patches/provider/logout-token-queue.ts';
+} from '../../../../src/protocols/oidc/patches/provider/logout-token-queue.ts';
 import { appUri, type Engine, showForm, signIn, startBareEngine } from '../../bare-engine.ts';
 
 const sent: string[] = [];

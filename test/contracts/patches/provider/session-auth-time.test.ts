@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Provider } from '../../../../src/oidc/engine/library.ts';
-import { separateAuthTime } from '../../../../src/oidc/patches/provider/session-auth-time.ts';
+import type { Provider } from '../../../../src/protocols/oidc/engine/library.ts';
+import { separateAuthTime } from '../../../../src/protocols/oidc/patches/provider/session-auth-time.ts';
 import { signIn, startBareEngine } from '../../bare-engine.ts';
 
 const bare = await startBareEngine();

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { routes } from '../../../../src/oidc/engine/configuration.ts';
-import type { AdapterPayload, Configuration } from '../../../../src/oidc/engine/library.ts';
-import { mergeSessionsOnSave } from '../../../../src/oidc/patches/provider/session-saving.ts';
-import { artifactId } from '../../../../src/oidc/store/adapter.ts';
-import type { SavedSession } from '../../../../src/oidc/store/sessions/session-store.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
+import type { AdapterPayload, Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
+import { mergeSessionsOnSave } from '../../../../src/protocols/oidc/patches/provider/session-saving.ts';
+import { artifactId } from '../../../../src/protocols/oidc/store/adapter.ts';
+import type { SavedSession } from '../../../../src/protocols/oidc/store/sessions/session-store.ts';
 import { appUri, sharedStore, signIn, startBareEngine } from '../../bare-engine.ts';
 
 const calls: string[] = [];

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { routes } from '../../../../src/oidc/engine/configuration.ts';
-import type { Configuration } from '../../../../src/oidc/engine/library.ts';
-import { DISCOVERY } from '../../../../src/oidc/engine/routes.ts';
-import { followSettings } from '../../../../src/oidc/patches/responses/public-documents.ts';
+import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
+import type { Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
+import { DISCOVERY } from '../../../../src/protocols/oidc/engine/routes.ts';
+import { followSettings } from '../../../../src/protocols/oidc/patches/responses/public-documents.ts';
 import { httpClient } from '../../../support/http.ts';
 import { aKey, type Engine, startBareEngine } from '../../bare-engine.ts';
 

@@ -1,0 +1,71 @@
+// The pages that request a mailed link for a username or email address: the form, and the same answer for every name.
+// For password resets and for unlocking an account.
+
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import type { Cookies } from '../../base/http/cookies.ts';
+import { parseForm } from '../../base/http/input.ts';
+import { withLanguage } from '../../base/http/pages/language.ts';
+import type { RequestInfo } from '../../base/platform/request-info.ts';
+import { type PageLink, type PageText, t } from '../../base/texts/text.ts';
+import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { ReturnToSignIn } from './return-to-sign-in.ts';
+import { answerUniformly } from './uniform-answer.ts';
+
+export interface RequestRoutesDependencies {
+  cookies: Cookies;
+  rateLimits: RateLimits;
+  returnToSignIn: ReturnToSignIn;
+  checkCsrf: Middleware;
+  /** Without one, email is written to files, and nobody receives it. */
+  hasMailServer: boolean;
+}
+
+export interface RequestRoutesOptions {
+  path: string;
+  /** The path of the page after the form. */
+  sentPath: string;
+  texts: { title: PageText; lead: PageText };
+  /** `browser`: the cookie of a known browser, which has a rate limit of its own. */
+  request(login: string, request: RequestInfo, browser: string | undefined): Promise<void>;
+  /** The page after the form, the same for every name. */
+  sent(ctx: Context): { lead: PageText; hint: PageText; other: PageLink };
+}
+
+/** After the form: an email is queued. Without a mail server, the page says so; that is the same for every name. */
+export function sentPage(
+  texts: { lead: PageText; hint: PageText; other: PageLink },
+  hasMailServer: boolean,
+  { href }: PageLink,
+) {
+  if (hasMailServer) return { title: t('mailed-link.sent'), ...texts };
+  return {
+    title: t('mailed-link.not-sent'),
+    lead: t('email.no-server'),
+    other: { href, label: t('mailed-link.back') },
+  };
+}
+
+const requestForm = z.object({ username: z.string().trim().min(1).max(254) });
+
+export function addRequestRoutes(
+  router: Router<State, Extras>,
+  { cookies, rateLimits, returnToSignIn, checkCsrf, hasMailServer }: RequestRoutesDependencies,
+  { path, sentPath, texts, request, sent }: RequestRoutesOptions,
+): void {
+  router.get(path, returnToSignIn.note, (ctx) => {
+    const back = returnToSignIn.back(ctx);
+    ctx.render('mailed-links/request', { ...texts, action: path, button: t('mailed-link.send'), back });
+  });
+
+  router.post(path, returnToSignIn.about, checkCsrf, async (ctx) => {
+    const { username } = await parseForm(ctx, requestForm);
+    const work = () => request(username, withLanguage(ctx), cookies.get(ctx, 'knownBrowser'));
+    await answerUniformly(ctx, { rateLimits, policy: 'reset:address' }, { work, page: sentPath });
+  });
+
+  router.get(sentPath, returnToSignIn.about, (ctx) => {
+    ctx.render('mailed-links/message', sentPage(sent(ctx), hasMailServer, returnToSignIn.next(ctx)));
+  });
+}

@@ -1,0 +1,98 @@
+// Invitations: an administrator creates an account, and its owner chooses the first password with a mailed link. Using
+// the link also verifies the address that it was mailed to.
+
+import { limits } from '../../base/limits.ts';
+import type { RequestInfo } from '../../base/platform/request-info.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { recipientOf } from '../../core/mail/messages.ts';
+import type { Outbox } from '../../core/mail/outbox.ts';
+import type { ExternalIdentities } from '../../federation/identities.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import { nameKey } from '../../people/accounts/names.ts';
+import type { Credentials } from '../../people/credentials/credentials.ts';
+import type { AccountFactors } from '../../people/mfa/account-factors.ts';
+import type { AccountLinks } from '../mailed-links/account-links.ts';
+import type { LinkOutcome, SetPasswordByLink } from '../mailed-links/set-password.ts';
+
+export type Invitations = ReturnType<typeof createInvitations>;
+
+export interface InvitationDependencies {
+  db: Db;
+  audit: Audit;
+  accountLinks: AccountLinks;
+  accounts: Accounts;
+  credentials: Credentials;
+  factors: AccountFactors;
+  identities: ExternalIdentities;
+  outbox: Outbox;
+  /** Records that the password of the account was replaced by a mailed link. */
+  passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
+  setPasswordByLink: SetPasswordByLink;
+}
+
+const { hours } = limits.invitation;
+
+export function createInvitations(dependencies: InvitationDependencies) {
+  const { db, audit, accountLinks, accounts, credentials, factors, identities, outbox, setPasswordByLink } =
+    dependencies;
+
+  async function hasCredentials(accountId: string, tx?: Tx): Promise<boolean> {
+    if ((await credentials.status(accountId, tx)) !== undefined) return true;
+    const { totp, passkeys, phone } = await factors.of(accountId, tx);
+    return totp || passkeys > 0 || phone !== undefined || (await identities.ofUser(accountId, tx)).length > 0;
+  }
+
+  return {
+    /** Whether the account has a password, a second factor, a passkey or a connected sign-in. */
+    hasCredentials,
+
+    /**
+     * Sends an invitation, inside `tx` together with its new account. A further invitation replaces the one before. An account with
+     * any credential gets none: its mailbox would be enough to replace what its owner proved.
+     */
+    async invite(
+      account: Account,
+      by: Actor = {},
+      outer?: Tx,
+    ): Promise<'sent' | 'no-address' | 'disabled' | 'has-credentials'> {
+      const to = recipientOf(account);
+      if (!to) return 'no-address';
+      if (!account.isActive) return 'disabled';
+      const work = async (tx: Tx) => {
+        if (await hasCredentials(account.id, tx)) return 'has-credentials' as const;
+        const link = { userId: account.id, purpose: 'invite', email: to.email } as const;
+        const token = await accountLinks.issue(link, hours * 3600, tx);
+        await outbox.send({ kind: 'invitation', to, token, hours }, tx);
+        await audit.record({ ...by, type: 'account.invited', outcome: 'success', subjectId: account.id }, tx);
+        return 'sent' as const;
+      };
+      return outer ? work(outer) : transaction(db, work);
+    },
+
+    /** The account of a usable invitation; does not use it up. */
+    find: async (token: string): Promise<Account | undefined> => (await accountLinks.find(token, 'invite'))?.account,
+
+    /** Uses the invitation up, sets the password and verifies the address. */
+    async accept(token: string, password: string, request: RequestInfo): Promise<LinkOutcome> {
+      const found = await accountLinks.find(token, 'invite');
+      if (!found) return { outcome: 'invalid' };
+      const { link, account } = found;
+      const by = { actorId: account.id, request };
+      // It got them after the invitation, such as by a connected sign-in.
+      const hadCredentials = await hasCredentials(account.id);
+      return setPasswordByLink(found, password, {
+        event: 'password.set',
+        by,
+        async inTransaction(tx) {
+          if (hadCredentials) await dependencies.passwordResetByMail(account.id, tx);
+          const isSame = account.email !== null && nameKey(account.email) === nameKey(link.email);
+          if (!isSame || account.emailVerified) return;
+          await accounts.update(account.id, { emailVerified: true }, by, tx);
+          await audit.record({ ...by, type: 'email.verified', outcome: 'success', subjectId: account.id }, tx);
+        },
+      });
+    },
+  };
+}

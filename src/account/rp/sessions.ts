@@ -1,0 +1,110 @@
+// Sessions of Gatehouse's own pages: the cookie `sessionId` holds a random value of which only the hash is stored. Each belongs
+// to a single sign-on session and ends with it.
+
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { randomToken, sha256 } from '../../base/platform/random.ts';
+import type { Db } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { acrOf, withMfa } from '../../people/mfa/acr.ts';
+import type { Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
+import type { FirstPartySignIn } from './first-party-client.ts';
+
+export interface RpSession {
+  userId: string;
+  ssoUid: string;
+  acr: string | undefined;
+  amr: string[];
+  /** When the user last authenticated. */
+  authTime: Date;
+  expiresAt: Date;
+}
+
+export type RpSessions = ReturnType<typeof createRpSessions>;
+
+export interface RpSessionsDependencies {
+  db: Db;
+  now: Clock;
+  sessions: Sessions;
+  protectedRows: ProtectedRows;
+}
+
+interface Row {
+  id: string;
+  userId: string;
+  ssoUid: string;
+  acr: string | null;
+  /** JSON array. */
+  amr: string;
+  authTime: Date;
+}
+
+const TABLE = 'rp_sessions';
+const LIFETIME_MS = limits.rpSession.cookieSeconds * 1000;
+const THRESHOLD_MS = limits.rpSession.refreshThresholdSeconds * 1000;
+
+export function createRpSessions({ db, now, sessions, protectedRows }: RpSessionsDependencies) {
+  const withMac = (row: Row) => ({ ...row, mac: protectedRows.macOf(TABLE, row) });
+  const isGenuine = (row: Row & { mac: string }) => protectedRows.isGenuine(TABLE, row, row.mac);
+
+  async function find(cookie: string | undefined): Promise<RpSession | undefined> {
+    if (!cookie) return undefined;
+    const row = await db.rpSession.findUnique({ where: { id: sha256(cookie) } });
+    if (!row || row.expiresAt <= now() || !isGenuine(row)) return undefined;
+    // This session ends with its single sign-on session.
+    const sso = await sessions.find(row.ssoUid);
+    if (sso?.accountId !== row.userId) return undefined;
+    return sessionOf(row);
+  }
+
+  return {
+    find,
+
+    /** A new session, always under a new cookie value (session fixation). */
+    async create({ accountId, ssoUid, acr, amr, authTime }: FirstPartySignIn): Promise<string> {
+      const cookie = randomToken();
+      const data = {
+        id: sha256(cookie),
+        userId: accountId,
+        ssoUid,
+        acr: acr ?? null,
+        amr: JSON.stringify(amr),
+        authTime,
+      };
+      const expiresAt = new Date(now().getTime() + LIFETIME_MS);
+      await db.rpSession.create({ data: { ...withMac(data), createdAt: now(), expiresAt } });
+      return cookie;
+    },
+
+    /** Extends the session by an hour when it is within minutes of its end; undefined when it has ended. */
+    async refresh(cookie: string | undefined): Promise<RpSession | undefined> {
+      const session = await find(cookie);
+      if (!session || !cookie) return undefined;
+      if (session.expiresAt.getTime() - now().getTime() > THRESHOLD_MS) return session;
+      const expiresAt = new Date(now().getTime() + LIFETIME_MS);
+      await db.rpSession.updateMany({ where: { id: sha256(cookie) }, data: { expiresAt } });
+      return { ...session, expiresAt };
+    },
+
+    async remove(cookie: string | undefined): Promise<void> {
+      if (cookie) await db.rpSession.deleteMany({ where: { id: sha256(cookie) } });
+    },
+
+    /** Adds authentication methods that the user has just proven on a page of this server (amr, RFC 8176). */
+    async addProof({ userId, ssoUid, amr }: RpSession, more: readonly string[]): Promise<void> {
+      const proven = withMfa([...amr, ...more]);
+      const change = { amr: JSON.stringify(proven), acr: acrOf(proven) ?? null };
+      for (const row of await db.rpSession.findMany({ where: { userId, ssoUid } })) {
+        if (!isGenuine(row)) continue;
+        const { id, ssoUid, userId, authTime } = row;
+        const { mac } = withMac({ id, ssoUid, userId, authTime, ...change });
+        // Unless it ended meanwhile.
+        await db.rpSession.updateMany({ where: { id, mac: row.mac }, data: { ...change, mac } });
+      }
+    },
+  };
+}
+
+function sessionOf({ userId, ssoUid, acr, amr, authTime, expiresAt }: Row & { expiresAt: Date }): RpSession {
+  return { userId, ssoUid, acr: acr ?? undefined, amr: JSON.parse(amr) as string[], authTime, expiresAt };
+}

@@ -1,0 +1,166 @@
+// Pages for signed-in users: whose session it is, and whether the authentication is recent.
+
+import type { Context, Middleware } from '../../base/http/context.ts';
+import type { Cookies } from '../../base/http/cookies.ts';
+import { unauthorized } from '../../base/http/errors.ts';
+import { isPage } from '../../base/http/pages/page-request.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Proof } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { Acr } from '../../people/mfa/acr.ts';
+import { administrationAcr, opensAdministration, proofOf, type StrongestProof } from '../../people/mfa/step-up.ts';
+import type { RpSession, RpSessions } from './sessions.ts';
+
+export interface SignedInUser {
+  account: Account;
+  session: RpSession;
+  /** How strong and recent the sign-in is; known behind `secondFactor`. */
+  proof?: Proof;
+}
+
+export type SignedIn = ReturnType<typeof createSignedIn>;
+
+export interface SignedInDependencies {
+  cookies: Cookies;
+  rpSessions: RpSessions;
+  accounts: Accounts;
+  /** The strongest proof that this account can give. */
+  strongestProof(account: Account): Promise<StrongestProof>;
+  /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
+  staffAcr(account: Account): Acr | undefined;
+  /** Whether the directories of the account still have it; its roles follow them. */
+  checkDirectories(accountId: string): Promise<boolean>;
+  /** Records a request that the user made with the session. */
+  recordActivity(ssoUid: string): Promise<void>;
+  now: Clock;
+}
+
+export function createSignedIn(dependencies: SignedInDependencies) {
+  const { cookies, rpSessions, accounts, checkDirectories, recordActivity, strongestProof, staffAcr } = dependencies;
+  const users = new WeakMap<object, SignedInUser>();
+
+  function userOf(ctx: Context): SignedInUser {
+    const user = users.get(ctx.req);
+    if (!user) throw unauthorized('unauthenticated');
+    return user;
+  }
+
+  async function find(ctx: Context): Promise<SignedInUser | undefined> {
+    const session = await rpSessions.find(cookies.get(ctx, 'rpSession'));
+    if (!session || !(await checkDirectories(session.userId))) return undefined;
+    const account = await accounts.find(session.userId);
+    if (!account?.isActive) return undefined;
+    ctx.state.profileLanguage = account.locale ?? undefined;
+    ctx.state.sender ??= { userId: account.id };
+    return { account, session };
+  }
+
+  return {
+    userOf,
+
+    /** Of any request: the user, if the session is strong enough for what `secondFactor` guards. */
+    async findAdministrator(ctx: Context): Promise<SignedInUser | undefined> {
+      const user = users.get(ctx.req) ?? (await find(ctx));
+      if (!user) return undefined;
+      users.set(ctx.req, user);
+      const { acr } = await strongestProof(user.account);
+      return opensAdministration(user.session, { strongest: acr, staff: staffAcr(user.account) }) ? user : undefined;
+    },
+
+    /** In front of a page: redirects a user without a session to /login, which leads back. */
+    requireSignIn: (async (ctx, next) => {
+      const user = await find(ctx);
+      if (user) {
+        users.set(ctx.req, user);
+        if (isPage(ctx)) await recordActivity(user.session.ssoUid);
+        return next();
+      }
+      if (!isRead(ctx)) throw unauthorized('unauthenticated', { next: { href: '/login', label: t('sign-in.title') } });
+      redirectToLogin(ctx, { return_to: ctx.url });
+    }) satisfies Middleware,
+
+    /** Behind `requireSignIn`: the strongest authentication that the account can reach, in the last minutes. */
+    recentAuthentication: requireRecentAuthentication(dependencies, userOf),
+    /** Behind `requireSignIn`: the second factor, where the account has one or the settings demand it; it need not be recent. */
+    secondFactor: requireSecondFactor(dependencies, userOf, users),
+    /** Behind `secondFactor`: the address of a sign-in that gives a fresh proof and leads back to `returnTo`. */
+    stepUpUrl(ctx: Context, returnTo: string): string {
+      const { account, proof } = userOf(ctx);
+      if (!proof) throw new TypeError('the route lacks the middleware secondFactor');
+      return loginUrl(stepUp(account, proof, returnTo));
+    },
+  };
+}
+
+function requireRecentAuthentication(
+  { strongestProof, now }: SignedInDependencies,
+  userOf: (ctx: Context) => SignedInUser,
+): Middleware {
+  return async (ctx, next) => {
+    const { account, session } = userOf(ctx);
+    const proof = proofOf(session, await strongestProof(account), now());
+    if (proof.isFresh) return next();
+    demandProof(ctx, stepUp(account, proof, isRead(ctx) ? ctx.url : '/account'));
+  };
+}
+
+function requireSecondFactor(
+  { strongestProof, staffAcr, now }: SignedInDependencies,
+  userOf: (ctx: Context) => SignedInUser,
+  users: WeakMap<object, SignedInUser>,
+): Middleware {
+  return async (ctx, next) => {
+    const { account, session } = userOf(ctx);
+    const strongest = await strongestProof(account);
+    const levels = { strongest: strongest.acr, staff: staffAcr(account) };
+    if (opensAdministration(session, levels)) {
+      users.set(ctx.req, { account, session, proof: proofOf(session, strongest, now()) });
+      return next();
+    }
+    if (session.amr.includes('recovery')) {
+      // A recovery code replaces a lost factor on the account pages, and opens nothing that demands a passkey.
+      throw unauthorized('proof_needed', {
+        message: t('proof.needs-passkey'),
+        advice: t('proof.add-passkey'),
+        next: { href: '/account/factors', label: t('enrol.set-up') },
+      });
+    }
+    const back = isRead(ctx) ? ctx.url : ctx.path;
+    demandProof(ctx, { return_to: back, acr_values: administrationAcr(levels), login_hint: account.username });
+  };
+}
+
+/** The parameters of a sign-in with the strongest factor. A recent authentication needs only the missing factor. */
+function stepUp(account: Account, { acr, isRecent, mailedCode }: Proof, returnTo: string): Record<string, string> {
+  const parameters = {
+    return_to: returnTo,
+    acr_values: acr,
+    login_hint: account.username,
+    ...(mailedCode && { amr: 'email' }),
+  };
+  return isRecent ? parameters : { ...parameters, prompt: 'login' };
+}
+
+/** Redirects a page to the sign-in with these parameters. Rejects a form with a link to it: its input would be lost. */
+function demandProof(ctx: Context, parameters: Record<string, string>): void {
+  if (!isRead(ctx)) {
+    const next = { href: loginUrl(parameters), label: t('second-factor.title') };
+    throw unauthorized('proof_needed', { next });
+  }
+  redirectToLogin(ctx, parameters);
+}
+
+function redirectToLogin(ctx: Context, parameters: Record<string, string>): void {
+  ctx.status = 303;
+  ctx.redirect(loginUrl(parameters));
+}
+
+function loginUrl(parameters: Record<string, string>): string {
+  return `/login?${new URLSearchParams(parameters)}`;
+}
+
+function isRead({ method }: Context): boolean {
+  return method === 'GET' || method === 'HEAD';
+}

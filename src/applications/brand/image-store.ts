@@ -1,0 +1,105 @@
+// The pictures of brands: stored in the database under the hash of their content, so that every instance serves them. A setting or an application has only the name of its picture.
+
+import type { Clock } from '../../base/platform/clock.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import type { Db, Tx } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { removeValues, storedKeys, storedRow, storeValue } from '../../core/settings/stored-values.ts';
+import { isImageData, isImageName } from '../../core/settings/value-schemas.ts';
+import { createImageReader, type NewImage } from './image-reader.ts';
+import { ImageFault } from './images/image-fault.ts';
+import { imageLimits } from './limits.ts';
+
+export type ImageStore = ReturnType<typeof createImageStore>;
+
+export interface ImageStoreDependencies {
+  db: Db;
+  now: Clock;
+  protectedRows: ProtectedRows;
+}
+
+/** The keys of their rows, which have a MAC as settings have. */
+export const IMAGE_KEY = 'brand-image:';
+const TABLE = 'settings';
+/** Those that were read last; a server has a few. */
+const MAX_CACHED = 16;
+
+/** The thread starts with the first picture, and ends when it is idle. */
+export function createImageStore({ db, now, protectedRows }: ImageStoreDependencies) {
+  const reader = createImageReader();
+  const cached = new Map<string, Buffer>();
+
+  async function read(name: string): Promise<Buffer | undefined> {
+    const present = cached.get(name);
+    if (present) return present;
+    if (!isImageName(name)) return undefined;
+    const key = `${IMAGE_KEY}${name}`;
+    const row = await storedRow(db, key);
+    if (!row || !protectedRows.isGenuine(TABLE, { key, value: row.value }, row.mac)) return undefined;
+    const bytes = Buffer.from(JSON.parse(row.value) as string, 'base64');
+    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value as string);
+    cached.set(name, bytes);
+    return bytes;
+  }
+
+  async function check(bytes: Buffer): Promise<NewImage> {
+    if (bytes.length > imageLimits.bytes)
+      throw new ImageFault(
+        faultMessage('picture-size', { size: kilobytes(bytes.length), maximum: kilobytes(imageLimits.bytes) }),
+      );
+    return reader.read(bytes);
+  }
+
+  return {
+    /** The content; undefined without such a picture, and for one that another program wrote. */
+    read,
+    /** The picture as it is written again. Throws ImageFault, and unavailable (503) when too many pictures wait. */
+    check,
+    close: reader.close,
+
+    /**
+     * The name for a setting, and the picture to save with it. `value` is a data URL or the name of a stored picture, which is saved
+     * again, because the removal of unused pictures may find it before the setting names it.
+     *
+     * @throws ImageFault for a picture that cannot be used, one that is not stored, and a path
+     */
+    async prepare(value: string): Promise<NewImage> {
+      if (isImageName(value)) {
+        const bytes = await read(value);
+        if (bytes) return { name: value, bytes };
+        throw new ImageFault(faultMessage('picture-missing'));
+      }
+      if (!isImageData(value)) throw new ImageFault('can’t be a path here: send the picture as a data URL');
+      return check(Buffer.from(value.slice(value.indexOf(',') + 1), 'base64'));
+    },
+
+    async save(tx: Tx, { name, bytes }: NewImage): Promise<void> {
+      const key = `${IMAGE_KEY}${name}`;
+      const mac = (text: string) => protectedRows.macOf(TABLE, { key, value: text });
+      await storeValue(tx, key, bytes.toString('base64'), { source: 'brand', at: now(), mac });
+    },
+
+    /** Removes the pictures that were stored before `before` and have none of these names. */
+    async removeOthers(used: ReadonlySet<string>, before: Date): Promise<void> {
+      const keys = await storedKeys(db, IMAGE_KEY, before);
+      await removeValues(
+        db,
+        keys.filter((key) => !used.has(key.slice(IMAGE_KEY.length))),
+        before,
+      );
+    },
+  };
+}
+
+const TYPES: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  svg: 'image/svg+xml',
+};
+
+/** The media type of a stored picture. */
+export function imageType(name: string): string {
+  return TYPES[name.slice(name.indexOf('.') + 1)] ?? '';
+}
+
+const kilobytes = (bytes: number) => Math.ceil(bytes / 1000);

@@ -1,0 +1,33 @@
+// The task of the worker thread that checks pictures and writes them again (image-store.ts). No WebP: its compressed data would reach the decoders
+// of browsers unread, and without sharp (18 MB of native code) it cannot be written again. Inflating and compressing the pixels of
+// one takes up to a second.
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { type CheckedImage, ImageFault } from './image-fault.ts';
+import { checkJpeg, isJpeg } from './jpeg.ts';
+import { checkPng, isPng } from './png.ts';
+import { checkSvg, isSvg } from './svg.ts';
+
+export interface ImageTask {
+  bytes: Uint8Array;
+}
+
+export type ImageResult = { image: Omit<CheckedImage, 'bytes'> & { bytes: Uint8Array } } | { fault: string };
+
+/** Its content decides what it is, neither its name nor the type that a browser sent. */
+export function perform({ bytes }: ImageTask): ImageResult {
+  try {
+    return { image: checked(Buffer.from(bytes)) };
+  } catch (error) {
+    if (error instanceof ImageFault) return { fault: error.message };
+    // A number beyond the end of a damaged file.
+    if (error instanceof RangeError) return { fault: faultMessage('picture-damaged') };
+    throw error;
+  }
+}
+
+function checked(bytes: Buffer): CheckedImage {
+  if (isPng(bytes)) return checkPng(bytes);
+  if (isJpeg(bytes)) return checkJpeg(bytes);
+  if (isSvg(bytes)) return checkSvg(bytes);
+  throw new ImageFault(faultMessage('picture-kind'));
+}

@@ -1,0 +1,130 @@
+// Consents: what users allow applications to receive (OIDC Core 3.1.2.4). A consent outlives the session in which it was
+// given; the engine's grants are made from it, so the end of a session revokes tokens and keeps the consent.
+
+import type { Clock } from '../../base/platform/clock.ts';
+import { randomId } from '../../base/platform/random.ts';
+import { type Db, isUniqueViolation } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { hotStatements, type Sql } from '../../base/storage/statements.ts';
+
+/** What is requested or granted: scopes for claims, single claims, and scopes by resource (RFC 8707). */
+export interface Granted {
+  scopes: string[];
+  claims: string[];
+  resources: Record<string, string[]>;
+}
+
+export interface ConsentEntry {
+  applicationId: string;
+  clientId: string;
+  applicationName: string;
+  granted: Granted;
+  grantedAt: Date;
+}
+
+export type Consents = ReturnType<typeof createConsents>;
+
+export const statements = hotStatements('consents', {
+  hasUsed: 'SELECT 1 FROM application_users WHERE application_id = ? AND user_id = ?',
+});
+
+export interface ConsentsDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  /** A row with a wrong MAC does not count as a consent. */
+  protectedRows: ProtectedRows;
+}
+
+const TABLE = 'consents';
+
+export function createConsents({ db, sql, now, protectedRows }: ConsentsDependencies) {
+  const keyOf = (userId: string, applicationId: string) => ({ userId_applicationId: { userId, applicationId } });
+
+  async function find(userId: string, applicationId: string): Promise<Granted | undefined> {
+    const row = await db.consent.findUnique({ where: keyOf(userId, applicationId) });
+    if (!row || !protectedRows.isGenuine(TABLE, row, row.mac)) return undefined;
+    return JSON.parse(row.granted) as Granted;
+  }
+
+  async function hasUsed(userId: string, applicationId: string): Promise<boolean> {
+    return (await sql.query(statements.hasUsed, applicationId, userId)).length > 0;
+  }
+
+  return {
+    find,
+
+    /** Adds to what was granted before. */
+    async allow(userId: string, applicationId: string, granted: Granted): Promise<void> {
+      const before = await find(userId, applicationId);
+      const all = JSON.stringify(before ? union(before, granted) : granted);
+      const mac = protectedRows.macOf(TABLE, { userId, applicationId, granted: all });
+      await db.consent.upsert({
+        where: keyOf(userId, applicationId),
+        create: { id: randomId(), userId, applicationId, granted: all, mac },
+        update: { granted: all, mac },
+      });
+    },
+
+    async list(userId: string): Promise<ConsentEntry[]> {
+      const rows = await db.consent.findMany({
+        where: { userId },
+        include: { application: { select: { clientId: true, name: true } } },
+        orderBy: { grantedAt: 'desc' },
+      });
+      return rows.map((row) => ({
+        applicationId: row.applicationId,
+        clientId: row.application.clientId,
+        applicationName: row.application.name,
+        granted: JSON.parse(row.granted) as Granted,
+        grantedAt: row.grantedAt,
+      }));
+    },
+
+    /** Withdraws the consent and deletes the row of `recordUse`; the caller revokes its grants. False when there was none. */
+    async withdraw(userId: string, applicationId: string): Promise<boolean> {
+      const { count } = await db.consent.deleteMany({ where: { userId, applicationId } });
+      await db.applicationUser.deleteMany({ where: { userId, applicationId } });
+      return count > 0;
+    },
+
+    hasUsed,
+
+    /** Remembers that the user uses the application, with consent or without. Both must exist. */
+    async recordUse(userId: string, applicationId: string): Promise<void> {
+      if (await hasUsed(userId, applicationId)) return;
+      const data = { userId, applicationId, firstUsedAt: now() };
+      await db.applicationUser.create({ data }).catch((error: unknown) => {
+        if (!isUniqueViolation(error)) throw error; // another request was first
+      });
+    },
+  };
+}
+
+/** The part of `requested` that `granted` covers. */
+export function intersect(requested: Granted, granted: Granted): Granted {
+  const both = (a: string[], b: string[] = []) => a.filter((value) => b.includes(value));
+  return {
+    scopes: both(requested.scopes, granted.scopes),
+    claims: both(requested.claims, granted.claims),
+    resources: mapValues(requested.resources, (scopes, resource) => both(scopes, granted.resources[resource])),
+  };
+}
+
+function union(a: Granted, b: Granted): Granted {
+  const either = (x: string[] = [], y: string[] = []) => [...new Set([...x, ...y])];
+  return {
+    scopes: either(a.scopes, b.scopes),
+    claims: either(a.claims, b.claims),
+    resources: mapValues({ ...a.resources, ...b.resources }, (_, resource) =>
+      either(a.resources[resource], b.resources[resource]),
+    ),
+  };
+}
+
+function mapValues(
+  record: Record<string, string[]>,
+  change: (value: string[], key: string) => string[],
+): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
+}

@@ -1,0 +1,245 @@
+// Puts a backup in the place of a database. Until the last step the database is as it was: one transaction on PostgreSQL, the
+// rename of a file on SQLite. It is not migrated: the next start does that.
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { diskFullAt, isDiskFull, whyNotWritable } from '../../platform/folders.ts';
+import type { DatabaseKind, DatabaseLocation } from '../database-url.ts';
+import { readMigrations } from '../migrations/files.ts';
+import { type LockedSession, openMigrationSession } from '../migrations/session.ts';
+import { createSqliteFile } from '../sqlite/adapter.ts';
+import { connectSqlite } from '../sqlite/connections.ts';
+import { asUnavailable } from '../unavailable.ts';
+import { EXACT_TEXTS } from './export.ts';
+import { BackupError, type BackupHead, migrationsOf, type Progress } from './head.ts';
+import { loadBackup } from './load-backup.ts';
+import { readManifest } from './manifest.ts';
+import { kindOfBackup } from './read-backup.ts';
+import {
+  assertIntact,
+  copyFile,
+  inspectSqlite,
+  recordedMigrations,
+  type SyncQuery,
+  syncFile,
+  syncQuery,
+} from './sqlite-copy.ts';
+import { countRows, tablesOf } from './tables.ts';
+
+/** A row of the table data_keys, as core/keys/data-keys.ts reads it. */
+export interface StoredDataKey {
+  id: string;
+  purpose: string;
+  generation: number;
+  keySealed: string;
+}
+
+export interface RestoreOptions {
+  /** Whether a database with content may be replaced. */
+  replace: boolean;
+  now: Date;
+  /** Gets the data keys of the backup before it becomes the database; throws to leave the old one. */
+  checkDataKeys(rows: StoredDataKey[]): void;
+  onProgress?(progress: Progress): void;
+}
+
+export interface Restored {
+  /** Undefined for a copy of a SQLite file without FILE.json. */
+  head: BackupHead | undefined;
+  rows: Record<string, number>;
+  /** Where the former SQLite file is now. */
+  replacedFile?: string;
+}
+
+/** Restores `file` into the database at `location`; throws BackupError or DatabaseError, and nothing was changed. */
+export async function restoreBackup(
+  location: DatabaseLocation,
+  file: string,
+  options: RestoreOptions,
+): Promise<Restored> {
+  const kind = kindOfBackup(file);
+  if (location.kind === 'sqlite' && location.file === file) throw new BackupError(`${file} is the database itself`);
+  if (location.kind === 'sqlite') {
+    requireWritable(location.file);
+    return restoreSqlite(location.file, file, kind, options).catch((error: unknown) => {
+      if (!isDiskFull(error) && asUnavailable(error)?.reason !== 'disk full') throw error;
+      throw new BackupError(`${diskFullAt(path.dirname(location.file))}. Nothing was changed`, { cause: error });
+    });
+  }
+  return restorePostgres(location, file, options);
+}
+
+function requireWritable(target: string): void {
+  const reason = whyNotWritable(target) ?? whyNotWritable(path.dirname(target));
+  if (!reason) return;
+  const advice = 'run this as the user of the server, or change the owner or the mode of the folder';
+  throw new BackupError(`the database cannot be written: ${reason}. To restore, ${advice}. Nothing was changed`);
+}
+
+type PostgresLocation = Extract<DatabaseLocation, { kind: 'postgresql' }>;
+
+async function restorePostgres(location: PostgresLocation, file: string, options: RestoreOptions): Promise<Restored> {
+  const session = await openMigrationSession(location);
+  try {
+    const locked = await session.tryLock();
+    if (!locked)
+      throw new BackupError('another process is migrating or restoring this database: try again when it has finished');
+    try {
+      for (const setting of EXACT_TEXTS) await locked.query(setting);
+      await dropTables(locked, options.replace);
+      const { head, rows } = await loadBackup(locked, 'postgresql', file, options.onProgress);
+      options.checkDataKeys((await locked.query(DATA_KEYS)) as never);
+      await locked.commit();
+      return { head, rows };
+    } catch (error) {
+      await locked.rollback().catch(() => {}); // the first error is the one to report
+      throw error;
+    }
+  } finally {
+    await session.close();
+  }
+}
+
+/** The servers on this database. A connection that was closed a moment ago, such as a first look of this command, is still listed. */
+async function serversOn(query: LockedSession['query']): Promise<Record<string, unknown>[]> {
+  for (let waited = 0; ; waited += CLOSING.everyMs) {
+    const servers = await query(SERVERS);
+    if (servers.length === 0 || waited >= CLOSING.waitMs) return servers;
+    await sleep(CLOSING.everyMs);
+    await query('SELECT pg_stat_clear_snapshot()::text');
+  }
+}
+
+const CLOSING = { waitMs: 3000, everyMs: 200 };
+
+async function dropTables(locked: LockedSession, replace: boolean): Promise<void> {
+  const { query } = locked;
+  const others = await serversOn(query);
+  if (others.length > 0) {
+    const from = others.map(({ name, address }) => `${name} from ${address}`).join(', ');
+    throw new BackupError(`a server runs on this database (${from}): stop all servers first. Nothing was changed`);
+  }
+  const tables = (await tablesOf(query, 'postgresql')).map(({ table }) => table);
+  if (tables.length === 0) return;
+  if (!tables.includes('users') || !tables.includes('audit_events'))
+    throw new BackupError(
+      'the database contains tables of another program: use an empty database. Nothing was changed',
+    );
+  const isEmpty =
+    (
+      await query(
+        'SELECT 1 FROM (SELECT id::text FROM users UNION ALL SELECT id::text FROM audit_events) AS content LIMIT 1',
+      )
+    ).length === 0;
+  if (!isEmpty && !replace) throw notEmpty();
+  await query(`DROP TABLE ${[...tables, '_prisma_migrations'].map((name) => `"${name}"`).join(', ')} CASCADE`);
+  for (const { name } of await query(TRIGGER_FUNCTIONS)) await query(`DROP FUNCTION ${String(name)} CASCADE`);
+}
+
+async function restoreSqlite(
+  target: string,
+  file: string,
+  kind: DatabaseKind,
+  options: RestoreOptions,
+): Promise<Restored> {
+  const exists = existsSync(target) && statSync(target).size > 0;
+  createSqliteFile(target);
+  const draft = `${target}.restoring`;
+  const lock = await lockUnusedFile(target);
+  let isDone = false;
+  try {
+    if (!options.replace && hasContent(lock.query)) throw notEmpty();
+    removeSqlite(draft);
+    const head = kind === 'sqlite' ? await copyChecked(file, draft, options) : await loadDraft(file, draft, options);
+    const found = await inspectDraft(draft, options);
+    const replacedFile = exists ? `${target}.replaced-${options.now.toISOString().replaceAll(':', '-')}` : undefined;
+    if (replacedFile) renameSync(target, replacedFile);
+    renameSync(draft, target);
+    isDone = true;
+    syncFile(path.dirname(target));
+    return { head, ...found, ...(replacedFile && { replacedFile }) };
+  } finally {
+    await lock.release();
+    removeSqlite(draft);
+    if (!isDone && !exists) removeSqlite(target);
+  }
+}
+
+async function copyChecked(file: string, draft: string, options: RestoreOptions): Promise<BackupHead | undefined> {
+  const total = statSync(file).size;
+  const manifest = readManifest(file);
+  const { sha256 } = await copyFile(file, draft, (done) => options.onProgress?.({ done, total }));
+  if (manifest && manifest.sha256 !== sha256)
+    throw new BackupError(`${file} was changed or damaged: its digest differs from that in ${file}.json`);
+  return manifest;
+}
+
+async function loadDraft(file: string, draft: string, { onProgress }: RestoreOptions): Promise<BackupHead | undefined> {
+  const { head } = await loadIntoFile(file, draft, onProgress);
+  return head;
+}
+
+function inspectDraft(draft: string, { checkDataKeys }: RestoreOptions) {
+  return inspectSqlite(draft, async (query) => {
+    assertIntact(query);
+    migrationsOf(recordedMigrations(query), readMigrations('sqlite')); // throws for a newer schema
+    const rows = await countRows(query, 'sqlite');
+    checkDataKeys(query(DATA_KEYS) as never);
+    return { rows };
+  });
+}
+
+/** Loads a backup into a new SQLite file. */
+export async function loadIntoFile(file: string, target: string, onProgress?: (progress: Progress) => void) {
+  const session = await openMigrationSession({ kind: 'sqlite', file: target });
+  try {
+    const locked = await session.tryLock();
+    if (!locked) throw new BackupError(`${target} is in use`);
+    const loaded = await loadBackup(locked, 'sqlite', file, onProgress);
+    await locked.commit();
+    return loaded;
+  } finally {
+    await session.close();
+  }
+}
+
+/** Locks a SQLite file that no other process has open. Throws BackupError while a server runs on it. */
+async function lockUnusedFile(file: string): Promise<{ query: SyncQuery; release(): Promise<void> }> {
+  const connection = await connectSqlite(file);
+  const query = syncQuery(connection);
+  try {
+    query('PRAGMA busy_timeout = 0');
+    // Each connection to a file in WAL mode holds a lock on it, so the mode changes only when there is no other one.
+    const [changed] = query('PRAGMA journal_mode = DELETE');
+    if (changed?.journal_mode !== 'delete') throw new Error(`its journal mode stays ${String(changed?.journal_mode)}`);
+    query('BEGIN EXCLUSIVE');
+  } catch (cause) {
+    await connection.dispose();
+    throw new BackupError(`a server or another command uses ${file}: stop all servers first. Nothing was changed`, {
+      cause,
+    });
+  }
+  return { query, release: () => connection.dispose() };
+}
+
+function hasContent(query: SyncQuery): boolean {
+  const tables = query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  const isOurs = ['users', 'audit_events'].every((name) => tables.some((table) => table.name === name));
+  if (!isOurs) return tables.length > 0;
+  return query('SELECT 1 FROM users UNION ALL SELECT 1 FROM audit_events LIMIT 1').length > 0;
+}
+
+function removeSqlite(file: string): void {
+  for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) rmSync(name, { force: true });
+}
+
+function notEmpty(): BackupError {
+  return new BackupError('the database is not empty: to replace its content, add --replace. Nothing was changed');
+}
+
+const TRIGGER_FUNCTIONS = `SELECT oid::regprocedure::text AS name FROM pg_proc
+  WHERE pronamespace = current_schema()::regnamespace AND prorettype = 'trigger'::regtype`;
+const DATA_KEYS = 'SELECT id, purpose, generation, key_sealed AS "keySealed" FROM data_keys ORDER BY generation DESC';
+const SERVERS = `SELECT application_name AS name, coalesce(client_addr::text, 'this machine') AS address
+  FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'gatehouse%' AND pid <> pg_backend_pid()
+  GROUP BY 1, 2`;

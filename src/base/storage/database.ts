@@ -1,0 +1,156 @@
+// Opens the database, SQLite or PostgreSQL, and runs transactions. Domain functions use Prisma directly; there is no layer
+// over it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
+import { type Prisma, PrismaClient } from '../../generated/sqlite/client.ts';
+import { jitter } from '../platform/random.ts';
+import { DatabaseError, type DatabaseKind, type DatabaseLocation, parseDatabaseUrl } from './database-url.ts';
+import { type OpenOptions, patientLimits } from './open-options.ts';
+import { withStatementSpans } from './spans.ts';
+import type { Sql } from './statements.ts';
+import { DatabaseUnavailable, unavailableIn } from './unavailable.ts';
+
+export type Db = PrismaClient;
+/** A Prisma client inside a transaction. A Db can be passed where a Tx is expected. */
+export type Tx = Prisma.TransactionClient;
+
+export interface Database {
+  db: Db;
+  /** Hot statements (statements.ts), on the same connections. */
+  sql: Sql;
+  /** For migrations, backup and doctor only. */
+  kind: DatabaseKind;
+  close(): Promise<void>;
+}
+
+const TRANSACTION = { maxWait: 10_000, timeout: 15_000 };
+const ATTEMPTS = 6;
+
+/**
+ * Opens the database, with the time limits of commands unless others are given. Throws DatabaseError when it cannot be reached.
+ * migrate() creates the tables.
+ */
+export async function openDatabase(
+  url: string,
+  { withSpans = false, ...options }: Partial<OpenOptions> = {},
+): Promise<Database> {
+  const location = parseDatabaseUrl(url);
+  const { kind } = location;
+  let close = async () => {};
+  try {
+    const connections = await connect(location, options);
+    const { adapter, sql } = withSpans ? withStatementSpans(connections, kind) : connections;
+    close = () => adapter.dispose();
+    const db = await createClient(adapter, kind);
+    await db.$connect();
+    close = () => db.$disconnect(); // also disposes of the adapter
+    await db.$queryRaw`SELECT 1 AS one`;
+    return { db, sql, kind, close };
+  } catch (cause) {
+    await close();
+    throw unreachable(location, cause);
+  }
+}
+
+/**
+ * Runs `work` in one transaction, and repeats it after a conflict with another one (deadlock, serialization failure,
+ * busy file), so `work` must do nothing but database work. Unique constraints and conditional updates decide races at
+ * the default isolation level; a condition that neither can express ("only if there is none yet") needs Serializable.
+ */
+export async function transaction<T>(
+  db: Db,
+  work: (tx: Tx) => Promise<T>,
+  options: { isolationLevel?: 'Serializable'; timeout?: number } = {},
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await db.$transaction(work, options);
+    } catch (error) {
+      // P2028: Prisma could not begin it in time, or ended it after its time.
+      if (databaseErrorOf(error).code === 'P2028') throw new DatabaseUnavailable('busy', error);
+      if (attempt === ATTEMPTS || !isContention(error)) throw error;
+      await sleep(5 * 2 ** attempt * (1 + jitter()));
+    }
+  }
+}
+
+/** Runs `work` in the transaction `tx` of the caller, or in a new transaction when there is none. */
+export function withinTransaction<T>(db: Db, tx: Tx | undefined, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return tx ? work(tx) : transaction(db, work);
+}
+
+/** Whether `error` is a violated unique constraint; a caller finds a duplicate this way without a read before the write. */
+export function isUniqueViolation(error: unknown): boolean {
+  const { code, kind } = databaseErrorOf(error);
+  if (code === 'P2002' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return true;
+  return kind === 'UniqueConstraintViolation';
+}
+
+async function connect(
+  location: DatabaseLocation,
+  { limits, ...others }: Partial<OpenOptions>,
+): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
+  const options = { limits: limits ?? patientLimits, ...others };
+  if (location.kind === 'sqlite') return (await import('./sqlite/adapter.ts')).openSqlite(location.file, options);
+  const [{ openPostgres }, { lookAtServer }] = await Promise.all([
+    import('./postgresql/adapter.ts'),
+    import('./postgresql/pool.ts'),
+  ]);
+  if (!limits) await lookAtServer(location, patientLimits);
+  return openPostgres(location, options);
+}
+
+async function createClient(adapter: SqlDriverAdapter, kind: DatabaseKind): Promise<Db> {
+  const { provider, adapterName } = adapter;
+  const options = { adapter: { provider, adapterName, connect: async () => adapter }, transactionOptions: TRANSACTION };
+  if (kind === 'sqlite') return new PrismaClient(options);
+  const client = await import('../../generated/postgresql/client.ts');
+  // Both clients are generated from one schema, so the type of the SQLite client fits both.
+  return new client.PrismaClient(options) as unknown as Db;
+}
+
+/** The error for a database that does not respond; it does not contain the password of the URL. */
+export function unreachable(location: DatabaseLocation, cause: unknown): DatabaseError {
+  const unavailable = unavailableIn(cause);
+  const reason =
+    pgBouncerAdvice(location, unavailable?.cause) ?? (unavailable ? reasonIn(unavailable) : messageOf(cause));
+  const where = location.kind === 'sqlite' ? location.file : `PostgreSQL at ${location.host}`;
+  return new DatabaseError(`the database cannot be opened (${where}): ${reason}`, { cause });
+}
+
+/** PgBouncer rejects a connection with parameters that it does not pass on, such as time limits and the schema. */
+function pgBouncerAdvice(location: DatabaseLocation, cause: unknown): string | undefined {
+  if (location.kind === 'sqlite' || !messageOf(cause).startsWith('unsupported startup parameter')) return undefined;
+  return location.keepsStatements
+    ? 'PgBouncer is in front of it: add ?pgbouncer=true to DATABASE_URL'
+    : 'PgBouncer does not pass on ?schema: use a database without it';
+}
+
+function reasonIn({ reason, cause }: DatabaseUnavailable): string {
+  return cause instanceof Error ? `${reason}: ${messageOf(cause)}` : reason;
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message.trim().split('\n').at(-1) ?? '';
+}
+
+function isContention(error: unknown): boolean {
+  const { code, kind } = databaseErrorOf(error);
+  // P2034: deadlock or serialization failure; P1008: SQLite busy.
+  return code === 'P2034' || code === 'P1008' || kind === 'TransactionWriteConflict' || kind === 'SocketTimeout';
+}
+
+/**
+ * What an error of the database says. Only the queries of Prisma's model API have a code of their own: a raw query fails as
+ * P2010 and a COMMIT as the driver adapter's error, both with the kind in the adapter's error.
+ */
+function databaseErrorOf(error: unknown): { code?: unknown; kind?: unknown } {
+  if (!(error instanceof Error)) return {};
+  const { code, cause, meta } = error as {
+    code?: unknown;
+    cause?: { kind?: unknown };
+    meta?: { driverAdapterError?: { cause?: { kind?: unknown } } };
+  };
+  return { code, kind: cause?.kind ?? meta?.driverAdapterError?.cause?.kind };
+}

@@ -1,0 +1,273 @@
+// MACs of rows that give a right, prove a person or decide what an application gets: the one declaration of the tables and of the
+// columns that each MAC covers. A program that can write to the database, but has no data key, cannot make or change such a row: it counts
+// as absent, and raises an alarm. docs/decisions/0031-macs-of-rows.md has the reasons.
+//
+// A MAC covers named columns, without those that have their default: a new column with a default changes no MAC, so rows stay valid in an
+// upgrade, and two versions on one database accept each other's rows until the column is used. Never rename a column here, and never give it
+// another kind or default: that needs another FORMAT, which verifies rows of the one before too.
+import type { Vault } from '../platform/vault.ts';
+
+/** How a value is read, so that both databases and both ways to read a row give the same text. */
+interface Values {
+  text: string | null;
+  number: number | null;
+  /** Raw SQL of SQLite reads 0 and 1. */
+  flag: boolean | number;
+  time: Date | string | number | null;
+  bytes: Uint8Array;
+  list: readonly string[];
+}
+type Kind = keyof Values;
+/** A kind, or a kind with the default that a column added later has; the default of a kind alone is null. */
+type Column = Kind | readonly [Kind, default_: string | number | boolean];
+type KindOf<Declared extends Column> = Declared extends readonly [infer One extends Kind, unknown]
+  ? One
+  : Declared & Kind;
+export type CoveredColumns = Readonly<Record<string, Column>>;
+
+/** Table -> what its MAC covers: the key first, and every value that decides what the row gives or proves. */
+export const coveredColumns = {
+  user_roles: { userId: 'text', roleId: 'text', via: 'text' },
+  roles: { id: 'text', name: 'text', permissions: 'list' },
+  password_credentials: { userId: 'text', hash: 'text' },
+  passkeys: { id: 'text', userId: 'text', publicKey: 'bytes', userVerified: 'flag' },
+  phone_factors: { userId: 'text', number: 'text' },
+  password_reset_tokens: { id: 'text', userId: 'text', tokenHash: 'text', expiresAt: 'time' },
+  mail_tokens: { id: 'text', userId: 'text', tokenHash: 'text', expiresAt: 'time', purpose: 'text', data: 'text' },
+  connections: {
+    id: 'text',
+    kind: 'text',
+    preset: 'text',
+    name: 'text',
+    enabled: 'flag',
+    position: 'number',
+    settings: 'text',
+    source: 'text',
+  },
+  connection_documents: { connectionId: 'text', kind: 'text', content: 'text' },
+  connection_domains: { domain: 'text', connectionId: 'text', challenge: 'text', provenAt: 'time' },
+  connection_role_mappings: { connectionId: 'text', group: 'text', roleId: 'text' },
+  external_identities: { connectionId: 'text', subject: 'text', userId: 'text' },
+  upstream_sessions: { id: 'text', sessionUid: 'text', connectionId: 'text', userId: 'text', subject: 'text' },
+  users: {
+    id: 'text',
+    username: 'text',
+    usernameKey: 'text',
+    email: 'text',
+    emailKey: 'text',
+    emailVerified: 'flag',
+    phoneNumber: 'text',
+    phoneNumberVerified: 'flag',
+    address: 'text',
+    attributes: 'text',
+    ssoId: 'text',
+    isActive: 'flag',
+    source: 'text',
+    name: 'text',
+    givenName: 'text',
+    middleName: 'text',
+    familyName: 'text',
+    nickname: 'text',
+    profile: 'text',
+    picture: 'text',
+    website: 'text',
+    gender: 'text',
+    birthdate: 'text',
+    locale: 'text',
+    zoneinfo: 'text',
+  },
+  known_browsers: { userId: 'text', tokenHash: 'text', trustedUntil: 'time' },
+  applications: {
+    id: 'text',
+    clientId: 'text',
+    protocol: 'text',
+    name: 'text',
+    enabled: 'flag',
+    consent: 'text',
+    access: 'text',
+    metadata: 'text',
+    source: 'text',
+  },
+  application_pictures: { applicationId: 'text', url: 'text', name: 'text' },
+  application_roles: { applicationId: 'text', roleId: 'text' },
+  // A sealed value is bound to its row already, and `secrets rotate` encrypts it again.
+  client_secrets: { id: 'text', applicationId: 'text', secretHash: 'text', isSealed: 'flag', expiresAt: 'time' },
+  resources: { identifier: 'text', scopes: 'text', scopePermissions: 'text', signingAlg: 'text', source: 'text' },
+  consents: { userId: 'text', applicationId: 'text', granted: 'text' },
+  oidc_artifacts: {
+    id: 'text',
+    model: 'text',
+    payload: 'text',
+    grantId: 'text',
+    userCode: 'text',
+    uid: 'text',
+    accountId: 'text',
+    clientId: 'text',
+  },
+  // All but the end, because the session ends with its single sign-on session at the latest.
+  rp_sessions: { id: 'text', userId: 'text', ssoUid: 'text', acr: 'text', amr: 'text', authTime: 'time' },
+  sign_in_attempts: { uid: 'text', userId: 'text', factors: 'text', data: 'text', expiresAt: 'time' },
+  first_factor_approvals: { userId: 'text', allowedUntil: 'time' },
+  // Once approved, a waiting document decides where assertions go: until then nobody may exchange it.
+  saml_metadata: { applicationId: 'text', url: 'text', pendingXml: 'text', pendingSince: 'time' },
+  saml_requests: { id: 'text', applicationId: 'text', browserHash: 'text', data: 'text' },
+  // A NameID cannot be moved to another user.
+  saml_name_ids: { userId: 'text', applicationId: 'text', value: 'text' },
+  api_keys: {
+    id: 'text',
+    userId: 'text',
+    name: 'text',
+    secretHash: 'text',
+    permissions: 'text',
+    createdBy: 'text',
+    createdAt: 'time',
+    expiresAt: 'time',
+    revokedAt: 'time',
+  },
+  sign_up_codes: {
+    id: 'text',
+    name: 'text',
+    codeHash: 'text',
+    maxUses: 'number',
+    uses: 'number',
+    source: 'text',
+    createdBy: 'text',
+    createdAt: 'time',
+    expiresAt: 'time',
+  },
+  // Whose the run is, how it ends, until when. The browser and the progress change without the MAC.
+  logout_runs: {
+    id: 'text',
+    userId: 'text',
+    reason: 'text',
+    initiator: 'text',
+    completion: 'text',
+    createdAt: 'time',
+    expiresAt: 'time',
+  },
+  // Who is notified, of which session. The channel and the progress change without the MAC.
+  logout_participants: {
+    id: 'text',
+    runId: 'text',
+    position: 'number',
+    clientId: 'text',
+    protocol: 'text',
+    name: 'text',
+    data: 'text',
+  },
+  logout_deliveries: {
+    id: 'text',
+    channel: 'text',
+    participantId: 'text',
+    clientId: 'text',
+    accountId: 'text',
+    sid: 'text',
+    createdAt: 'time',
+  },
+  // An administrator may apply a fix that is made of it: an address to register, a subject to connect.
+  rejections: {
+    id: 'text',
+    endpoint: 'text',
+    reason: 'text',
+    message: 'text',
+    clientId: 'text',
+    subjectId: 'text',
+    data: 'text',
+  },
+  settings: { key: 'text', value: 'text' },
+} as const satisfies Record<string, CoveredColumns>;
+
+export type ProtectedTable = keyof typeof coveredColumns;
+/** A row as far as its MAC covers it. */
+export type Covered<Table extends ProtectedTable> = {
+  readonly [Name in keyof (typeof coveredColumns)[Table]]: Values[KindOf<
+    (typeof coveredColumns)[Table][Name] & Column
+  >];
+};
+
+const FORMAT = 1;
+
+/** The text that a MAC covers: the format, and name and value of each column that does not have its default. */
+export function coveredText(columns: CoveredColumns, row: Readonly<Record<string, unknown>>): string {
+  const text: unknown[] = [FORMAT];
+  for (const name in columns) {
+    const column = columns[name] as Column;
+    const [kind, byDefault] = typeof column === 'string' ? [column, null] : column;
+    const value = coveredValue(kind, row[name]);
+    if (value !== byDefault) text.push(name, value);
+  }
+  return JSON.stringify(text);
+}
+
+function coveredValue(kind: Kind, value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  if (kind === 'flag') return Boolean(value);
+  if (kind === 'time') return new Date(value as Date).toISOString();
+  if (kind === 'bytes') return Buffer.from(value as Uint8Array).toString('base64url');
+  return value;
+}
+
+export type ProtectedRows = ReturnType<typeof createProtectedRows>;
+
+export interface ProtectedRowsDependencies {
+  vault: Vault;
+  /** core/audit/alarm.ts; catches its errors. */
+  alarm: { raise(kind: 'row', message: string, data: Record<string, string>): Promise<void> };
+}
+
+/** The number of characters that are removed from the end of a MAC when its row is consumed. The rest has 132 bits. */
+export const REMOVED_MAC_CHARACTERS = 21;
+
+export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies) {
+  const purpose = (table: ProtectedTable) => `row ${table}`;
+  const raise = <Table extends ProtectedTable>(table: Table, row: Covered<Table>): false => {
+    const [first = ''] = Object.keys(coveredColumns[table]);
+    const key = String((row as Record<string, unknown>)[first] ?? '');
+    // Not awaited, because a transaction may be open.
+    void alarm.raise('row', `a row of ${table} was written by another program: ${key}`, { table, key });
+    return false;
+  };
+  const recent = createRecentMacs();
+  return {
+    /** The MAC to store with a row. */
+    macOf<Table extends ProtectedTable>(table: Table, row: Covered<Table>): string {
+      const text = coveredText(coveredColumns[table], row);
+      const mac = vault.mac(text, purpose(table));
+      if (table === READ_OFTEN) recent.add(mac, text);
+      return mac;
+    },
+    /** Whether this server wrote the row; raises an alarm if not. */
+    isGenuine<Table extends ProtectedTable>(table: Table, row: Covered<Table>, mac: string): boolean {
+      const text = coveredText(coveredColumns[table], row);
+      if (table === READ_OFTEN && recent.has(mac, text)) return true;
+      if (!vault.macMatches(text, mac, purpose(table))) return raise(table, row);
+      if (table === READ_OFTEN) recent.add(mac, text);
+      return true;
+    },
+    /**
+     * The same for a consumed row, whose stored MAC is shortened. The removed characters are lost, so no program can make the row
+     * valid again.
+     */
+    isGenuineConsumed: <Table extends ProtectedTable>(table: Table, row: Covered<Table>, mac: string): boolean =>
+      vault.macMatches(coveredText(coveredColumns[table], row), mac, purpose(table), REMOVED_MAC_CHARACTERS) ||
+      raise(table, row),
+  };
+}
+
+/** A flow reads the rows of this table several times. Only one table, so that a text has one MAC. */
+const READ_OFTEN: ProtectedTable = 'oidc_artifacts';
+
+/** About 1 KB each. */
+const RECENT_MACS = 2000;
+
+/** The MACs that this process made or verified last, each with the text that it covers. */
+function createRecentMacs() {
+  const texts = new Map<string, string>();
+  return {
+    has: (mac: string, text: string) => texts.get(mac) === text,
+    add(mac: string, text: string) {
+      if (texts.size >= RECENT_MACS) texts.delete(texts.keys().next().value as string);
+      texts.set(mac, text);
+    },
+  };
+}

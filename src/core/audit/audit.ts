@@ -1,0 +1,242 @@
+// The audit log: one row for each security event, written in the same transaction as the change that it reports.
+// The request fails when its event cannot be written, so that no change goes unrecorded.
+
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Logger } from '../../base/platform/logger.ts';
+import type { RequestInfo } from '../../base/platform/request-info.ts';
+import type { Vault } from '../../base/platform/vault.ts';
+import type { Db, Tx } from '../../base/storage/database.ts';
+import { type Fragment, fragment, joinFragments, trustedText } from '../../base/storage/fragments.ts';
+import { hotStatements, type Sql } from '../../base/storage/statements.ts';
+import type { AuditEventType, AuditOutcome } from './events.ts';
+import type { AuditFilter } from './filter.ts';
+import { type AuditContent, proofOf } from './row-mac.ts';
+
+export type { AuditFilter } from './filter.ts';
+
+/** The actor and the request of an event. Domain functions take it as a parameter for the events that they record. */
+export interface Actor {
+  /** The account that acts; absent for the server itself, the command line and the configuration file. */
+  actorId?: string;
+  /** The application that acts, on behalf of the user or without one. */
+  actorApp?: string;
+  /** The API key with which a program acts for the account. */
+  apiKey?: { id: string; name: string };
+  /** The actor's permissions, as `resource:action`; absent: those of the account's roles. An actor cannot grant more. */
+  grantedRights?: 'everything' | readonly string[];
+  /** How strong and recent the sign-in of the account is; dangerous changes of an administrator need it. */
+  proof?: Proof;
+  request?: RequestInfo;
+}
+
+/** The sign-in behind a request (people/mfa/step-up.ts). */
+export interface Proof {
+  /** Recent, and as strong as the account can prove. */
+  isFresh: boolean;
+  /** Recent, whatever its acr. */
+  isRecent: boolean;
+  /** The acr that a fresh sign-in reaches. */
+  acr: string;
+  /** A fresh sign-in includes a code by email. */
+  mailedCode?: boolean;
+  authTime: Date;
+}
+
+export interface AuditInput extends Actor {
+  type: AuditEventType;
+  outcome: AuditOutcome;
+  /** A short code for what went wrong; it is never displayed to the user. */
+  reason?: string;
+  /** The account that the event is about. */
+  subjectId?: string;
+  /** The client_id or SAML entity ID that the event is about. */
+  clientId?: string;
+  data?: Record<string, unknown>;
+}
+
+export interface AuditEntry extends Omit<AuditContent, 'data'> {
+  id: number;
+  data: Record<string, unknown>;
+}
+
+export type Audit = ReturnType<typeof createAudit>;
+
+export interface AuditDependencies {
+  db: Db;
+  sql: Sql;
+  /** Makes the MAC of each row. */
+  vault: Vault;
+  logger: Logger;
+  now: Clock;
+}
+
+const PAGE = 100;
+
+// A hot statement, because each sign-in records several events.
+export const statements = hotStatements('audit', {
+  insert: `INSERT INTO audit_events (at, type, outcome, reason, actor_id, actor_app, subject_id, client_id,
+    address, user_agent, request_id, data, salt, digest, row_mac) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+});
+
+export function createAudit({ db, sql, vault, logger, now }: AuditDependencies) {
+  return {
+    /** Writes one event, inside `tx` when it reports a change that this transaction makes. */
+    async record(event: AuditInput, tx?: Tx): Promise<void> {
+      const row = toRow(event, now());
+      const parties = [row.actorId, row.actorApp, row.subjectId, row.clientId];
+      const request = [row.address, row.userAgent, row.requestId];
+      const { salt, digest, rowMac } = proofOf(row, vault);
+      const content = [row.at, row.type, row.outcome, row.reason, ...parties, ...request, row.data];
+      await (tx ? sql.in(tx) : sql).execute(statements.insert, ...content, salt, digest, rowMac);
+      // Also logged, so that the request ID on an error page finds both the audit entry and the log lines, and that a copy of
+      // the log reveals which entries were removed before they joined the chain.
+      logger.info({ audit: { ...row, at: undefined, data: undefined, digest } }, `audit ${row.type} ${row.outcome}`);
+    },
+
+    /** Lists the entries that match the filter, newest first unless it says otherwise. */
+    async list({ isVisible, ...filter }: AuditFilter = {}): Promise<AuditEntry[]> {
+      const { types, partyId, from, until, before, after, isOldestFirst, limit = PAGE, ...equals } = filter;
+      const ids = isVisible && (await limitedIds(db, { ...filter, limit }, isVisible));
+      const rows = await db.auditEvent.findMany({
+        where: ids
+          ? { id: { in: ids } }
+          : {
+              ...equals,
+              ...(types ? { type: { in: types } } : {}),
+              ...(partyId ? { OR: [{ subjectId: partyId }, { actorId: partyId }] } : {}),
+              ...(from || until ? { at: { ...(from ? { gte: from } : {}), ...(until ? { lt: until } : {}) } } : {}),
+              ...(before === undefined ? {} : { id: { lt: before } }),
+              ...(after === undefined ? {} : { id: { gt: after } }),
+            },
+        orderBy: { id: isOldestFirst ? 'asc' : 'desc' },
+        take: limit,
+        omit: { salt: true, digest: true, rowMac: true, chainSeq: true, chainHash: true },
+      });
+      return rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }));
+    },
+  };
+}
+
+function toRow(event: AuditInput, at: Date): AuditContent {
+  const { application } = event.request ?? {};
+  return {
+    at,
+    type: event.type,
+    outcome: event.outcome,
+    reason: cleanText(event.reason),
+    actorId: cleanText(event.actorId),
+    actorApp: cleanText(event.actorApp, 1024),
+    subjectId: cleanText(event.subjectId),
+    clientId: cleanText(event.clientId, 1024),
+    address: cleanText(event.request?.address),
+    userAgent: cleanText(event.request?.userAgent, 512),
+    requestId: cleanText(event.request?.requestId),
+    data: limitedJson(
+      {
+        ...event.data,
+        ...(event.apiKey && { apiKey: event.apiKey }),
+        // A step of a sign-in is about the user; which application it was for is in the data.
+        ...(application !== undefined && !event.clientId && { application: cleanText(application, 1024) }),
+      },
+      limits.audit.dataBytes,
+    ),
+  };
+}
+
+const COLUMNS = {
+  outcome: 'outcome',
+  actorId: 'actor_id',
+  actorApp: 'actor_app',
+  subjectId: 'subject_id',
+  clientId: 'client_id',
+  address: 'address',
+  requestId: 'request_id',
+} as const satisfies Partial<Record<keyof AuditFilter, string>>;
+
+/** The ids of a page of the entries that match the filter and are about users for whom `isVisible` holds, in its order. */
+async function limitedIds(
+  db: Db,
+  { types, partyId, from, until, before, after, isOldestFirst, limit, ...equals }: AuditFilter & { limit: number },
+  isVisible: (column: string) => Fragment,
+): Promise<number[]> {
+  // Not those by such users: what an administrator who has the role does to the server is nothing about the role.
+  const where: Fragment[] = [isVisible('e.subject_id')];
+  for (const [name, column] of Object.entries(COLUMNS)) {
+    const value = equals[name as keyof typeof COLUMNS];
+    if (value !== undefined) where.push(fragment`e.${trustedText(column)} = ${value}`);
+  }
+  if (types) where.push(types.length > 0 ? fragment`e.type IN (${joinFragments(types, ', ')})` : fragment`1 = 0`);
+  if (partyId !== undefined) where.push(fragment`(e.subject_id = ${partyId} OR e.actor_id = ${partyId})`);
+  if (from) where.push(fragment`e.at >= ${from}`);
+  if (until) where.push(fragment`e.at < ${until}`);
+  if (before !== undefined) where.push(fragment`e.id < ${before}`);
+  if (after !== undefined) where.push(fragment`e.id > ${after}`);
+  const order = trustedText(isOldestFirst ? 'ASC' : 'DESC');
+  const rows = await db.$queryRaw<{ id: number | bigint }[]>`
+    SELECT e.id FROM audit_events e WHERE ${joinFragments(where, ' AND ')} ORDER BY e.id ${order} LIMIT ${limit}`;
+  return rows.map(({ id }) => Number(id));
+}
+
+// Cleans the values of an audit entry: removes characters that a database cannot store or a reader cannot see, and secrets
+// that a caller passes by mistake (recognized by the name of the key).
+
+const SECRET_KEY =
+  /^(?:(?:current|new|old|client|totp|one time)? ?(?:password|passphrase|secret|otp|code)|(?:\w+ )?token|recovery codes?|code verifier|password hash|hash|code hash|token hash|private \w+|\w+ sealed|assertion|client assertion|saml ?(?:request|response)|cookie|authorization|csrf|proof)$/;
+const REMOVED = '[removed]';
+const MAX_DEPTH = 6;
+const MAX_ITEMS = 200;
+const MAX_TEXT = 2000;
+
+/** Replaces NUL (which PostgreSQL rejects), other control characters and lone surrogates; cuts to `max` characters. */
+function cleanText(text: string | undefined, max = 256): string | null {
+  if (text === undefined) return null;
+  // A cut through a surrogate pair leaves a lone half, so replace after cutting.
+  return text.slice(0, max).replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd');
+}
+
+/** The JSON of a copy without secrets. Longer than `maxBytes`, its texts and lists are cut, and `truncated` says how many bytes it had. */
+export function limitedJson(data: Record<string, unknown>, maxBytes: number): string {
+  const whole = JSON.stringify(withoutSecrets(data));
+  const bytes = Buffer.byteLength(whole);
+  if (bytes <= maxBytes) return whole;
+  for (let part = 2; part <= MAX_ITEMS; part *= 2) {
+    const cut = { text: Math.ceil(MAX_TEXT / part), items: Math.ceil(MAX_ITEMS / part) };
+    const text = JSON.stringify({ ...(withoutSecrets(data, cut) as object), truncated: bytes });
+    if (Buffer.byteLength(text) <= maxBytes) return text;
+  }
+  return JSON.stringify({ truncated: bytes });
+}
+
+/** A copy that can be stored as JSON, with the values of secret-looking keys removed. */
+export function withoutSecrets(value: unknown, max = { text: MAX_TEXT, items: MAX_ITEMS }, depth = 0): unknown {
+  if (typeof value === 'string') return cleanText(value, max.text);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (depth >= MAX_DEPTH) return '[deep]';
+  if (Array.isArray(value)) return value.slice(0, max.items).map((item) => withoutSecrets(item, max, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, max.items)
+      .map(([key, item]) => [
+        key.slice(0, max.text),
+        isSecret(key, item) ? REMOVED : withoutSecrets(item, max, depth + 1),
+      ]),
+  );
+}
+
+// Text, lists and objects can hold a secret; `{ password: true }` only says that one exists.
+function isSecret(key: string, item: unknown): boolean {
+  if (typeof item !== 'string' && !Array.isArray(item) && typeof item !== 'object') return false;
+  return item !== null && SECRET_KEY.test(words(key));
+}
+
+// newPassword, new_password and New-Password become the same words.
+function words(key: string): string {
+  return key
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[^A-Za-z0-9]+/g, ' ')
+    .trim()
+    .toLowerCase();
+}

@@ -1,0 +1,201 @@
+// The hash chain of the audit log. Each row is inserted with a MAC. A job adds the rows with a valid MAC to the chain
+// seconds later, because a lock for each sign-in would be too slow (docs/decisions/0016-asynchronous-audit-chain.md), and signs checkpoints that are
+// also stored outside of the database. So a program that can only write to the database cannot change the log unnoticed.
+import { createPublicKey } from 'node:crypto';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { limits } from '../../../base/limits.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import type { Vault } from '../../../base/platform/vault.ts';
+import { type Db, type Tx, transaction } from '../../../base/storage/database.ts';
+import { hotStatements, type Sql } from '../../../base/storage/statements.ts';
+import type { Alarm } from '../alarm.ts';
+import { isContentIntact } from '../row-mac.ts';
+import { beginChain, ChainError, lockAnchors, storeAnchor } from './anchors.ts';
+import { type ChainVerdict, checkChain } from './check.ts';
+import { type Checkpoint, type CheckpointKey, parseCheckpoints, publicKeyPem, signCheckpoint } from './checkpoint.ts';
+import { type Anchor, GENESIS, linkHash } from './link.ts';
+import type { OutsideCheckpoints } from './outside-checkpoints.ts';
+import { readUnsealed, type UnsealedRows } from './unsealed.ts';
+
+export { ChainError } from './anchors.ts';
+
+export type AuditChain = ReturnType<typeof createAuditChain>;
+
+export interface AuditChainDependencies {
+  db: Db;
+  sql: Sql;
+  vault: Vault;
+  now: Clock;
+  checkpointKey: CheckpointKey;
+  outside: OutsideCheckpoints;
+  alarm: Alarm;
+}
+
+// Small batches, because 200 entries at once delayed every request by 20 to 40 ms. The event loop runs other work between two
+// transactions, never inside one, where SQLite would hold the write lock.
+const BATCH = 20;
+
+const LINK = '(CAST(? AS INTEGER), CAST(? AS INTEGER), ?)';
+export const statements = hotStatements('audit-chain', {
+  // One statement per batch; both databases name the columns of VALUES column1, column2, ….
+  link: `UPDATE audit_events SET chain_seq = link.column2, chain_hash = link.column3
+    FROM (VALUES ${Array(BATCH).fill(LINK).join(', ')}) AS link WHERE audit_events.id = link.column1`,
+});
+
+/** Seals, verifies and purges the chain; `seal` and `purge` may run on several instances at once. */
+export function createAuditChain(dependencies: AuditChainDependencies) {
+  const { db, vault, outside, alarm, checkpointKey } = dependencies;
+  // The newest end of the chain that this process has read. If the chain ends earlier, the database was rolled back.
+  let newestHead: { seq: number; hash: string } | undefined;
+  let isFileRead = false;
+
+  async function readKnown(): Promise<void> {
+    if (!isFileRead) newestHead = await outside.newest();
+    isFileRead = true;
+  }
+
+  async function seal(signal?: AbortSignal): Promise<number> {
+    await readKnown();
+    let total = 0;
+    let after = 0;
+    for (;;) {
+      const batch = await transaction(db, (tx) => sealBatch(tx, dependencies, { after, known: newestHead }));
+      newestHead = batch.head;
+      total += batch.sealed;
+      if (batch.checkpoint) await outside.publish(batch.checkpoint);
+      if (batch.forged.length > 0) {
+        const entries = batch.forged.map(({ id }) => id);
+        await alarm.raise('audit-log', `audit entries were added by another program: ${entries.join(', ')}`, {
+          entries,
+        });
+      }
+      if (batch.count < BATCH || signal?.aborted) return total;
+      after = batch.lastId;
+      await yieldToEventLoop();
+    }
+  }
+
+  return {
+    /** Adds all unsealed entries with a valid MAC to the chain and returns their number. Throws ChainError when the chain was changed. */
+    seal,
+    /** PEM of the key that verifies checkpoints. */
+    publicKey: publicKeyPem(checkpointKey),
+    /** The checkpoints in the database, oldest first. */
+    checkpoints: async (): Promise<Checkpoint[]> =>
+      (await db.auditCheckpoint.findMany({ orderBy: { at: 'asc' } })) as Checkpoint[],
+    /** Starts the chain of a database without any event. */
+    begin: (): Promise<void> => beginChain(db, vault),
+    /**
+     * Reads the whole log and reports each entry that was changed, removed, added or moved. Changes nothing. `checkpoints` is the
+     * text of another checkpoint file than that of this server.
+     */
+    async verify({ pageSize, checkpoints }: { pageSize?: number; checkpoints?: string } = {}): Promise<ChainVerdict> {
+      const publicKey = createPublicKey(checkpointKey.privateKey);
+      const exported =
+        checkpoints === undefined ? await outside.read() : await parseCheckpoints(checkpoints, publicKey);
+      return checkChain({ db, vault, publicKey, outside: exported, ...(pageSize && { pageSize }) });
+    },
+    /** Deletes up to `limit` of the entries before `olderThan`, oldest first, and stores the new start of the chain. */
+    async purge(olderThan: Date, limit: number): Promise<number> {
+      await seal();
+      const purged = await transaction(db, (tx) =>
+        purgeOldest(tx, dependencies, { olderThan, limit, known: newestHead }),
+      );
+      if (purged.checkpoint) await outside.publish(purged.checkpoint);
+      return purged.count;
+    },
+  };
+}
+
+type Known = { known: { seq: number; hash: string } | undefined };
+
+type SealedBatch = Omit<UnsealedRows, 'genuine'> & {
+  head: { seq: number; hash: string };
+  sealed: number;
+  checkpoint?: Checkpoint;
+};
+
+/** Seals up to BATCH entries, oldest first, and signs a checkpoint when one is due. */
+async function sealBatch(
+  tx: Tx,
+  dependencies: AuditChainDependencies,
+  { after, known }: Known & { after: number },
+): Promise<SealedBatch> {
+  const { sql, vault } = dependencies;
+  const { head, tail } = await lockAnchors(tx, vault, known);
+  const { genuine, ...rows } = await readUnsealed(tx, vault, { after, limit: BATCH });
+  let { seq, hash } = head;
+  const links = genuine.map((row) => {
+    seq += 1;
+    hash = linkHash(hash, { ...row, chainSeq: seq });
+    return { id: row.id, seq, hash };
+  });
+  const sealed = { ...rows, head: { seq, hash }, sealed: links.length };
+  if (links.length === 0) return sealed;
+  // The statement has a fixed number of parameters, so an incomplete batch repeats its last entry.
+  const batch = Array.from({ length: BATCH }, (_, at) => links[Math.min(at, links.length - 1)]);
+  const values = batch.flatMap((link) => (link ? [link.id, link.seq, link.hash] : []));
+  await sql.in(tx).execute(statements.link, ...values);
+  await storeAnchor(tx, vault, { id: 'head', seq, hash });
+  // Renews the MAC under the newest data key.
+  if (tail) await storeAnchor(tx, vault, tail);
+  const checkpoint = await dueCheckpoint(tx, dependencies, { seq, hash });
+  return { ...sealed, ...(checkpoint && { checkpoint }) };
+}
+
+/** Signs and stores a checkpoint when the newest one is old enough, or enough entries follow it. */
+async function dueCheckpoint(tx: Tx, dependencies: AuditChainDependencies, head: Omit<Anchor, 'id'>) {
+  const { checkpointEntries, checkpointSeconds } = limits.audit;
+  const last = await tx.auditCheckpoint.findFirst({ where: { kind: 'head' }, orderBy: { seq: 'desc' } });
+  const age = last && dependencies.now().getTime() - last.at.getTime();
+  const isDue = !last || head.seq - last.seq >= checkpointEntries || Math.abs(age ?? 0) >= checkpointSeconds * 1000;
+  return isDue ? storeCheckpoint(tx, dependencies, 'head', head) : undefined;
+}
+
+async function storeCheckpoint(
+  tx: Tx,
+  { checkpointKey, now }: AuditChainDependencies,
+  kind: Checkpoint['kind'],
+  { seq, hash }: Omit<Anchor, 'id'>,
+): Promise<Checkpoint> {
+  const checkpoint = signCheckpoint({ kind, seq, hash, at: now() }, checkpointKey);
+  await tx.auditCheckpoint.upsert({
+    where: { kind_seq: { kind, seq } },
+    create: checkpoint,
+    update: checkpoint,
+    select: { seq: true },
+  });
+  return checkpoint;
+}
+
+/** Removes entries from the beginning of the chain and moves its tail behind them. */
+async function purgeOldest(
+  tx: Tx,
+  dependencies: AuditChainDependencies,
+  { olderThan, limit, known }: Known & { olderThan: Date; limit: number },
+): Promise<{ count: number; checkpoint?: Checkpoint }> {
+  const { vault } = dependencies;
+  const { tail } = await lockAnchors(tx, vault, known);
+  const rows = await tx.auditEvent.findMany({
+    where: { chainSeq: { not: null } },
+    orderBy: { chainSeq: 'asc' },
+    take: limit,
+  });
+  const end = rows.findIndex(({ at }) => at >= olderThan);
+  const old = end < 0 ? rows : rows.slice(0, end);
+  let { seq, hash } = tail ?? { seq: 0, hash: GENESIS };
+  for (const row of old) {
+    seq += 1;
+    hash = linkHash(hash, row);
+    // A changed entry is not purged, so that verify() can find it.
+    if (row.chainSeq !== seq || row.chainHash !== hash || !isContentIntact(row))
+      throw new ChainError(`audit entry ${row.id} was changed, or one before it removed: nothing is purged`);
+  }
+  if (old.length === 0) return { count: 0 };
+  await storeAnchor(tx, vault, { id: 'tail', seq, hash });
+  // Before the new checkpoint, which contains the new start of the chain.
+  await tx.auditCheckpoint.deleteMany({ where: { seq: { lt: seq } } });
+  const checkpoint = await storeCheckpoint(tx, dependencies, 'tail', { seq, hash });
+  const { count } = await tx.auditEvent.deleteMany({ where: { chainSeq: { lte: seq } } });
+  return { count, checkpoint };
+}

@@ -1,0 +1,67 @@
+// The periodic jobs of the audit log: new events join the hash chain, those older than the retention are purged, and the whole log
+// is verified. To purge is to delete the oldest events and to move the start of the chain; the sweep (core/jobs/sweep.ts) deletes
+// expired rows of all other tables.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { plural } from '../../base/platform/plural.ts';
+import type { ScheduledJob } from '../jobs/scheduler.ts';
+import type { Alarm } from './alarm.ts';
+import type { Audit } from './audit.ts';
+import { type AuditChain, ChainError } from './chain/chain.ts';
+
+const PAUSE_MILLISECONDS = 10;
+
+export interface AuditJobsDependencies {
+  auditChain: AuditChain;
+  audit: Audit;
+  alarm: Alarm;
+  now: Clock;
+}
+
+// As small as the batches of sealing, for the same reason.
+const PAGE = 20;
+
+/** Purges in short transactions until nothing is left to purge, so that a busy log shrinks too. */
+async function purgeAll(
+  { auditChain, now }: Pick<AuditJobsDependencies, 'auditChain' | 'now'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const oldest = new Date(now().getTime() - limits.audit.retentionDays * 24 * 3600 * 1000);
+  const { purgeBatch } = limits.audit;
+  let count: number = purgeBatch;
+  while (count === purgeBatch && !signal.aborted) {
+    count = await auditChain.purge(oldest, purgeBatch);
+    await sleep(PAUSE_MILLISECONDS);
+  }
+}
+
+export function auditJobs({ auditChain, audit, alarm, now }: AuditJobsDependencies): ScheduledJob[] {
+  async function seal(signal: AbortSignal): Promise<void> {
+    try {
+      await auditChain.seal(signal);
+    } catch (error) {
+      if (error instanceof ChainError) await alarm.raise('audit-log', error.message);
+      throw error;
+    }
+  }
+
+  async function verify(): Promise<void> {
+    const verdict = await auditChain.verify({ pageSize: PAGE });
+    if (verdict.ok) {
+      const { entries, newest } = verdict;
+      return audit.record({ type: 'audit.verified', outcome: 'success', data: { entries, newest } });
+    }
+    const [first, ...more] = verdict.faults.map(({ message }) => message);
+    const data = { faults: verdict.faults.slice(0, 20).map(({ kind, seq, id }) => ({ kind, seq, id })) };
+    await audit.record({ type: 'audit.verified', outcome: 'failure', data });
+    const others = more.length === 0 ? '' : ` There are ${plural(more.length, 'more fault', 'more faults')}.`;
+    await alarm.raise('audit-log', `The audit log was changed: ${first}${others}`, data);
+  }
+
+  return [
+    { name: 'audit-chain', everySeconds: limits.audit.sealSeconds, run: seal },
+    { name: 'audit-retention', everySeconds: 3600, run: (signal) => purgeAll({ auditChain, now }, signal) },
+    { name: 'audit-verify', everySeconds: limits.audit.verifySeconds, run: verify },
+  ];
+}

@@ -1,0 +1,242 @@
+// A durable job queue over a database table: claims with a lease, retries with growing pauses, giving up, and a lane for
+// each destination, so that a destination that does not respond delays no other.
+import pLimit, { type LimitFunction } from 'p-limit';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { storeResult } from './store-result.ts';
+
+const BATCH = 50;
+/** Jobs that are read ahead; more stay in the table until some of these are done. */
+const MAX_READ_AHEAD = 10 * BATCH;
+/** How often a run looks for new jobs while it waits for slow ones. */
+const POLL_MS = 1000;
+const MAX_REASON = 200;
+
+export interface QueuedJob {
+  id: string;
+  /** The destination, such as a mail server or a client ID. */
+  lane: string;
+  /** Attempts before this one. */
+  tries: number;
+  /** Why the last attempt failed. */
+  lastError: string | null;
+}
+
+/** What came of one attempt. */
+export type AttemptResult =
+  | { outcome: 'done'; detail?: string }
+  /** `closesLane`: the destination takes nothing at all now, so its other jobs are left for the next run. */
+  | { outcome: 'retry'; reason: string; pauseSeconds?: number; closesLane?: boolean }
+  /** The job becomes a dead letter: it stays in the table, and is tried again only when an administrator says so. */
+  | { outcome: 'give-up'; reason: string };
+
+/** The table of one kind of job. Each write is conditional, so that two instances never act on one claim. */
+export interface QueueStore<Job extends QueuedJob> {
+  /** Jobs whose time has come and that no instance holds, in the order in which they should be tried. */
+  due(query: { limit: number; exceptLanes: readonly string[] }): Promise<Job[]>;
+  /** Takes the job until then, and counts the attempt. False when another instance was first, or the job is gone. */
+  claim(job: Job, leaseUntil: Date): Promise<boolean>;
+  complete(job: Job, detail?: string): Promise<void>;
+  retry(job: Job, failure: { reason: string; nextTryAt: Date }): Promise<void>;
+  giveUp(job: Job, reason: string): Promise<void>;
+  /** Lets no unfinished job wait longer than until then. */
+  waitAtMost(until: Date): Promise<void>;
+}
+
+export interface JobQueueOptions<Job extends QueuedJob> {
+  now: Clock;
+  store: QueueStore<Job>;
+  /** One attempt; an exception counts as `retry` with its message. */
+  attempt(job: Job): Promise<AttemptResult>;
+  /** How long a claim is good for; longer than an attempt can take. A killed instance's jobs wait that long. */
+  leaseSeconds: number;
+  /** Attempts at once: for one lane, and for all together. */
+  concurrency: { lane(lane: string): number; total: number };
+  /** Attempts after which a job is given up. */
+  maxTries?: number;
+  /** When a job is of no use any more: it is given up without another attempt. */
+  expiresAt?(job: Job): Date;
+  /** For the metrics. */
+  onOutcome?(job: Job, outcome: JobOutcome): void;
+}
+
+export type JobOutcome = 'done' | 'retried' | 'given-up';
+
+export interface JobQueue {
+  /**
+   * Attempts all jobs that are due, and those that come in meanwhile; resolves with the number of attempts. After an
+   * abort no further attempt begins. Rejects when the table fails.
+   */
+  run(signal?: AbortSignal): Promise<number>;
+  /** Makes a run that is waiting for slow jobs look for new ones at once. */
+  wake(): void;
+  /** Plans the jobs again that wait for a time which is far in the future since the clock was set back; claims stay good. */
+  clockSetBack(): Promise<void>;
+}
+
+/** Makes the queue of one kind of job. Any number of instances may run it on one table. */
+export function createJobQueue<Job extends QueuedJob>(options: JobQueueOptions<Job>): JobQueue {
+  const wakers = new Set<() => void>();
+
+  return {
+    async run(signal) {
+      const current = createRun(options, signal);
+      wakers.add(current.wake);
+      signal?.addEventListener('abort', current.wake);
+      try {
+        return await current.result();
+      } finally {
+        wakers.delete(current.wake);
+        signal?.removeEventListener('abort', current.wake);
+      }
+    },
+    wake() {
+      for (const wake of wakers) wake();
+    },
+    clockSetBack: () => options.store.waitAtMost(new Date(options.now().getTime() + options.leaseSeconds * 1000)),
+  };
+}
+
+/** One run: reads jobs, of idle lanes only, for as long as there are any, and attempts each in its lane. */
+function createRun<Job extends QueuedJob>(options: JobQueueOptions<Job>, signal: AbortSignal | undefined) {
+  const lanes = createLanes(options.concurrency);
+  const read = new Set<string>();
+  const failures: unknown[] = [];
+  let attempts = 0;
+  let wake = () => {};
+
+  async function perform(job: Job): Promise<void> {
+    if (signal?.aborted || failures.length > 0) return;
+    const result = await attemptOnce(job, options, signal);
+    if (result) attempts += 1;
+    if (result?.outcome === 'retry' && result.closesLane) lanes.close(job.lane);
+  }
+
+  /** Returns whether there may be more jobs to read now. */
+  async function readNext(): Promise<boolean> {
+    if (lanes.size() >= MAX_READ_AHEAD) return false;
+    const jobs = await options.store.due({ limit: BATCH, exceptLanes: lanes.busy() });
+    // A job that is still due as it was read is claimed by a statement under way elsewhere: left for the next run.
+    const fresh = jobs.filter(({ id, tries }) => !read.has(`${id}:${tries}`));
+    for (const job of fresh) {
+      read.add(`${job.id}:${job.tries}`);
+      void lanes
+        .run(job.lane, () => perform(job).catch((error: unknown) => void failures.push(error)))
+        .then(() => lanes.isIdle(job.lane) && wake());
+    }
+    return fresh.length > 0 && jobs.length === BATCH;
+  }
+
+  return {
+    wake: () => wake(),
+
+    async result(): Promise<number> {
+      try {
+        while (!signal?.aborted && failures.length === 0) {
+          const changed = new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+          if (await readNext()) continue;
+          if (lanes.size() === 0) break;
+          await orTimeout(changed, POLL_MS);
+        }
+      } finally {
+        await lanes.settled();
+      }
+      if (failures.length > 0) throw failures[0];
+      return attempts;
+    },
+  };
+}
+
+/** Bounds the attempts at once: of each lane, and of all lanes together. */
+function createLanes(concurrency: JobQueueOptions<never>['concurrency']) {
+  const total = pLimit(concurrency.total);
+  const lanes = new Map<string, { slots: LimitFunction; open: number; isClosed: boolean }>();
+  const underWay = new Set<Promise<void>>();
+
+  return {
+    /** Runs `work` when its lane has a free slot; not at all when the lane was closed meanwhile. */
+    run(name: string, work: () => Promise<void>): Promise<void> {
+      const lane = lanes.get(name) ?? { slots: pLimit(concurrency.lane(name)), open: 0, isClosed: false };
+      lanes.set(name, lane);
+      lane.open += 1;
+      const task = lane
+        .slots(() => total(async () => (lane.isClosed ? undefined : work())))
+        .finally(() => {
+          lane.open -= 1;
+          underWay.delete(task);
+        });
+      underWay.add(task);
+      return task;
+    },
+    close(name: string): void {
+      const lane = lanes.get(name);
+      if (lane) lane.isClosed = true;
+    },
+    /** Lanes with jobs that were read and are not done, and closed ones. */
+    busy: () => [...lanes].filter(([, { open, isClosed }]) => open > 0 || isClosed).map(([name]) => name),
+    isIdle: (name: string) => lanes.get(name)?.open === 0,
+    /** Jobs that were read and are not done. */
+    size: () => underWay.size,
+    settled: () => Promise.allSettled(underWay),
+  };
+}
+
+/** Claims the job, tries it and stores what came of it; undefined when another instance has it. */
+async function attemptOnce<Job extends QueuedJob>(
+  job: Job,
+  {
+    now,
+    store,
+    attempt,
+    leaseSeconds,
+    maxTries = Number.POSITIVE_INFINITY,
+    expiresAt,
+    onOutcome,
+  }: JobQueueOptions<Job>,
+  signal: AbortSignal | undefined,
+): Promise<AttemptResult | undefined> {
+  const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
+  const claimedAt = performance.now();
+  if (!(await store.claim(job, inSeconds(leaseSeconds)))) return undefined;
+  const isExpired = expiresAt !== undefined && expiresAt(job) <= now();
+  const result: AttemptResult = isExpired
+    ? { outcome: 'give-up', reason: job.lastError ?? 'expired' }
+    : await attempt(job).catch((error: unknown) => ({ outcome: 'retry', reason: reasonOf(error) }));
+
+  const stored = (write: () => Promise<void>) =>
+    storeResult(write, { seconds: leaseSeconds - (performance.now() - claimedAt) / 1000, signal });
+
+  if (result.outcome === 'done') {
+    await stored(() => store.complete(job, result.detail));
+    onOutcome?.(job, 'done');
+  } else if (result.outcome === 'give-up' || job.tries + 1 >= maxTries) {
+    await stored(() => store.giveUp(job, result.reason));
+    onOutcome?.(job, 'given-up');
+  } else {
+    const nextTryAt = inSeconds(result.pauseSeconds ?? retryPauseSeconds(job.tries));
+    await stored(() => store.retry(job, { reason: result.reason, nextTryAt }));
+    onOutcome?.(job, 'retried');
+  }
+  return result;
+}
+
+/** The pause in seconds after an attempt that `tries` failed ones came before: doubled each time, up to the longest. */
+export function retryPauseSeconds(tries: number): number {
+  const { firstPauseSeconds, maxPauseSeconds } = limits.delivery;
+  return Math.min(firstPauseSeconds * 2 ** tries, maxPauseSeconds);
+}
+
+function reasonOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
+}
+
+async function orTimeout(promise: Promise<void>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([promise, timeout]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,195 @@
+// Runs periodic jobs, each on one instance at a time: the instance that takes the job's lock (job-lock.ts) runs it.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { type Clock, type Stopwatch, systemStopwatch } from '../../base/platform/clock.ts';
+import type { Logger } from '../../base/platform/logger.ts';
+import { jitter } from '../../base/platform/random.ts';
+import { runAndEndSpan, runWithSpan, type Tracing } from '../../base/platform/tracing.ts';
+import type { Db } from '../../base/storage/database.ts';
+import { unavailableIn } from '../../base/storage/unavailable.ts';
+import { createJobLock, type JobLock } from './job-lock.ts';
+
+const RENEW_SECONDS = 20;
+
+export interface ScheduledJob {
+  name: string;
+  everySeconds: number;
+  /** Should stop early when the signal aborts: the instance shuts down, or another one has taken the job over. */
+  run(signal: AbortSignal): Promise<unknown>;
+  /** Asked after each turn: when there is work again before the next one, in seconds. */
+  againInSeconds?(): number | undefined;
+  /** Called when the job is woken, so that a run under way can look for new work at once. */
+  wake?(): void;
+  /** Called after the clock was set back, for work that waits for a time that is far in the future now. */
+  clockSetBack?(): Promise<void>;
+}
+
+export type Scheduler = ReturnType<typeof createScheduler>;
+
+export interface SchedulerDependencies {
+  db: Db;
+  logger: Logger;
+  now: Clock;
+  /** Measures periods; the system's by default. */
+  stopwatch?: Stopwatch | undefined;
+  instanceId: string;
+  /** Called after each run, for the metrics. */
+  onRun?: (name: string, outcome: 'success' | 'failure', seconds: number) => void;
+  /** Each run is a trace of its own; absent: no traces. */
+  tracing?: Tracing | undefined;
+}
+
+interface Entry {
+  job: ScheduledJob;
+  timer?: NodeJS.Timeout;
+  running?: Promise<void>;
+  /** Woken while it was running: runs once more afterwards. */
+  isWoken: boolean;
+  /** Called after each turn. */
+  onTurn?: () => void;
+}
+
+/** Makes the scheduler of this instance. A job that fails is logged and runs again at its next time. */
+export function createScheduler(dependencies: SchedulerDependencies) {
+  const { logger, tracing } = dependencies;
+  const entries = new Map<string, Entry>();
+  const stopping = new AbortController();
+  const runIfFree = createRunner({ ...dependencies, stopping: stopping.signal });
+  let isStarted = false;
+
+  const schedule = (entry: Entry, seconds: number, isWoken = false) => {
+    clearTimeout(entry.timer);
+    if (stopping.signal.aborted) return;
+    entry.timer = setTimeout(() => attempt(entry, { isWoken }), seconds * 1000);
+    entry.timer.unref();
+  };
+
+  function attempt(entry: Entry, { isWoken }: { isWoken: boolean }): void {
+    if (!isStarted || stopping.signal.aborted) return;
+    if (entry.running) {
+      entry.isWoken ||= isWoken;
+      return;
+    }
+    // Not below the span of a request that wakes the job.
+    const start = () => runIfFree(entry.job, { isWoken });
+    entry.running = (tracing ? runWithSpan(undefined, start) : start())
+      .catch((error: unknown) => logger.error({ ...faultOf(error), job: entry.job.name }, 'job could not be started'))
+      .finally(() => {
+        entry.running = undefined;
+        entry.onTurn?.();
+        if (entry.isWoken) {
+          entry.isWoken = false;
+          attempt(entry, { isWoken: true });
+        } else schedule(entry, ...nextTurn(entry.job));
+      });
+  }
+
+  return {
+    add(job: ScheduledJob): void {
+      const entry: Entry = { job, isWoken: false };
+      entries.set(job.name, entry);
+      if (isStarted) schedule(entry, firstDelay(job));
+    },
+    /** Resolves when each job has had its first turn; not after a stop. */
+    async start(): Promise<void> {
+      isStarted = true;
+      await Promise.all([...entries.values()].map((entry) => firstTurn(entry, schedule)));
+    },
+    /** Runs the job now instead of at its time, e.g. to send a mail at once. While it runs: once more afterwards. */
+    wake(name: string): void {
+      const entry = entries.get(name);
+      if (!entry) return;
+      entry.job.wake?.();
+      attempt(entry, { isWoken: true });
+    },
+    /** Passes on to all jobs that the clock was set back. */
+    async clockSetBack(): Promise<void> {
+      await Promise.all([...entries.values()].map(({ job }) => job.clockSetBack?.()));
+    },
+    /** Starts no further runs, aborts the running ones, and waits for them. */
+    async stop(): Promise<void> {
+      stopping.abort(new Error('the instance shuts down'));
+      for (const entry of entries.values()) clearTimeout(entry.timer);
+      await Promise.all([...entries.values()].map(({ running }) => running));
+    },
+  };
+}
+
+/** Schedules the first turn of a job; resolves after it. */
+function firstTurn(entry: Entry, schedule: (entry: Entry, seconds: number) => void): Promise<void> {
+  schedule(entry, firstDelay(entry.job));
+  return new Promise((resolve) => {
+    entry.onTurn = resolve;
+  });
+}
+
+/** Makes the function that runs a job under its lock, or does nothing when another instance holds it. */
+function createRunner({
+  db,
+  logger,
+  now,
+  stopwatch = systemStopwatch,
+  instanceId,
+  onRun,
+  tracing,
+  stopping,
+}: SchedulerDependencies & { stopping: AbortSignal }) {
+  const lock = createJobLock({ db, now, stopwatch, instanceId });
+
+  async function run(job: ScheduledJob, signal: AbortSignal): Promise<void> {
+    const span = tracing?.root(`job ${job.name}`, { attributes: { 'gatehouse.job': job.name } });
+    if (span) await runAndEndSpan(span, async () => job.run(signal));
+    else await job.run(signal);
+  }
+
+  return async function runIfFree(job: ScheduledJob, { isWoken }: { isWoken: boolean }): Promise<void> {
+    if (!(await lock.take(job.name, { everySeconds: job.everySeconds, isWoken }))) return;
+    // A SQLite statement is synchronous: without this, a short job would run in one turn of the event loop.
+    await yieldToEventLoop();
+    const { signal, end } = keepLock(lock, job.name, logger);
+    const startedAt = stopwatch();
+    const started = performance.now();
+    let outcome: 'success' | 'failure' = 'success';
+    try {
+      await run(job, AbortSignal.any([stopping, signal]));
+    } catch (error) {
+      outcome = 'failure';
+      logger.error({ ...faultOf(error), job: job.name }, 'job failed');
+    } finally {
+      end();
+      await yieldToEventLoop();
+      onRun?.(job.name, outcome, (performance.now() - started) / 1000);
+      // A little less than the period, so that this instance's timer finds the lock free. After an abort: at once.
+      const restMs = stopping.aborted ? 0 : Math.max(0, job.everySeconds * 900 - (stopwatch() - startedAt));
+      await lock.release(job.name, new Date(now().getTime() + restMs));
+    }
+  };
+}
+
+/** Renews the lock until `end` is called; the signal aborts when another instance has taken it. */
+function keepLock(lock: JobLock, name: string, logger: Logger): { signal: AbortSignal; end(): void } {
+  const lost = new AbortController();
+  const renewal = setInterval(() => {
+    lock.renew(name).then(
+      (isHeld) => isHeld || lost.abort(new Error('another instance took the job over')),
+      (error: unknown) => logger.warn({ err: error, job: name }, 'job lock could not be renewed'),
+    );
+  }, RENEW_SECONDS * 1000);
+  return { signal: lost.signal, end: () => clearInterval(renewal) };
+}
+
+/** Seconds to the next turn, and whether it is before the period ends. */
+function nextTurn({ everySeconds, againInSeconds }: ScheduledJob): [seconds: number, isEarly: boolean] {
+  const seconds = againInSeconds?.() ?? everySeconds;
+  return [Math.min(seconds, everySeconds), seconds < everySeconds];
+}
+
+/** Seconds to the first run: soon, and not at the same moment for all jobs and instances. */
+function firstDelay({ everySeconds }: ScheduledJob): number {
+  return Math.min(everySeconds, 2) * jitter();
+}
+
+/** One short line for each job while the database cannot be used, as for each request. */
+function faultOf(error: unknown): { err: unknown } | { detail: object } {
+  const unavailable = unavailableIn(error);
+  return unavailable ? { detail: unavailable.logFields } : { err: error };
+}

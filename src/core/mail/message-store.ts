@@ -1,0 +1,171 @@
+// The table `mail_messages` as a queue of jobs (core/jobs/queue.ts). Messages and deferred requests are separate queues. The
+// body of a sent or failed message is deleted.
+
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Logger } from '../../base/platform/logger.ts';
+import type { Vault } from '../../base/platform/vault.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import type { Alarm } from '../audit/alarm.ts';
+import type { Audit, AuditInput } from '../audit/audit.ts';
+import type { QueuedJob, QueueStore } from '../jobs/queue.ts';
+import { DEFERRED_RECIPIENT } from './outbox.ts';
+import { decryptContent, type StoredContent } from './stored-content.ts';
+
+export type MailLane = 'mail-server' | 'deferred';
+
+export interface MailJob extends QueuedJob {
+  lane: MailLane;
+  recipient: string;
+  subject: string;
+  createdAt: Date;
+  /** Undefined while the secret that encrypted it is not configured, and when another program changed recipient or subject. */
+  content: StoredContent | undefined;
+}
+
+export interface MessageStoreDependencies {
+  db: Db;
+  vault: Vault;
+  now: Clock;
+  audit: Audit;
+  alarm: Alarm;
+  logger: Logger;
+  /** There is no mail server: what is delivered is a file that nobody receives. */
+  isWrittenToFiles?: boolean;
+}
+
+const PENDING = { sentAt: null, failedAt: null };
+// A draft has no recipient yet: its account is looked up later, so that the answer takes equally long without one.
+const NOT_A_DRAFT = { recipient: { not: DEFERRED_RECIPIENT } };
+
+/** The emails of each state, for every list and every count. */
+export const mailOf = {
+  waiting: { ...PENDING, ...NOT_A_DRAFT },
+  sent: { sentAt: { not: null }, ...NOT_A_DRAFT },
+  failed: { failedAt: { not: null }, ...NOT_A_DRAFT },
+  any: NOT_A_DRAFT,
+} as const;
+
+/** How many emails wait, and how many were given up. */
+export async function countUnsentMail(db: Db): Promise<{ waiting: number; failed: number }> {
+  const [waiting, failed] = await Promise.all([
+    db.mailMessage.count({ where: mailOf.waiting }),
+    db.mailMessage.count({ where: mailOf.failed }),
+  ]);
+  return { waiting, failed };
+}
+
+/** The store of the mail queue. */
+export function createMessageStore(dependencies: MessageStoreDependencies): QueueStore<MailJob> {
+  const { db, now, audit, isWrittenToFiles = false } = dependencies;
+  return {
+    due: (query) => dueJobs(dependencies, query),
+
+    async claim({ id, tries }, leaseUntil) {
+      // Compare and set: a row whose `tries` has changed was claimed by another instance. Once claimed, it has `tries + 1`.
+      const data = { tries: tries + 1, nextTryAt: leaseUntil };
+      const { count } = await db.mailMessage.updateMany({ where: { id, tries, ...PENDING }, data });
+      return count === 1;
+    },
+
+    async complete(job) {
+      if (job.lane === 'deferred') return; // its row was deleted in the transaction that wrote the mail
+      // Repeated when its answer was lost: one entry in the audit log.
+      await transaction(db, async (tx) => {
+        const data = { sentAt: now(), failedAt: null, lastError: null, bodySealed: '' };
+        const { count } = await tx.mailMessage.updateMany({ where: { id: job.id, sentAt: null }, data });
+        if (count === 1) await record(audit, job, { tx, isWrittenToFiles });
+      });
+    },
+
+    async retry({ id, tries }, { reason, nextTryAt }) {
+      await db.mailMessage.updateMany({
+        where: { id, tries: tries + 1, ...PENDING },
+        data: { lastError: reason, nextTryAt },
+      });
+    },
+
+    async giveUp(job, reason) {
+      await transaction(db, async (tx) => {
+        // A draft is no email: nobody can send it again, and it holds what a person typed.
+        if (job.lane === 'deferred') {
+          const { count } = await tx.mailMessage.deleteMany({
+            where: { id: job.id, tries: job.tries + 1, ...PENDING },
+          });
+          if (count === 1) await record(audit, job, { tx, failure: reason });
+          return;
+        }
+        const where = { id: job.id, tries: job.tries + 1, ...PENDING };
+        const data = { failedAt: now(), lastError: reason, bodySealed: '' };
+        const { count } = await tx.mailMessage.updateMany({ where, data });
+        if (count === 1) await record(audit, job, { tx, failure: reason });
+      });
+    },
+
+    async waitAtMost(until) {
+      await db.mailMessage.updateMany({ where: { ...PENDING, nextTryAt: { gt: until } }, data: { nextTryAt: until } });
+    },
+  };
+}
+
+/** Unfinished messages whose turn has come, oldest first. */
+async function dueJobs(
+  dependencies: MessageStoreDependencies,
+  { limit, exceptLanes }: Parameters<QueueStore<MailJob>['due']>[0],
+): Promise<MailJob[]> {
+  const { db, now } = dependencies;
+  const isOf = (lane: MailLane) => (exceptLanes.includes(lane) ? [] : [lane === 'deferred']);
+  const lanes = [...isOf('deferred'), ...isOf('mail-server')].map((isDeferred) => ({
+    recipient: isDeferred ? DEFERRED_RECIPIENT : { not: DEFERRED_RECIPIENT },
+  }));
+  if (lanes.length === 0) return [];
+  const rows = await db.mailMessage.findMany({
+    where: { ...PENDING, nextTryAt: { lte: now() }, ...(lanes.length === 1 ? lanes[0] : {}) },
+    orderBy: { nextTryAt: 'asc' },
+    take: limit,
+  });
+  return rows.map(({ bodySealed, ...row }) => ({
+    ...row,
+    lane: row.recipient === DEFERRED_RECIPIENT ? 'deferred' : 'mail-server',
+    content: decrypt(dependencies, row, bodySealed),
+  }));
+}
+
+function decrypt(
+  { vault, logger, alarm }: MessageStoreDependencies,
+  { id, recipient, subject }: { id: string; recipient: string; subject: string },
+  sealed: string,
+): StoredContent | undefined {
+  try {
+    const content = decryptContent(vault, id, sealed);
+    if (content.type === 'draft' || (content.recipient === recipient && content.subject === subject)) return content;
+    const table = 'mail_messages';
+    void alarm.raise('row', `a row of ${table} was changed by another program: ${id}`, { table, key: id });
+    return undefined;
+  } catch (err) {
+    logger.error(
+      { err, mail: id },
+      'queued mail cannot be decrypted; GATEHOUSE_SECRET was probably changed without keeping the old value',
+    );
+    return undefined;
+  }
+}
+
+async function record(
+  audit: Audit,
+  { content, recipient, tries }: MailJob,
+  { tx, failure, isWrittenToFiles = false }: { tx: Tx; failure?: string; isWrittenToFiles?: boolean },
+): Promise<void> {
+  const event: AuditInput = {
+    type: failure === undefined ? 'mail.sent' : 'mail.failed',
+    outcome: failure === undefined ? 'success' : 'failure',
+    ...(failure !== undefined && { reason: failure }),
+    ...(content?.type === 'letter' && content.userId && { subjectId: content.userId }),
+    data: {
+      ...(recipient !== DEFERRED_RECIPIENT && { recipient }),
+      message: content?.kind,
+      tries: tries + 1,
+      ...(isWrittenToFiles && { file: true }),
+    },
+  };
+  await audit.record(event, tx);
+}

@@ -1,0 +1,364 @@
+// Every mail that the service sends. A caller names the facts of a message; the text is written here, and links are made
+// here from the issuer and a token, so that neither a caller nor a Host header can change where they lead.
+
+import type { RequestInfo } from '../../base/platform/request-info.ts';
+import { allLanguages, bestLanguage, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
+import {
+  type ConnectionEndNotice,
+  type ConnectionRejectedNotice,
+  connectionEndText,
+  connectionRejectedText,
+} from './connection-notice.ts';
+import type { MailContent } from './content.ts';
+import { describeDay, describeTime, facts, greeting, maskEmail, type Place, short, words } from './wording.ts';
+
+export interface Recipient {
+  email: string;
+  /** The account, for the audit log. */
+  userId?: string;
+  username?: string;
+  name?: string | null;
+  /** The claim `locale`: a mail is in this language, as far as it is available. */
+  locale?: string | null | undefined;
+  /** The language of the page on which the recipient requested the mail; comes after `locale`. */
+  pageLanguage?: string | undefined;
+  /** The client ID or entity ID of the application whose brand the mail has. */
+  application?: string | undefined;
+}
+
+interface Owner {
+  id: string;
+  username: string;
+  name: string | null;
+  email: string | null;
+  locale?: string | null;
+}
+
+/** The owner of an account; undefined without an address. `request`: by which the owner asked for the mail. */
+export function recipientOf(
+  account: Owner,
+  request?: Pick<RequestInfo, 'language' | 'application'>,
+): Recipient | undefined {
+  const { id, username, name, email, locale } = account;
+  const { language: pageLanguage, application } = request ?? {};
+  return email === null ? undefined : { email, userId: id, username, name, locale, pageLanguage, application };
+}
+
+/** Mails about the work of administrators are in English, as the console is. */
+export const administratorMails: readonly MailKind[] = [
+  'connection-end',
+  'connection-rejected',
+  'integrity-alarm',
+  'saml-certificate',
+  'saml-metadata',
+  'test',
+];
+
+/** The language of a mail. */
+export function mailLanguage({ kind, to }: MailMessage, { tags, standard } = allLanguages): string {
+  if (administratorMails.includes(kind)) return SOURCE_LANGUAGE;
+  const wishes = [to.locale, to.pageLanguage].flatMap((wish) => (wish ? [wish] : []));
+  return bestLanguage(wishes, tags) ?? standard;
+}
+
+export type FactorChange =
+  | 'totp-added'
+  | 'totp-removed'
+  | 'passkey-added'
+  | 'passkey-removed'
+  | 'recovery-codes-created'
+  | 'recovery-code-used'
+  | 'phone-changed'
+  | 'identity-linked'
+  | 'identity-unlinked'
+  | 'api-key-created'
+  | 'factors-reset';
+
+/** What is sent to every administrator. */
+export type AdministratorMail =
+  | { kind: 'integrity-alarm'; message: string; at: Date }
+  | ({ kind: 'saml-metadata' } & MetadataNotice)
+  | ({ kind: 'connection-end' } & ConnectionEndNotice)
+  | ({ kind: 'connection-rejected' } & ConnectionRejectedNotice);
+
+export type MailMessage = { to: Recipient } & (
+  | { kind: 'password-reset'; token: string; minutes: number }
+  | { kind: 'no-password-here'; other?: { name: string; isDirectory: boolean } | undefined }
+  | { kind: 'password-changed'; by: 'link' | 'owner' | 'admin'; place: Place }
+  | { kind: 'verify-email'; token: string; hours: number }
+  | { kind: 'confirm-new-email'; token: string; hours: number }
+  | { kind: 'email-taken' }
+  | { kind: 'email-changed'; newEmail: string; place: Place }
+  | { kind: 'invitation'; token: string; hours: number }
+  | { kind: 'registration'; token: string; hours: number }
+  | { kind: 'already-registered' }
+  | { kind: 'unlock'; token: string; minutes: number }
+  | { kind: 'factor-changed'; change: FactorChange; place: Place }
+  | { kind: 'new-sign-in'; place: Place }
+  | { kind: 'one-time-code'; code: string; minutes: number }
+  | AdministratorMail
+  | { kind: 'saml-certificate'; application: string; until: Date; isNextPublished: boolean }
+  | { kind: 'test'; at: Date }
+);
+
+export type MailKind = MailMessage['kind'];
+
+/** The content of a message: its text and its link. `brandName`: how the texts for people name this server, by default by its host. */
+export function compose(message: MailMessage, issuer: string, brandName?: string): MailContent {
+  return { service: new URL(issuer).host, ...textOf(message, issuer, brandName) };
+}
+
+type Text = Omit<MailContent, 'service'>;
+
+/** Of a change that an administrator made: without the browser and the address, which are those of the administrator. */
+const byAdministrator = ({ at }: Place): Pick<Text, 'facts' | 'after'> => ({
+  facts: facts({ at }),
+  after: [words('mail.by-administrator.after')],
+});
+type MessageOf<Kind extends MailKind> = Extract<MailMessage, { kind: Kind }>;
+
+/** A message, and what several texts are made of. */
+interface Facts<Message> {
+  message: Message;
+  to: Recipient;
+  /** Of the issuer. */
+  host: string;
+  /** The name of the brand, or the host. */
+  server: string;
+  /** The greeting. */
+  hello: string;
+  /** For "your account", with its username where it is known. */
+  account: { known: string; user: string };
+  /** An address of this server. */
+  link(path: string, token?: string): string;
+  notYou: Pick<Text, 'action' | 'after'>;
+  reviewAccount: Pick<Text, 'action' | 'after'>;
+}
+
+function factsOf<Message extends MailMessage>(message: Message, issuer: string, brandName?: string): Facts<Message> {
+  const { to } = message;
+  const host = new URL(issuer).host;
+  const hello = greeting(to.name);
+  const account = { known: to.username ? 'yes' : 'no', user: to.username ?? '' };
+  const link = (path: string, token?: string) =>
+    `${issuer}${path}${token ? `?token=${encodeURIComponent(token)}` : ''}`;
+  const notYou = {
+    action: { label: words('mail.reset-action'), url: link('/forgot-password') },
+    after: [words('mail.not-you.after')],
+  };
+  const reviewAccount = {
+    action: { label: words('mail.review.action'), url: link('/account') },
+    after: [words('mail.review.after'), words('mail.review.mailbox')],
+  };
+  return { message, to, host, server: brandName || host, hello, account, link, notYou, reviewAccount };
+}
+
+function textOf<Kind extends MailKind>(message: MessageOf<Kind>, issuer: string, brandName?: string): Text {
+  const text = texts[message.kind as Kind] as (known: Facts<MessageOf<Kind>>) => Text;
+  return text(factsOf(message, issuer, brandName));
+}
+
+/** Kind of message -> its text. */
+const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
+  'password-reset': ({ message, hello, account, link }) => ({
+    subject: words('mail.reset.subject'),
+    preheader: words('mail.valid-minutes', { minutes: message.minutes }),
+    paragraphs: [hello, words('mail.reset.text', { ...account, minutes: message.minutes })],
+    action: { label: words('mail.reset.action'), url: link('/reset-password', message.token) },
+    after: [words('mail.reset.after')],
+  }),
+  'no-password-here': ({ message, hello, account }) => ({
+    subject: words('mail.no-password.subject'),
+    preheader: words('mail.no-password.preheader'),
+    paragraphs: [hello, words('mail.no-password.text', { ...account, advice: passwordElsewhere(message.other) })],
+    after: [words('mail.nothing-changed-after')],
+  }),
+  'password-changed': ({ message, hello, account, notYou, reviewAccount }) => ({
+    subject: words('mail.password-changed.subject'),
+    preheader: describeTime(message.place.at),
+    paragraphs: [hello, words(`mail.password-changed.${message.by}`, account)],
+    ...(message.by === 'admin'
+      ? byAdministrator(message.place)
+      : { facts: facts(message.place), ...(message.by === 'link' ? reviewAccount : notYou) }),
+  }),
+  'verify-email': ({ message, to, hello, link }) => ({
+    subject: words('mail.verify.subject'),
+    preheader: words('mail.valid-hours', { hours: message.hours }),
+    paragraphs: [hello, words('mail.verify.text', { email: to.email })],
+    action: { label: words('mail.verify.action'), url: link('/verify-email', message.token) },
+    after: [words('mail.verify.after')],
+  }),
+  'confirm-new-email': ({ message, to, server, link }) => ({
+    subject: words('mail.new-address.subject'),
+    preheader: words('mail.valid-hours', { hours: message.hours }),
+    // No name: the address is not verified, and the text of a name could be used to send messages to other people.
+    paragraphs: [words('mail.hello'), words('mail.new-address.text', { email: to.email, host: server })],
+    action: { label: words('mail.verify.action'), url: link('/verify-email', message.token) },
+    after: [words('mail.new-address.after')],
+  }),
+  'email-taken': ({ to, hello, account, server }) => ({
+    subject: words('mail.taken.subject'),
+    preheader: words('mail.nothing-changed'),
+    paragraphs: [hello, words('mail.taken.text', { ...account, email: to.email, host: server })],
+    after: [words('mail.nothing-to-do')],
+  }),
+  'email-changed': ({ message, hello, account }) => ({
+    subject: words('mail.address-changed.subject'),
+    preheader: describeTime(message.place.at),
+    paragraphs: [hello, words('mail.address-changed.text', { ...account, email: maskEmail(message.newEmail) })],
+    facts: facts(message.place),
+    after: [words('mail.address-changed.after')],
+  }),
+  invitation: ({ message, to, hello, server, link }) => ({
+    subject: words('mail.invitation.subject', { host: server }),
+    preheader: words('mail.invitation.preheader'),
+    paragraphs: [hello, words('mail.invitation.text', { host: server, user: to.username ?? '' })],
+    action: { label: words('mail.invitation.action'), url: link('/invitation', message.token) },
+    after: [words('mail.invitation.after', { hours: message.hours })],
+  }),
+  registration: ({ message, server, link }) => ({
+    subject: words('mail.registration.subject'),
+    preheader: words('mail.valid-hours', { hours: message.hours }),
+    paragraphs: [words('mail.hello'), words('mail.registration.text', { host: server })],
+    action: { label: words('mail.registration.action'), url: link('/sign-up/finish', message.token) },
+    after: [words('mail.registration.after')],
+  }),
+  'already-registered': ({ to, hello, server, link }) => ({
+    subject: words('mail.registered.subject'),
+    preheader: words('mail.registered.preheader'),
+    paragraphs: [hello, words('mail.registered.text', { host: server, user: to.username ?? '' })],
+    action: { label: words('mail.reset-action'), url: link('/forgot-password') },
+    after: [words('mail.nothing-changed-after')],
+  }),
+  unlock: ({ message, hello, account, link }) => ({
+    subject: words('mail.unlock.subject'),
+    preheader: words('mail.valid-minutes', { minutes: message.minutes }),
+    paragraphs: [hello, words('mail.unlock.text', account)],
+    action: { label: words('mail.unlock.action'), url: link('/unlock', message.token) },
+    after: [words('mail.unlock.after')],
+  }),
+  'factor-changed': ({ message, hello, server, notYou, link }) => ({
+    subject: words(`mail.factor.${message.change}`),
+    preheader: describeTime(message.place.at),
+    paragraphs: [hello, words('mail.factor-text', { change: words(`mail.factor.${message.change}`), host: server })],
+    ...(message.change === 'factors-reset'
+      ? byAdministrator(message.place)
+      : {
+          facts: facts(message.place),
+          ...(message.change === 'api-key-created' ? apiKeyAdvice(link('')) : notYou),
+        }),
+  }),
+  'new-sign-in': ({ message, hello, account, notYou }) => ({
+    subject: words('mail.new-sign-in.subject'),
+    preheader: describeTime(message.place.at),
+    paragraphs: [hello, words('mail.new-sign-in.text', account)],
+    facts: facts(message.place),
+    ...notYou,
+  }),
+  'saml-certificate': ({ message, host, link }) => ({
+    subject: `A SAML certificate expires on ${describeDay(message.until)}`,
+    preheader: 'Your application needs the next certificate before that day.',
+    paragraphs: [
+      'Hello,',
+      `You’re a contact for ${short(message.application)}, which signs people in with ${host}. The certificate that signs its SAML messages expires on ${describeDay(message.until)}.`,
+      message.isNextPublished
+        ? 'The metadata already contains the next certificate. Update the metadata in your application:'
+        : 'The metadata will contain the next certificate before that day. If your application doesn’t update it automatically, check again soon:',
+    ],
+    action: { label: 'Open metadata', url: link('/saml/metadata') },
+    after: ['If someone else now manages this application, forward this email.'],
+  }),
+  'saml-metadata': ({ message, hello, host, link }) => {
+    const { subject, text, path } = metadataTexts[message.state](short(message.application), message);
+    return {
+      subject,
+      preheader: host,
+      paragraphs: [
+        hello,
+        text,
+        ...(message.changes.length > 0 ? [`What changed: ${message.changes.join(', ')}.`] : []),
+      ],
+      action: { label: 'Open in console', url: link(`/admin/applications/${message.applicationId}${path}`) },
+      after: [],
+    };
+  },
+  'connection-end': connectionEndText,
+  'connection-rejected': connectionRejectedText,
+  test: testMailText,
+  'integrity-alarm': ({ message, hello, host, link }) => ({
+    subject: `Alarm: the database of ${host} was changed`,
+    preheader: describeTime(message.at),
+    paragraphs: [
+      hello,
+      `The server found data in its database that it didn’t write: ${short(message.message)}`,
+      'A person or a program may have changed the database directly. Run `gatehouse audit verify` on the server. Then compare the database with a backup and with the server log.',
+    ],
+    action: { label: 'Open activity log', url: link('/admin/audit') },
+    after: ['If you restored a backup, see “Backup and restore” in the documentation.'],
+  }),
+  'one-time-code': ({ message, hello, server }) => ({
+    subject: words('mail.code.subject'),
+    preheader: words('mail.code.preheader', { minutes: message.minutes }),
+    paragraphs: [hello, words('mail.code.text', { host: server })],
+    code: message.code,
+    after: [words('mail.code.after')],
+  }),
+};
+
+/** The button and the advice. */
+function apiKeyAdvice(issuer: string) {
+  return {
+    action: { label: words('mail.api-key.action'), url: `${issuer}/admin/api-keys` },
+    after: [words('mail.api-key.after')],
+  };
+}
+
+/** A sentence for the mail; `other` is the connection that the user signs in with, undefined while none of them is enabled. */
+function passwordElsewhere(other: { name: string; isDirectory: boolean } | undefined): string {
+  if (!other) return words('mail.elsewhere.none');
+  const name = short(other.name);
+  return other.isDirectory ? words('mail.elsewhere.directory', { name }) : words('mail.elsewhere.connection', { name });
+}
+
+function testMailText(known: { message: { at: Date }; hello: string; host: string }): Omit<MailContent, 'service'> {
+  const { message, hello, host } = known;
+  return {
+    subject: `Test email from ${host}`,
+    preheader: 'Email from this server works.',
+    paragraphs: [hello, `Email from ${host} works. An administrator sent this test on ${describeTime(message.at)}.`],
+    after: ['You don’t need to do anything.'],
+  };
+}
+
+/** What the mail to administrators contains about changed metadata of a service provider. */
+interface MetadataNotice {
+  application: string;
+  applicationId: string;
+  state: 'waiting' | 'applied' | 'expired';
+  /** What changed, such as "ACS addresses"; no received address, which the reader might open. */
+  changes: string[];
+  /** Of `expired`: when the application stops working. */
+  until?: Date;
+}
+
+/** Subject and text, and the page of the application that the link opens. */
+const metadataTexts: Record<
+  MetadataNotice['state'],
+  (name: string, notice: MetadataNotice) => { subject: string; text: string; path: string }
+> = {
+  waiting: (name) => ({
+    subject: `Approve the new metadata of ${name}`,
+    text: `The metadata of ${name} has changes that need your approval. Until then, Gatehouse uses the registered metadata. Ask the people who run the application whether they made the change. Don’t use contact details from the new metadata.`,
+    path: '/metadata',
+  }),
+  applied: (name) => ({
+    subject: `The metadata of ${name} was updated`,
+    text: `Gatehouse applied a change in the metadata of ${name}, such as an additional key. This kind of change needs no approval.`,
+    path: '',
+  }),
+  expired: (name, { until }) => ({
+    subject: `The metadata of ${name} has expired`,
+    text: `The metadata of ${name} has expired, and its URL has no valid metadata. ${until ? `Gatehouse uses the old metadata until ${describeTime(until)}. After that, people can’t sign in to the application.` : ''}`,
+    path: '',
+  }),
+};

@@ -1,0 +1,274 @@
+// Rejected protocol requests, each under a short code that the error page or the response to the application shows: what
+// was received, without its secrets, and the rule that was broken. Rows are deleted after some days.
+import { z } from 'zod';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Logger } from '../../base/platform/logger.ts';
+import { randomToken } from '../../base/platform/random.ts';
+import type { RequestInfo } from '../../base/platform/request-info.ts';
+import type { Db } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { withoutUnstorable } from '../../base/storage/storable-text.ts';
+import { type RuleResult, ruleIds } from './rules.ts';
+
+export type RejectionEndpoint =
+  | ('authorize' | 'par' | 'token' | 'device' | 'introspect' | 'revoke' | 'end-session' | 'register')
+  | ('saml' | 'access' | 'upstream');
+/** What was received, by parameter; secrets are never among the values. */
+export type ReceivedParameters = Record<string, string>;
+
+export interface NewRejection {
+  endpoint: RejectionEndpoint;
+  /** Error code of the protocol, or one of this server. */
+  reason: string;
+  /** A sentence for administrators. */
+  message: string;
+  /** client_id or entity ID as it was sent; it need not be registered. */
+  clientId?: string | undefined;
+  subjectId?: string | undefined;
+  received: ReceivedParameters;
+  /** The rules of this request in the order of their checks, with the one that failed. */
+  rules: readonly RuleResult[];
+}
+
+export interface Rejection extends NewRejection {
+  code: string;
+  at: Date;
+  clientId: string | undefined;
+  subjectId: string | undefined;
+  requestId: string;
+}
+
+export type Rejections = ReturnType<typeof createRejections>;
+
+export interface RejectionQuery {
+  clientId?: string | undefined;
+  subjectId?: string | undefined;
+  requestId?: string | undefined;
+  after?: string | undefined;
+  limit?: number;
+  /** The oldest first. */
+  isAscending?: boolean;
+}
+
+export interface RejectionsDependencies {
+  db: Db;
+  now: Clock;
+  logger: Logger;
+  /** A rejection that another program wrote counts as absent, because an administrator may apply a fix that is made of it. */
+  protectedRows: ProtectedRows;
+  /** False when this address has caused enough of them for now, so that an attacker cannot fill the table. */
+  admit(address: string): Promise<boolean>;
+}
+
+// Codes are read out on the telephone, so no letter looks like a digit.
+const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
+const MAX_VALUE = 500;
+const MAX_CERTIFICATE = 8000;
+const MAX_EXPECTED = 4000;
+const MAX_VALUES = 40;
+const PAGE = 50;
+const DAY_MS = 86_400_000;
+/** Above this, the number beside the entry of the navigation says only that there are more. */
+export const MOST_COUNTED = 99;
+
+/** Stores rejected requests behind the response, and reads them. */
+export function createRejections(dependencies: RejectionsDependencies) {
+  const { db, logger, protectedRows } = dependencies;
+  const codes = new WeakMap<RequestInfo, string>();
+  // The page is sent before its row is written; a look-up on this instance waits for the row.
+  const writing = new Set<Promise<void>>();
+
+  function assignCode(request: RequestInfo): string {
+    const code = codes.get(request) ?? newCode();
+    codes.set(request, code);
+    return code;
+  }
+
+  return {
+    /** The code, if this request was rejected. */
+    codeOf: (request: RequestInfo): string | undefined => codes.get(request),
+
+    /** Stores it; a second call for the same request replaces the first. Returns the code and never fails. */
+    record(request: RequestInfo, rejection: NewRejection): string {
+      const code = assignCode(request);
+      const work = Promise.allSettled([...writing])
+        .then(() => write(dependencies, code, request, rejection))
+        .catch((err: unknown) => logger.error({ err }, 'a rejected request was not stored'))
+        .finally(() => writing.delete(work));
+      writing.add(work);
+      return code;
+    },
+
+    /** By its code, in either case and with or without the dash. */
+    async find(code: string): Promise<Rejection | undefined> {
+      await Promise.allSettled([...writing]);
+      const row = await db.rejection.findUnique({ where: { id: normalized(code) } });
+      return row && isGenuine(row, protectedRows) ? fromRow(row) : undefined;
+    },
+
+    /** How many there were in the last 24 hours, up to MOST_COUNTED + 1; 0 where the database fails. */
+    async countRecent(): Promise<number> {
+      await Promise.allSettled([...writing]);
+      const where = { at: { gte: new Date(dependencies.now().getTime() - DAY_MS) } };
+      return db.rejection.count({ where, take: MOST_COUNTED + 1 }).catch((err: unknown) => {
+        logger.warn({ err }, 'rejected requests were not counted');
+        return 0;
+      });
+    },
+
+    /** Newest first. */
+    async list(query: RejectionQuery): Promise<{ rejections: Rejection[]; next?: string }> {
+      await Promise.allSettled([...writing]);
+      return listRejections(dependencies, query);
+    },
+  };
+}
+
+async function write(
+  { db, now, logger, protectedRows, admit }: RejectionsDependencies,
+  code: string,
+  request: RequestInfo,
+  rejection: NewRejection,
+): Promise<void> {
+  const { endpoint, reason, message, clientId, subjectId } = rejection;
+  if (!(await admit(request.address))) {
+    const { requestId, address } = request;
+    const rule = rejection.rules.find(({ state }) => state === 'failed')?.rule;
+    const fields = {
+      rejection: code,
+      endpoint,
+      reason: clipped(reason),
+      detail: clipped(message),
+      rule,
+      requestId,
+      address,
+    };
+    logger.warn(
+      { ...fields, client: clientId && clipped(clientId) },
+      'a rejected request was not stored: too many from its address',
+    );
+    return;
+  }
+  const covered = {
+    id: code,
+    endpoint,
+    reason: clipped(reason),
+    message: clipped(message),
+    clientId: clientId === undefined ? null : clipped(clientId, 1024),
+    subjectId: subjectId ?? null,
+    data: dataOf(rejection),
+  };
+  const { id: _code, ...values } = {
+    ...covered,
+    mac: protectedRows.macOf(TABLE, covered),
+    at: now(),
+    requestId: request.requestId,
+    expiresAt: new Date(now().getTime() + limits.rejections.keepDays * 86_400_000),
+  };
+  await db.rejection.upsert({ where: { id: code }, create: { id: code, ...values }, update: values });
+}
+
+/** The newest first by default; `next` names the end of the page by time and code. */
+async function listRejections(
+  { db, protectedRows }: RejectionsDependencies,
+  { after, limit = PAGE, isAscending = false, ...filter }: RejectionQuery,
+) {
+  const { clientId, subjectId, requestId } = filter;
+  const [, time, id] = /^(\d{1,15})\.([\w-]{1,20})$/.exec(after ?? '') ?? [];
+  const at = time === undefined ? undefined : new Date(Number(time));
+  const equals = {
+    ...(clientId && { clientId }),
+    ...(subjectId && { subjectId }),
+    ...(requestId && { requestId }),
+  };
+  const [beyond, orSame, order] = isAscending ? (['gt', 'gte', 'asc'] as const) : (['lt', 'lte', 'desc'] as const);
+  const cursor = at && id ? { at: { [orSame]: at }, OR: [{ at: { [beyond]: at } }, { id: { [beyond]: id } }] } : {};
+  const rows = await db.rejection.findMany({
+    where: { AND: [equals, cursor] },
+    orderBy: [{ at: order }, { id: order }],
+    take: limit + 1,
+  });
+  const page = rows.slice(0, limit);
+  const rejections = page.filter((row) => isGenuine(row, protectedRows)).map(fromRow);
+  const last = page.at(-1);
+  return rows.length > limit && last ? { rejections, next: `${last.at.getTime()}.${last.id}` } : { rejections };
+}
+
+function newCode(): string {
+  const bytes = Buffer.from(randomToken(8), 'base64url');
+  const letters = [...bytes].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`;
+}
+
+/** The stored form of a code that was typed in either case, with or without the dash. */
+function normalized(code: string): string {
+  const letters = code.toUpperCase().replace(/[^0-9A-Z]/g, '');
+  return `${letters.slice(0, 4)}-${letters.slice(4, 8)}`;
+}
+
+function clipped(text: string, length = MAX_VALUE): string {
+  const clean = withoutUnstorable(text);
+  return clean.length > length ? `${clean.slice(0, length)}…` : clean;
+}
+
+function dataOf({ received, rules }: NewRejection): string {
+  const parameters = Object.entries(received)
+    .slice(0, MAX_VALUES)
+    .map(([name, value]) => [clipped(name, 100), clipped(value, name === 'certificate' ? MAX_CERTIFICATE : MAX_VALUE)]);
+  return JSON.stringify({
+    received: Object.fromEntries(parameters),
+    rules: rules.map(({ received: sent, expected, ...rule }) => ({
+      ...rule,
+      ...(sent === undefined ? {} : { received: clipped(sent) }),
+      ...(expected === undefined ? {} : { expected: clipped(expected, MAX_EXPECTED) }),
+    })),
+  });
+}
+
+const parameterSchema = z.record(z.string(), z.string());
+const dataSchema = z.object({
+  received: parameterSchema,
+  rules: z.array(
+    z.object({
+      rule: z.enum(ruleIds),
+      state: z.enum(['passed', 'failed', 'unknown']),
+      received: z.string().optional(),
+      expected: z.string().optional(),
+    }),
+  ),
+});
+// A row that an earlier build stored holds the parameters alone.
+const storedData = z.union([dataSchema, parameterSchema.transform((received) => ({ received, rules: [] }))]);
+
+interface Row {
+  id: string;
+  at: Date;
+  endpoint: string;
+  reason: string;
+  message: string;
+  clientId: string | null;
+  subjectId: string | null;
+  requestId: string;
+  data: string;
+}
+
+const TABLE = 'rejections';
+
+function isGenuine(row: Row & { mac: string }, protectedRows: ProtectedRows): boolean {
+  return protectedRows.isGenuine(TABLE, row, row.mac);
+}
+
+function fromRow({ id, endpoint, clientId, subjectId, data, ...row }: Row): Rejection {
+  return {
+    at: row.at,
+    reason: row.reason,
+    message: row.message,
+    requestId: row.requestId,
+    code: id,
+    endpoint: endpoint as RejectionEndpoint,
+    clientId: clientId ?? undefined,
+    subjectId: subjectId ?? undefined,
+    ...storedData.parse(JSON.parse(data)),
+  };
+}

@@ -1,0 +1,119 @@
+// A rule of a protocol that a request broke, as the code that decided reports it.
+
+/** Every rule that a rejection can name. Their texts are in admin/diagnostics/rejections/rule-texts.ts. */
+export const ruleIds = [
+  'access',
+  'account',
+  'acs',
+  'address',
+  'algorithm',
+  'allow_create',
+  'answer',
+  'assertion',
+  'audience',
+  'base64',
+  'binding',
+  'canonicalization',
+  'certificate',
+  'charset',
+  'claim',
+  'client',
+  'code',
+  'code_client',
+  'code_redirect_uri',
+  'compression',
+  'conditions',
+  'confirmation',
+  'connection',
+  'context',
+  'context_declaration',
+  'decryption',
+  'destination',
+  'device_code',
+  'digest',
+  'digest_algorithm',
+  'dpop',
+  'email',
+  'encryption',
+  'form',
+  'fresh',
+  'grant',
+  'hint',
+  'in_response_to',
+  'issuer',
+  'kind',
+  'method',
+  'name_id',
+  'network',
+  'nonce',
+  'parameters',
+  'passive',
+  'pkce',
+  'post_logout_redirect_uri',
+  'principal',
+  'qualifier',
+  'recipient',
+  'redirect_uri',
+  'reference',
+  'refresh_token',
+  'registration',
+  'replay',
+  'request',
+  'request_object',
+  'request_uri',
+  'resource',
+  'response_mode',
+  'response_type',
+  'schema',
+  'scope',
+  'secret',
+  'sender',
+  'session',
+  'session_end',
+  'signature',
+  'signature_form',
+  'signature_place',
+  'signed',
+  'signing_key',
+  'size',
+  'statement',
+  'status',
+  'subject',
+  'tenant',
+  'time',
+  'token_key',
+  'token_signature',
+  'userinfo',
+  'verifier',
+  'version',
+  'xml',
+] as const;
+export type RuleId = (typeof ruleIds)[number];
+
+export interface RuleViolation {
+  rule: RuleId;
+  received?: string | undefined;
+  /** What is registered, or what the protocol demands. */
+  expected?: string | undefined;
+}
+
+export interface RuleResult extends RuleViolation {
+  /** `unknown`: the request was rejected before this rule was reached. */
+  state: 'passed' | 'failed' | 'unknown';
+}
+
+/**
+ * Every rule of a request, in the order in which they are checked: those before the broken one passed.
+ * `valuesOf` returns what was received and expected for a rule that was not broken, where that is known.
+ */
+export function ruleResults(
+  order: readonly RuleId[],
+  violation: RuleViolation,
+  valuesOf: (rule: RuleId) => Omit<RuleViolation, 'rule'> = () => ({}),
+): RuleResult[] {
+  const failedAt = order.indexOf(violation.rule);
+  return order.map((rule, at): RuleResult => {
+    if (at === failedAt) return { ...violation, state: 'failed' };
+    return { rule, ...valuesOf(rule), state: at < failedAt ? 'passed' : 'unknown' };
+  });
+}

@@ -1,0 +1,166 @@
+// The schemas of single values: networks, domains, the attributes of users and the SMS gateway.
+
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+import { limits } from '../../base/limits.ts';
+import { containsLoopback } from '../../base/network/networks.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { compileJsonSchema } from '../../base/platform/json-schema.ts';
+import { nameUpTo } from '../../base/platform/line-schema.ts';
+import { textLimits } from '../../base/texts/check-message.ts';
+import { languages, type OfferedLanguages, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
+import { keyAlgs } from '../keys/rotation.ts';
+
+export const network = z.string().refine(isNetwork, faultMessage('network'));
+
+/** Never this machine: an administrator who denied every network could not undo it in the console. */
+export const deniedNetwork = network.refine((text) => !isNetwork(text) || !containsLoopback(text), {
+  message: faultMessage('no-loopback'),
+});
+
+/** JSON Schema of the custom attributes of users; empty: text, numbers, true or false, lists of text, under any name. */
+export const attributeSchema = z.record(z.string(), z.json()).superRefine((schema, context) => {
+  const reject = (message: string) => context.addIssue({ code: 'custom', message });
+  if (JSON.stringify(schema).length > limits.settings.maxSchemaBytes) return reject(faultMessage('too-long'));
+  if (Object.keys(schema).length === 0) return undefined;
+  if (schema.type !== 'object') return reject(faultMessage('json-schema'));
+  try {
+    compileJsonSchema(schema);
+  } catch (error) {
+    return reject(faultMessage('unusable-schema', { reason: error instanceof Error ? error.message : String(error) }));
+  }
+});
+
+export const mailDomain = z
+  .string()
+  .max(253)
+  .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u, faultMessage('mail-domain'));
+
+/** What tokens are signed with (RFC 7518 3.1): RS256 is mandatory (OpenID Connect Discovery 3), and HS256 uses the client's secret. */
+export const signingAlgorithms = z
+  .array(z.enum([...keyAlgs, 'HS256']))
+  .refine((list) => new Set(list).size === list.length, faultMessage('unique'))
+  .refine((list) => list.includes('RS256'), faultMessage('needs-rs256'))
+  .default([...keyAlgs, 'HS256']);
+
+/** As on the pages: longer ones would push the form out of sight. */
+export const brandName = nameUpTo(60, z.string().trim());
+
+export const brandColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, faultMessage('color'));
+
+const IMAGE_NAME = /^[0-9a-f]{32}\.(png|jpg|svg)$/;
+const DATA_URL = /^data:[a-z0-9.+/-]*;base64,[A-Za-z0-9+/]*={0,2}$/;
+const FILE_NAME = /^[^:?#\p{C}]{1,255}\.(png|jpe?g|svg)$/iu;
+
+/** Whether the text is the name of a stored picture, by which it is known from then on. */
+export const isImageName = (text: string): boolean => IMAGE_NAME.test(text);
+/** Whether the text is a picture. */
+export const isImageData = (text: string): boolean => DATA_URL.test(text);
+
+const MAX_IMAGE_CHARACTERS = 1_500_000; // the limit of its content has words of its own
+
+/** A new picture. */
+export const imageData = z.string().max(MAX_IMAGE_CHARACTERS).regex(DATA_URL, faultMessage('picture-data'));
+
+/** The content of a new picture. */
+export const bytesOf = (data: string): Buffer => Buffer.from(data.slice(data.indexOf(',') + 1), 'base64');
+
+/** A picture: the name of a stored one, a new one as a data URL, or in the configuration file the path of a file. */
+const brandImage = z
+  .string()
+  .max(MAX_IMAGE_CHARACTERS)
+  .refine((text) => isImageName(text) || isImageData(text) || FILE_NAME.test(text), faultMessage('picture-data'));
+
+export const brandLink = z.string().max(2048).refine(isWebAddress, faultMessage('link'));
+
+/** The look of the pages and mails for people (docs/branding.md). Pictures are stored by their name (src/applications/brand/image-store.ts). */
+export const brandSchemas = {
+  brand_name: brandName.optional(),
+  brand_color: brandColor.optional(),
+  brand_logo: brandImage.optional(),
+  brand_logo_dark: brandImage.optional(),
+  brand_icon: brandImage.optional(),
+  brand_background: brandImage.optional(),
+  brand_help_url: brandLink.optional(),
+  brand_privacy_url: brandLink.optional(),
+  brand_terms_url: brandLink.optional(),
+  brand_applications: z
+    .record(
+      z.string().min(1).max(2048), // client ID or entity ID
+      z.strictObject({
+        name: brandName.optional(),
+        color: brandColor.optional(),
+        logo: brandImage.optional(),
+        logo_dark: brandImage.optional(),
+        icon: brandImage.optional(),
+        background: brandImage.optional(),
+        help_url: brandLink.optional(),
+        privacy_url: brandLink.optional(),
+        terms_url: brandLink.optional(),
+      }),
+    )
+    .refine((brands) => Object.keys(brands).length <= 200, faultMessage('too-many-brands'))
+    .default({}),
+};
+
+const language = z.enum(languages);
+
+/** The languages of pages and mails for people (docs/languages.md). */
+export const languageSchemas = {
+  default_language: language.default(SOURCE_LANGUAGE),
+  languages: z.array(language).default([]), // empty: all
+};
+
+interface LanguageSettings {
+  readonly default_language: string;
+  readonly languages: readonly string[];
+}
+
+/** Each request asks, and the settings are one object until they are read again. */
+const offered = new WeakMap<LanguageSettings, OfferedLanguages>();
+
+/** The offered languages; the default language is one of them. */
+export function offeredLanguages(settings: LanguageSettings): OfferedLanguages {
+  const known = offered.get(settings);
+  if (known) return known;
+  const { default_language: standard, languages: chosen } = settings;
+  const isOffered = (tag: string) => chosen.length === 0 || chosen.includes(tag) || tag === standard;
+  const found = { tags: languages.filter(isOffered), standard };
+  offered.set(settings, found);
+  return found;
+}
+/**
+ * Texts for people by language and key, in place of those of views/texts. Only their shape: what an older version accepted must not be lost
+ * after an upgrade. Changes are checked by `textFaults` (base/texts/overrides.ts).
+ */
+export const textsSchema = z
+  .record(z.string().min(1).max(35), z.record(z.string().min(1).max(100), z.string().min(1).max(textLimits.characters)))
+  .refine((texts) => JSON.stringify(texts).length <= textLimits.total, {
+    message: faultMessage('texts-too-long'),
+  })
+  .default({});
+
+/** The gateway that sends SMS codes (its request is in docs/accounts.md). */
+export const smsGateway = z.strictObject({
+  url: z.string().max(2048).refine(isWebAddress, faultMessage('web-url')),
+  token: z.string().min(1).max(2048).optional(), // sent as Authorization: Bearer
+  sender: z.string().min(1).max(20).optional(), // the sender of the SMS, if the gateway supports it
+});
+
+function isWebAddress(value: string): boolean {
+  return /^https?:\/\/[^\s@]+$/.test(value) && URL.canParse(value);
+}
+
+function isNetwork(value: string): boolean {
+  const [address = '', prefix, ...rest] = value.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  if (!/^\d{1,3}$/.test(prefix)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+// Looks up the DNS proof of domains: when an administrator says so, and every day. A proof that is gone stops the routing of the
+// domain; name servers that do not answer change nothing.
+
+import { notFound } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import type { ResolveTxt } from '../../base/network/txt-records.ts';
+import type { Logger } from '../../base/platform/logger.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Connections } from './connections.ts';
+import { type ConnectionsContext, recordChange } from './context.ts';
+import { type ConnectionDomain, listDomains, setProof } from './domains.ts';
+
+/** `unreachable`: the name servers did not answer, so nothing changed. */
+export type DomainCheck = 'proven' | 'missing' | 'unreachable';
+
+export type DomainChecks = ReturnType<typeof createDomainChecks>;
+
+export interface DomainChecksDependencies extends Pick<ConnectionsContext, 'db' | 'now' | 'audit' | 'protectedRows'> {
+  logger: Logger;
+  connections: Connections;
+  resolveTxt: ResolveTxt;
+}
+
+export function createDomainChecks(dependencies: DomainChecksDependencies) {
+  const { db, now, logger, connections, resolveTxt } = dependencies;
+
+  async function check(domain: ConnectionDomain, by?: Actor): Promise<DomainCheck> {
+    const { name, value } = domain.record;
+    let records: string[];
+    try {
+      records = await resolveTxt(name);
+    } catch (err) {
+      logger.warn({ err, domain: domain.domain }, 'the DNS record of a domain could not be looked up');
+      return 'unreachable';
+    }
+    const isProven = records.some((record) => record.trim() === value);
+    await transaction(db, (tx) => storeOutcome(domain, isProven, tx, by));
+    return isProven ? 'proven' : 'missing';
+  }
+
+  async function storeOutcome(domain: ConnectionDomain, isProven: boolean, tx: Tx, by?: Actor): Promise<void> {
+    const challenge = domain.record.value.replace(/^gatehouse-domain=/, '');
+    const row = { domain: domain.domain, connectionId: domain.connectionId, challenge };
+    await setProof(dependencies, row, isProven ? (domain.provenAt ?? now()) : null, tx);
+    if (isProven === (domain.provenAt !== null)) return;
+    const type = isProven ? 'connection.domain-proven' : 'connection.domain-lost';
+    await recordChange(dependencies, type, domain.connectionId, tx, by, { domain: domain.domain });
+  }
+
+  return {
+    /** Looks the record up now. Throws not_found (404). */
+    async check(connectionId: string, domain: string, by?: Actor): Promise<DomainCheck> {
+      await connections.get(connectionId);
+      const one = (await listDomains(dependencies, connectionId, db)).find((row) => row.domain === domain);
+      if (!one) throw notFound({ message: t('console.connections.fault.no-domain', { domain }) });
+      return check(one, by);
+    },
+
+    /** Checks those that are due; for the job. */
+    async checkDue(signal: AbortSignal): Promise<void> {
+      // The file itself is the proof of what it declares.
+      const local = new Set((await connections.list()).filter(({ source }) => source === 'local').map(({ id }) => id));
+      const due = now().getTime() - limits.connections.readSeconds * 1000;
+      for (const domain of await listDomains(dependencies, undefined, db)) {
+        if (signal.aborted) return;
+        const isDue = domain.checkedAt === null || domain.checkedAt.getTime() <= due;
+        if (local.has(domain.connectionId) && isDue) await check(domain);
+      }
+    },
+  };
+}

@@ -1,0 +1,207 @@
+// The documents of upstreams: discovery, JWKS and SAML metadata. The last good one stays in the database, so that an upstream
+// that is down for an hour stops no sign-in whose keys are known. Keys may change with a document, the identity never.
+
+import { limits } from '../../base/limits.ts';
+import { type Clock, isWithin } from '../../base/platform/clock.ts';
+import type { Logger } from '../../base/platform/logger.ts';
+import { sha256 } from '../../base/platform/random.ts';
+import { cacheDirectory } from '../../base/storage/directory-cache.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { Connection } from './connection.ts';
+import type { Connections } from './connections.ts';
+import type { ConnectionsContext } from './context.ts';
+import { checkedDocument, DocumentFault, type DocumentKind, type ParseMetadata } from './document-checks.ts';
+import { type DocumentRow, listDocumentRows, readDocumentRow, storeDocument, storeFailure } from './document-rows.ts';
+
+/** No valid document was ever read, and reading it failed now too; the message may be displayed to administrators. */
+export class DocumentError extends Error {
+  override name = 'DocumentError';
+}
+
+export interface ConnectionDocument {
+  kind: DocumentKind;
+  content: string;
+  readAt: Date;
+}
+export type DocumentState = Omit<DocumentRow, 'content'> & { hasContent: boolean };
+
+export type ConnectionDocuments = ReturnType<typeof createConnectionDocuments>;
+
+export interface DocumentsDependencies extends Pick<ConnectionsContext, 'db' | 'sql' | 'audit' | 'protectedRows'> {
+  now: Clock;
+  logger: Logger;
+  connections: Connections;
+  /** The guarded fetch. */
+  outgoing: typeof fetch;
+  parseMetadata: ParseMetadata;
+  /** The document behind a URL, with the signature of a pinned certificate checked; throws with a sentence. */
+  fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
+}
+
+export function createConnectionDocuments(dependencies: DocumentsDependencies) {
+  const { db, now, connections } = dependencies;
+  const { stored, current, readOnce } = createDocumentCache(dependencies);
+
+  return {
+    /** The last good document; reads it where there is none yet. Throws DocumentError. Cached with the directory. */
+    async get(connection: Connection, kind: DocumentKind): Promise<ConnectionDocument> {
+      const { settings } = connection;
+      if (kind === 'metadata' && 'metadata' in settings && settings.metadata !== undefined)
+        return { kind, content: settings.metadata, readAt: new Date(0) };
+      return documentOf(await current(connection, kind));
+    },
+
+    /** The last good document without reading anything from the network. */
+    stored: async (id: string, kind: DocumentKind): Promise<string | undefined> =>
+      (await stored(id, kind))?.content || undefined,
+
+    /**
+     * Reads the JWKS again because of a key ID that it lacks, at most once a minute, or SAML metadata because no key of it verifies an
+     * answer, at most every ten minutes. Returns the last good one.
+     */
+    async getWithNewKeys(connection: Connection): Promise<ConnectionDocument> {
+      const kind = connection.kind === 'saml' ? 'metadata' : 'jwks';
+      const row = await stored(connection.id, kind);
+      if (row && isWithin(limits.connections.unknownKeySeconds[kind], row.triedAt.getTime(), now()))
+        return documentOf(row);
+      return documentOf(await readOnce(connection, kind));
+    },
+
+    /** Reads every document of the connection now, and returns the fault of each. Unlike `get` it works for drafts. */
+    async readNow(connection: Connection): Promise<{ kind: DocumentKind; error: PageText | undefined }[]> {
+      const results: { kind: DocumentKind; error: PageText | undefined }[] = [];
+      for (const kind of kindsOf(connection)) {
+        const { lastError } = await readOnce(connection, kind);
+        results.push({ kind, error: lastError ?? undefined });
+        if (lastError !== null) break; // without discovery there is no address of the JWKS
+      }
+      return results;
+    },
+
+    /** Reads those that are due, for the job. Returns when the next one that was never read is due. */
+    async refreshDue(signal: AbortSignal): Promise<Date | undefined> {
+      const unread: Date[] = [];
+      for (const connection of await connections.enabled()) {
+        for (const kind of kindsOf(connection)) {
+          if (signal.aborted) return undefined;
+          const before = await readDocumentRow(dependencies, connection.id, kind);
+          const row = !before || before.nextReadAt <= now() ? await readOnce(connection, kind) : before;
+          if (row.content === '') unread.push(row.nextReadAt);
+        }
+      }
+      return unread.sort((a, b) => a.getTime() - b.getTime())[0];
+    },
+
+    /** What is stored, of one connection or of all. */
+    async states(connectionId?: string): Promise<DocumentState[]> {
+      const rows = await listDocumentRows({ db, protectedRows: dependencies.protectedRows }, connectionId);
+      return rows.map(({ content, ...row }) => ({ ...row, hasContent: content !== '' }));
+    },
+  };
+}
+
+/** The stored documents in the directory cache; one that was never read is read from the upstream. */
+function createDocumentCache(dependencies: DocumentsDependencies) {
+  const { sql, now } = dependencies;
+  const read = createReader(dependencies);
+  const keyOf = (id: string, kind: DocumentKind) => `${kind} ${id}`;
+  const cached = cacheDirectory(
+    sql,
+    async (key) => {
+      const [kind = '', id = ''] = key.split(' ');
+      return readDocumentRow(dependencies, id, kind as DocumentKind);
+    },
+    { max: limits.connections.cached },
+  );
+  const stored = (id: string, kind: DocumentKind) => cached(keyOf(id, kind));
+  // Sign-ins that arrive together share one call to the upstream.
+  const running = new Map<string, Promise<DocumentRow>>();
+  const readOnce = (connection: Connection, kind: DocumentKind): Promise<DocumentRow> => {
+    const key = keyOf(connection.id, kind);
+    const call = running.get(key) ?? read(connection, kind, discoveryOf).finally(() => running.delete(key));
+    running.set(key, call);
+    return call;
+  };
+
+  async function current(connection: Connection, kind: DocumentKind): Promise<DocumentRow> {
+    const row = await stored(connection.id, kind);
+    if (row && row.content !== '') return row;
+    if (row && isWithin(limits.connections.firstReadSeconds, row.triedAt.getTime(), now())) return row;
+    return readOnce(connection, kind);
+  }
+
+  async function discoveryOf(connection: Connection): Promise<string> {
+    return documentOf(await current(connection, 'discovery')).content;
+  }
+
+  return { stored, current, readOnce };
+}
+
+/** The documents that a connection reads from the network. */
+export function kindsOf({ kind, settings }: Connection): DocumentKind[] {
+  if (kind === 'oidc') return ['discovery', 'jwks'];
+  return kind === 'saml' && settings.metadata_url !== undefined ? ['metadata'] : [];
+}
+
+function documentOf({ kind, content, readAt, lastError }: DocumentRow): ConnectionDocument {
+  if (content === '') throw new DocumentError(String(lastError ?? 'This document was never read.'));
+  return { kind, content, readAt };
+}
+
+/** Makes the function that reads a document from the upstream and stores the outcome; it returns the row either way. */
+function createReader(dependencies: DocumentsDependencies) {
+  const { audit, logger, outgoing, parseMetadata, fetchMetadata } = dependencies;
+
+  async function load(
+    connection: Connection,
+    kind: DocumentKind,
+    discoveryOf: (connection: Connection) => Promise<string>,
+  ): Promise<string> {
+    if (connection.kind === 'saml')
+      return fetchMetadata(connection.settings.metadata_url ?? '', connection.settings.metadata_certificate);
+    if (connection.kind !== 'oidc') throw new Error('This connection type has no documents.');
+    const url =
+      kind === 'jwks'
+        ? (JSON.parse(await discoveryOf(connection)) as { jwks_uri: string }).jwks_uri
+        : discoveryUrl(connection.settings);
+    // A redirect could lead from https to http, where an attacker on the network can replace the keys.
+    const response = await outgoing(url, { redirect: 'error', headers: { accept: 'application/json' } });
+    if (!response.ok)
+      throw new DocumentFault(t('console.connection-document.status', { url, status: String(response.status) }));
+    return response.text();
+  }
+
+  return async function read(
+    connection: Connection,
+    kind: DocumentKind,
+    discoveryOf: (connection: Connection) => Promise<string>,
+  ): Promise<DocumentRow> {
+    const { id } = connection;
+    const before = await readDocumentRow(dependencies, id, kind);
+    const last = before?.content || undefined;
+    try {
+      const text = await load(connection, kind, discoveryOf);
+      const content = checkedDocument(kind, connection, text, { parse: parseMetadata, before: last });
+      if (last !== undefined && last !== content) {
+        const data = { connection: id, document: kind, before: sha256(last), after: sha256(content) };
+        await audit.record({ type: 'connection.document-changed', outcome: 'success', data });
+      }
+      return await storeDocument(dependencies, id, kind, content);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      logger.warn({ connection: id, document: kind, reason: message }, 'a document of an upstream could not be read');
+      // Once for each time that it begins to fail.
+      if (!before?.failingSince) {
+        const data = { connection: id, document: kind, message };
+        await audit.record({ type: 'connection.document-failed', outcome: 'failure', reason: kind, data });
+      }
+      const reason = error instanceof DocumentFault ? error.text : message;
+      return storeFailure(dependencies, id, kind, reason, before);
+    }
+  };
+}
+
+/** OpenID Connect Discovery 4: below the issuer, whose slash at the end is removed. */
+function discoveryUrl({ issuer, discovery_url }: { issuer: string; discovery_url?: string | undefined }): string {
+  return discovery_url ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+}

@@ -1,0 +1,87 @@
+// Email domains of connections. A domain that the configuration file declares is proven; for any other one a DNS TXT record
+// proves that its owner agrees, and is looked up every day.
+import { conflict } from '../../base/http/errors.ts';
+import { randomToken } from '../../base/platform/random.ts';
+import { isUniqueViolation, type Tx } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
+import type { ConnectionsContext } from './context.ts';
+
+export interface ConnectionDomain {
+  domain: string;
+  connectionId: string;
+  /** Where the record is looked up, and what it must be. */
+  record: { name: string; value: string };
+  /** Null: not proven, so nobody is sent to the connection by this domain. */
+  provenAt: Date | null;
+  checkedAt: Date | null;
+}
+
+type Row = {
+  domain: string;
+  connectionId: string;
+  challenge: string;
+  provenAt: Date | null;
+  checkedAt: Date | null;
+  mac: string;
+};
+type DomainsContext = Pick<ConnectionsContext, 'protectedRows' | 'now'>;
+
+const CHALLENGE_BYTES = 18;
+
+/** The domains of a connection, or of all. One that another program wrote counts as not proven. */
+export async function listDomains(
+  { protectedRows }: Pick<DomainsContext, 'protectedRows'>,
+  connectionId: string | undefined,
+  tx: Tx,
+): Promise<ConnectionDomain[]> {
+  const where = connectionId === undefined ? {} : { connectionId };
+  const rows = await tx.connectionDomain.findMany({ where, orderBy: { domain: 'asc' } });
+  return rows.map((row) => {
+    const isGenuine = protectedRows.isGenuine('connection_domains', row, row.mac);
+    const { domain, connectionId: id, challenge, checkedAt } = row;
+    const record = { name: `_gatehouse.${domain}`, value: `gatehouse-domain=${challenge}` };
+    return { domain, connectionId: id, record, provenAt: isGenuine ? row.provenAt : null, checkedAt };
+  });
+}
+
+/** Makes these the domains of a connection; `isDeclared`: the configuration file says so. Throws conflict (409) for a taken one. */
+export async function setDomains(
+  context: DomainsContext,
+  connectionId: string,
+  domains: readonly string[],
+  { isDeclared }: { isDeclared: boolean },
+  tx: Tx,
+): Promise<void> {
+  const wanted = [...new Set(domains)];
+  await tx.connectionDomain.deleteMany({ where: { connectionId, domain: { notIn: wanted } } });
+  const stored = await tx.connectionDomain.findMany({ where: { connectionId } });
+  for (const domain of wanted) {
+    const existing = stored.find((row) => row.domain === domain);
+    if (existing) {
+      if (isDeclared && existing.provenAt === null) await setProof(context, existing, context.now(), tx);
+      continue;
+    }
+    const provenAt = isDeclared ? context.now() : null;
+    const row = { domain, connectionId, challenge: randomToken(CHALLENGE_BYTES), provenAt };
+    const mac = context.protectedRows.macOf('connection_domains', row);
+    await tx.connectionDomain.create({ data: { ...row, checkedAt: provenAt, mac } }).catch((error: unknown) => {
+      if (!isUniqueViolation(error)) throw error;
+      throw conflict('conflict', { message: t('console.connections.fault.domain-taken', { domain }), cause: error });
+    });
+  }
+}
+
+/** Stores whether a domain is proven now; the MAC covers it. */
+export async function setProof(
+  { protectedRows, now }: DomainsContext,
+  row: Pick<Row, 'domain' | 'connectionId' | 'challenge'>,
+  provenAt: Date | null,
+  tx: Tx,
+): Promise<void> {
+  const mac = protectedRows.macOf('connection_domains', { ...row, provenAt });
+  const { domain, connectionId, challenge } = row;
+  await tx.connectionDomain.updateMany({
+    where: { domain, connectionId, challenge },
+    data: { provenAt, checkedAt: now(), mac },
+  });
+}

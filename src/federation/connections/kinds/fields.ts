@@ -1,0 +1,75 @@
+// Field schemas that several kinds of connection use.
+
+import { domainToASCII } from 'node:url';
+import { z } from 'zod';
+import { characterFault, typedAddress, webUriFault, webUriSchema } from '../../../applications/uris.ts';
+import { limits } from '../../../base/limits.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { line } from '../../../base/platform/line-schema.ts';
+import { authorityFault, certificateFault, certificatePem } from '../../../core/keys/foreign-keys.ts';
+
+/** https, or http on a loopback address; the outgoing fetch checks the address again at each call. */
+export const webUri = typedAddress(2048)
+  .superRefine((uri, context) => {
+    const message = webUriFault(uri);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  })
+  .meta(webUriSchema);
+
+/** An issuer, whose rules depend on the preset. */
+export const issuerUrl = typedAddress(2048).superRefine((uri, context) => {
+  const message = characterFault(uri);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
+
+/** The name or path of a claim: `groups`, `realm_access.roles`, or a namespaced claim such as `https://example.com/roles`. */
+export const claimPath = line;
+
+export const scope = z
+  .string()
+  .max(255)
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, faultMessage('scope'));
+
+/** The part of an address after the last @: ASCII (punycode), lower case. */
+export const domain = z
+  .string()
+  .max(253)
+  .transform((value) => domainToASCII(value.trim()).toLowerCase())
+  .refine((value) => /^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/.test(value), faultMessage('domain'));
+
+const pem = (faultOf: (value: string) => string | undefined) =>
+  z
+    .string()
+    .trim()
+    .superRefine((value, context) => {
+      const message = faultOf(value);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .overwrite(certificatePem);
+
+/** A certificate in PEM form whose key verifies signatures. */
+export const certificate = pem(certificateFault);
+
+/** A certificate of an authority in PEM form. */
+export const authority = pem(authorityFault);
+
+/** One secret, or several with the time at which each ends at the upstream. */
+export const secretValues = z.union([
+  z
+    .string()
+    .min(1)
+    .max(16_384)
+    .transform((value): DeclaredSecret[] => [{ value }]),
+  z
+    .array(
+      z.strictObject({
+        value: z.string().min(1).max(16_384),
+        expires_at: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
+      }),
+    )
+    .min(1)
+    .max(limits.connections.maxSecrets),
+]);
+
+/** The end is text, because an entry of the configuration file crosses a thread as JSON. */
+export type DeclaredSecret = { value: string; expires_at?: string | undefined };

@@ -1,0 +1,151 @@
+// The settings of a directory (LDAP, Active Directory): a bind behind the password form, read only.
+
+import { FilterParser } from 'ldapts';
+import { z } from 'zod';
+import { isLoopback } from '../../../base/config/addresses.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import type { Fault } from '../../../base/platform/faults.ts';
+import { line, lineUpTo } from '../../../base/platform/line-schema.ts';
+import { commonHead, commonSettings, trustedEmail } from './common.ts';
+import { authority, secretValues, webUri } from './fields.ts';
+
+const dn = lineUpTo(1024);
+const filter = z
+  .string()
+  .min(3)
+  .max(2048)
+  .refine(isFilter, faultMessage('ldap-filter'))
+  .meta({ pattern: '^\\([^]*\\)$' });
+const ONE_URL = '[lL][dD][aA][pP][sS]?://[^\\s/?#@,]+/?';
+
+export const ldapSettings = {
+  ...commonSettings,
+  url: z
+    .string()
+    .max(2048)
+    .regex(new RegExp(`^${ONE_URL}( +${ONE_URL}){0,9}$`), faultMessage('ldap-url')), // several with spaces between them
+  start_tls: z.boolean().default(false),
+  ca: z.array(authority).max(10).default([]), // authorities beside those of the system
+  bind_dn: dn.optional(), // the account that searches; absent: anonymous
+  base_dn: dn,
+  filter: filter.default('(|(uid={username})(mail={username}))'), // {username} is escaped (RFC 4515 3)
+  subject_attribute: line.default('entryUUID'), // objectGUID in Active Directory; never the DN or the address
+  active_directory: z.boolean().default(false), // objectGUID is binary; nested groups by the matching rule in chain
+  lockout_threshold: z.int().min(0).max(999).optional(), // wrong passwords after which the directory locks an account; 0: never
+  lockout_window_minutes: z.int().min(1).max(99_999).optional(), // without a wrong password, after which it counts from zero
+  password_url: webUri.optional(), // where users change the password of the directory
+  groups: z
+    .strictObject({
+      attribute: line.default('memberOf'), // of the user
+      base_dn: dn.optional(), // where groups are searched instead of the attribute
+      filter: filter.default('(member={dn})'), // {dn} is escaped
+      name_attribute: line.default('cn'), // of the group; absent groups use the DN
+      nested: z.boolean().default(false),
+    })
+    .optional(),
+  trusted_email: trustedEmail.default('domains'),
+  logout: z.literal('never').default('never'),
+};
+
+export const ldapEntry = z.strictObject({
+  ...commonHead,
+  kind: z.literal('ldap'),
+  ...ldapSettings,
+  bind_password: secretValues.optional(),
+});
+
+export type LdapSettings = z.output<z.ZodObject<typeof ldapSettings>>;
+
+/** The standard attributes of accounts in a directory. */
+export const ldapAttributes: Record<string, string> = {
+  username: 'uid',
+  email: 'mail',
+  name: 'cn',
+  given_name: 'givenName',
+  family_name: 'sn',
+};
+
+/** Rules between the fields. */
+export function checkLdapFields(entry: z.output<typeof ldapEntry>): Fault[] {
+  const faults: Fault[] = [];
+  const reject = (field: string, message: string) => faults.push({ path: [field], message });
+  const urls = directoryUrls(entry);
+  const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname : '');
+  const isPlain = (url: string) => /^ldap:/i.test(url);
+  if (urls.some((url) => hostOf(url) === '')) reject('url', faultMessage('ldap-url'));
+  if (!entry.start_tls && urls.some((url) => isPlain(url) && !isLoopback(hostOf(url))))
+    reject('url', faultMessage('ldap-encryption', { key: 'start_tls' }));
+  if (entry.start_tls && !urls.every(isPlain)) reject('start_tls', faultMessage('no-start-tls'));
+  if (!entry.filter.includes('{username}')) reject('filter', faultMessage('must-contain', { text: '{username}' }));
+  if (entry.groups && !entry.groups.filter.includes('{dn}'))
+    faults.push({ path: ['groups', 'filter'], message: faultMessage('must-contain', { text: '{dn}' }) });
+  if (isUnstable(entry.subject_attribute)) reject('subject_attribute', faultMessage('stable-identifier'));
+  if (entry.bind_password !== undefined && entry.bind_dn === undefined)
+    reject('bind_dn', faultMessage('needed-by', { key: 'bind_password' }));
+  if (entry.required_for_domains && entry.domains.length === 0)
+    reject('required_for_domains', faultMessage('needs-domains'));
+  return faults;
+}
+
+/** The servers of the directory, in the order in which they are tried. */
+export function directoryUrls({ url }: Pick<LdapSettings, 'url'>): string[] {
+  return url.split(' ').filter((one) => one !== '');
+}
+
+/** RFC 4515. The parser of the LDAP client takes a missing parenthesis at the end for one that is there. */
+function isFilter(text: string): boolean {
+  if (!text.startsWith('(') || text.split('(').length !== text.split(')').length) return false;
+  try {
+    // A placeholder stands for a value of letters.
+    FilterParser.parseString(text.replaceAll(/\{(username|dn)\}/g, 'x'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Attributes that change with a name, a position or a marriage, that are given to another person later, or that several people have;
+ * also by their OID (RFC 4519, RFC 4524, MS-ADA).
+ */
+const UNSTABLE = [
+  ...['dn', 'entryDN', 'distinguishedName', '1.3.6.1.1.20', '2.5.4.49', 'canonicalName', 'name', 'displayName'],
+  ...['cn', 'commonName', '2.5.4.3', 'sn', 'surname', '2.5.4.4', 'givenName', 'gn', '2.5.4.42', 'initials', '2.5.4.43'],
+  ...['uid', 'userid', '0.9.2342.19200300.100.1.1', 'mail', 'rfc822Mailbox', '0.9.2342.19200300.100.1.3', 'email'],
+  ...[
+    'emailAddress',
+    '1.2.840.113549.1.9.1',
+    'proxyAddresses',
+    'mailNickname',
+    'mailLocalAddress',
+    'mailAlternateAddress',
+  ],
+  ...[
+    'sAMAccountName',
+    '1.2.840.113556.1.4.221',
+    'userPrincipalName',
+    '1.2.840.113556.1.4.656',
+    'gecos',
+    'homeDirectory',
+  ],
+  ...['msDS-PrincipalName', 'servicePrincipalName', 'krbPrincipalName', 'krbCanonicalName', 'uidNumber', 'gidNumber'],
+  ...['telephoneNumber', '2.5.4.20', 'mobile', 'homePhone', 'title', '2.5.4.12', 'description', '2.5.4.13', 'o', 'ou'],
+  ...[
+    'department',
+    'departmentNumber',
+    'company',
+    'l',
+    'street',
+    'manager',
+    'employeeType',
+    'objectClass',
+    'objectCategory',
+  ],
+  ...['memberOf', 'primaryGroupID', 'userAccountControl', 'pwdLastSet', 'whenChanged', 'modifyTimestamp', 'uSNChanged'],
+  ...['whenCreated', 'createTimestamp', 'lastLogon', 'userPassword', 'unicodePwd', 'instanceType'],
+].map((name) => name.toLowerCase());
+
+/** Without options such as `;lang-en` (RFC 4512 2.5). */
+function isUnstable(attribute: string): boolean {
+  return UNSTABLE.includes(attribute.trim().split(';', 1).join('').toLowerCase());
+}

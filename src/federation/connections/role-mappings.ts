@@ -1,0 +1,71 @@
+// Groups of the upstream that give roles. Each row has a MAC, so that a database writer cannot map a group to a role.
+
+import { badRequest, conflict } from '../../base/http/errors.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import { isGenuineRole } from '../../people/rbac/protected-grants.ts';
+import { findRole } from '../../people/rbac/role.ts';
+import type { Change, ConnectionsContext } from './context.ts';
+
+export interface RoleMapping {
+  group: string;
+  roleId: string;
+  role: string;
+}
+
+type MappingsContext = Pick<ConnectionsContext, 'protectedRows' | 'assertMay'>;
+
+/** The mappings that this server wrote, by group and role. */
+export async function listRoleMappings(
+  { protectedRows }: Pick<MappingsContext, 'protectedRows'>,
+  connectionId: string,
+  tx: Tx,
+): Promise<RoleMapping[]> {
+  const rows = await tx.connectionRoleMapping.findMany({
+    where: { connectionId },
+    select: { group: true, roleId: true, mac: true, role: { select: { name: true } } },
+    orderBy: [{ group: 'asc' }, { roleId: 'asc' }],
+  });
+  return rows.flatMap(({ group, roleId, mac, role }) =>
+    protectedRows.isGenuine('connection_role_mappings', { connectionId, group, roleId }, mac)
+      ? [{ group, roleId, role: role.name }]
+      : [],
+  );
+}
+
+/** As an entry declares them: group -> roles, sorted. */
+export function declaredMappings(mappings: readonly RoleMapping[]): Record<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { group, role } of mappings) groups.set(group, [...(groups.get(group) ?? []), role].sort());
+  return Object.fromEntries([...groups].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * Makes these the mappings of a connection. Throws invalid_input (400) for an unknown role, and forbidden (403) for one that the
+ * actor may not give: a mapping gives it to every member of the group.
+ */
+export async function setRoleMappings(
+  context: MappingsContext,
+  connectionId: string,
+  declared: Record<string, readonly string[]>,
+  { by = {} }: Change,
+  tx: Tx,
+): Promise<void> {
+  const rows: { connectionId: string; group: string; roleId: string; mac: string }[] = [];
+  for (const [group, names] of Object.entries(declared)) {
+    for (const name of new Set(names)) {
+      const role = await findRole(name, tx);
+      if (!role) {
+        throw badRequest('invalid_input', {
+          fields: [{ field: `role_mappings.${group}`, message: faultMessage('unknown-role', { roles: name }) }],
+        });
+      }
+      await context.assertMay(by, { what: 'role', role }, tx);
+      if (!(await isGenuineRole(role, context.protectedRows, tx))) throw conflict('changed_outside');
+      const mac = context.protectedRows.macOf('connection_role_mappings', { connectionId, group, roleId: role.id });
+      rows.push({ connectionId, group, roleId: role.id, mac });
+    }
+  }
+  await tx.connectionRoleMapping.deleteMany({ where: { connectionId } });
+  if (rows.length > 0) await tx.connectionRoleMapping.createMany({ data: rows });
+}

@@ -1,0 +1,147 @@
+// Checks the profile of an account and computes its columns, for create and update alike. The console, the API, the
+// configuration file and the command line all use it, so they accept the same values.
+
+import { badRequest, type FieldFault } from '../../base/http/errors.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { emailFault, type NameDomains, nameAdvice, nameKey, usernameFault } from './names.ts';
+import {
+  type Address,
+  type AddressPart,
+  addressPartNames,
+  languageTag,
+  type TextFieldName,
+  textFault,
+  textFieldNames,
+  textFields,
+} from './profile-fields.ts';
+
+type Texts = { [Field in TextFieldName | 'phoneNumber']?: string | null };
+
+/** The fields a caller may set. Absent: unchanged (update) or empty (create); null: empty. */
+export interface Profile extends Texts {
+  username: string;
+  email?: string | null;
+  emailVerified?: boolean;
+  /** Replaces the whole address. */
+  address?: Address | null;
+  attributes?: Record<string, unknown>;
+  ssoId?: string | null;
+}
+
+export interface NewAccount extends Profile {
+  /** Only to restore an account that was exported: its `sub` stays what applications know. */
+  id?: string;
+  isActive?: boolean;
+  source?: 'local' | 'file';
+}
+
+const TEXT_FIELDS = [...textFieldNames, 'phoneNumber'] as const;
+const MAX_TEXT = 200;
+const MAX_URL = 2000;
+const MAX_LINES = 1000;
+// Control characters, and marks that change the direction of the surrounding text.
+const INVISIBLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
+const MAX_ATTRIBUTES = 16_384;
+// PostgreSQL's index entries hold 2704 bytes, and a character may take 4.
+const MAX_SEARCH_KEY = 600;
+
+/**
+ * The columns for `profile`; throws `invalid_input` (400) that names every wrong field. `domains` is that of `usernameFault`. Texts that are as
+ * in `before`, the stored account, are not checked: they stay until they are changed.
+ */
+export function profileColumns(profile: Profile, domains: NameDomains = [], before: Partial<Texts> = {}) {
+  const username = clean(profile.username) ?? '';
+  const email = clean(profile.email);
+  const texts = Object.fromEntries(
+    TEXT_FIELDS.filter((field) => profile[field] !== undefined).map((field) => [
+      field,
+      cleanText(field, profile[field]),
+    ]),
+  ) as Texts;
+  const attributes = JSON.stringify(profile.attributes ?? {});
+  const address = profile.address === undefined ? undefined : cleanAddress(profile.address);
+
+  const faults = [
+    fault('username', usernameFault(username, email, domains)),
+    email === null ? undefined : fault('email', emailFault(email)),
+    ...TEXT_FIELDS.map((field) => (texts[field] === before[field] ? undefined : fieldFault(field, texts[field]))),
+    ...addressPartNames.map((part) => partFault(part, address?.[part])),
+    attributes.length > MAX_ATTRIBUTES ? { field: 'attributes', message: faultMessage('value-too-long') } : undefined,
+  ].filter((found) => found !== undefined);
+  if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
+
+  return {
+    ...texts,
+    username,
+    usernameKey: nameKey(username),
+    email,
+    emailKey: email === null ? null : nameKey(email),
+    searchKey: searchKey(username, email, clean(profile.name)),
+    ...listKeys(username, clean(profile.name)),
+    emailVerified: email !== null && (profile.emailVerified ?? false),
+    attributes,
+    ...(address === undefined ? {} : { address: address && JSON.stringify(address) }),
+    ...(profile.ssoId === undefined ? {} : { ssoId: clean(profile.ssoId) }),
+  };
+}
+
+/** The text that lists search: the canonical forms together, cut to what an index can hold. */
+export function searchKey(username: string, email: string | null, name: string | null): string {
+  return [username, email ?? '', name ?? '']
+    .map(nameKey)
+    .join('\n')
+    .slice(0, MAX_SEARCH_KEY)
+    .replace(/\p{Cs}$/u, '');
+}
+
+/** The canonical name, by which lists are sorted, and its last word; the username where there is no name. */
+export function listKeys(username: string, name: string | null): { nameKey: string; lastNameKey: string } {
+  const key = nameKey(name ?? username);
+  return { nameKey: key, lastNameKey: key.split(/\s+/).at(-1) ?? '' };
+}
+
+function clean(text: string | null | undefined): string | null {
+  const trimmed = text?.normalize('NFC').trim();
+  return trimmed ? trimmed : null;
+}
+
+function cleanText(field: (typeof TEXT_FIELDS)[number], given: string | null | undefined): string | null {
+  const text = clean(given);
+  return text !== null && field === 'locale' ? (languageTag(text) ?? text) : text;
+}
+
+function fault(field: string, found: Parameters<typeof nameAdvice>[0] | undefined): FieldFault | undefined {
+  return found && { field, message: nameAdvice(found) };
+}
+
+/** What is wrong with the text of a field; its path is the name of the field. */
+export function fieldFault(
+  field: (typeof TEXT_FIELDS)[number],
+  text: string | null | undefined,
+): FieldFault | undefined {
+  if (!text) return undefined;
+  const isUrl = field !== 'phoneNumber' && 'kind' in textFields[field] && textFields[field].kind === 'url';
+  if (text.length > (isUrl ? MAX_URL : MAX_TEXT)) return { field, message: nameAdvice('too_long') };
+  if (INVISIBLE.test(text)) return { field, message: nameAdvice('invisible_characters') };
+  const message = field === 'phoneNumber' ? undefined : textFault(field, text);
+  return message === undefined ? undefined : { field, message };
+}
+
+/** Only `formatted` and `street_address` have several lines (OpenID Connect Core 5.1.1). */
+function partFault(part: AddressPart, text: string | undefined): FieldFault | undefined {
+  if (!text) return undefined;
+  const field = `address.${part}`;
+  const hasLines = part === 'formatted' || part === 'street_address';
+  if (text.length > (hasLines ? MAX_LINES : MAX_TEXT)) return { field, message: nameAdvice('too_long') };
+  const rest = hasLines ? text.replaceAll('\n', '') : text;
+  return INVISIBLE.test(rest) ? { field, message: nameAdvice('invisible_characters') } : undefined;
+}
+
+/** The parts with a value, in one order; null without any. */
+function cleanAddress(address: Address | null): Address | null {
+  const parts = addressPartNames.flatMap((part) => {
+    const value = clean(address?.[part]?.replace(/\r\n?/g, '\n'));
+    return value === null ? [] : [[part, value] as const];
+  });
+  return parts.length === 0 ? null : Object.fromEntries(parts);
+}

@@ -1,0 +1,191 @@
+// API keys: created, found by their text, listed and revoked. Only a keyed hash is stored, as of client secrets. A row decides who calls
+// the admin API, so it has a MAC over everything but the time of its last use.
+import { z } from 'zod';
+import { conflict, notFound } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { plural } from '../../base/platform/plural.ts';
+import type { Vault } from '../../base/platform/vault.ts';
+import { type Db, type Tx, withinTransaction } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { idInKey, newKeyText } from './key-text.ts';
+
+export interface ApiKey {
+  id: string;
+  ownerId: string;
+  name: string;
+  /** `resource:action`, also limited ones. What it may do is what its owner has of them. */
+  permissions: readonly string[];
+  /** The last characters of the key. */
+  lastFour: string;
+  /** The account that created it; null: the command line. */
+  createdBy: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+  revokedAt: Date | null;
+  /** At most an hour old. */
+  lastUsedAt: Date | null;
+}
+
+export interface NewApiKey {
+  ownerId: string;
+  name: string;
+  permissions: readonly string[];
+  /** From now on. */
+  days: number;
+}
+
+/** A key that someone presented. `fault`: why it is not valid; `key` is there when the presented text is really that key. */
+export type PresentedKey = { key: ApiKey; fault?: 'expired' | 'revoked' } | { key?: undefined; fault: 'unknown' };
+
+export interface ListApiKeys {
+  /** `active`: neither expired nor revoked. */
+  state: 'active' | 'ended';
+  ownerId?: string | undefined;
+  /** Only the keys that were created before this one: the last of the page before. */
+  after?: { createdAt: Date; id: string } | undefined;
+  limit: number;
+}
+
+export type ApiKeys = ReturnType<typeof createApiKeys>;
+
+export interface ApiKeysDependencies {
+  db: Db;
+  vault: Vault;
+  now: Clock;
+  audit: Audit;
+  /** A key that another program wrote, changed or moved to another owner is unknown. */
+  protectedRows: ProtectedRows;
+}
+
+type Row = NonNullable<Awaited<ReturnType<Db['apiKey']['findUnique']>>>;
+
+const HASH_PURPOSE = 'api-key';
+/** Not empty: `secrets adopt` writes the MACs of rows without one. */
+const INVALID_MAC = 'invalid';
+const DAY_MS = 24 * 3600 * 1000;
+
+export function createApiKeys(dependencies: ApiKeysDependencies) {
+  const { db, vault, now } = dependencies;
+  // An unknown id costs as much as a wrong secret.
+  const noHash = vault.mac('', HASH_PURPOSE);
+
+  return {
+    /** Returns the key, the only time that its text can be read. Throws conflict (409) when the owner has too many. */
+    create: (key: NewApiKey, by: Actor, tx?: Tx): Promise<{ key: ApiKey; text: string }> =>
+      withinTransaction(db, tx, (inner) => createKey(dependencies, key, by, inner)),
+
+    /** The key of this text. */
+    async present(text: string): Promise<PresentedKey> {
+      const id = idInKey(text);
+      const row = id === undefined ? null : await db.apiKey.findUnique({ where: { id } });
+      const matches = vault.macMatches(text, row?.secretHash ?? noHash, HASH_PURPOSE);
+      if (!row || !matches || !isGenuine(row, dependencies)) return { fault: 'unknown' };
+      const key = keyOf(row);
+      if (key.revokedAt) return { key, fault: 'revoked' };
+      return key.expiresAt <= now() ? { key, fault: 'expired' } : { key };
+    },
+
+    /** The newest first. */
+    async list({ state, ownerId, after, limit }: ListApiKeys): Promise<ApiKey[]> {
+      const isOfOwner = ownerId === undefined ? {} : { userId: ownerId };
+      const isAfter = after && {
+        createdAt: { lte: after.createdAt },
+        OR: [{ createdAt: { lt: after.createdAt } }, { id: { lt: after.id } }],
+      };
+      const rows = await db.apiKey.findMany({
+        where: { AND: [inState(state, now()), isOfOwner, isAfter ?? {}] },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: limit,
+      });
+      return rows.map(keyOf);
+    },
+
+    /** Throws not_found (404). */
+    async get(id: string): Promise<ApiKey> {
+      const row = await db.apiKey.findUnique({ where: { id } });
+      if (!row) throw noSuchKey();
+      return keyOf(row);
+    },
+
+    /** False when it was revoked before. Throws not_found (404). */
+    revoke: (id: string, by: Actor): Promise<boolean> =>
+      withinTransaction(db, undefined, (tx) => revokeKey(dependencies, id, by, tx)),
+  };
+}
+
+async function createKey(
+  { vault, now, audit, protectedRows }: ApiKeysDependencies,
+  { ownerId, name, permissions, days }: NewApiKey,
+  by: Actor,
+  tx: Tx,
+): Promise<{ key: ApiKey; text: string }> {
+  const createdAt = now();
+  const active = await tx.apiKey.count({ where: { userId: ownerId, ...inState('active', createdAt) } });
+  if (active >= limits.apiKey.maxPerUser) {
+    const message = `This user already has ${plural(limits.apiKey.maxPerUser, 'API key')}. Revoke one first.`;
+    throw conflict('conflict', { message });
+  }
+  const { id, text } = newKeyText();
+  const row = {
+    id,
+    userId: ownerId,
+    name,
+    secretHash: vault.mac(text, HASH_PURPOSE),
+    lastFour: text.slice(-4),
+    permissions: JSON.stringify([...new Set(permissions)]),
+    createdBy: by.actorId ?? null,
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + days * DAY_MS),
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+  const mac = protectedRows.macOf('api_keys', row);
+  await tx.apiKey.create({ data: { ...row, mac } });
+  const data = { keyId: id, name, permissions, expiresAt: row.expiresAt };
+  await audit.record({ ...by, type: 'api-key.created', outcome: 'success', subjectId: ownerId, data }, tx);
+  return { key: keyOf({ ...row, mac }), text };
+}
+
+async function revokeKey(dependencies: ApiKeysDependencies, id: string, by: Actor, tx: Tx): Promise<boolean> {
+  const { now, audit, protectedRows } = dependencies;
+  const row = await tx.apiKey.findUnique({ where: { id } });
+  if (!row) throw noSuchKey();
+  if (row.revokedAt) return false;
+  const revokedAt = now();
+  const ended = { revokedAt, expiresAt: new Date(Math.min(+row.expiresAt, +revokedAt)) };
+  // A row that another program changed is no key. Its revocation must not confirm it.
+  const mac = isGenuine(row, dependencies) ? protectedRows.macOf('api_keys', { ...row, ...ended }) : INVALID_MAC;
+  await tx.apiKey.update({ where: { id }, data: { ...ended, mac } });
+  const data = { keyId: id, name: row.name };
+  await audit.record({ ...by, type: 'api-key.revoked', outcome: 'success', subjectId: row.userId, data }, tx);
+  return true;
+}
+
+function isGenuine(row: Row, { protectedRows }: ApiKeysDependencies): boolean {
+  return protectedRows.isGenuine('api_keys', row, row.mac);
+}
+
+function inState(state: ListApiKeys['state'], now: Date) {
+  return state === 'active'
+    ? { revokedAt: null, expiresAt: { gt: now } }
+    : { OR: [{ revokedAt: { not: null } }, { expiresAt: { lte: now } }] };
+}
+
+function keyOf({ userId, permissions, secretHash: _hash, mac: _mac, ...row }: Row): ApiKey {
+  return { ...row, ownerId: userId, permissions: listOf(permissions) };
+}
+
+/** None where another program wrote something else: a list displays the rows as they are. */
+function listOf(permissions: string): string[] {
+  try {
+    return z.array(z.string()).parse(JSON.parse(permissions));
+  } catch {
+    return [];
+  }
+}
+
+function noSuchKey() {
+  return notFound({ message: 'This API key doesn’t exist.' });
+}

@@ -1,0 +1,76 @@
+// The list of common passwords and the strength estimate, both from zxcvbn-ts on a worker thread: loading its
+// dictionaries takes 40 ms and one estimate up to 270 ms, which would block every other request.
+
+import { workerModule } from '../../base/platform/package.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import { createWorker } from './worker.ts';
+
+export interface Strength {
+  /** From 0 (guessed at once) to 4 (out of reach). */
+  score: number;
+  label: 'very weak' | 'weak' | 'fair' | 'good' | 'strong';
+  /** What would make it stronger, in sentences. */
+  advice: PageText[];
+}
+
+export type StrengthMeter = ReturnType<typeof createStrengthMeter>;
+
+interface Task {
+  password: string;
+  known?: readonly string[];
+}
+interface Result {
+  common: boolean;
+  score: number;
+  warning: string | null;
+  suggestions: string[];
+}
+
+const LABELS = ['very weak', 'weak', 'fair', 'good', 'strong'] as const;
+/** `maxWaiting`: how many estimates may wait; more are rejected. */
+export function createStrengthMeter({ maxWaiting = 100 }: { maxWaiting?: number } = {}) {
+  const worker = createWorker<Task, Result>({
+    maxWaiting,
+    file: workerModule('people/credentials/workers/strength.mjs'),
+  });
+  return {
+    /** Whether it is a common password, two of them joined, or one repeated. */
+    async isCommon(password: string): Promise<boolean> {
+      return (await worker.run({ password })).common;
+    },
+    /** An estimate for the user; nothing is rejected because of it. `known`: what an attacker knows, such as names. */
+    async estimate(password: string, known: readonly string[] = []): Promise<Strength> {
+      const { score, warning, suggestions } = await worker.run({ password, known: known.filter(Boolean) });
+      const label = LABELS[score] ?? 'fair';
+      const advice = [warning, ...suggestions].flatMap((key) => (key && ADVICE[key]) || []);
+      return { score, label, advice: [...new Set(advice)] };
+    },
+    close: (): Promise<void> => worker.close(),
+  };
+}
+
+// The texts for the keys of zxcvbn-ts; a key that is not listed adds nothing.
+const ADVICE: Record<string, PageText> = {
+  straightRow: t('strength.straight-row'),
+  keyPattern: t('strength.key-pattern'),
+  simpleRepeat: t('strength.simple-repeat'),
+  extendedRepeat: t('strength.extended-repeat'),
+  sequences: t('strength.sequences'),
+  recentYears: t('strength.recent-years'),
+  dates: t('strength.dates'),
+  topTen: t('strength.top-ten'),
+  topHundred: t('strength.top-hundred'),
+  common: t('strength.common'),
+  similarToCommon: t('strength.similar-to-common'),
+  userInputs: t('strength.user-inputs'),
+  wordByItself: t('strength.word-by-itself'),
+  l33t: t('strength.l33t'),
+  reverseWords: t('strength.reverse-words'),
+  allUppercase: t('strength.all-uppercase'),
+  capitalization: t('strength.capitalization'),
+  associatedYears: t('strength.associated-years'),
+  repeated: t('strength.repeated'),
+  longerKeyboardPattern: t('strength.longer-keyboard-pattern'),
+  anotherWord: t('strength.another-word'),
+  useWords: t('strength.use-words'),
+};

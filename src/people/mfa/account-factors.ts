@@ -1,0 +1,95 @@
+// The second factors of an account, loaded by one hot statement, because the policy needs them at every sign-in.
+
+import type { Clock } from '../../base/platform/clock.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { hotStatements, type Sql } from '../../base/storage/statements.ts';
+import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Passkeys } from './factors/passkeys.ts';
+import type { Phones } from './factors/phone-number.ts';
+import type { RecoveryCodes } from './factors/recovery-codes.ts';
+import type { Totp } from './factors/totp.ts';
+import { allowReplacement } from './first-enrolment-rule.ts';
+import { type FactorSet, hasSecondFactor } from './policy.ts';
+
+export type OwnFactors = FactorSet & {
+  /** The verified number for codes by SMS. */
+  phone: string | undefined;
+};
+
+export type AccountFactors = ReturnType<typeof createFactors>;
+
+export interface FactorsDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  audit: Audit;
+  protectedRows: ProtectedRows;
+  totp: Totp;
+  passkeys: Passkeys;
+  phones: Phones;
+  recoveryCodes: RecoveryCodes;
+}
+
+interface Row {
+  totp: number | bigint;
+  passkeys: number | bigint;
+  verifyingPasskeys: number | bigint;
+  phone: string | null;
+  phoneMac: string | null;
+  recoveryCodes: number | bigint;
+}
+
+export const statements = hotStatements('factors', {
+  of: `SELECT (SELECT COUNT(*) FROM totp_credentials WHERE user_id = ? AND confirmed_at IS NOT NULL) AS "totp",
+    (SELECT COUNT(*) FROM passkeys WHERE user_id = ?) AS "passkeys",
+    (SELECT COUNT(*) FROM passkeys WHERE user_id = ? AND user_verified) AS "verifyingPasskeys",
+    (SELECT number FROM phone_factors WHERE user_id = ?) AS "phone",
+    (SELECT mac FROM phone_factors WHERE user_id = ?) AS "phoneMac",
+    (SELECT COUNT(*) FROM recovery_codes WHERE user_id = ? AND used_at IS NULL) AS "recoveryCodes"`,
+});
+
+export function createFactors(dependencies: FactorsDependencies) {
+  const { db, sql, now, audit, protectedRows, totp, passkeys, phones, recoveryCodes } = dependencies;
+
+  async function of(userId: string, tx?: Tx): Promise<OwnFactors> {
+    const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.of, ...Array<string>(6).fill(userId));
+    const isPhoneGenuine =
+      row?.phone && protectedRows.isGenuine('phone_factors', { userId, number: row.phone }, row.phoneMac ?? '');
+    return {
+      totp: Number(row?.totp ?? 0) > 0,
+      passkeys: Number(row?.passkeys ?? 0),
+      verifyingPasskeys: Number(row?.verifyingPasskeys ?? 0),
+      phone: isPhoneGenuine ? (row.phone ?? undefined) : undefined,
+      recoveryCodes: Number(row?.recoveryCodes ?? 0),
+    };
+  }
+
+  return {
+    of,
+    /** For the password rules: 8 characters suffice with a second factor. */
+    hasSecondFactor: async (userId: string, tx?: Tx): Promise<boolean> => hasSecondFactor(await of(userId, tx)),
+
+    /** Whether this is the account's last second factor. */
+    async isLast(userId: string, without: { totp: true } | { passkeyId: string }, tx: Tx = db): Promise<boolean> {
+      const factors = await of(userId, tx);
+      if ('totp' in without) return factors.totp && factors.passkeys === 0;
+      const isOwn = (await tx.passkey.count({ where: { userId, id: without.passkeyId } })) === 1;
+      return isOwn && factors.passkeys === 1 && !factors.totp;
+    },
+
+    /** Removes all factors of a user who lost them; for administrators. */
+    reset: (userId: string, by: Actor = {}): Promise<void> =>
+      transaction(db, async (tx) => {
+        const { totp: hasTotp, passkeys: keys, phone } = await of(userId, tx);
+        const hadFactor = hasTotp || keys > 0 || phone !== undefined;
+        await totp.remove(userId, by, tx);
+        await passkeys.removeAll(userId, by, tx);
+        await phones.remove(userId, by, tx);
+        await recoveryCodes.remove(userId, by, tx);
+        // Users cannot allow a new factor to themselves, unless they had one, which they have proven.
+        if (by.actorId !== userId || hadFactor) await allowReplacement({ tx, protectedRows }, userId, now());
+        await audit.record({ ...by, type: 'factors.reset', outcome: 'success', subjectId: userId }, tx);
+      }),
+  };
+}

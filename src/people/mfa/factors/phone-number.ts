@@ -1,0 +1,101 @@
+// The phone number for codes by SMS. It is stored when the user enters a code that was sent to it. Until then it
+// travels in the form, sealed, so that an abandoned enrolment leaves nothing in the database.
+
+import { z } from 'zod';
+import { limits } from '../../../base/limits.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import type { Vault } from '../../../base/platform/vault.ts';
+import { type Db, type Tx, transaction } from '../../../base/storage/database.ts';
+import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
+import type { Actor, Audit } from '../../../core/audit/audit.ts';
+import { clearResetByMail } from '../first-enrolment-rule.ts';
+import type { CodeOutcome, OneTimeCodes } from './one-time-codes.ts';
+
+export interface PhoneEnrolment {
+  number: string;
+  /** Goes into the form and comes back with the code. */
+  sealed: string;
+  /** To be sent to the number now. */
+  code: string;
+}
+
+export type Phones = ReturnType<typeof createPhones>;
+
+export interface PhonesDependencies {
+  db: Db;
+  vault: Vault;
+  now: Clock;
+  audit: Audit;
+  protectedRows: ProtectedRows;
+  oneTimeCodes: OneTimeCodes;
+}
+
+const pending = z.object({ number: z.string(), until: z.number() });
+const context = (userId: string) => `phone enrolment:${userId}`;
+
+export function createPhones({ db, vault, now, audit, protectedRows, oneTimeCodes }: PhonesDependencies) {
+  function resume(userId: string, sealed: string): string | undefined {
+    try {
+      const { number, until } = pending.parse(JSON.parse(vault.open(sealed, context(userId)).toString()));
+      return until > now().getTime() ? number : undefined;
+    } catch {
+      return undefined; // sealed for another account, or modified
+    }
+  }
+
+  async function prove(userId: string, sealed: string, code: string): Promise<CodeOutcome> {
+    const number = resume(userId, sealed);
+    return number === undefined ? 'expired' : oneTimeCodes.verify(userId, 'phone', number, code);
+  }
+
+  return {
+    /** The number of an enrolment that goes on, for the page after a wrong code. */
+    resume,
+    /** Whether the code of an enrolment is correct; stores nothing. */
+    prove,
+
+    async begin(userId: string, number: string): Promise<PhoneEnrolment> {
+      const until = now().getTime() + limits.oneTimeCode.seconds * 1000;
+      const sealed = vault.seal(JSON.stringify({ number, until }), context(userId));
+      return { number, sealed, code: await oneTimeCodes.issue(userId, 'phone', number) };
+    },
+
+    async confirm(userId: string, sealed: string, code: string, by: Actor = {}): Promise<CodeOutcome> {
+      const number = resume(userId, sealed);
+      if (number === undefined) return 'expired';
+      const outcome = await prove(userId, sealed, code);
+      if (outcome !== 'ok') return outcome;
+      await transaction(db, async (tx) => {
+        const row = { number, mac: protectedRows.macOf('phone_factors', { userId, number }), confirmedAt: now() };
+        await tx.phoneFactor.upsert({ where: { userId }, create: { userId, ...row }, update: row });
+        await clearResetByMail(tx, userId);
+        const data = { number: maskNumber(number) };
+        await audit.record({ ...by, type: 'phone.confirmed', outcome: 'success', subjectId: userId, data }, tx);
+      });
+      return 'ok';
+    },
+
+    async remove(userId: string, by: Actor = {}, outer?: Tx): Promise<boolean> {
+      const work = async (tx: Tx) => {
+        const { count } = await tx.phoneFactor.deleteMany({ where: { userId } });
+        if (count > 0) await audit.record({ ...by, type: 'phone.removed', outcome: 'success', subjectId: userId }, tx);
+        return count > 0;
+      };
+      return outer ? work(outer) : transaction(db, work);
+    },
+  };
+}
+
+/** A typed number in the format of E.164; undefined when it is not a phone number. */
+export function phoneNumber(typed: string): string | undefined {
+  const digits = typed
+    .normalize('NFKC')
+    .replace(/[\s().\-/]/g, '')
+    .replace(/^00/, '+');
+  return /^\+[1-9]\d{6,14}$/.test(digits) ? digits : undefined;
+}
+
+/** `+49•••••67`, which only its owner recognizes. */
+export function maskNumber(number: string): string {
+  return `${number.slice(0, 3)}•••••${number.slice(-2)}`;
+}

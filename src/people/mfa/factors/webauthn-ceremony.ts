@@ -1,0 +1,78 @@
+// What registration and authentication of passkeys share (WebAuthn Level 3): the library, the keys of an account as
+// descriptors, and the single use of a challenge. The only file that loads @simplewebauthn/server.
+
+import { limits } from '../../../base/limits.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import { sha256 } from '../../../base/platform/random.ts';
+import type { Db } from '../../../base/storage/database.ts';
+import { isFirstUse } from '../../../base/storage/single-use.ts';
+import type { Sql } from '../../../base/storage/statements.ts';
+import { jwkFault } from '../../../core/keys/foreign-keys.ts';
+import type { AttestationResponse } from './webauthn-input.ts';
+
+// A quarter of all modules: loaded when the server is ready, so that the start does not wait for them.
+export const webauthn = () => import('@simplewebauthn/server');
+const webauthnHelpers = () => import('@simplewebauthn/server/helpers');
+
+export const TIMEOUT_MS = limits.passkey.timeoutSeconds * 1000;
+
+/** The keys of an account, as the options of a ceremony name them. */
+export async function descriptorsOf(db: Db, userId: string) {
+  const rows = await db.passkey.findMany({ where: { userId }, select: { id: true, transports: true } });
+  return rows.map(({ id, transports }) => ({ id, transports: JSON.parse(transports) as string[] }));
+}
+
+/** The result of a verification; undefined when the library throws, as it does for every mismatch. */
+export async function verificationResult<T extends { verified: boolean }>(check: Promise<T>): Promise<T | undefined> {
+  try {
+    return await check;
+  } catch {
+    return undefined; // a wrong challenge, origin, signature or flag
+  }
+}
+
+/**
+ * The response without its attestation statement, which nothing asks for: its certificates are a stranger's, and the library would verify
+ * each of them and fetch the revocation lists that they name. A malformed one stays as it is, and the library rejects it.
+ */
+export async function withoutAttestation(answer: AttestationResponse): Promise<AttestationResponse> {
+  const { decodeAttestationObject, isoBase64URL, isoCBOR } = await webauthnHelpers();
+  const { response } = answer;
+  try {
+    const given = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
+    const none = new Map<string, string | Uint8Array | Map<string, string>>([
+      ['fmt', 'none'],
+      ['attStmt', new Map<string, string>()],
+      ['authData', given.get('authData')],
+    ]);
+    const attestationObject = isoBase64URL.fromBuffer(isoCBOR.encode(none) as Uint8Array<ArrayBuffer>);
+    return { ...answer, response: { ...response, attestationObject } };
+  } catch {
+    return answer;
+  }
+}
+
+/** What is wrong with the public key of a passkey (COSE_Key, RFC 9052 7); undefined: it is accepted. */
+export async function passkeyFault(publicKey: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
+  const { cose, decodeCredentialPublicKey } = await webauthnHelpers();
+  const key = decodeCredentialPublicKey(publicKey) as unknown as Map<number, unknown>;
+  const { COSEKEYS, COSEKTY } = cose;
+  const kty = key.get(COSEKEYS.kty);
+  // ML-DSA, whose keys have one size.
+  if (kty === COSEKTY.AKP) return undefined;
+  const text = (member: number) => Buffer.from((key.get(member) as Uint8Array | undefined) ?? []).toString('base64url');
+  if (kty === COSEKTY.RSA) return jwkFault({ kty: 'RSA', n: text(COSEKEYS.n), e: text(COSEKEYS.e) });
+  const crv = CURVES[Number(key.get(COSEKEYS.crv))];
+  return kty === COSEKTY.EC2
+    ? jwkFault({ kty: 'EC', crv, x: text(COSEKEYS.x), y: text(COSEKEYS.y) })
+    : jwkFault({ kty: 'OKP', crv, x: text(COSEKEYS.x) });
+}
+
+/** RFC 9053 7.1. */
+const CURVES: Record<number, string> = { 1: 'P-256', 2: 'P-384', 3: 'P-521', 6: 'Ed25519' };
+
+/** Marks the challenge as used. False when an earlier response used it, at any instance. */
+export async function redeemChallenge({ sql, now }: { sql: Sql; now: Clock }, challenge: string): Promise<boolean> {
+  const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 2000);
+  return isFirstUse(sql, `webauthn:${sha256(challenge)}`, expiresAt);
+}

@@ -1,0 +1,197 @@
+// Who may set up the first second factor of an account. With the password alone, the first to do so is trusted: an attacker
+// who has it could set up a factor before the owner. The setting `first_factor` limits that to the first days of the
+// account or of the requirement, or to users whom an administrator allowed it. A user with a right in Gatehouse who replaced the
+// password by a mailed link needs the approval whatever the setting says: the mailbox alone must not open the console.
+
+import { forbidden } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Account } from '../accounts/account.ts';
+import { isStaff } from '../rbac/built-in.ts';
+
+export type FirstEnrolmentSetting = 'open' | 'window' | 'approval';
+
+export interface FirstEnrolmentState {
+  /** When the user needed the approval for the first time. */
+  requestedAt: Date | null;
+  /** Until when an administrator allows it. */
+  allowedUntil: Date | null;
+  /** When the password was replaced by a mailed link; null after an approval, or after the proof of a second factor. */
+  resetByMailAt: Date | null;
+}
+
+interface PresentFactors {
+  totp: boolean;
+  passkeys: number;
+  phone: string | undefined;
+}
+
+type Subject = Pick<Account, 'id' | 'username' | 'createdAt' | 'roles' | 'permissions'>;
+
+export type FirstEnrolmentRule = ReturnType<typeof createFirstEnrolmentRule>;
+
+export interface FirstEnrolmentDependencies {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+  /** An approval that another program wrote is none. */
+  protectedRows: ProtectedRows;
+  settings(): { first_factor: FirstEnrolmentSetting; first_factor_days: number };
+  /** Since when every user needs a second factor, if they do. */
+  requiredSince(): Promise<Date | undefined>;
+}
+
+const DAY_MS = 86_400_000;
+const TABLE = 'first_factor_approvals';
+
+export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencies) {
+  const { db, now, audit, protectedRows } = dependencies;
+  return {
+    state: (userId: string): Promise<FirstEnrolmentState> => stateOf(dependencies, userId),
+    /** Whether the user may set up a factor now. Always with a factor, because its proof is demanded before. */
+    isAllowed: (account: Subject, factors: PresentFactors): Promise<boolean> =>
+      isAllowed(dependencies, account, factors),
+
+    /** Records that the user needs the approval, which administrators see, and throws 403. */
+    async demandApproval(account: Subject, by: Actor): Promise<never> {
+      await requestApproval(dependencies, account.id, by);
+      throw forbidden(
+        'first_factor_needs_approval',
+        (await isAfterReset(dependencies, account)) ? afterResetText(account) : {},
+      );
+    },
+
+    /** The password of the user is replaced by a mailed link, in this transaction. */
+    async passwordResetByMail(userId: string, tx: Tx): Promise<void> {
+      const resetByMailAt = now();
+      await tx.firstFactorApproval.upsert({
+        where: { userId },
+        create: { userId, resetByMailAt },
+        update: { resetByMailAt },
+      });
+    },
+
+    /** The user has proven a second factor, so it was the owner who reset the password before. */
+    secondFactorProven: (userId: string): Promise<void> => clearResetByMail(db, userId),
+
+    /** Allows it for `limits.firstEnrolment.allowedDays`. Throws 403 when users allow it to themselves. */
+    async allow(userId: string, by: Actor): Promise<void> {
+      if (by.actorId === userId) throw forbidden('forbidden', { message: 'Another administrator must allow it.' });
+      await transaction(db, async (tx) => {
+        await allowFirstFactor({ tx, protectedRows }, userId, now());
+        await audit.record({ ...by, type: 'factors.approved', outcome: 'success', subjectId: userId }, tx);
+      });
+    },
+
+    /** Users who need the approval, the newest first. */
+    async waiting(): Promise<{ id: string; username: string; requestedAt: Date }[]> {
+      const rows = await db.firstFactorApproval.findMany({
+        where: { requestedAt: { not: null }, user: { isActive: true } },
+        select: { requestedAt: true, user: { select: { id: true, username: true } } },
+        orderBy: { requestedAt: 'desc' },
+        take: limits.firstEnrolment.maxListed,
+      });
+      return rows.flatMap(({ requestedAt, user }) => (requestedAt ? [{ ...user, requestedAt }] : []));
+    },
+  };
+}
+
+async function isAllowed(
+  dependencies: FirstEnrolmentDependencies,
+  account: Subject,
+  factors: PresentFactors,
+): Promise<boolean> {
+  const { now, settings } = dependencies;
+  const rule = settings().first_factor;
+  if (hasFactor(factors)) return true;
+  if (await isAfterReset(dependencies, account)) return false;
+  if (rule === 'open') return true;
+  if (rule === 'window' && (await isInWindow(dependencies, account.createdAt))) return true;
+  const { allowedUntil } = await stateOf(dependencies, account.id);
+  return allowedUntil !== null && allowedUntil > now();
+}
+
+async function isInWindow(
+  { now, settings, requiredSince }: FirstEnrolmentDependencies,
+  createdAt: Date,
+): Promise<boolean> {
+  const since = Math.max(createdAt.getTime(), (await requiredSince())?.getTime() ?? 0);
+  return now().getTime() < since + settings().first_factor_days * DAY_MS;
+}
+
+async function isAfterReset(dependencies: StateDependencies, account: Subject): Promise<boolean> {
+  return isStaff(account) && (await stateOf(dependencies, account.id)).resetByMailAt !== null;
+}
+
+async function requestApproval(
+  { db, now, audit, protectedRows }: FirstEnrolmentDependencies,
+  userId: string,
+  by: Actor,
+): Promise<void> {
+  if ((await stateOf({ db, protectedRows }, userId)).requestedAt !== null) return;
+  const requestedAt = now();
+  await transaction(db, async (tx) => {
+    await tx.firstFactorApproval.upsert({
+      where: { userId },
+      create: { userId, requestedAt },
+      update: { requestedAt },
+    });
+    await audit.record({ ...by, type: 'factors.approval-requested', outcome: 'success', subjectId: userId }, tx);
+  });
+}
+
+type StateDependencies = Pick<FirstEnrolmentDependencies, 'db' | 'protectedRows'>;
+
+async function stateOf({ db, protectedRows }: StateDependencies, userId: string): Promise<FirstEnrolmentState> {
+  const row = await db.firstFactorApproval.findUnique({ where: { userId } });
+  if (!row) return { requestedAt: null, allowedUntil: null, resetByMailAt: null };
+  const { requestedAt, allowedUntil, resetByMailAt, mac } = row;
+  const isGenuine = allowedUntil === null || protectedRows.isGenuine(TABLE, row, mac);
+  return { requestedAt, allowedUntil: isGenuine ? allowedUntil : null, resetByMailAt };
+}
+
+function hasFactor({ totp, passkeys, phone }: PresentFactors): boolean {
+  return totp || passkeys > 0 || phone !== undefined;
+}
+
+/** What the user does next. */
+function afterResetText({ username }: Subject) {
+  return {
+    message: t('approval.after-reset'),
+    advice: t('approval.after-reset-advice', { command: `gatehouse user allow-factor ${username}` }),
+  };
+}
+
+/**
+ * Ends the need for an approval after a reset by mail. Called in the transaction that stores a factor, after which the password
+ * alone proves nothing any more.
+ */
+export async function clearResetByMail(db: Db | Tx, userId: string): Promise<void> {
+  await db.firstFactorApproval.updateMany({
+    where: { userId, resetByMailAt: { not: null } },
+    data: { resetByMailAt: null },
+  });
+}
+
+interface ApprovalWrite {
+  tx: Tx;
+  protectedRows: ProtectedRows;
+}
+
+/** An administrator lets the user set up a first factor. */
+async function allowFirstFactor(write: ApprovalWrite, userId: string, at: Date): Promise<void> {
+  await allowReplacement(write, userId, at);
+  await clearResetByMail(write.tx, userId);
+}
+
+/** Lets the user set up a factor in place of those that an administrator has removed, unless a reset by mail came before. */
+export async function allowReplacement({ tx, protectedRows }: ApprovalWrite, userId: string, at: Date): Promise<void> {
+  const allowedUntil = new Date(at.getTime() + limits.firstEnrolment.allowedDays * DAY_MS);
+  const mac = protectedRows.macOf(TABLE, { userId, allowedUntil });
+  const change = { allowedUntil, requestedAt: null, mac };
+  await tx.firstFactorApproval.upsert({ where: { userId }, create: { userId, ...change }, update: change });
+}

@@ -1,0 +1,277 @@
+// Lockout and brute-force protection of the password: which attempts are allowed, which need a CAPTCHA, and whether an
+// account is locked. Only failures count. Running attempts count as failed, but others wait for their result in
+// the queue. So many correct sign-ins of one address all succeed, and parallel guesses get no additional attempts.
+// A second count belongs to the account, whatever name is typed; at its limit the response is that to a wrong password, because a wait
+// would tell that two names belong together.
+
+import { limits } from '../../base/limits.ts';
+import type { Account } from '../accounts/account.ts';
+import { nameKey } from '../accounts/names.ts';
+import type { AttemptCounters, Begun } from './attempt-counters.ts';
+import { addressBlock, siteBlock } from './network-limits.ts';
+import type { PolicyName } from './policies.ts';
+import type { RateLimits } from './rate-limits.ts';
+import type { AttemptStep, SignInQueue } from './sign-in-queue.ts';
+
+export interface PasswordAttempt {
+  /** As typed: existing and unknown names are counted alike, so that a lockout does not tell which accounts exist. */
+  login: string;
+  /** Id of the account with this login, if there is one: its names share a count. */
+  accountId?: string | undefined;
+  address: string;
+  /** Id of a known browser of the account; it has its own counter. */
+  knownBrowser?: string | undefined;
+  /** Checks the solution of the CAPTCHA, which is accepted once. Undefined where the page offers none. */
+  solvesCaptcha?: (() => Promise<boolean>) | undefined;
+}
+
+export type AttemptVerdict<T> =
+  /** The password was checked. */
+  | { outcome: 'checked'; result: T }
+  | { outcome: 'captcha' }
+  | { outcome: 'wait'; retryAfterSeconds: number }
+  /** Too many attempts wait for their turn. */
+  | { outcome: 'busy'; retryAfterSeconds: number };
+
+/**
+ * Checks the password. `isLocked`: too many attempts failed under another name of the account; then it must fail after the
+ * same work.
+ */
+export type CheckAttempt<T> = (isLocked: boolean) => Promise<T>;
+
+export type Lockout = ReturnType<typeof createLockout>;
+
+/** A login of an account under which too many passwords were wrong. */
+export interface Lock {
+  by: LoginKind;
+  /** How long a new browser waits. */
+  seconds: number;
+}
+
+/** `all`: username and email address together. */
+type LoginKind = 'username' | 'email' | 'all';
+
+/** An account signs in by its username or its email address. */
+export type LockableAccount = Pick<Account, 'id' | 'username' | 'email'>;
+
+export interface LockoutDependencies {
+  rateLimits: RateLimits;
+  counters: AttemptCounters;
+  queue: SignInQueue;
+}
+
+/** A counter that an attempt uses. */
+interface Count {
+  policy: PolicyName;
+  key: string;
+  /** Failures after which a CAPTCHA is required, if it depends on this counter. */
+  captchaAfter?: number;
+}
+
+type BeginOutcome =
+  | { outcome: 'begun'; isLocked: boolean; counts: Count[] }
+  | { outcome: 'in-flight'; count: Count }
+  | { outcome: 'captcha' }
+  | { outcome: 'wait'; retryAfterSeconds: number };
+
+const WHOLE_SERVER = 'all';
+const BUSY_SECONDS = 3;
+const { captchaAfterFailures } = limits.rateLimits;
+
+export function createLockout(dependencies: LockoutDependencies) {
+  const { rateLimits, counters, queue } = dependencies;
+  return {
+    /** Whether the page should display a CAPTCHA. */
+    needsCaptcha: (attempt: PasswordAttempt): Promise<boolean> => needsCaptcha(dependencies, attempt),
+
+    /** Counts the attempt when its turn comes, checks the password if that is allowed, and removes the count if the password was correct. */
+    async attempt<T extends { isRight: boolean }>(
+      attempt: PasswordAttempt,
+      check: CheckAttempt<T>,
+    ): Promise<AttemptVerdict<T>> {
+      const captcha = { isSolved: false };
+      const place = {
+        address: addressBlock(attempt.address),
+        isKnownBrowser: attempt.knownBrowser !== undefined,
+        counters: countsOf(attempt).map(nameOf),
+      };
+      const verdict = await queue.run(place, () => step(dependencies, attempt, captcha, check));
+      return verdict === 'busy' ? { outcome: 'busy', retryAfterSeconds: BUSY_SECONDS } : verdict;
+    },
+
+    /** Ends the lockout of an account under each of its logins: by an administrator or a mailed link. */
+    async unlock(account: LockableAccount): Promise<void> {
+      for (const { policy, key } of namesOf(account)) await rateLimits.reset(policy, key);
+    },
+
+    /** How many seconds a new browser has to wait for this account under any of its logins; 0 when it is not locked. */
+    lockedSeconds: async (account: LockableAccount): Promise<number> =>
+      Math.max(0, ...(await locksOf(counters, account)).map(({ seconds }) => seconds)),
+    /** The logins under which the account is locked now. */
+    locks: (account: LockableAccount): Promise<Lock[]> => locksOf(counters, account),
+  };
+}
+
+/** One turn of an attempt: starts it if its limits allow it now, checks the password, and records the result. */
+async function step<T extends { isRight: boolean }>(
+  dependencies: LockoutDependencies,
+  attempt: PasswordAttempt,
+  captcha: { isSolved: boolean },
+  check: CheckAttempt<T>,
+): Promise<AttemptStep<AttemptVerdict<T>>> {
+  const started = await begin(dependencies, attempt, captcha);
+  if (started.outcome === 'in-flight') return { waitsFor: nameOf(started.count) };
+  if (started.outcome !== 'begun') return { done: started };
+  let result: T;
+  try {
+    result = await check(started.isLocked);
+  } catch (error) {
+    // The password was not checked.
+    await Promise.all(started.counts.map(({ policy, key }) => dependencies.counters.withdraw(policy, key)));
+    throw error;
+  }
+  if (result.isRight) await succeeded(dependencies, attempt, started.counts);
+  else await failed(dependencies, started.counts);
+  return { done: { outcome: 'checked', result } };
+}
+
+async function needsCaptcha({ rateLimits, counters }: LockoutDependencies, attempt: PasswordAttempt): Promise<boolean> {
+  if (attempt.knownBrowser) return false;
+  const [overall, ...failures] = await Promise.all([
+    rateLimits.peek('sign-in:overall', WHOLE_SERVER),
+    ...visibleCounts(attempt).map(
+      async ({ policy, key, captchaAfter = Number.POSITIVE_INFINITY }) =>
+        (await counters.failures(policy, key)) >= captchaAfter,
+    ),
+  ]);
+  return !overall.allowed || failures.includes(true);
+}
+
+async function begin(
+  dependencies: LockoutDependencies,
+  attempt: PasswordAttempt,
+  captcha: { isSolved: boolean },
+): Promise<BeginOutcome> {
+  const { rateLimits, counters } = dependencies;
+  const { knownBrowser, solvesCaptcha } = attempt;
+  if (knownBrowser || !solvesCaptcha || captcha.isSolved) return beginCounts(dependencies, attempt, 'with CAPTCHA');
+  if ((await rateLimits.peek('sign-in:overall', WHOLE_SERVER)).allowed) {
+    const result = await beginCounts(dependencies, attempt, 'without CAPTCHA');
+    if (result.outcome !== 'wait') return result;
+  }
+  // A wait that no CAPTCHA can shorten; then the page offers none.
+  const waits = await Promise.all(visibleCounts(attempt).map(({ policy, key }) => counters.waitSeconds(policy, key)));
+  const retryAfterSeconds = Math.max(...waits);
+  if (retryAfterSeconds > 0) return { outcome: 'wait', retryAfterSeconds };
+  captcha.isSolved = await solvesCaptcha();
+  return captcha.isSolved ? beginCounts(dependencies, attempt, 'with CAPTCHA') : { outcome: 'captcha' };
+}
+
+/** Counts the attempt with each of its counters, or with none when one does not allow it. */
+async function beginCounts(
+  { counters }: LockoutDependencies,
+  attempt: PasswordAttempt,
+  how: 'with CAPTCHA' | 'without CAPTCHA',
+): Promise<BeginOutcome> {
+  const belowOf = ({ captchaAfter }: Count) => (how === 'without CAPTCHA' ? captchaAfter : undefined);
+  const all = countsOf(attempt);
+  const peeked = await Promise.all(all.map((count) => counters.peek(count.policy, count.key, belowOf(count))));
+  for (const [index, count] of all.entries()) {
+    const obstacle = obstacleOf(count, peeked[index] as Begun);
+    if (obstacle) return obstacle;
+  }
+  const counts: Count[] = [];
+  for (const count of all) {
+    const counted = await counters.begin(count.policy, count.key, belowOf(count));
+    const obstacle = obstacleOf(count, counted);
+    if (obstacle) {
+      await Promise.all(counts.map(({ policy, key }) => counters.withdraw(policy, key)));
+      return obstacle;
+    }
+    if (counted.outcome === 'counted') counts.push(count);
+  }
+  return { outcome: 'begun', isLocked: counts.length < all.length, counts };
+}
+
+/** The reason why the attempt cannot start now; undefined when this counter allows it. */
+function obstacleOf(count: Count, begun: Begun): Exclude<BeginOutcome, { outcome: 'begun' }> | undefined {
+  // The limit of all names together does not stop the attempt; it continues, and fails (policies.ts).
+  if (begun.outcome === 'counted' || (begun.outcome === 'limit' && count.policy === 'sign-in:all-names'))
+    return undefined;
+  if (begun.outcome === 'in-flight') return { outcome: 'in-flight', count };
+  return { outcome: 'wait', retryAfterSeconds: begun.retryAfterSeconds };
+}
+
+async function failed({ rateLimits, counters }: LockoutDependencies, counts: Count[]): Promise<void> {
+  await Promise.all([
+    ...counts.map(({ policy, key }) => counters.failed(policy, key)),
+    rateLimits.consume('sign-in:overall', WHOLE_SERVER), // it only decides on the CAPTCHA
+  ]);
+}
+
+/** Ends the counts of the account that this attempt used: a known browser must not give an attacker new attempts. */
+async function succeeded(
+  { rateLimits, counters }: LockoutDependencies,
+  { address }: PasswordAttempt,
+  counts: Count[],
+): Promise<void> {
+  const networks = networksOf(address);
+  for (const { policy, key } of networks) await counters.withdraw(policy, key);
+  const others = counts.filter(({ policy }) => !networks.some((network) => network.policy === policy));
+  await Promise.all(others.map(({ policy, key }) => rateLimits.reset(policy, key)));
+}
+
+/** The counters of the network are first, because a machine over its limit must not lock more accounts. */
+function countsOf(attempt: PasswordAttempt): Count[] {
+  const { login, accountId, knownBrowser } = attempt;
+  if (knownBrowser) return visibleCounts(attempt);
+  // Counted for unknown logins too, so that a known one takes no longer.
+  const key = accountId ?? `unknown:${nameKey(login)}`;
+  return [...visibleCounts(attempt), { policy: 'sign-in:all-names', key }];
+}
+
+/** The counters whose limits the response reveals. */
+function visibleCounts({ login, address, knownBrowser }: PasswordAttempt): Count[] {
+  return [
+    ...networksOf(address),
+    knownBrowser
+      ? { policy: 'sign-in:known-browser', key: knownBrowser }
+      : { policy: 'sign-in:account', key: nameKey(login), captchaAfter: captchaAfterFailures.account },
+  ];
+}
+
+/** An IPv6 sender is counted twice (network-limits.ts). */
+function networksOf(address: string): Count[] {
+  const { address: captchaAfter } = captchaAfterFailures;
+  const site = siteBlock(address);
+  const own: Count = { policy: 'sign-in:address', key: addressBlock(address), captchaAfter };
+  const ofSite: Count = {
+    policy: 'sign-in:site',
+    key: site,
+    captchaAfter: captchaAfter * limits.rateLimits.siteFactor,
+  };
+  return site.endsWith('/48') ? [own, ofSite] : [own];
+}
+
+function nameOf({ policy, key }: Pick<Count, 'policy' | 'key'>): string {
+  return `${policy} ${key}`;
+}
+
+async function locksOf(counters: AttemptCounters, account: LockableAccount): Promise<Lock[]> {
+  const all = namesOf(account).map(async ({ by, policy, key }) => ({
+    by,
+    seconds: await counters.waitSeconds(policy, key),
+  }));
+  return (await Promise.all(all)).filter(({ seconds }) => seconds > 0);
+}
+
+/** The counters of an account: one for each of its logins, and the one for all. */
+function namesOf({ id, username, email }: LockableAccount): { by: LoginKind; policy: PolicyName; key: string }[] {
+  const name = nameKey(username);
+  const address = email === null ? name : nameKey(email);
+  return [
+    { by: 'username', policy: 'sign-in:account', key: name },
+    ...(address === name ? [] : [{ by: 'email', policy: 'sign-in:account', key: address } as const]),
+    { by: 'all', policy: 'sign-in:all-names', key: id },
+  ];
+}

@@ -1,0 +1,235 @@
+// Rate limit counters, shared by all instances. Each attempt is one statement that is atomic under the row lock, so that exactly the
+// allowed number of parallel attempts pass. rate-limiter-flexible is not used: its Prisma store needs two or three
+// statements, its own column type and timer, and has no exponential backoff.
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import { sha256 } from '../../base/platform/random.ts';
+import type { Db } from '../../base/storage/database.ts';
+import { hotStatements, type Sql } from '../../base/storage/statements.ts';
+import { addressBlock, siteBlock } from './network-limits.ts';
+import { type Backoff, ofSite, type PolicyName, policies, type Window } from './policies.ts';
+
+export interface Verdict {
+  allowed: boolean;
+  /** How long to wait; 0 when allowed. */
+  retryAfterSeconds: number;
+}
+
+/**
+ * Whose attempts are counted: the network address of the sender, for an IPv6 sender also the largest network of one customer, with
+ * `siteFactor` times the points. `about`: what each address is counted apart for, such as a client.
+ */
+export interface NetworkKey {
+  address: string;
+  about?: string;
+}
+
+export type RateLimits = ReturnType<typeof createRateLimits>;
+
+interface Row {
+  points: number;
+}
+
+interface StoredCounter extends Row {
+  expiresAt: number;
+  inFlight: number;
+  inFlightUntil: number;
+}
+
+export interface Counter {
+  /** Failures and attempts in flight. */
+  points: number;
+  remainingMs: number;
+  inFlight: number;
+}
+
+/** Attempts begun and not decided; those of a stopped server are no longer in flight after a while (attempt-counters.ts). */
+const IN_FLIGHT = 'CASE WHEN rate_limits.in_flight_until > ? THEN rate_limits.in_flight ELSE 0 END';
+const NEW_ROW = 'INSERT INTO rate_limits (key, points, expires_at, in_flight, in_flight_until) VALUES (?, 1, ?, ?, ?)';
+const COUNT_IN_FLIGHT = `in_flight = ${IN_FLIGHT} + excluded.in_flight, in_flight_until = excluded.in_flight_until`;
+
+// Plain statements: every sign-in runs several of them.
+export const statements = hotStatements('rate-limits', {
+  window: `${NEW_ROW}
+    ON CONFLICT (key) DO UPDATE SET
+      points = CASE WHEN rate_limits.expires_at <= ? THEN 1 + ${IN_FLIGHT} ELSE rate_limits.points + 1 END,
+      expires_at = CASE WHEN rate_limits.expires_at <= ? THEN excluded.expires_at ELSE rate_limits.expires_at END,
+      ${COUNT_IN_FLIGHT}
+    WHERE rate_limits.points < ? OR rate_limits.expires_at <= ?
+    RETURNING points`,
+  backoff: `${NEW_ROW}
+    ON CONFLICT (key) DO UPDATE SET
+      points = CASE WHEN rate_limits.expires_at <= ? THEN 1
+        WHEN rate_limits.points < ? THEN rate_limits.points + 1 ELSE rate_limits.points END,
+      expires_at = excluded.expires_at + CASE
+        WHEN rate_limits.expires_at <= ? OR rate_limits.points + 1 < ? THEN 0
+        WHEN rate_limits.points + 1 - ? >= ? THEN CAST(? AS BIGINT)
+        ELSE CAST(? AS BIGINT) * (1 << (rate_limits.points + 1 - ?)) END,
+      ${COUNT_IN_FLIGHT}
+    WHERE (rate_limits.points < ? OR rate_limits.expires_at <= ?)
+      AND (rate_limits.points < ? OR rate_limits.expires_at - ? <= ?)
+    RETURNING points`,
+  find: `SELECT points, expires_at AS "expiresAt", in_flight AS "inFlight", in_flight_until AS "inFlightUntil"
+    FROM rate_limits WHERE key = ?`,
+});
+
+const MAX_POINTS = 2 ** 31 - 1;
+const ALLOWED: Verdict = { allowed: true, retryAfterSeconds: 0 };
+
+export interface RateLimitsDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  /** The setting `rate_limits`: false only for load tests. */
+  isEnabled?: () => boolean;
+}
+
+/** The counters of every policy; with rate limits off, every attempt is allowed. */
+export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateLimitsDependencies) {
+  const counters = { db, sql, now };
+  return {
+    /** Counts one attempt and decides whether it is allowed. Call it before the work that it protects. */
+    async consume(name: PolicyName, key: string | NetworkKey): Promise<Verdict> {
+      if (!isEnabled()) return ALLOWED;
+      // The address first, so that one that is over its limit does not use up that of its site.
+      for (const { id, policy } of countersOf(name, key)) {
+        if (await countAttempt(counters, id, policy)) continue;
+        const verdict = await peekRow(counters, id, policy);
+        // An attempt that was not counted is not allowed, also when the pause has ended since.
+        return verdict.allowed ? { allowed: false, retryAfterSeconds: 1 } : verdict;
+      }
+      return ALLOWED;
+    },
+    /** Uncounts one attempt, because it was not a failure. */
+    async refund(name: PolicyName, key: string | NetworkKey): Promise<void> {
+      if (!isEnabled()) return;
+      await db.rateLimit.updateMany({
+        where: { key: { in: countersOf(name, key).map(({ id }) => id) }, points: { gt: 0 } },
+        data: { points: { decrement: 1 } },
+      });
+    },
+    /** Deletes the counter: the password was right, or the account is unlocked. */
+    async reset(name: PolicyName, key: string): Promise<void> {
+      await db.rateLimit.deleteMany({ where: { key: rowId(name, key) } });
+    },
+    /** Attempts counted now, without counting one. */
+    async count(name: PolicyName, key: string): Promise<number> {
+      return isEnabled() ? ((await findCounter(counters, rowId(name, key), policies[name]))?.points ?? 0) : 0;
+    },
+    /** The verdict of `consume`, without counting. */
+    async peek(name: PolicyName, key: string | NetworkKey): Promise<Verdict> {
+      if (!isEnabled()) return ALLOWED;
+      for (const { id, policy } of countersOf(name, key)) {
+        const verdict = await peekRow(counters, id, policy);
+        if (!verdict.allowed) return verdict;
+      }
+      return ALLOWED;
+    },
+  };
+}
+
+export type Counters = { db: Db; sql: Sql; now: Clock };
+
+export interface CountOptions {
+  /** Counts the attempt only while fewer than so many are counted. */
+  below?: number | undefined;
+  /** The attempt is decided later, and is in flight until then, but no longer than this time (epoch milliseconds). */
+  inFlightUntil?: number | undefined;
+}
+
+/** Counts one attempt if the policy allows it; a rejected one changes nothing, so that one refund allows exactly one more. */
+export async function countAttempt(
+  counters: Counters,
+  id: string,
+  policy: Window | Backoff,
+  options: CountOptions = {},
+): Promise<boolean> {
+  if (await countOnce(counters, id, policy, options)) return true;
+  const [row] = await counters.sql.query<Record<keyof StoredCounter, number>>(statements.find, id);
+  const latest = latestEnd(counters, policy);
+  // A read first, so that a rejected attempt writes nothing.
+  if (Number(row?.expiresAt ?? 0) <= latest) {
+    // Attempts are left when another attempt has just begun the counter again, as below.
+    const allowed = policy.kind === 'window' ? policy.points : policy.freeAttempts;
+    return (
+      Number(row?.points ?? 0) < Math.min(allowed, options.below ?? MAX_POINTS) &&
+      countOnce(counters, id, policy, options)
+    );
+  }
+  const ahead = { key: id, expiresAt: { gt: latest } };
+  await counters.db.rateLimit.updateMany({ where: ahead, data: { points: 0, expiresAt: 0 } });
+  return countOnce(counters, id, policy, options);
+}
+
+/** No counter ends later; one that does was written before the clock was set back, and would lock a user out for as long as that. */
+function latestEnd({ now }: Pick<Counters, 'now'>, policy: Window | Backoff): number {
+  const seconds = policy.kind === 'window' ? policy.seconds : policy.maxSeconds + policy.forgetSeconds;
+  return now().getTime() + (seconds + limits.clock.instancesSeconds) * 1000;
+}
+
+async function countOnce(
+  { sql, now }: Counters,
+  id: string,
+  policy: Window | Backoff,
+  { below = MAX_POINTS, inFlightUntil }: CountOptions,
+): Promise<boolean> {
+  const at = now().getTime();
+  const inFlight = inFlightUntil === undefined ? [0, 0] : [1, inFlightUntil];
+  if (policy.kind === 'window') {
+    const { points, seconds, slides = false } = policy;
+    // A sliding window begins again with each attempt.
+    const renewedUntil = slides ? Number.MAX_SAFE_INTEGER : at;
+    const values = [id, at + seconds * 1000, ...inFlight, at, at, renewedUntil, at, Math.min(points, below), at];
+    return (await sql.query<Row>(statements.window, ...values)).length > 0;
+  }
+  // The row expires `forgetSeconds` after the end of the pause, so that the pause needs no column.
+  const { freeAttempts, baseSeconds, maxSeconds, forgetSeconds } = policy;
+  const forget = forgetSeconds * 1000;
+  const doublings = Math.ceil(Math.log2(maxSeconds / baseSeconds));
+  const points = [at, freeAttempts + doublings];
+  const pause = [at, freeAttempts, freeAttempts, doublings, maxSeconds * 1000, baseSeconds * 1000, freeAttempts];
+  const allowed = [below, at, freeAttempts, forget, at];
+  const values = [id, at + forget, ...inFlight, ...points, ...pause, at, ...allowed];
+  return (await sql.query<Row>(statements.backoff, ...values)).length > 0;
+}
+
+/** The counter of a row that has not expired. */
+export async function findCounter(
+  { sql, now }: Pick<Counters, 'sql' | 'now'>,
+  id: string,
+  policy: Window | Backoff,
+): Promise<Counter | undefined> {
+  const [row] = await sql.query<Record<keyof StoredCounter, number>>(statements.find, id);
+  const at = now().getTime();
+  const remainingMs = Number(row?.expiresAt ?? 0) - at;
+  if (!row || remainingMs <= 0 || Number(row.expiresAt) > latestEnd({ now }, policy)) return undefined;
+  const inFlight = Number(row.inFlightUntil) > at ? Number(row.inFlight) : 0;
+  return { points: Number(row.points), remainingMs, inFlight };
+}
+
+async function peekRow(counters: Counters, id: string, policy: Window | Backoff): Promise<Verdict> {
+  const row = await findCounter(counters, id, policy);
+  if (!row) return ALLOWED;
+  if (policy.kind === 'window') return row.points < policy.points ? ALLOWED : rejected(row.remainingMs);
+  const pauseMs = row.remainingMs - policy.forgetSeconds * 1000;
+  return row.points < policy.freeAttempts || pauseMs <= 0 ? ALLOWED : rejected(pauseMs);
+}
+
+/** The counters of a key: one, or for an IPv6 sender that of the address and that of the site. */
+function countersOf(name: PolicyName, key: string | NetworkKey): { id: string; policy: Window | Backoff }[] {
+  const policy = policies[name];
+  if (typeof key === 'string') return [{ id: rowId(name, key), policy }];
+  const idOf = (block: string) => rowId(name, key.about === undefined ? block : `${key.about}|${block}`);
+  const own = { id: idOf(addressBlock(key.address)), policy };
+  const site = siteBlock(key.address);
+  return site.endsWith('/48') && policy.kind === 'window' ? [own, { id: idOf(site), policy: ofSite(policy) }] : [own];
+}
+
+/** The primary key of a counter: hashed, because keys contain typed logins and IP addresses, and to get one length. */
+export function rowId(name: PolicyName, key: string): string {
+  return `${name}:${sha256(key)}`;
+}
+
+function rejected(milliseconds: number): Verdict {
+  return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(milliseconds / 1000)) };
+}

@@ -1,0 +1,214 @@
+// Decides who may change what. An actor gives, takes away and takes over only rights and roles that the actor has or has an
+// explicit right to manage (docs/roles.md). The console, the API, imports and invitations use it.
+
+import { AppError, forbidden, notFound } from '../../base/http/errors.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { ADMIN_ROLE, EVERYTHING, OWN_PREFIX, type OwnPermission } from './built-in.ts';
+import { extentOf, includesPermission, limitsOf, permits, type Rights } from './rights.ts';
+
+/** A change that an actor wants to make. */
+export type Change =
+  /** Permissions are put into a role or an application, or taken out. */
+  | { what: 'permissions'; permissions: readonly string[] }
+  /** A role is given, taken, changed or deleted. */
+  | { what: 'role'; role: { name: string; permissions: readonly string[] } }
+  /** A user's credentials, address, roles or state change, or the user gets help; `needs`: one of these permissions. */
+  | { what: 'user'; id: string; needs: readonly OwnPermission[] }
+  /** The application itself changes, by its client_id or entity ID. */
+  | { what: 'application'; identifier: string }
+  /** An access rule changes or ends that names these roles before or after; `isClosed`: before, it named none. */
+  | { what: 'access'; roles: readonly string[]; isClosed?: boolean }
+  /** An application gets to know the holders of some of these roles under another name. */
+  | { what: 'rename'; roles: readonly string[] };
+
+export type Authority = ReturnType<typeof createAuthority>;
+
+/** The rights and roles of an actor who is not an administrator. */
+interface ActorGrants {
+  rights: readonly string[];
+  roles: readonly string[];
+}
+
+/**
+ * With these an actor helps a user back in and gets nothing: the links go to the mailbox of the user. So roles without permissions in
+ * Gatehouse, which the actor neither has nor manages, do not stop a help desk.
+ */
+const RECOVERY: readonly OwnPermission[] = [
+  'gatehouse.users:reset-factors',
+  'gatehouse.users:reset-password',
+  'gatehouse.users:unlock',
+];
+
+const MORE_THAN_YOU = t('console.roles.problem.more-than-you');
+const noSuchUser = (id: string) => notFound({ message: t('console.person.unknown'), detail: { accountId: id } });
+
+export function createAuthority({ accounts }: { accounts: Accounts }) {
+  const actorRights = createActorRights({ accounts });
+  const { rightsOfActor, rolesOfActor, rightsOfUser, rolesOfUser } = actorRights;
+
+  return {
+    /** Every permission of a user; none for a disabled account. For `Actor.grantedRights`. */
+    rightsOfUser: (userId: string): Promise<'everything' | string[]> => rightsOfUser(userId),
+
+    /** Throws forbidden, or not_found for a user or an application outside the limits of the actor's permission. */
+    async assertMay(by: Actor, change: Change, tx?: Tx): Promise<void> {
+      const rights = await rightsOfActor(by, tx);
+      if (rights === 'everything') return;
+      if (change.what === 'permissions') return assertHolds(rights, change.permissions);
+      if (change.what === 'application') return assertCoversApplication(rights, change.identifier);
+      const actor = { rights, roles: await rolesOfActor(by, tx) };
+      if (change.what === 'role') return assertMayUseRole(actor, change.role);
+      if (change.what === 'access') return assertMayOpen(actor, change);
+      if (change.what === 'rename') return assertMayRename(actor, change.roles);
+      return assertMayChangeUser(actorRights, { by, actor }, change, tx);
+    },
+
+    /** Which users (by their roles) or applications the actor's permission covers; the condition of a list. */
+    async extent(by: Actor, permission: OwnPermission, tx?: Tx): Promise<'all' | string[]> {
+      return extentOf(await rightsOfActor(by, tx), permission);
+    },
+
+    /** Throws not_found unless the actor's permission covers this user. */
+    async assertCovers(by: Actor, permission: OwnPermission, userId: string): Promise<void> {
+      const rights = await rightsOfActor(by);
+      if (permits(rights, permission)) return;
+      if (!permits(rights, permission, { roles: await rolesOfUser(userId) })) throw noSuchUser(userId);
+    },
+
+    /** Of these roles, those that the actor may give and take. */
+    async assignable<R extends { name: string; permissions: readonly string[] }>(
+      by: Actor,
+      roles: readonly R[],
+    ): Promise<R[]> {
+      const rights = await rightsOfActor(by);
+      if (rights === 'everything') return [...roles];
+      const actor = { rights, roles: await rolesOfActor(by) };
+      return roles.filter((role) => mayUseRole(actor, role));
+    },
+  };
+}
+
+async function assertMayChangeUser(
+  { rightsOfUser, rolesOfUser }: ActorRights,
+  { by, actor }: { by: Actor; actor: ActorGrants },
+  { id, needs }: Extract<Change, { what: 'user' }>,
+  tx?: Tx,
+): Promise<void> {
+  const roles = await rolesOfUser(id, tx);
+  if (!needs.some((permission) => permits(actor.rights, permission, { roles }))) throw noSuchUser(id);
+  if (by.actorId === id && !by.grantedRights) return;
+  // A disabled account may be enabled again, so its permissions count.
+  const target = await rightsOfUser(id, { includeDisabled: true }, tx);
+  if (target === 'everything' || !holdsOwn(actor, target)) throw forbidden('forbidden', { message: MORE_THAN_YOU });
+  if (needs.some((permission) => RECOVERY.includes(permission))) return;
+  const other = roles.find((name) => !mayManageRole(actor, name, needs));
+  if (other !== undefined) {
+    const message = t('console.roles.problem.other-role', { role: other });
+    throw forbidden('forbidden', { message });
+  }
+}
+
+/**
+ * Whether the actor may give, take or change the role, and change its members: the actor has the role, or an explicit
+ * right to manage it. A permission of `needs` that is limited to the members of the role is such a right.
+ */
+function mayManageRole({ rights, roles }: ActorGrants, name: string, needs: readonly OwnPermission[]): boolean {
+  if (roles.includes(name) || permits(rights, 'gatehouse.roles:manage', { roles: [name] })) return true;
+  return needs.some((permission) => limitsOf(rights, permission).some((limit) => limit.name === name));
+}
+
+/** Only administrators manage the role `admin`, and a role with rights in Gatehouse takes these rights. */
+function mayUseRole(
+  actor: ActorGrants,
+  { name, permissions }: { name: string; permissions: readonly string[] },
+): boolean {
+  return name !== ADMIN_ROLE && holdsOwn(actor, permissions) && mayManageRole(actor, name, ['gatehouse.users:write']);
+}
+
+/** Whether the actor has all of these permissions that are for Gatehouse. */
+function holdsOwn({ rights }: ActorGrants, permissions: readonly string[]): boolean {
+  return permissions.every((one) => !one.startsWith(OWN_PREFIX) || includesPermission(rights, one));
+}
+
+function assertMayUseRole(actor: ActorGrants, role: { name: string; permissions: readonly string[] }): void {
+  if (mayUseRole(actor, role)) return;
+  const message = t('console.roles.problem.not-yours', { role: role.name });
+  throw forbidden('forbidden', { message, detail: { role: role.name } });
+}
+
+function assertMayOpen(
+  actor: ActorGrants,
+  { roles, isClosed = false }: { roles: readonly string[]; isClosed?: boolean },
+): void {
+  // The roles of the rule were deleted, so no single role gives the right to open it again.
+  if (isClosed && !permits(actor.rights, 'gatehouse.roles:manage')) {
+    throw forbidden('forbidden', { message: t('console.roles.problem.closed') });
+  }
+  const other = roles.find((name) => !mayManageRole(actor, name, []));
+  if (other === undefined) return;
+  const message = t('console.roles.problem.access-role', { role: other });
+  throw forbidden('forbidden', { message });
+}
+
+function assertMayRename(actor: ActorGrants, roles: readonly string[]): void {
+  const other = roles.find((name) => !mayManageRole(actor, name, []));
+  if (other === undefined) return;
+  const message = t('console.roles.problem.renamed-role', { role: other });
+  throw forbidden('forbidden', { message });
+}
+
+function assertHolds(rights: Rights, permissions: readonly string[]): void {
+  const missing = permissions.filter((permission) => !includesPermission(rights, permission));
+  if (missing.length === 0) return;
+  throw forbidden('forbidden', { message: t('console.roles.problem.grant'), detail: { missing } });
+}
+
+function assertCoversApplication(rights: Rights, identifier: string): void {
+  if (permits(rights, 'gatehouse.applications:write', { application: identifier })) return;
+  throw notFound({ message: t('console.roles.problem.no-application'), detail: { identifier } });
+}
+
+/** The result of a check that threw: false for forbidden and not_found. Throws any other error again. */
+export function falseIfForbidden(error: unknown): false {
+  if (error instanceof AppError && [403, 404].includes(error.status)) return false;
+  throw error;
+}
+
+type ActorRights = ReturnType<typeof createActorRights>;
+
+function createActorRights({ accounts }: { accounts: Accounts }) {
+  const rightsOfUser: (
+    userId: string,
+    options?: { includeDisabled?: boolean },
+    tx?: Tx,
+  ) => Promise<'everything' | string[]> = async (userId, { includeDisabled = false } = {}, tx) => {
+    const account = await accounts.find(userId, tx);
+    if (!account || !(account.isActive || includeDisabled)) return [];
+    // Administrators have every permission, also those of applications that none of their roles lists.
+    return account.roles.includes(ADMIN_ROLE) ? EVERYTHING : [...account.permissions];
+  };
+
+  return {
+    /** Every permission of a user; none for a disabled account, unless `includeDisabled`. */
+    rightsOfUser,
+
+    async rightsOfActor({ actorId, grantedRights }: Actor, tx?: Tx): Promise<Rights> {
+      if (grantedRights) return grantedRights;
+      // No actor: the command line, the configuration file, or the server itself.
+      return actorId === undefined ? 'everything' : rightsOfUser(actorId, {}, tx);
+    },
+
+    async rolesOfUser(userId: string, tx?: Tx): Promise<readonly string[]> {
+      return (await accounts.find(userId, tx))?.roles ?? [];
+    },
+
+    /** The actor's own roles; none for a disabled account, or an application that acts without a user. */
+    async rolesOfActor({ actorId }: Actor, tx?: Tx): Promise<readonly string[]> {
+      const account = actorId === undefined ? undefined : await accounts.find(actorId, tx);
+      return account?.isActive ? account.roles : [];
+    },
+  };
+}

@@ -1,0 +1,100 @@
+// The roles that a user has by the groups of an upstream (`user_roles.via` = "connection:ID"). A role that was granted directly as
+// well stays when the group is gone.
+
+import { conflict } from '../../base/http/errors.ts';
+import { type Db, type Tx, withinTransaction } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { isLastAdmin } from './assign-roles.ts';
+import { ADMIN_ROLE } from './built-in.ts';
+import { grantRow } from './protected-grants.ts';
+
+export interface ConnectionRoles {
+  connectionId: string;
+  /** Identifiers of the roles that the groups of the user give now. */
+  roleIds: readonly string[];
+}
+
+export type SetConnectionRoles = (
+  userId: string,
+  roles: ConnectionRoles,
+  by?: Actor,
+  tx?: Tx,
+) => Promise<{ added: string[]; removed: string[] }>;
+
+export interface ConnectionRolesDependencies {
+  db: Db;
+  audit: Audit;
+  protectedRows: ProtectedRows;
+  /** Called in the transaction in which a user got or lost a role. */
+  logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
+}
+
+/**
+ * Makes these the user's roles by the connection; returns the names of those that were added and removed. The last administrator
+ * stays one.
+ */
+export function createSetConnectionRoles({
+  db,
+  audit,
+  protectedRows,
+  logoutOnRoleChange,
+}: ConnectionRolesDependencies): SetConnectionRoles {
+  return (userId, { connectionId, roleIds }, by = {}, outer) =>
+    withinTransaction(db, outer, async (tx) => {
+      const via = `connection:${connectionId}`;
+      const rows = await tx.userRole.findMany({ where: { userId, via }, select: { roleId: true, mac: true } });
+      if (rows.length + roleIds.length === 0) return { added: [], removed: [] };
+      const involved = [...roleIds, ...rows.map(({ roleId }) => roleId)];
+      const named = await tx.role.findMany({ where: { id: { in: involved } }, select: { id: true, name: true } });
+      const roles = named.filter(({ id }) => roleIds.includes(id));
+      const held = rows.filter((row) =>
+        protectedRows.isGenuine('user_roles', { userId, roleId: row.roleId, via }, row.mac),
+      );
+      const added = roles.filter(({ id }) => !held.some(({ roleId }) => roleId === id));
+      const removed: { roleId: string; name: string }[] = [];
+      for (const { roleId } of rows) {
+        if (roles.some(({ id }) => id === roleId)) continue;
+        const role = named.find(({ id }) => id === roleId);
+        if (!role) continue; // its grants ended with it
+        const isDirectToo = (await tx.userRole.count({ where: { userId, roleId, via: { not: via } } })) > 0;
+        if (role.name === ADMIN_ROLE && !isDirectToo && (await isLastAdmin(userId, protectedRows, tx))) continue;
+        removed.push({ roleId, name: role.name });
+      }
+      for (const { id: roleId } of added) {
+        const row = grantRow({ userId, roleId, via }, protectedRows);
+        const where = { userId_roleId_via: { userId, roleId, via } };
+        await tx.userRole.upsert({ where, create: row, update: row });
+      }
+      for (const { roleId } of removed) await tx.userRole.deleteMany({ where: { userId, roleId, via } });
+      const about = { ...by, outcome: 'success', subjectId: userId } as const;
+      for (const { name: roleName } of added)
+        await audit.record({ ...about, type: 'role.assigned', data: { roleName, via } }, tx);
+      for (const { name: roleName } of removed)
+        await audit.record({ ...about, type: 'role.unassigned', data: { roleName, via } }, tx);
+      if (added.length + removed.length > 0) await logoutOnRoleChange(userId, by, tx);
+      return { added: added.map(({ name }) => name), removed: removed.map(({ name }) => name) };
+    });
+}
+
+/** Takes every role that users have by this connection, before it is deleted. Throws last_admin (409). */
+export async function takeConnectionRoles(
+  { audit, protectedRows }: Pick<ConnectionRolesDependencies, 'audit' | 'protectedRows'>,
+  connectionId: string,
+  by: Actor,
+  tx: Tx,
+): Promise<void> {
+  const via = `connection:${connectionId}`;
+  const rows = await tx.userRole.findMany({
+    where: { via },
+    select: { userId: true, roleId: true, role: { select: { name: true } } },
+  });
+  for (const { userId, roleId, role } of rows) {
+    const wasAdmin = role.name === ADMIN_ROLE && (await isLastAdmin(userId, protectedRows, tx));
+    await tx.userRole.deleteMany({ where: { userId, roleId, via } });
+    const isDirectToo = wasAdmin && (await tx.userRole.count({ where: { userId, roleId } })) > 0;
+    if (wasAdmin && !isDirectToo) throw conflict('last_admin');
+    const data = { roleName: role.name, via };
+    await audit.record({ ...by, type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
+  }
+}

@@ -1,0 +1,63 @@
+// Writes the MACs of grants and roles (base/storage/protected-rows.ts); people/accounts/account.ts verifies them.
+
+import type { Tx } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { type Role, roleById, roleNamed } from './role.ts';
+
+export interface Grant {
+  userId: string;
+  roleId: string;
+  /** Empty if granted directly. */
+  via: string;
+}
+
+/** The row of a grant, with its MAC. */
+export function grantRow({ userId, roleId, via }: Grant, protectedRows: ProtectedRows) {
+  return { userId, roleId, via, mac: protectedRows.macOf('user_roles', { userId, roleId, via }) };
+}
+
+export function isGenuineGrant(
+  { userId, roleId, via, mac }: Grant & { mac: string },
+  { isGenuine }: ProtectedRows,
+): boolean {
+  return isGenuine('user_roles', { userId, roleId, via }, mac);
+}
+
+/** Stores the MAC of a role's name and permissions; call it after each change of either. */
+export async function protectRole(id: string, protectedRows: ProtectedRows, tx: Tx): Promise<void> {
+  const { name, permissions } = await roleById(id, tx);
+  const mac = protectedRows.macOf('roles', { id, name, permissions });
+  await tx.role.update({ where: { id }, data: { mac }, select: { id: true } });
+}
+
+/**
+ * The role before a change; throws not_found (404). A role with a wrong MAC has no permissions here, so that a change of another
+ * field does not give them a valid MAC.
+ */
+export async function genuineRole(name: string, protectedRows: ProtectedRows, tx: Tx): Promise<Role> {
+  const role = await roleNamed(name, tx);
+  return (await isGenuineRole(role, protectedRows, tx)) ? role : { ...role, permissions: [] };
+}
+
+/** Runs a change of the permissions of these roles, and stores the MACs of those that this server wrote before. */
+export async function withNewRoleMacs(
+  roleIds: readonly string[],
+  protectedRows: ProtectedRows,
+  tx: Tx,
+  change: () => Promise<void>,
+): Promise<void> {
+  const genuine: string[] = [];
+  for (const id of roleIds) if (await isGenuineRole(await roleById(id, tx), protectedRows, tx)) genuine.push(id);
+  await change();
+  for (const id of genuine) await protectRole(id, protectedRows, tx);
+}
+
+/** Whether this server wrote the role with these permissions; raises an alarm if not. */
+export async function isGenuineRole(
+  { id, name, permissions }: Role,
+  protectedRows: ProtectedRows,
+  tx: Tx,
+): Promise<boolean> {
+  const { mac } = await tx.role.findUniqueOrThrow({ where: { id }, select: { mac: true } });
+  return protectedRows.isGenuine('roles', { id, name, permissions }, mac);
+}

@@ -1,0 +1,19 @@
+// The periodic jobs of the logout.
+
+import { limits } from '../../base/limits.ts';
+import type { JobQueue } from '../../core/jobs/queue.ts';
+import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
+
+export const LOGOUT_JOB = 'logout-deliveries';
+
+export interface LogoutJobsDependencies {
+  deliveries: JobQueue;
+  finishAbandoned: ScheduledJob['run'];
+}
+
+export function logoutJobs({ deliveries, finishAbandoned }: LogoutJobsDependencies): ScheduledJob[] {
+  return [
+    { name: LOGOUT_JOB, everySeconds: limits.delivery.pollSeconds, ...deliveries },
+    { name: 'abandoned-sign-outs', everySeconds: 30, run: finishAbandoned },
+  ];
+}

@@ -1,0 +1,211 @@
+// A logout run and its participants, as rows and as values, and the audit event of each outcome.
+
+import { randomId } from '../../base/platform/random.ts';
+import type { Db } from '../../base/storage/database.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import type { AuditInput } from '../../core/audit/audit.ts';
+import type { NameId } from '../saml/messages/name-id.ts';
+import type { LogoutBrowser } from './front-channel/logout-browser.ts';
+import type { ParticipantState, ParticipantStatus, ProbeResult } from './front-channel/next-step.ts';
+
+/** The data of a LogoutRequest that its LogoutResponse needs. */
+export interface LogoutRequestContext {
+  /** ID of the LogoutRequest. */
+  requestId: string;
+  binding: 'redirect' | 'post';
+  relayState?: string | undefined;
+}
+
+/** How a logout run ends for the browser. Stored as JSON. */
+export type LogoutCompletion =
+  /** With the result page. */
+  | { kind: 'page' }
+  /** With the post_logout_redirect_uri of a relying party. */
+  | { kind: 'oidc'; uri: string }
+  /** With the LogoutResponse to an upstream identity provider, which this path sends; `?partial=1` when an application failed. */
+  | { kind: 'upstream'; path: string }
+  /** With the LogoutResponse to a service provider. */
+  | ({ kind: 'saml'; entityId: string } & LogoutRequestContext);
+
+/** What identifies the session at the application: `sid`, or NameID and SessionIndex. Stored as JSON. */
+export interface ParticipantData {
+  sid?: string | undefined;
+  nameId?: NameId;
+  sessionIndex?: string;
+  /** The service provider also has a SOAP endpoint, for when the browser does not reach it. */
+  hasSoap?: boolean;
+  /** Of an upstream identity provider: the row of the session there. */
+  upstreamSession?: string;
+  /** The user decides whether the logout continues at the upstream. */
+  asksUser?: boolean;
+}
+
+/** An application that takes part in the ended session, or the upstream identity provider that it came from. */
+export interface Participant extends ParticipantStatus {
+  runId: string;
+  clientId: string;
+  protocol: 'oidc' | 'saml';
+  name: string;
+  data: ParticipantData;
+  reason: string | undefined;
+}
+
+export type NewParticipant = Pick<Participant, 'clientId' | 'protocol' | 'name' | 'channel' | 'data' | 'state'> & {
+  reason?: string;
+};
+
+export interface LogoutRun {
+  id: string;
+  userId: string;
+  /** client_id or entity ID of the application that began the logout. */
+  initiator: string | undefined;
+  completion: LogoutCompletion;
+  /** The languages that its request asked for. */
+  languages: string[];
+  createdAt: Date;
+  isFinished: boolean;
+  participants: Participant[];
+}
+
+export interface NewRun {
+  userId: string;
+  reason: string;
+  initiator: string | undefined;
+  participants: NewParticipant[];
+  /** The browser that runs the front-channel steps; undefined: there are deliveries only. */
+  frontChannel: FrontChannel | undefined;
+}
+
+/** A front-channel logout: the browser that runs through it, and how it ends. */
+export interface FrontChannel {
+  browser: LogoutBrowser;
+  /** The session of this browser, where several end. */
+  sessionUid?: string;
+  completion: LogoutCompletion;
+  /** The languages that the request asks for. */
+  languages?: string[];
+}
+
+/** A new logout run, and how its participants are notified. */
+export interface RunRef {
+  id: string;
+  /** Number of applications, and upstreams, that the browser has to visit. */
+  browserSteps: number;
+  /** Number of applications that are notified by deliveries. */
+  deliveries: number;
+  /** Names of the applications that are being notified, with or without the browser. */
+  notified: string[];
+  /** Names of the applications that cannot be notified. */
+  notNotified: string[];
+}
+
+/** The reason of the application that began the logout. Stored, so the text stays. */
+export const INITIATOR = 'asked';
+
+/** The names under which two states are stored and audited. Rows and audit entries hold them, so they stay. */
+const STORED_NAMES: Partial<Record<ParticipantState, string>> = { sent: 'asked', notified: 'told' };
+
+export function storedState(state: ParticipantState): string {
+  return STORED_NAMES[state] ?? state;
+}
+
+/** The names under which two probe results are stored. Rows hold them, so they stay. */
+const STORED_PROBE_RESULTS: Partial<Record<ProbeResult, string>> = { unreachable: 'dead', 'no-return': 'keeps' };
+
+export function storedProbeResult(result: ProbeResult): string {
+  return STORED_PROBE_RESULTS[result] ?? result;
+}
+
+function probeResultOf(stored: string): ProbeResult {
+  const renamed = (['unreachable', 'no-return'] as const).find((result) => STORED_PROBE_RESULTS[result] === stored);
+  return renamed ?? (stored as ProbeResult);
+}
+
+function stateOf(stored: string): ParticipantState {
+  const renamed = (['sent', 'notified'] as const).find((state) => STORED_NAMES[state] === stored);
+  return renamed ?? (stored as ParticipantState);
+}
+
+/** Whether the application is notified by a delivery from this server. */
+export function isDirectDelivery(channel: string): boolean {
+  return channel === 'back' || channel === 'soap';
+}
+
+/** A new delivery as a row. @param participantId of a logout run, if the delivery belongs to one */
+export function deliveryRow(
+  to: { participantId: string | null; clientId: string; channel: string; accountId: string; sid: string | undefined },
+  at: Date,
+  { macOf }: ProtectedRows,
+) {
+  const row = { ...to, id: randomId(), sid: to.sid ?? null, nextTryAt: at, createdAt: at };
+  return { ...row, mac: macOf('logout_deliveries', row) };
+}
+
+/** The delivery that notifies a participant, as a row. */
+export function deliveryOf(
+  row: { id: string; clientId: string; channel: string; data: string },
+  accountId: string,
+  at: Date,
+  protectedRows: ProtectedRows,
+) {
+  const { sid } = JSON.parse(row.data) as ParticipantData;
+  const { id: participantId, clientId, channel } = row;
+  return deliveryRow({ participantId, clientId, channel, accountId, sid }, at, protectedRows);
+}
+
+/** The audit event of a stored outcome. */
+export function eventOf(
+  row: { clientId: string; protocol: string; channel: string; state: string; reason: string | null },
+  run: { id: string; userId: string },
+): AuditInput {
+  const { clientId, protocol, channel, reason } = row;
+  const isNotified = stateOf(row.state) === 'done' || stateOf(row.state) === 'notified';
+  return {
+    type: isNotified ? 'logout.delivered' : 'logout.failed',
+    outcome: isNotified ? 'success' : 'failure',
+    ...(reason === null ? {} : { reason }),
+    subjectId: run.userId,
+    clientId,
+    data: { run: run.id, protocol, channel, state: row.state },
+  };
+}
+
+type ParticipantRow = Awaited<ReturnType<Db['logoutParticipant']['findMany']>>[number];
+type RunRow = Awaited<ReturnType<Db['logoutRun']['findMany']>>[number] & { participants: ParticipantRow[] };
+
+/** Undefined for a run that another program wrote or changed; without the participants that it wrote or changed. */
+export function toRun(stored: RunRow, protectedRows: ProtectedRows): LogoutRun | undefined {
+  if (!protectedRows.isGenuine('logout_runs', stored, stored.mac)) return undefined;
+  const { id, userId, initiator, createdAt, finishedAt, participants, ...row } = stored;
+  const { languages = [], ...completion } = JSON.parse(row.completion) as LogoutCompletion & { languages?: string[] };
+  return {
+    id,
+    userId,
+    initiator: initiator ?? undefined,
+    completion,
+    languages,
+    createdAt,
+    isFinished: finishedAt !== null,
+    participants: participants.flatMap((one) => toParticipant(one, protectedRows) ?? []),
+  };
+}
+
+/** Undefined for a row that another program wrote or changed. */
+export function toParticipant(row: ParticipantRow, { isGenuine }: ProtectedRows): Participant | undefined {
+  if (!isGenuine('logout_participants', row, row.mac)) return undefined;
+  const data = JSON.parse(row.data) as ParticipantData;
+  return {
+    id: row.id,
+    runId: row.runId,
+    clientId: row.clientId,
+    protocol: row.protocol as Participant['protocol'],
+    name: row.name,
+    channel: row.channel as Participant['channel'],
+    data,
+    asksUser: data.asksUser === true,
+    state: stateOf(row.state),
+    reason: row.reason ?? undefined,
+    probeResult: row.probeResult === null ? undefined : probeResultOf(row.probeResult),
+    deadline: row.deadline ?? undefined,
+  };
+}

@@ -1,0 +1,174 @@
+// LogoutRequests of service providers (SAML Core 3.7.1): signed, new, and only for sessions with the sender as a participant.
+
+import type { Context } from '../../../base/http/context.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import { runInChildSpan } from '../../../base/platform/tracing.ts';
+import type { Audit } from '../../../core/audit/audit.ts';
+import type { RepeatedEntries } from '../../../core/audit/repeated-entries.ts';
+import { type NameId, sameNameId } from '../../saml/messages/name-id.ts';
+import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
+import { type LogoutRequest, readLogoutRequest } from '../../saml/messages/read-logout.ts';
+import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
+import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
+import { selectSessions } from '../../saml/slo/select-sessions.ts';
+import type { SessionParticipants } from '../../saml/slo/session-participants.ts';
+import type { StoredNameIds } from '../../saml/sso/stored-name-ids.ts';
+import { SamlError, type SamlStatus } from '../../saml/xml/errors.ts';
+import { nameIdFormats, statusCodes } from '../../saml/xml/names.ts';
+import type { EndSession } from '../end-session.ts';
+import type { LogoutBrowser } from '../front-channel/logout-browser.ts';
+import type { LogoutRequestContext } from '../logout-run.ts';
+
+export interface LogoutRequestsDependencies {
+  /** Public base URL. */
+  base: string;
+  /** Entity ID of this identity provider. */
+  issuer: string;
+  now: Clock;
+  skewSeconds(): number;
+  seenMessages: SeenMessages;
+  sessionParticipants: SessionParticipants;
+  nameIds: StoredNameIds;
+  endSession: EndSession;
+  /** The browser of a request, for a front-channel logout. */
+  logoutBrowserOf(ctx: Context): LogoutBrowser;
+  audit: Audit;
+  repeatedEntries: RepeatedEntries;
+}
+
+/** The status to answer with at once, why no session was ended, or the logout run that has to complete first. */
+export type LogoutRequestOutcome = { status: SamlStatus } | { rejection: SamlError } | { runId: string };
+
+export type LogoutRequests = ReturnType<typeof createLogoutRequests>;
+
+export function createLogoutRequests(dependencies: LogoutRequestsDependencies) {
+  const { base, now, skewSeconds, seenMessages, audit, repeatedEntries } = dependencies;
+  const endpoint = `${base}/saml/slo`;
+
+  const record: (
+    ctx: Context,
+    sp: ServiceProvider,
+    outcome: 'success' | 'failure',
+    reason?: string,
+    subjectId?: string,
+  ) => Promise<void> = (ctx, sp, outcome, reason, subjectId) => {
+    const about = { clientId: sp.entityId, ...(subjectId && { subjectId }), ...(reason && { reason }) };
+    const entry = { type: 'saml.logout', outcome, request: ctx.state.request, ...about } as const;
+    // Anyone can send any number of unsigned requests in the name of a service provider.
+    return (outcome === 'failure' ? repeatedEntries : audit).record(entry);
+  };
+
+  return {
+    /** Writes the audit event of a request. */
+    record,
+
+    /** Ends the sessions that the request names. Throws SamlError when it is not authentic. */
+    accept: (
+      ctx: Context,
+      sp: ServiceProvider,
+      opened: OpenedMessage,
+    ): Promise<{ context: LogoutRequestContext; outcome: LogoutRequestOutcome }> =>
+      runInChildSpan('saml LogoutRequest', { attributes: { 'gatehouse.client_id': sp.entityId } }, async () => {
+        // A LogoutRequest needs a signature, also if the registration accepts unsigned AuthnRequests.
+        const message = await authenticateMessage(opened, { ...sp, requireSigned: true });
+        const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds() };
+        const request = readLogoutRequest(message, expectation);
+        if (!(await seenMessages.isNew(sp.entityId, request.id))) throw new SamlError('replayed');
+        const { binding, relayState, isRelayStateTooLong } = opened.decoded;
+        const context: LogoutRequestContext = {
+          requestId: request.id,
+          binding,
+          ...(relayState === undefined ? {} : { relayState }),
+        };
+        if (isRelayStateTooLong) {
+          await record(ctx, sp, 'failure', 'relay_state_too_long');
+          return { context, outcome: { rejection: new SamlError('relay_state_too_long') } };
+        }
+        return { context, outcome: await endNamedSessions({ ...dependencies, record }, ctx, sp, request, context) };
+      }),
+  };
+}
+
+/** Ends the sessions of the sender that the request names by NameID and SessionIndex (SAML Core 3.7.1). */
+async function endNamedSessions(
+  dependencies: LogoutRequestsDependencies & Pick<LogoutRequests, 'record'>,
+  ctx: Context,
+  sp: ServiceProvider,
+  request: LogoutRequest,
+  context: LogoutRequestContext,
+): Promise<LogoutRequestOutcome> {
+  const { issuer, sessionParticipants, endSession, logoutBrowserOf, record } = dependencies;
+  const { nameId } = request;
+  if (!nameId) {
+    await record(ctx, sp, 'failure', 'name_id_encrypted');
+    return { rejection: new SamlError('name_id_encrypted') };
+  }
+  const participants = await sessionParticipants.find(sp.applicationId, nameId.value);
+  const parties = { identityProvider: issuer, serviceProvider: sp.entityId };
+  const named = selectSessions({ ...request, nameId }, participants, parties);
+  const [first] = named;
+  if (!first) {
+    const live = participants.filter((one) => sameNameId(one.nameId, nameId, parties));
+    if (await hasEnded(dependencies, sp, { ...request, nameId }, live)) {
+      await record(ctx, sp, 'success', 'already_ended');
+      return { status: { code: statusCodes.Success } };
+    }
+    await record(ctx, sp, 'failure', 'no_such_session');
+    return { rejection: rejectionOf(request.sessionIndexes, nameId, live) };
+  }
+  const ended = await endSession.several(
+    named.map(({ sessionUid }) => sessionUid),
+    'application-signed-out',
+    {
+      clientId: sp.entityId,
+      request: ctx.state.request,
+      frontChannel: {
+        browser: logoutBrowserOf(ctx),
+        completion: { kind: 'saml', entityId: sp.entityId, ...context },
+      },
+    },
+  );
+  await record(ctx, sp, 'success', undefined, first.userId);
+  const run = ended?.run;
+  return run && run.browserSteps + run.deliveries > 0 ? { runId: run.id } : { status: { code: statusCodes.Success } };
+}
+
+/**
+ * Whether the request names a session that has ended, or a user of this service provider without a session: then it is met already (SAML
+ * Core 3.7.3.2). `live`: the sessions of this NameID.
+ */
+async function hasEnded(
+  { issuer, nameIds, sessionParticipants }: LogoutRequestsDependencies,
+  sp: ServiceProvider,
+  { nameId, sessionIndexes }: { nameId: NameId; sessionIndexes: readonly string[] },
+  live: readonly unknown[],
+): Promise<boolean> {
+  const parties = { identityProvider: issuer, serviceProvider: sp.entityId };
+  const ended = (await sessionParticipants.findEnded(sp.applicationId, nameId.value)).filter((one) =>
+    sameNameId(one.nameId, nameId, parties),
+  );
+  if (ended.some(({ sessionIndex }) => sessionIndexes.includes(sessionIndex))) return true;
+  if (live.length > 0) return false;
+  if (ended.length > 0) return true;
+  // A persistent NameID is known for as long as the application is registered.
+  const stored = { value: nameId.value, format: nameIdFormats.persistent };
+  return sameNameId(stored, nameId, parties) && (await nameIds.ownerOf(sp.applicationId, nameId.value)) !== undefined;
+}
+
+/** What differs from the sessions of this NameID, for the list of rejected requests. */
+function rejectionOf(
+  sessionIndexes: readonly string[],
+  nameId: NameId,
+  live: readonly { nameId: NameId; sessionIndex: string }[],
+): SamlError {
+  if (live.length === 0) return new SamlError('no_such_session', { received: nameId.value });
+  return sessionIndexes.length > 0
+    ? new SamlError('no_such_session', {
+        received: `SessionIndex ${sessionIndexes.join(' ')}`,
+        expected: live.map(({ sessionIndex }) => `SessionIndex ${sessionIndex}`).join('\n'),
+      })
+    : new SamlError('no_such_session', {
+        received: `Format ${nameId.format}, no SessionIndex`,
+        expected: live.map((one) => `Format ${one.nameId.format}`).join('\n'),
+      });
+}

@@ -1,0 +1,206 @@
+// The messages of a logout run to SAML service providers: LogoutRequests through the browser and by SOAP, and the
+// LogoutResponse to the initiator.
+import type { Context } from '../../../base/http/context.ts';
+import { UnexpectedAnswer } from '../../../base/network/unexpected-answer.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import { postMessage, redirectUrl } from '../../saml/messages/encode.ts';
+import { newMessageId } from '../../saml/messages/message-id.ts';
+import { logoutRequest, logoutResponse } from '../../saml/messages/write-logout.ts';
+import type { SloEndpoint } from '../../saml/metadata/entity.ts';
+import type { ServiceProvider, ServiceProviders } from '../../saml/metadata/service-providers.ts';
+import { readSoapAnswer, soapEnvelope, soapHeaders } from '../../saml/slo/soap.ts';
+import { decodeXml } from '../../saml/xml/encoding.ts';
+import type { SamlStatus } from '../../saml/xml/errors.ts';
+import type { XmlValidator } from '../../saml/xml/schema.ts';
+import type { Signer } from '../../saml/xml/sign.ts';
+import type { DeliveryResult } from '../deliveries.ts';
+import type { LogoutRequestContext, Participant } from '../logout-run.ts';
+
+export interface OutgoingSamlMessagesDependencies {
+  /** Entity ID of this identity provider. */
+  issuer: string;
+  now: Clock;
+  skewSeconds(): number;
+  validateXml: XmlValidator;
+  signer(): Signer;
+  serviceProviders: ServiceProviders;
+  fetch: typeof fetch;
+}
+
+/** A signed LogoutRequest to send through the browser. */
+export interface PreparedRequest {
+  messageId: string;
+  send(ctx: Context, page: FormPage): void;
+}
+
+/** A signed LogoutRequest for a probe from this server. */
+export interface ProbeRequest {
+  sp: ServiceProvider;
+  messageId: string;
+  url: string;
+  init: { method: 'GET' | 'POST'; body?: URLSearchParams };
+}
+
+/** What the page with the auto-submitting form needs besides the message. */
+export interface FormPage {
+  /** Where the browser goes when the service provider does not answer. */
+  returnUrl: string;
+  afterSeconds: number;
+}
+
+/** Where the browser goes with a LogoutResponse. */
+export interface WayBack {
+  action: string;
+  /** The fields to post; absent: the address has the message. */
+  message?: Record<string, string>;
+}
+
+export type OutgoingSamlMessages = ReturnType<typeof createOutgoingSamlMessages>;
+
+export function createOutgoingSamlMessages(dependencies: OutgoingSamlMessagesDependencies) {
+  const { signer, serviceProviders } = dependencies;
+  const endpointOf = async ({ clientId, channel }: Participant): Promise<SloEndpoint | undefined> => {
+    const sp = await serviceProviders.find(clientId);
+    return sp?.slo.find(({ binding }) => binding === channel);
+  };
+
+  return {
+    /** Undefined when the service provider or its endpoint is no longer registered. */
+    async prepare(participant: Participant): Promise<PreparedRequest | undefined> {
+      const endpoint = await endpointOf(participant);
+      if (!endpoint) return undefined;
+      const { location, binding } = endpoint;
+      const messageId = newMessageId();
+      const message = build(dependencies, participant, location, messageId, 'user');
+      // Service providers return it unchanged, so that even a response that cannot be read is matched to its request. It
+      // is random and known to this one alone: no other participant can change its outcome.
+      const relayState = messageId;
+      return {
+        messageId,
+        send(ctx, page) {
+          if (binding === 'redirect') {
+            ctx.status = 303;
+            ctx.redirect(redirectUrl({ location, parameter: 'SAMLRequest', message, relayState }, signer()));
+            return;
+          }
+          const fields = { SAMLRequest: postMessage(message, signer()), RelayState: relayState };
+          ctx.render('form-post', { action: location, fields, appName: participant.name, ...page });
+        },
+      };
+    },
+
+    /** The message that the browser will send, by the same binding, with an ID of its own. */
+    async probeRequest(participant: Participant): Promise<ProbeRequest | undefined> {
+      const [sp, endpoint] = [await serviceProviders.find(participant.clientId), await endpointOf(participant)];
+      if (!sp || !endpoint) return undefined;
+      const { location, binding } = endpoint;
+      const messageId = newMessageId();
+      const message = build(dependencies, participant, location, messageId, 'user');
+      if (binding === 'redirect') {
+        const url = redirectUrl({ location, parameter: 'SAMLRequest', message }, signer());
+        return { sp, messageId, url, init: { method: 'GET' } };
+      }
+      const body = new URLSearchParams({ SAMLRequest: postMessage(message, signer()) });
+      return { sp, messageId, url: location, init: { method: 'POST', body } };
+    },
+
+    /** Sends the LogoutRequest by SOAP. Throws when it should be retried. */
+    sendBySoap: (participant: Participant): Promise<DeliveryResult> => sendBySoap(dependencies, participant),
+    /** Answers by the binding of the request where the service provider has an endpoint for it, else by the other one. */
+    sendResponse: (ctx: Context, sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): void =>
+      sendResponse(dependencies, ctx, sp, request, status),
+    /** The same, for a page that the user leaves. Undefined when the service provider takes none. */
+    responseTo: (sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): WayBack | undefined =>
+      responseTo(dependencies, sp, request, status),
+    /** The URL that `prepare` sends the browser to. */
+    destinationOf: async (participant: Participant): Promise<string | undefined> =>
+      (await endpointOf(participant))?.location,
+  };
+}
+
+/** The LogoutRequest of a participant, not yet signed (SAML Core 3.7.1). */
+function build(
+  { issuer, now }: OutgoingSamlMessagesDependencies,
+  { data }: Participant,
+  destination: string,
+  messageId: string,
+  reason: 'user' | 'admin',
+) {
+  if (!data.nameId) throw new Error('a SAML participant without a NameID');
+  const sessionIndexes = data.sessionIndex === undefined ? [] : [data.sessionIndex];
+  return logoutRequest({
+    id: messageId,
+    issuer,
+    destination,
+    now: now(),
+    nameId: data.nameId,
+    sessionIndexes,
+    reason,
+  });
+}
+
+/** Sends the LogoutRequest by SOAP and reads the LogoutResponse in the answer (SAML Bindings 3.2). */
+async function sendBySoap(
+  dependencies: OutgoingSamlMessagesDependencies,
+  participant: Participant,
+): Promise<DeliveryResult> {
+  const { now, skewSeconds, validateXml, signer, serviceProviders, fetch } = dependencies;
+  const sp = await serviceProviders.find(participant.clientId);
+  const location = sp?.slo.find(({ binding }) => binding === 'soap')?.location;
+  if (!sp || !location) return 'switched_off';
+  const messageId = newMessageId();
+  const body = soapEnvelope(build(dependencies, participant, location, messageId, 'admin'), signer());
+  const response = await fetch(location, { method: 'POST', headers: soapHeaders, body });
+  const octets = Buffer.from(await response.arrayBuffer());
+  if (!response.ok) throw new UnexpectedAnswer(response.status, octets.toString());
+  const text = decodeXml(octets, response.headers.get('Content-Type') ?? '');
+  const parties = { sp, location, now: now(), skewSeconds: skewSeconds(), validateXml };
+  // A LogoutResponse with another status than Success: the status is the answer, far behind the beginning.
+  const status = text.slice(Math.max(0, text.search(/<(?:[\w-]{1,20}:)?Status>/)));
+  if (!(await readSoapAnswer(text, messageId, parties))) throw new UnexpectedAnswer(response.status, status);
+  return 'sent';
+}
+
+/** The LogoutResponse (SAML Core 3.7.2) for the browser: an address to go to, or a form to post. */
+function responseTo(
+  { issuer, now, signer }: OutgoingSamlMessagesDependencies,
+  sp: ServiceProvider,
+  { requestId, binding, relayState }: LogoutRequestContext,
+  status: SamlStatus,
+): WayBack | undefined {
+  const offered = sp.slo.filter((endpoint) => endpoint.binding !== 'soap');
+  const target = offered.find((endpoint) => endpoint.binding === binding) ?? offered[0];
+  if (!target) return undefined;
+  const destination = target.responseLocation ?? target.location;
+  const message = logoutResponse({
+    id: newMessageId(),
+    issuer,
+    destination,
+    now: now(),
+    inResponseTo: requestId,
+    status,
+  });
+  if (target.binding === 'redirect')
+    return { action: redirectUrl({ location: destination, parameter: 'SAMLResponse', message, relayState }, signer()) };
+  const fields = {
+    SAMLResponse: postMessage(message, signer()),
+    ...(relayState === undefined ? {} : { RelayState: relayState }),
+  };
+  return { action: destination, message: fields };
+}
+
+function sendResponse(
+  dependencies: OutgoingSamlMessagesDependencies,
+  ctx: Context,
+  sp: ServiceProvider,
+  request: LogoutRequestContext,
+  status: SamlStatus,
+): void {
+  const back = responseTo(dependencies, sp, request, status);
+  if (!back) ctx.render('logout/done', { appName: sp.title });
+  else if (back.message) ctx.render('form-post', { action: back.action, fields: back.message, appName: sp.title });
+  else {
+    ctx.status = 303;
+    ctx.redirect(back.action);
+  }
+}

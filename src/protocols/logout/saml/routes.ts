@@ -1,0 +1,228 @@
+// /saml/slo: LogoutRequests and LogoutResponses of service providers (SAML Profiles 4.4). An invalid response is a failure
+// of its sender alone, and the logout run continues.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import Router from '@koa/router';
+import { z } from 'zod';
+import { readForm } from '../../../base/http/body.ts';
+import type { Context, Extras, Middleware, State } from '../../../base/http/context.ts';
+import { AppError, badRequest, unsupportedMediaType } from '../../../base/http/errors.ts';
+import { parseQuery } from '../../../base/http/input.ts';
+import { limits } from '../../../base/limits.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import type { Vault } from '../../../base/platform/vault.ts';
+import { t } from '../../../base/texts/text.ts';
+import type { Rejections } from '../../../core/rejections/rejections.ts';
+import { type RuleId, ruleResults } from '../../../core/rejections/rules.ts';
+import type { Account } from '../../../people/accounts/account.ts';
+import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
+import { samlErrorPage } from '../../saml/messages/error-page.ts';
+import { type ClaimedMessage, claimOf, type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
+import { claimedInResponseTo } from '../../saml/messages/read-logout.ts';
+import type { ServiceProvider, ServiceProviders } from '../../saml/metadata/service-providers.ts';
+import { requestParameters, violationOf } from '../../saml/sso/rejected-requests.ts';
+import { SamlError, type SamlErrorCode } from '../../saml/xml/errors.ts';
+import { statusCodes } from '../../saml/xml/names.ts';
+import type { XmlValidator } from '../../saml/xml/schema.ts';
+import type { LogoutRequestContext } from '../logout-run.ts';
+import type { LogoutRequests } from './logout-requests.ts';
+import type { LogoutResponses } from './logout-responses.ts';
+import type { OutgoingSamlMessages, WayBack } from './outgoing-messages.ts';
+
+export interface SamlLogoutDependencies {
+  validateXml: XmlValidator;
+  serviceProviders: ServiceProviders;
+  logoutRequests: LogoutRequests;
+  logoutResponses: LogoutResponses;
+  outgoingMessages: OutgoingSamlMessages;
+  rejections: Rejections;
+  /** The user of the session in this browser. */
+  accountOf(ctx: Context): Promise<Account | undefined>;
+  /** Rejects an address that sends too many messages. */
+  rateLimit: Middleware;
+  vault: Vault;
+  now: Clock;
+}
+
+/** The rules of a LogoutRequest, in the order in which they are checked. */
+const RULES = [
+  ...(['form', 'parameters', 'base64', 'compression', 'size', 'charset', 'xml', 'schema', 'kind', 'version'] as const),
+  ...(['sender', 'client', 'signed', 'signing_key', 'signature_place', 'signature_form', 'canonicalization'] as const),
+  ...(['reference', 'algorithm', 'digest_algorithm', 'certificate', 'signature', 'digest', 'issuer'] as const),
+  ...(['destination', 'time', 'replay', 'session'] as const),
+] satisfies RuleId[];
+const FORM = 'application/x-www-form-urlencoded';
+
+/** A rejected LogoutRequest between the POST of another site, which has no SameSite=Lax cookie, and the GET of this one. */
+const carriedRejection = z.object({
+  entityId: z.string(),
+  reason: z.custom<SamlErrorCode>(),
+  rejectionCode: z.string(),
+  /** Absent for a request that is not authentic. */
+  context: z
+    .object({ requestId: z.string(), binding: z.enum(['redirect', 'post']), relayState: z.string().optional() })
+    .optional(),
+  expiresAt: z.number(),
+});
+const CARRIED_SECONDS = 60;
+const CARRIED_CONTEXT = 'saml-logout-rejection';
+const carriedQuery = z.object({ rejection: z.string().max(limits.authorizationRequest.bytes) });
+
+export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<State, Extras> {
+  const { accountOf, validateXml, serviceProviders, logoutRequests, logoutResponses, outgoingMessages } = dependencies;
+  const { rateLimit, rejections, vault, now } = dependencies;
+  const router = new Router<State, Extras>();
+
+  router.get('/saml/slo', rateLimit, (ctx) => handle(ctx, ctx.querystring, decodeRedirect));
+
+  router.get('/saml/slo/rejected', rateLimit, async (ctx) => {
+    const { entityId, reason, rejectionCode, context } = openRejection(parseQuery(ctx, carriedQuery).rejection);
+    const sp = await serviceProviders.find(entityId);
+    if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId } });
+    await answerRejection(ctx, sp, new SamlError(reason), rejectionCode, context);
+  });
+
+  router.post('/saml/slo', rateLimit, async (ctx) => {
+    if (!ctx.is(FORM)) throw unsupportedMediaType(FORM);
+    const body = await readForm(ctx.req, limits.saml.bodyBytes);
+    await handle(ctx, body, async (text) => decodePost(text));
+  });
+
+  async function handle(ctx: Context, text: string, decode: (text: string) => Promise<DecodedMessage>): Promise<void> {
+    let sp: ServiceProvider | undefined;
+    let decoded: DecodedMessage | undefined;
+    let opened: OpenedMessage | undefined;
+    try {
+      decoded = await decode(text);
+      opened = openMessage(decoded, ['LogoutRequest', 'LogoutResponse'], validateXml);
+      if (opened.name === 'LogoutResponse') {
+        const runId = await logoutResponses.accept(opened, claimedInResponseTo(opened.unverified.root) ?? '');
+        return redirectToRun(ctx, runId);
+      }
+      sp = await serviceProviders.find(opened.claimedIssuer);
+      if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
+      const { context, outcome } = await logoutRequests.accept(ctx, sp, opened);
+      if ('runId' in outcome) redirectToRun(ctx, outcome.runId);
+      else if ('status' in outcome) outgoingMessages.sendResponse(ctx, sp, context, outcome.status);
+      else await reject(ctx, sp, opened, context, outcome.rejection);
+    } catch (error) {
+      if (!(error instanceof SamlError || error instanceof AppError)) throw error;
+      // Parsing an untrusted message took one turn of the event loop; recording its rejection takes another.
+      await yieldToEventLoop();
+      // An unknown sender is logged and not audited: anyone could fill the audit log.
+      if (sp && error instanceof SamlError) await logoutRequests.record(ctx, sp, 'failure', error.code);
+      const runId = sp || error instanceof AppError ? undefined : await runOfUnreadable(text, error);
+      if (runId !== undefined) return redirectToRun(ctx, runId);
+      const claim = decoded && !opened ? claimOf(decoded) : undefined;
+      if (claim?.decoded.parameter === 'SAMLRequest') sp = await serviceProviders.find(claim.claimedIssuer);
+      const rejectionCode = await recordRejection(ctx, opened ?? claim, error, sp);
+      if (!sp || error instanceof AppError) throw samlErrorPage(error, sp?.title, rejectionCode);
+      await answerRejection(ctx, sp, error, rejectionCode, undefined);
+    }
+  }
+
+  /** Answers a LogoutRequest that ended no session: on a page to a user who is still signed in, which has the way back, else at once. */
+  async function reject(
+    ctx: Context,
+    sp: ServiceProvider,
+    opened: OpenedMessage,
+    context: LogoutRequestContext,
+    rejection: SamlError,
+  ): Promise<void> {
+    const code = await recordRejection(ctx, opened, rejection, sp);
+    await answerRejection(ctx, sp, rejection, code, context);
+  }
+
+  async function answerRejection(
+    ctx: Context,
+    sp: ServiceProvider,
+    error: SamlError,
+    rejectionCode: string,
+    context: LogoutRequestContext | undefined,
+  ): Promise<void> {
+    const message = `${error.message} Error reference ${rejectionCode}.`;
+    const status = { ...(error.status ?? { code: statusCodes.Requester }), message };
+    const back = context && outgoingMessages.responseTo(sp, context, status);
+    if (await showRejection(ctx, sp, error, rejectionCode, back)) return;
+    if (ctx.method === 'POST' && ctx.get('Sec-Fetch-Site') === 'cross-site') {
+      const rejection = sealRejection({ entityId: sp.entityId, reason: error.code, rejectionCode, context });
+      if (rejection.length <= limits.authorizationRequest.bytes) {
+        ctx.status = 303;
+        return ctx.redirect(`/saml/slo/rejected?rejection=${rejection}`);
+      }
+    }
+    if (!context) throw samlErrorPage(error, sp.title, rejectionCode);
+    outgoingMessages.sendResponse(ctx, sp, context, status);
+  }
+
+  function sealRejection(rejection: Omit<z.output<typeof carriedRejection>, 'expiresAt'>): string {
+    const expiresAt = now().getTime() + CARRIED_SECONDS * 1000;
+    return vault.seal(JSON.stringify({ ...rejection, expiresAt }), CARRIED_CONTEXT);
+  }
+
+  function openRejection(sealed: string): z.output<typeof carriedRejection> {
+    let rejection: z.output<typeof carriedRejection>;
+    try {
+      rejection = carriedRejection.parse(JSON.parse(vault.open(sealed, CARRIED_CONTEXT).toString()));
+    } catch (cause) {
+      throw badRequest('link_invalid', { cause });
+    }
+    if (rejection.expiresAt <= now().getTime()) throw badRequest('link_invalid');
+    return rejection;
+  }
+
+  /** The page of a rejected LogoutRequest for a user who is still signed in; false for another. */
+  async function showRejection(
+    ctx: Context,
+    { title: appName }: ServiceProvider,
+    error: SamlError,
+    rejectionCode: string,
+    back?: WayBack,
+  ): Promise<boolean> {
+    const account = await accountOf(ctx);
+    if (!account) return false;
+    ctx.state.profileLanguage = account.locale ?? undefined;
+    const problem = back ? t('logout.other-session', { app: appName }) : t('logout.invalid-request', { app: appName });
+    const technical = [
+      { label: t('error-page.reason'), value: error.message },
+      { label: t('error-page.saml-error'), value: error.code },
+    ];
+    const { requestId } = ctx.state.request;
+    const page = { appName, account, problem, back, rejectionCode, requestId, technical };
+    ctx.render('saml/logout-rejected', page, error.httpStatus);
+    return true;
+  }
+
+  /** Records the rejection for the console. Returns the code that the user sees. */
+  async function recordRejection(
+    ctx: Context,
+    message: OpenedMessage | ClaimedMessage | undefined,
+    error: SamlError | AppError,
+    sp: ServiceProvider | undefined,
+  ): Promise<string> {
+    const received = message ? await requestParameters(message) : {};
+    const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
+    return rejections.record(ctx.state.request, {
+      endpoint: 'saml',
+      reason: error.code,
+      message: `${error.message}${detail}`,
+      clientId: message?.claimedIssuer,
+      received,
+      rules: ruleResults(RULES, await violationOf(error, message, received, sp?.signingKeys)),
+    });
+  }
+
+  /** The logout run of a LogoutResponse that cannot be read, by its RelayState. */
+  async function runOfUnreadable(text: string, error: SamlError): Promise<string | undefined> {
+    const fields = new URLSearchParams(text);
+    const relayState = fields.get('RelayState');
+    if (!relayState || !fields.has('SAMLResponse') || error.code === 'unexpected_response') return undefined;
+    return logoutResponses.acceptUnreadable(relayState, error.code);
+  }
+
+  return router;
+}
+
+function redirectToRun(ctx: Context, runId: string): void {
+  ctx.status = 303;
+  ctx.redirect(`/signout/${runId}`);
+}

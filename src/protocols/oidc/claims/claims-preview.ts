@@ -1,0 +1,136 @@
+// Claims preview: what an OpenID Connect application receives about an account. Administrators see it without a sign-in, and
+// after a test sign-in, whose response goes to the console instead of the application.
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { ownScopes } from '../../../applications/fields/claim-settings.ts';
+import { sha256 } from '../../../base/platform/random.ts';
+import type { Db } from '../../../base/storage/database.ts';
+import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
+import type { Account } from '../../../people/accounts/account.ts';
+import type { Accounts } from '../../../people/accounts/accounts.ts';
+import type { Client, Provider } from '../engine/library.ts';
+import type { ClientSource } from '../store/clients.ts';
+import { claimsOf } from './find-account.ts';
+import { permittedScopes, registeredApi } from './resource-servers.ts';
+import { engineScopes } from './scopes.ts';
+import { BY_SCOPE } from './token-claims.ts';
+
+export interface ClaimsPreview {
+  /** Claims of the ID token. */
+  idToken: Record<string, unknown>;
+  userinfo: Record<string, unknown>;
+}
+
+/** What an access token says: a JWT for each API, and without an API an opaque one, of which introspection tells. */
+export interface AccessTokenPreview {
+  /** The identifier of the API; undefined for the opaque one. */
+  api?: string;
+  claims: Record<string, unknown>;
+}
+
+export type ClaimsPreviews = ReturnType<typeof createClaimsPreviews>;
+
+export interface ClaimsPreviewsDependencies {
+  provider(): Provider;
+  clients: ClientSource;
+  accounts: Accounts;
+  db: Db;
+  protectedRows: ProtectedRows;
+}
+
+export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies) {
+  const { provider, clients, accounts } = dependencies;
+  /** The engine's own class decides which claims a scope includes. */
+  async function claims(client: Client, available: Record<string, unknown>, scope: string) {
+    const { Claims } = provider();
+    const filter = new Claims(available, { ctx: undefined as never, client });
+    filter.scope(scope);
+    return (await filter.result()) as Record<string, unknown>;
+  }
+
+  async function available(client: Client, account: Account): Promise<Record<string, unknown>> {
+    return { ...claimsOf(account, await clients.applicationOf(client.clientId)) };
+  }
+
+  return {
+    /** Without a sign-in. Nothing is signed, so the result cannot be used as a token. */
+    async preview(
+      clientId: string,
+      account: Account,
+      scope: string,
+    ): Promise<(ClaimsPreview & { accessTokens: AccessTokenPreview[] }) | undefined> {
+      const client = await provider().Client.find(clientId);
+      if (!client) return undefined;
+      const known = await available(client, account);
+      const userinfo = await claims(client, known, scope);
+      const metadata = (await clients.applicationOf(clientId))?.metadata ?? {};
+      const { id_token_claims: setting, resources = [] } = metadata;
+      const ofUser = [...engineScopes, ...ownScopes(metadata)];
+      const opaqueScope = scope.split(' ').filter((one) => ofUser.includes(one));
+      const inToken = setting === 'conform' ? await claims(client, known, 'openid') : userinfo;
+      const { issuer: iss } = provider();
+      const token = { iss, sub: userinfo.sub, client_id: clientId };
+      const apis = { resources, scope, opaqueScope, permissions: account.permissions };
+      const accessTokens = await accessTokensOf(dependencies, token, userinfo, apis);
+      return { idToken: { iss, aud: clientId, ...inToken }, userinfo, accessTokens };
+    },
+
+    /** Redeems the code of a test, once, for the ID token that the application would receive. */
+    async redeem({
+      clientId,
+      code: value,
+      verifier,
+      redirectUri,
+    }: {
+      clientId: string;
+      code: string;
+      verifier: string;
+      redirectUri: string;
+    }): Promise<(ClaimsPreview & { header: Record<string, unknown> }) | undefined> {
+      const { AuthorizationCode, Client, IdToken } = provider();
+      const [code, client] = await Promise.all([AuthorizationCode.find(value), Client.find(clientId)]);
+      if (!code || !client || code.clientId !== clientId || code.redirectUri !== redirectUri) return undefined;
+      if (Reflect.get(code, 'consumed') !== undefined || code.codeChallenge !== sha256(verifier)) return undefined;
+      // Throws when the code was used before.
+      await code.consume();
+      const account = await accounts.find(code.accountId ?? '');
+      if (!account) return undefined;
+      const { acr, amr, authTime: auth_time, nonce, sid, scope = 'openid' } = code;
+      const known = await available(client, account);
+      const token = new IdToken({ ...known, acr, amr, auth_time }, { client, ctx: undefined as never });
+      Object.assign(token, { scope }); // absent from oidc-provider's types
+      if (nonce) token.set('nonce', nonce);
+      if (sid) token.set('sid', sid);
+      const signed = await token.issue({ use: 'idtoken' });
+      return {
+        header: { ...decodeProtectedHeader(signed) },
+        idToken: decodeJwt(signed),
+        userinfo: await claims(client, known, scope),
+      };
+    },
+  };
+}
+
+/** The opaque access token, and the JWT for each API, with the scopes that the user may have. */
+async function accessTokensOf(
+  dependencies: ClaimsPreviewsDependencies,
+  token: Record<string, unknown>,
+  userinfo: Record<string, unknown>,
+  {
+    resources,
+    scope,
+    opaqueScope,
+    permissions,
+  }: { resources: readonly string[]; scope: string; opaqueScope: readonly string[]; permissions: readonly string[] },
+): Promise<AccessTokenPreview[]> {
+  const byScope = Object.fromEntries(BY_SCOPE.flatMap((name) => (name in userinfo ? [[name, userinfo[name]]] : [])));
+  const tokens: AccessTokenPreview[] = [{ claims: { active: true, ...token, scope: opaqueScope.join(' ') } }];
+  for (const identifier of resources) {
+    const api = await registeredApi(dependencies, identifier);
+    if (!api) continue;
+    const requested = api.scopes.filter((one) => scope.split(' ').includes(one));
+    const granted = permittedScopes(requested, api.scopePermissions, permissions);
+    const scopes = granted.length > 0 ? { scope: granted.join(' ') } : {};
+    tokens.push({ api: identifier, claims: { ...token, aud: identifier, ...scopes, ...byScope } });
+  }
+  return tokens;
+}

@@ -1,0 +1,151 @@
+// The account of a request or token, for the engine, with the claims that the application receives. It returns no
+// account if the account is disabled or the application's access rule does not allow it; the next refresh then removes grant and
+// tokens.
+
+import { accessDecision, networkViolation } from '../../../applications/access-decision.ts';
+import type { Consents } from '../../../applications/consents/consents.ts';
+import { claimSources } from '../../../applications/fields/claim-settings.ts';
+import type { Audit } from '../../../core/audit/audit.ts';
+import type { RuleViolation } from '../../../core/rejections/rules.ts';
+import type { Account } from '../../../people/accounts/account.ts';
+import type { Accounts } from '../../../people/accounts/accounts.ts';
+import { claimsFor, customClaims, taggableName } from '../../../people/accounts/claims.ts';
+import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../../../people/accounts/tagged-values.ts';
+import { withVisibleRoles } from '../../../people/accounts/visible-roles.ts';
+import { appContext } from '../engine/app-context.ts';
+import { engineSeconds } from '../engine/configuration.ts';
+import { type Account as EngineAccount, errors, type FindAccount } from '../engine/library.ts';
+import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
+import type { ClientApplication, ClientSource } from '../store/clients.ts';
+import type { Sessions } from '../store/sessions/sessions.ts';
+import { requestedLanguages } from './requested-languages.ts';
+
+export interface FindAccountDependencies {
+  accounts: Accounts;
+  clients: ClientSource;
+  consents: Consents;
+  sessions: Sessions;
+  audit: Audit;
+  /** Whether the directories of the account still have it; its roles follow them. */
+  checkDirectories(accountId: string): Promise<boolean>;
+  /** The setting `refresh_token_days`; a shorter value also applies to existing tokens. */
+  refreshTokenDays(): number;
+}
+
+/** The models that are redeemed once for each authorization. */
+const FIRST_USE = new Set(['AuthorizationCode', 'DeviceCode']);
+const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
+
+/** oidc-provider's `findAccount`. */
+export function createFindAccount(dependencies: FindAccountDependencies): FindAccount {
+  const { accounts, clients, consents, sessions, audit, checkDirectories, refreshTokenDays } = dependencies;
+  return async function findAccount(ctx, id, token) {
+    const isRefresh = token?.kind === 'RefreshToken' && ctx.oidc.route === 'token';
+    const isSession = !token && ctx.oidc.route === 'authorization';
+    if ((isRefresh || isSession) && !(await checkDirectories(id))) return undefined;
+    const account = await accounts.find(id);
+    if (!account?.isActive) return undefined;
+    const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
+    const application = clientId === undefined ? undefined : await clients.applicationOf(clientId);
+    const days = Math.min(refreshTokenDays(), application?.metadata.refresh_token_days ?? refreshTokenDays());
+    if (token?.kind === 'RefreshToken' && startOf(token) + days * 24 * 3600 <= engineSeconds()) {
+      appContext(ctx)
+        .state.log()
+        .info({ clientId: token.clientId }, 'the refresh token has reached refresh_token_days');
+      return undefined;
+    }
+    // Only with a token: an authorization request gets a page instead (engine/interaction-policy.ts).
+    if (token?.clientId) {
+      // A token that an API asks about, or uses, comes from another address than its user.
+      const address = ctx.oidc.route === 'token' ? appContext(ctx).state.request.address : undefined;
+      const { allowed, reason } = application ? accessDecision(application, account, address) : UNREGISTERED;
+      if (application && reason === 'other_network') throw otherNetwork(application, address);
+      if (!allowed && ctx.oidc.route === 'token') {
+        await revokeAccess(id, token.clientId, reason, appContext(ctx).state.request);
+      }
+      if (!allowed) return undefined;
+      if (application && FIRST_USE.has(token.kind)) await consents.recordUse(id, application.id);
+    }
+    return {
+      accountId: id,
+      record: account,
+      claims: async (use) => ({ ...claimsOf(account, application, requestedLanguages(token, use)), sub: id }),
+    };
+  };
+
+  async function revokeAccess(
+    accountId: string,
+    clientId: string,
+    access: string,
+    request: Parameters<Audit['record']>[0]['request'],
+  ) {
+    await sessions.removeGrants(accountId, clientId);
+    await audit.record({
+      type: 'token.revoked',
+      outcome: 'success',
+      reason: 'access_lost',
+      subjectId: accountId,
+      clientId,
+      data: { access },
+      ...(request && { request }),
+    });
+  }
+}
+
+/** The error of a token request from outside of the application's networks. It ends no grant: the next one may come from inside. */
+export function otherNetwork(application: Pick<ClientApplication, 'networks'>, address: string | undefined) {
+  const violation: RuleViolation = { rule: 'network', ...networkViolation(application, address) };
+  return Object.assign(new errors.InvalidGrant('the application may not be used from this network'), {
+    error_description: 'the application may not be used from this network',
+    violation,
+  });
+}
+
+/** When the first refresh token of this rotation was issued, in epoch seconds; absent from oidc-provider's types. */
+function startOf(token: object): number {
+  const { iiat = engineSeconds() } = token as { iiat?: number };
+  return iiat;
+}
+
+/** The account of this server that belongs to the engine's account object. */
+export function accountOf(found: EngineAccount): Account {
+  return found.record as Account;
+}
+
+/** Every claim that scopes can request, and the application's own claims, each with its scope if it has one. */
+export function claimsOf(
+  account: Account,
+  application: Pick<ClientApplication, 'metadata'> | undefined,
+  languages?: RequestedLanguages,
+) {
+  const { claims: applicationClaims, ...view } = application?.metadata ?? {};
+  const visible = withVisibleRoles(account, view);
+  const standard = { ...claimsFor(visible), ...(languages && { [LOCALIZED_CLAIMS]: standardIn(languages, account) }) };
+  if (!applicationClaims) return standard;
+  const declaredClaims = claimSources(applicationClaims).map(({ claim, field, scope }) => ({
+    scope,
+    claims: {
+      ...customClaims(visible, { [claim]: field }),
+      ...(languages && fieldIn(languages, account, { claim, field })),
+    },
+  }));
+  return { ...standard, [APPLICATION_CLAIMS]: declaredClaims };
+}
+
+function standardIn(languages: RequestedLanguages, { attributes }: Account): Record<string, Record<string, unknown>> {
+  const claims = [...taggableClaims].map((claim) => [
+    claim,
+    valuesInLanguages(claim, { attributes, base: claim }, languages),
+  ]);
+  return Object.fromEntries(claims);
+}
+
+/** The values of a claim that the application declares. */
+function fieldIn(
+  languages: RequestedLanguages,
+  { attributes }: Account,
+  { claim, field }: { claim: string; field: string },
+): Record<string, unknown> {
+  const base = taggableName(field);
+  return base === undefined ? {} : valuesInLanguages(claim, { attributes, base }, languages);
+}

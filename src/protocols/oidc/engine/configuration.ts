@@ -1,0 +1,298 @@
+// The engine's options as one table. Each default of oidc-provider that this server relies on is set here too, so that an
+// upgrade changes nothing unnoticed.
+
+import type { CookieKeys } from '../../../base/http/context.ts';
+import { limits } from '../../../base/limits.ts';
+import { keyAlgs } from '../../../core/keys/rotation.ts';
+import { claimsByScope } from '../../../people/accounts/claims.ts';
+import { jtiWithGrant } from '../patches/provider/jwt-introspection.ts';
+import { extraClientMetadata, registrationPolicies } from '../registration/client-metadata.ts';
+import { createIntrospectionPolicy, type PairwiseIdentifier } from './introspection.ts';
+import type { Client, Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';
+import { createProfileChecks, profileOf } from './profile-checks.ts';
+import { REQUEST_CHECK_PARAMETER } from './requests/request-checks.ts';
+
+/** The engine's paths (docs/api.md). */
+export const routes = {
+  authorization: '/authorize',
+  token: '/token',
+  jwks: '/jwks',
+  userinfo: '/userinfo',
+  introspection: '/introspect',
+  revocation: '/revoke',
+  pushed_authorization_request: '/par',
+  code_verification: '/device',
+  device_authorization: '/device/code',
+  registration: '/register',
+  end_session: '/end-session',
+} as const;
+
+const SIGNING_AND_HMAC = [...keyAlgs, 'HS256'] as const;
+const CLIENT_SIGNING = [...keyAlgs, 'Ed25519'] as const;
+
+type Features = NonNullable<Configuration['features']>;
+type LogoutOptions = NonNullable<Features['rpInitiatedLogout']>;
+type DeviceOptions = NonNullable<Features['deviceFlow']>;
+
+/** The engine's own pages. */
+interface Pages {
+  renderError: Configuration['renderError'];
+  logout: Pick<LogoutOptions, 'logoutSource' | 'postLogoutSuccessSource'>;
+  device: Pick<DeviceOptions, 'userCodeInputSource' | 'userCodeConfirmSource' | 'successSource'>;
+}
+
+export interface ConfigurationDependencies {
+  jwks: Configuration['jwks'];
+  adapter: Configuration['adapter'];
+  findAccount: FindAccount;
+  loadExistingGrant: Configuration['loadExistingGrant'];
+  prompts: NonNullable<Configuration['interactions']>['policy'];
+  checkAndCompleteRequest(ctx: KoaContextWithOIDC): Promise<void>;
+  /** Whether requests of this client need a PKCE challenge. */
+  needsPkce(clientId: string): boolean;
+  acrValues: string[];
+  cookieKeys: CookieKeys;
+  secure: boolean;
+  sessionCookie: string;
+  dpopNonceSecret: Buffer;
+  settings(): {
+    sessionHours: number;
+    accessTokenMinutes: number;
+    refreshTokenDays: number;
+    signingAlgorithms: readonly string[];
+  };
+  /** The lifetimes of a client's own: of each and the setting of its name the shorter counts. */
+  lifetimesOf(clientId: string): { access_token_minutes?: number | undefined; refresh_token_days?: number | undefined };
+  resourceServer: NonNullable<Features['resourceIndicators']>['getResourceServerInfo'];
+  pairwiseIdentifier: PairwiseIdentifier;
+  extraTokenClaims: Configuration['extraTokenClaims'];
+  clientSecret(): string;
+  fetch: Configuration['fetch'];
+  pages: Pages;
+}
+
+/** The engine's own clock, in epoch seconds: it counts its lifetimes by it. */
+export const engineSeconds = () => Math.floor(Date.now() / 1000);
+
+const profileChecks = createProfileChecks(engineSeconds);
+
+/** Entries of the discovery document beside the engine's own. */
+const discovery = {
+  // OpenID Connect Front-Channel Logout 1.0, section 3: served by src/protocols/logout.
+  frontchannel_logout_supported: true,
+  frontchannel_logout_session_supported: true,
+  prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+};
+
+export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
+  return {
+    jwks: dependencies.jwks,
+    adapter: dependencies.adapter,
+    routes: { ...routes },
+
+    // Flows: authorization code, with PKCE unless the registration says otherwise, and nothing else; `none` is the response type of SAML service providers only.
+    responseTypes: ['code', 'none'],
+    pkce: { required: (_ctx, { clientId }) => dependencies.needsPkce(clientId) },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    scopes: ['openid', 'offline_access'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
+    clientDefaults: {
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
+      id_token_signed_response_alg: 'RS256',
+      token_endpoint_auth_method: 'client_secret_basic',
+      // Products such as Synapse and Nextcloud reject a logout token without `sid`, and no one rejects it for having one.
+      backchannel_logout_session_required: true,
+    },
+    extraClientMetadata: extraClientMetadata(() => dependencies.settings().signingAlgorithms),
+    assertJwtClientAuthClaimsAndHeader: profileChecks.assertClientAssertion,
+    // An error for an unknown origin would end native apps that send one; patches/responses/cors-headers.ts decides.
+    clientBasedCORS: () => true,
+    acceptQueryParamAccessTokens: false,
+    enableHttpPostMethods: false, // needs SameSite=None cookies; patches/requests/post-as-get.ts serves POST instead
+
+    enabledJWA: signingAlgorithms(),
+    clockTolerance: limits.clockSkew.seconds,
+
+    // Claims are in the ID token as well as in userinfo, because some clients read only the former.
+    conformIdTokenClaims: false,
+    // acr, amr and auth_time are in every ID token.
+    claims: {
+      ...mutable(claimsByScope),
+      openid: ['sub', 'acr', 'amr', 'auth_time'],
+      iss: null,
+      sid: null,
+    },
+    acrValues: dependencies.acrValues,
+    subjectTypes: ['public', 'pairwise'],
+    pairwiseIdentifier: dependencies.pairwiseIdentifier,
+    findAccount: dependencies.findAccount,
+    loadExistingGrant: dependencies.loadExistingGrant,
+    extraTokenClaims: dependencies.extraTokenClaims,
+    formats: {
+      customizers: {
+        jwt(_ctx, token, { payload }) {
+          if (payload) payload.jti = jtiWithGrant(token.jti, 'grantId' in token ? token.grantId : undefined);
+        },
+      },
+    },
+
+    ...tokenOptions(dependencies),
+    cookies: cookieOptions(dependencies),
+
+    interactions: { policy: dependencies.prompts, url: (_ctx, interaction) => `/signin/${interaction.uid}` },
+    // `connection`: the upstream identity provider to go to, without the choice on the sign-in page.
+    extraParams: { [REQUEST_CHECK_PARAMETER]: dependencies.checkAndCompleteRequest, connection: null },
+    discovery,
+    renderError: dependencies.pages.renderError,
+    fetch: dependencies.fetch,
+
+    features: features(dependencies),
+  };
+}
+
+/** Algorithms (RFC 8725 3.1): explicit lists, none of which holds `none`. */
+function signingAlgorithms(): Configuration['enabledJWA'] {
+  return {
+    idTokenSigningAlgValues: [...SIGNING_AND_HMAC],
+    userinfoSigningAlgValues: [...SIGNING_AND_HMAC],
+    introspectionSigningAlgValues: [...keyAlgs],
+    authorizationSigningAlgValues: [...keyAlgs],
+    clientAuthSigningAlgValues: [...CLIENT_SIGNING, 'HS256'],
+    requestObjectSigningAlgValues: [...CLIENT_SIGNING, 'HS256'],
+    dPoPSigningAlgValues: ['PS256', 'ES256', 'EdDSA', 'Ed25519'],
+  };
+}
+
+/** Lifetimes of tokens, and when they are issued, rotated and revoked. */
+function tokenOptions(dependencies: ConfigurationDependencies): Configuration {
+  return {
+    ttl: lifetimes(dependencies),
+    // FAPI 2.0 Security Profile 5.3.2.1-9: rotation protects nothing where the client proves itself and each token is bound to a key.
+    rotateRefreshToken: ({ oidc: { client } }) => client === undefined || rotatesRefreshTokens(client),
+    issueRefreshToken: async (_ctx, client, code) =>
+      client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
+    expiresWithSession: async (_ctx, token) => !token.scopes.has('offline_access'),
+    revokeGrantPolicy: (ctx) => !(ctx.oidc.route === 'revocation' && ctx.oidc.entities.AccessToken),
+  };
+}
+
+/** Names and attributes of the engine's cookies (docs/security.md). */
+function cookieOptions({
+  sessionCookie,
+  secure,
+  cookieKeys,
+}: ConfigurationDependencies): NonNullable<Configuration['cookies']> {
+  return {
+    names: {
+      session: sessionCookie,
+      // The engine limits these two to the path of their own step, which the __Host- prefix forbids.
+      interaction: 'gatehouse_interaction',
+      resume: 'gatehouse_resume',
+    },
+    long: { httpOnly: true, sameSite: 'lax', path: '/', signed: true, overwrite: true, secure },
+    short: { httpOnly: true, sameSite: 'lax', signed: true, overwrite: true, secure },
+    keys: cookieKeys as never,
+  };
+}
+
+/** The parts of the protocol that are switched on, and how each is bounded. */
+function features(dependencies: ConfigurationDependencies): Features {
+  return {
+    devInteractions: { enabled: false },
+    backchannelLogout: { enabled: true },
+    rpInitiatedLogout: { enabled: true, ...dependencies.pages.logout },
+    claimsParameter: { enabled: true },
+    clientCredentials: { enabled: true },
+    deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****', ...dependencies.pages.device },
+    dPoP: { enabled: true, nonceSecret: dependencies.dpopNonceSecret, requireNonce: profileChecks.requireNonce },
+    encryption: { enabled: false },
+    introspection: {
+      enabled: true,
+      allowedPolicy: createIntrospectionPolicy(dependencies.findAccount, dependencies.pairwiseIdentifier),
+    },
+    pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
+    registration: {
+      enabled: true,
+      initialAccessToken: true,
+      issueRegistrationAccessToken: true,
+      secretFactory: async () => dependencies.clientSecret(),
+      policies: registrationPolicies,
+    },
+    registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
+    requestObjects: { enabled: true, assertJwtClaimsAndHeader: profileChecks.assertRequestObject },
+    jwtResponseModes: { enabled: true },
+    jwtIntrospection: { enabled: true },
+    // What it adds to the checks of engine/profile-checks.ts is little, and may grow with the engine.
+    fapi: { enabled: true, profile: (_ctx, client) => (profileOf(client) ? '2.0' : undefined) },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: async (_ctx, _client, oneOf) => oneOf as never,
+      // Without `resource` at the token endpoint the token is for userinfo when `openid` was granted.
+      useGrantedResource: async () => false,
+      getResourceServerInfo: dependencies.resourceServer,
+    },
+    revocation: {
+      enabled: true,
+      // RFC 7009 2.1: a client's own tokens only; the response does not say whether others exist.
+      allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId,
+    },
+    userinfo: { enabled: true },
+    jwtUserinfo: { enabled: true },
+  };
+}
+
+/** oidc-provider's types require mutable arrays. */
+function mutable(table: Record<string, readonly string[]>): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(table).map(([scope, claims]) => [scope, [...claims]]));
+}
+
+const DAY_SECONDS = 24 * 3600;
+
+/** Whether each use of a refresh token of this client replaces it: not for a confidential client whose tokens are bound to a key. */
+function rotatesRefreshTokens({ clientAuthMethod, dpopBoundAccessTokens }: Client): boolean {
+  return clientAuthMethod === 'none' || dpopBoundAccessTokens !== true;
+}
+
+/** Seconds without use after which a refresh token ends; a use that replaces nothing leaves no trace to count from. */
+function idleLimit(client: Client): number {
+  return rotatesRefreshTokens(client) ? limits.refreshToken.seconds : Number.MAX_SAFE_INTEGER;
+}
+
+/** oidc-provider's `ttl`: lifetimes in seconds. */
+function lifetimes({ settings, lifetimesOf }: ConfigurationDependencies): NonNullable<Configuration['ttl']> {
+  const accessTokenSeconds = (client?: Client) => {
+    const { accessTokenMinutes: minutes } = settings();
+    return 60 * Math.min(minutes, (client && lifetimesOf(client.clientId).access_token_minutes) ?? minutes);
+  };
+  const refreshTokenDays = (client: Client) => {
+    const { refreshTokenDays: days } = settings();
+    return Math.min(days, lifetimesOf(client.clientId).refresh_token_days ?? days);
+  };
+  const sessionSeconds = () => settings().sessionHours * 3600;
+  return {
+    AccessToken: (_ctx, token, client) => token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(client),
+    ClientCredentials: (_ctx, token, client) => token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(client),
+    AuthorizationCode: limits.authorizationCode.seconds,
+    DeviceCode: limits.deviceCode.seconds,
+    IdToken: limits.idToken.seconds,
+    Interaction: limits.interaction.seconds,
+    // The latest end; the idle limit is in store/sessions/sessions.ts (docs/decisions/0026-idle-and-absolute-session.md).
+    Session: (_ctx, { accountId, loginTs = engineSeconds() }) =>
+      accountId ? Math.max(1, loginTs + sessionSeconds() - engineSeconds()) : limits.interaction.seconds,
+    // A grant outlives every token that was issued under it.
+    Grant: (ctx, grant) => {
+      if (grant.getOIDCScope().split(' ').includes('offline_access')) return limits.grant.seconds;
+      const exp = ctx.oidc.session?.exp ?? engineSeconds() + sessionSeconds();
+      return Math.max(1, exp - engineSeconds()) + accessTokenSeconds();
+    },
+    RefreshToken: (ctx, token, client) => {
+      const rotated = ctx.oidc.entities.RotatedRefreshToken;
+      const isBearer = client.clientAuthMethod === 'none' && !token.isSenderConstrained();
+      // RFC 9700 4.14.2: rotation does not extend a public client's refresh token without proof of possession.
+      const idle = rotated && isBearer ? rotated.remainingTTL : idleLimit(client);
+      const { iiat = engineSeconds() } = token; // when the first token of the rotation was issued
+      return Math.max(1, Math.min(idle, iiat + refreshTokenDays(client) * DAY_SECONDS - engineSeconds()));
+    },
+  };
+}

@@ -1,0 +1,377 @@
+// The engine's interaction policy with the checks of this server, for both protocols: when the user has to act
+// before an authorization request is answered. Order: login, select_account, access, consent.
+
+import { accessDecision, accessDecisionRule } from '../../../applications/access-decision.ts';
+import { claimSources } from '../../../applications/fields/claim-settings.ts';
+import { acceptsSignIn, type SignInRule } from '../../../applications/rules/sign-in-rule.ts';
+import type { Account } from '../../../people/accounts/account.ts';
+import {
+  type Acr,
+  acrClaim,
+  acrOfRule,
+  demandsMailedCode,
+  essentialAcrs,
+  PASSWORD_ACR,
+  satisfies,
+  voluntaryAcrs,
+} from '../../../people/mfa/acr.ts';
+import { accountOf } from '../claims/find-account.ts';
+import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
+import type { ClientSource } from '../store/clients.ts';
+import { isEmpty, requestedBy } from '../store/grants.ts';
+import { appContext } from './app-context.ts';
+import { engineSeconds } from './configuration.ts';
+import { errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
+import type { SamlRequirements } from './saml-requirements.ts';
+
+const addressOf = (ctx: KoaContextWithOIDC) => appContext(ctx).state.request.address;
+
+const { Check, Prompt, base } = interactionPolicy;
+const { REQUEST_PROMPT, NO_NEED_TO_PROMPT } = Check;
+
+export interface PromptDependencies {
+  clients: ClientSource;
+  /** Whether this account has the factors for one of the `requested` acr values. */
+  canSatisfyAcr(accountId: string, requested: string[]): Promise<boolean>;
+  /** The acr that the settings demand of each session of this account in this browser. */
+  settingsAcr(ctx: KoaContextWithOIDC, account: Account): Promise<Acr | undefined>;
+  /** Whether this account can enter a code by email, and has no stronger factor. */
+  canEnterMailedCode(account: Account): Promise<boolean>;
+  /** What a SAML AuthnRequest requires of this sign-in; nothing for OpenID Connect. */
+  samlRequirements(ctx: KoaContextWithOIDC): Promise<SamlRequirements>;
+  hasPassword(accountId: string): Promise<boolean>;
+  usernameOf(accountId: string): Promise<string | undefined>;
+  /** The connection of a session, and of a sign-in that is not stored yet (federation/sessions.ts). */
+  upstream: UpstreamSource;
+  /** The `sub` of an account for the client of the request (pairwise subjects). */
+  subjectOf(ctx: KoaContextWithOIDC, accountId: string): Promise<string>;
+}
+
+export interface UpstreamSource {
+  ofSession(sessionUid: string): Promise<string | undefined>;
+  connectionOf(id: string): Promise<string | undefined>;
+  /** Whether the upstream of the session can prove one of these acr values. */
+  canSatisfyAcr(sessionUid: string, acrs: readonly string[]): Promise<boolean>;
+  /** Whether a directory that the application accepts checks the password of this account. */
+  hasDirectory(accountId: string, rule: SignInRule | undefined): Promise<boolean>;
+}
+
+/** oidc-provider's `interactions.policy`. */
+export function createPrompts(dependencies: PromptDependencies) {
+  const policy = base();
+  const login = policy.get('login');
+  const consent = policy.get('consent');
+  if (!login || !consent) throw new Error('the engine has no login or consent prompt');
+
+  login.checks.add(accountUnavailableCheck());
+  login.checks.remove('essential_acr');
+  login.checks.remove('essential_acrs');
+  login.checks.add(essentialAcrCheck(dependencies));
+  login.checks.add(requestedAcrCheck(dependencies));
+  login.checks.add(applicationAcrCheck(dependencies));
+  login.checks.add(settingsAcrCheck(dependencies));
+  login.checks.add(sessionAgeCheck(dependencies));
+  login.checks.add(mailedCodeCheck(dependencies));
+  login.checks.add(passwordCheck(dependencies));
+  login.checks.add(subjectCheck(dependencies));
+  login.checks.add(connectionCheck(dependencies));
+  login.checks.remove('id_token_hint');
+  login.checks.remove('claims_id_token_sub_value');
+  login.checks.add(requestedSubjectCheck(dependencies));
+  for (const check of login.checks) check.error ??= 'login_required';
+  policy.add(new Prompt({ name: 'select_account', requestable: true }, loginHintCheck(dependencies)), 1);
+  policy.add(accessPrompt(dependencies), 2);
+  consent.checks.remove('native_client_prompt');
+  consent.checks.add(nativeClientCheck(dependencies));
+  consent.checks.add(somethingToGrantCheck(), 0);
+  consent.details = (ctx) => ({ requested: requestedBy(ctx), always: alwaysReleased(ctx, dependencies) });
+  return policy;
+}
+
+/** A session whose account was deleted or disabled needs a new sign-in. */
+function accountUnavailableCheck() {
+  return new Check('account_gone', 'the account of this session is not available', ({ oidc }) =>
+    oidc.session?.accountId && !oidc.account ? REQUEST_PROMPT : NO_NEED_TO_PROMPT,
+  );
+}
+
+/**
+ * The session must belong to the user that the request names: by id_token_hint (OIDC Core 3.1.2.1) or by the value of the claim `sub`
+ * (5.5.1). The engine would accept a sign-in with any other account, or show the form again.
+ */
+function requestedSubjectCheck(dependencies: PromptDependencies) {
+  return new Check(
+    'requested_subject',
+    'the request names another user',
+    async (ctx) => {
+      const { session, result } = ctx.oidc;
+      const requested = await requestedSubjects(ctx);
+      if (requested.length === 0) return NO_NEED_TO_PROMPT;
+      const subject = session?.accountId && (await dependencies.subjectOf(ctx, session.accountId));
+      if (requested.every((one) => one === subject)) return NO_NEED_TO_PROMPT;
+      if (result?.login) throw new errors.LoginRequired('another user signed in than the one that the request names');
+      return REQUEST_PROMPT;
+    },
+    (ctx) => filledInUser(dependencies, ctx),
+  );
+}
+
+/** For the form: the user of an ID token of this server. A bare `sub` is no reason to tell the username. */
+async function filledInUser(
+  { usernameOf }: PromptDependencies,
+  { oidc: { entities, params } }: KoaContextWithOIDC,
+): Promise<Record<string, string>> {
+  const sub = typeof params?.id_token_hint === 'string' ? entities.IdTokenHint?.payload.sub : undefined;
+  const username = typeof sub === 'string' ? await usernameOf(sub) : undefined;
+  return username === undefined ? {} : { username };
+}
+
+async function requestedSubjects({ oidc }: KoaContextWithOIDC): Promise<unknown[]> {
+  const { params, client, provider, entities, claims } = oidc;
+  const hint = params?.id_token_hint;
+  if (typeof hint !== 'string' || !client) return subjectClaims(claims);
+  const { payload } = entities.IdTokenHint ?? (await provider.IdToken.validate(hint, client));
+  return [payload.sub, ...subjectClaims(claims)];
+}
+
+/** The values of `sub` for the ID token and for UserInfo; several are no subject that a session could have. */
+function subjectClaims(claims: KoaContextWithOIDC['oidc']['claims']): unknown[] {
+  return [claims?.id_token?.sub, claims?.userinfo?.sub].flatMap((claim) =>
+    claim && 'value' in claim ? [claim.value] : [],
+  );
+}
+
+/** Of a username or an email address. */
+const MAX_LOGIN = 254;
+
+/**
+ * `login_hint` (OIDC Core 3.1.2.1) names another user than that of the session: the user chooses. It is compared with the session alone, so
+ * that nobody learns which accounts exist.
+ */
+function loginHintCheck({ subjectOf }: PromptDependencies) {
+  return new Check('login_hint', 'the request suggests another user', 'account_selection_required', async (ctx) => {
+    const { account, params, result } = ctx.oidc;
+    const hint = typeof params?.login_hint === 'string' ? params.login_hint.trim().toLowerCase() : '';
+    // A longer one names no account.
+    if (!account || hint === '' || hint.length > MAX_LOGIN || result?.login || result?.select_account)
+      return NO_NEED_TO_PROMPT;
+    // The Subject of a SAML request is checked as such.
+    if (params?.response_mode === 'saml') return NO_NEED_TO_PROMPT;
+    const { id, username, email } = accountOf(account);
+    const names = [id, await subjectOf(ctx, id), username, email ?? ''].map((name) => name.toLowerCase());
+    return names.includes(hint) ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
+  });
+}
+
+/** `acr` as an essential claim (OIDC Core 5.5.1.1): the request fails when the account cannot reach it. */
+function essentialAcrCheck(dependencies: PromptDependencies) {
+  return new Check('essential_acr', 'the requested authentication context could not be obtained', async (ctx) => {
+    const requested = essentialAcrValues(ctx);
+    if (requested.length === 0 || satisfies(requested, ctx.oidc.acr)) return NO_NEED_TO_PROMPT;
+    const accountId = ctx.oidc.session?.accountId;
+    if (accountId && !(await isAcrSatisfiable(dependencies, ctx, requested))) {
+      throw new errors.UnmetAuthenticationRequirements(
+        'this account cannot reach the requested authentication context',
+      );
+    }
+    return REQUEST_PROMPT;
+  });
+}
+
+/** As the request says: the engine replaces the claim with `acr_values`, which are voluntary. */
+function essentialAcrValues({ oidc }: KoaContextWithOIDC): string[] {
+  const claim = acrClaim({ ...oidc.params });
+  if (claim?.essential && claim.values !== undefined && !Array.isArray(claim.values)) {
+    throw new errors.InvalidRequest('invalid claims.id_token.acr.values type');
+  }
+  return essentialAcrs(claim);
+}
+
+/**
+ * `acr_values` (voluntary, OIDC Core 3.1.2.1; step-up, RFC 9470) and SAML's RequestedAuthnContext: prompted for when the
+ * account can reach it. Otherwise the response says which acr was reached, and SAML answers NoAuthnContext.
+ */
+function requestedAcrCheck(dependencies: PromptDependencies) {
+  return new Check('acr', 'a stronger sign-in was requested', async (ctx) => {
+    const { session, params, result } = ctx.oidc;
+    if (!session?.accountId || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
+    const { lacking } = await dependencies.samlRequirements(ctx);
+    const requested = [...voluntaryAcrs(params?.acr_values), ...(lacking(session.amr ?? [])?.acrs ?? [])];
+    if (requested.length === 0 || satisfies(requested, ctx.oidc.acr)) return NO_NEED_TO_PROMPT;
+    return (await isAcrSatisfiable(dependencies, ctx, requested)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+  });
+}
+
+/**
+ * Whether the account can reach one of these acr values with its factors, or by one step-up at the
+ * upstream of its session.
+ */
+async function isAcrSatisfiable(
+  { canSatisfyAcr, upstream }: PromptDependencies,
+  { oidc: { session, result } }: KoaContextWithOIDC,
+  requested: string[],
+): Promise<boolean> {
+  // The step-up already ended without a stronger factor.
+  if (!session?.accountId || result?.stepUp) return false;
+  if (await canSatisfyAcr(session.accountId, requested)) return true;
+  return !result?.login && upstream.canSatisfyAcr(session.uid, requested);
+}
+
+/**
+ * The application's own rule (`mfa: required`), which neither settings nor request can lower. The reason `acr` makes it a
+ * step-up: only the missing factor is prompted for.
+ */
+function applicationAcrCheck({ clients }: PromptDependencies) {
+  return new Check('acr', 'the application requires a stronger sign-in', async ({ oidc }) => {
+    const rule = oidc.client && (await clients.applicationOf(oidc.client.clientId))?.mfa;
+    if (!rule || !oidc.session?.accountId || satisfies([acrOfRule(rule)], oidc.acr)) return NO_NEED_TO_PROMPT;
+    // The sign-in pages finish only when the rule is met. Otherwise the result is an error instead of a loop.
+    if (oidc.result?.login || oidc.result?.stepUp)
+      throw new errors.AccessDenied('the application requires a stronger sign-in');
+    return REQUEST_PROMPT;
+  });
+}
+
+/** The settings `mfa: required` and `admin_mfa`, in a session that is older than their effect on this account. */
+function settingsAcrCheck(dependencies: PromptDependencies) {
+  return new Check('acr', 'the settings require a stronger sign-in', async (ctx) => {
+    const { session, account, result } = ctx.oidc;
+    if (!session?.accountId || !account || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
+    const demanded = await dependencies.settingsAcr(ctx, accountOf(account));
+    return demanded && !satisfies([demanded], ctx.oidc.acr) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+  });
+}
+
+/** The application's `session_hours`: after them it needs a new sign-in, however long the session lasts for others. */
+function sessionAgeCheck({ clients }: PromptDependencies) {
+  return new Check('session_age', 'the sign-in is too old for the application', async ({ oidc }) => {
+    const { client, session, result } = oidc;
+    const hours = client && (await clients.applicationOf(client.clientId))?.sessionHours;
+    if (hours === undefined || !session?.accountId || result?.login) return NO_NEED_TO_PROMPT;
+    return engineSeconds() - (session.loginTs ?? 0) > hours * 3600 ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+  });
+}
+
+/** `amr` as an essential claim with the value `email`: for accounts without a stronger factor. */
+function mailedCodeCheck({ canEnterMailedCode }: PromptDependencies) {
+  return new Check('acr', 'a code by email was requested', async ({ oidc }) => {
+    const { session, account, result, params } = oidc;
+    if (!session?.accountId || !account || session.amr?.includes('email')) return NO_NEED_TO_PROMPT;
+    if (result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
+    const isDemanded = demandsMailedCode({ ...params }) && (await canEnterMailedCode(accountOf(account)));
+    return isDemanded ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+  });
+}
+
+/**
+ * The application's `connections` and `local_sign_in`, also in a session that was started at another application. If the
+ * connection of a session with `fed` is unknown, every such application rejects it.
+ */
+function connectionCheck({ clients, upstream }: PromptDependencies) {
+  return new Check('connection', 'the application requires another sign-in method', async ({ oidc }) => {
+    const rule = oidc.client && (await clients.applicationOf(oidc.client.clientId))?.signInRule;
+    const { session, result } = oidc;
+    if (!rule || !session?.accountId) return NO_NEED_TO_PROMPT;
+    const upstreamSession = upstreamLogin()?.upstream;
+    const isLocalNow = result?.login !== undefined && upstreamSession === undefined && !session.amr?.includes('fed');
+    // A directory sign-in also has amr `pwd`; only the stored session names its connection.
+    const connection = upstreamSession
+      ? await upstream.connectionOf(upstreamSession)
+      : isLocalNow
+        ? undefined
+        : await upstream.ofSession(session.uid);
+    const isKnown = connection !== undefined || !session.amr?.includes('fed');
+    if (isKnown && acceptsSignIn(rule, connection)) return NO_NEED_TO_PROMPT;
+    // The sign-in pages offer only accepted methods. If another one was used, the result is an error instead of a loop.
+    if (result?.login) throw new errors.AccessDenied('the application requires another sign-in method');
+    return REQUEST_PROMPT;
+  });
+}
+
+/** A SAML AuthnRequest that the password meets, in a session that was started with a passkey or at an upstream. */
+function passwordCheck({ clients, samlRequirements, hasPassword, upstream }: PromptDependencies) {
+  return new Check('password', 'a sign-in with the password was requested', async (ctx) => {
+    const { client, session, result } = ctx.oidc;
+    if (!session?.accountId || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
+    const { lacking } = await samlRequirements(ctx);
+    if (!lacking(session.amr ?? [])?.password) return NO_NEED_TO_PROMPT;
+    const rule = client && (await clients.applicationOf(client.clientId))?.signInRule;
+    const canProve =
+      (await hasPassword(session.accountId)) ||
+      (await upstream.hasDirectory(session.accountId, rule)) ||
+      (await upstream.canSatisfyAcr(session.uid, [PASSWORD_ACR]));
+    return canProve ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+  });
+}
+
+/** The Subject of a SAML AuthnRequest is another user than that of the session. */
+function subjectCheck({ samlRequirements }: PromptDependencies) {
+  return new Check('subject', 'the request names another user', async (ctx) => {
+    const { account, result } = ctx.oidc;
+    if (!account || result?.login) return NO_NEED_TO_PROMPT;
+    const { isSubject } = await samlRequirements(ctx);
+    return (await isSubject(accountOf(account))) ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
+  });
+}
+
+/** The application's access rule, for both protocols: the user gets a page, the application the error access_denied. */
+function accessPrompt({ clients }: PromptDependencies) {
+  return new Prompt(
+    { name: 'access', requestable: false },
+    new Check(
+      'access',
+      'this account may not open the application',
+      'access_denied',
+      async (ctx) => {
+        const { client, account } = ctx.oidc;
+        if (!client || !account) return NO_NEED_TO_PROMPT;
+        const application = await clients.applicationOf(client.clientId);
+        if (!application) return NO_NEED_TO_PROMPT;
+        const { allowed } = accessDecision(application, accountOf(account), addressOf(ctx));
+        return allowed ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
+      },
+      // For the page, which records the rejection.
+      (ctx) => {
+        const { client, account } = ctx.oidc;
+        const application = client && clients.cachedApplicationOf(client.clientId);
+        return application && account ? { ...accessDecisionRule(application, accountOf(account), addressOf(ctx)) } : {};
+      },
+    ),
+  );
+}
+
+/** The consent page never is empty: a user who may have none of the requested scopes of an API is an error of the request. */
+function somethingToGrantCheck() {
+  return new Check('nothing_to_grant', 'the user may have none of the requested scopes', (ctx) => {
+    if (ctx.oidc.params?.response_type !== 'none' && isEmpty(requestedBy(ctx)))
+      throw new errors.AccessDenied('the user may have none of the requested scopes');
+    return NO_NEED_TO_PROMPT;
+  });
+}
+
+/** The claims of the application's registration that belong to no scope, and are in each token. */
+function alwaysReleased({ oidc }: KoaContextWithOIDC, { clients }: PromptDependencies): string[] {
+  const claims = oidc.client && clients.cachedApplicationOf(oidc.client.clientId)?.metadata.claims;
+  return claimSources(claims).flatMap(({ claim, scope }) => (scope === undefined ? claim : []));
+}
+
+/**
+ * Any program on the device can pose as a native client (RFC 8252 8.6), so consent is prompted for at each request,
+ * except for first-party applications (`consent: implicit`).
+ */
+function nativeClientCheck({ clients }: PromptDependencies) {
+  return new Check(
+    'native_client_prompt',
+    'native clients require End-User interaction',
+    'interaction_required',
+    async (ctx) => {
+      const { client, params, result } = ctx.oidc;
+      if (client?.applicationType !== 'native' || params?.response_type === 'none' || result?.consent) {
+        return NO_NEED_TO_PROMPT;
+      }
+      return (await clients.applicationOf(client.clientId))?.consent === 'implicit'
+        ? NO_NEED_TO_PROMPT
+        : REQUEST_PROMPT;
+    },
+  );
+}

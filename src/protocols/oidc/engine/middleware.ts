@@ -1,0 +1,159 @@
+// Koa middleware around the engine: the checks and patches before it, the engine itself, the patches after it.
+//
+// A code at /token: protocols/oidc/rate-limits/client-rate-limits.ts surrounds the engine, which loads the client (protocols/oidc/store/clients.ts) and
+// authenticates it (protocols/oidc/patches/provider/client-secrets.ts). protocols/oidc/store/adapter.ts finds the code by its hash and consumes it once.
+// protocols/oidc/claims/find-account.ts loads the account, if applications/access-decision.ts still allows it, and its claims. The engine signs with the
+// keys of core/keys/keyring.ts; protocols/oidc/engine/events.ts audits. An error becomes a rejection (protocols/oidc/engine/requests/rejected-requests.ts).
+import { setTimeout as sleep } from 'node:timers/promises';
+import compose from 'koa-compose';
+import type { Context, Middleware } from '../../../base/http/context.ts';
+import type { Cookies } from '../../../base/http/cookies.ts';
+import { methodNotAllowed } from '../../../base/http/errors.ts';
+import { runInChildSpan } from '../../../base/platform/tracing.ts';
+import { findRequestsIn, shareReads } from '../../../base/storage/request-reads.ts';
+import type { Rejections } from '../../../core/rejections/rejections.ts';
+import { requestPatches, responsePatches } from '../patches.ts';
+import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
+import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
+import type { ClientSource } from '../store/clients.ts';
+import type { RefreshTokenRetries } from '../store/refresh-token-retries.ts';
+import { engineContext } from './app-context.ts';
+import { routes } from './configuration.ts';
+import { answerWithDatabase } from './database-unavailable.ts';
+import { type Provider, requestStorage } from './library.ts';
+import { recordProfileOfToken } from './profile-checks.ts';
+import type { Engine } from './provider.ts';
+import { createPublicDocuments } from './public-documents.ts';
+import type { Published } from './published.ts';
+import { guardRequest } from './requests/request-guards.ts';
+import { answerMethod, engineRoute } from './routes.ts';
+
+export interface EngineMiddlewareDependencies {
+  engine: Engine;
+  clients: ClientSource;
+  clientLimits: ClientLimits;
+  deviceGuesses: DeviceGuesses;
+  refreshTokenRetries: RefreshTokenRetries;
+  rejections: Rejections;
+  cookies: Cookies;
+  published(): Promise<Published>;
+}
+
+/** How long the response to a failed refresh waits for the retry time to be stored. The storing goes on afterwards. */
+const RESTART_MS = 1000;
+
+/** Routes that read the directory and never change it. */
+const READS_DIRECTORY = new Set<string>([
+  routes.authorization,
+  routes.token,
+  routes.userinfo,
+  routes.introspection,
+  routes.revocation,
+  routes.pushed_authorization_request,
+]);
+
+/** Serves the engine's routes; passes every other request to the next middleware. */
+export function createEngineMiddleware({
+  engine,
+  clients,
+  clientLimits,
+  deviceGuesses,
+  refreshTokenRetries,
+  rejections,
+  cookies,
+  published,
+}: EngineMiddlewareDependencies): Middleware {
+  const documents = createPublicDocuments({ provider: engine.current, published });
+  const handlerOf = composeOnce();
+  findRequestsIn(requestStorage);
+
+  // Here and below, only real promises are awaited, because each await slows down every request.
+  async function answer(ctx: Context, provider: Provider): Promise<void> {
+    const guess = deviceGuesses.begin(ctx);
+    if (guess) await guess;
+    const registration = clientLimits.begin(ctx);
+    if (registration) await registration;
+    try {
+      await runInChildSpan(`oidc ${ctx.state.route}`, {}, async (span) => {
+        await handlerOf(provider)(ctx, rejectMethod);
+        span?.set({ 'gatehouse.client_id': engineContext(ctx)?.client?.clientId });
+      });
+    } finally {
+      // Also of a request that ends on an error page.
+      const failure = clientLimits.end(ctx);
+      if (failure) await failure;
+    }
+    const refund = deviceGuesses.end(ctx);
+    if (refund) await refund;
+  }
+
+  return async (ctx, next) => {
+    const route = engineRoute(ctx.path);
+    if (!route) return next();
+    ctx.state.route = route;
+    if (answerMethod(ctx, route)) return;
+    await answerWithDatabase(ctx, () => answerRoute(ctx, route));
+    if (route === routes.token) await watchRefresh(ctx);
+  };
+
+  /**
+   * A client that did not receive the response to its refresh sends the same token again. When the response is an error, it does so at once and
+   * possibly to another instance, so the retry time is stored before that response is sent.
+   */
+  async function watchRefresh(ctx: Context): Promise<void> {
+    const token = engineContext(ctx)?.entities.RotatedRefreshToken?.jti;
+    if (token === undefined) return;
+    const restart = () =>
+      refreshTokenRetries
+        .restartRetryTime(token)
+        .catch((error: unknown) =>
+          ctx.state.log().warn({ err: error }, 'the time for a retry of a refresh was not stored'),
+        );
+    if (ctx.status >= 500) return void (await Promise.race([restart(), sleep(RESTART_MS, undefined, { ref: false })]));
+    ctx.res.once('close', () => {
+      if (!ctx.res.writableFinished) void restart();
+    });
+  }
+
+  async function answerRoute(ctx: Context, route: string): Promise<void> {
+    const served = documents.serve(ctx);
+    if (served && (await served)) return;
+    const provider = engine.current();
+    for (const { apply } of requestPatches) {
+      const answered = apply(ctx, { route, provider, cookies });
+      if (answered && (await answered)) return;
+    }
+    const guarded =
+      guardRequest(ctx, clients) ?? (route === routes.userinfo ? recordProfileOfToken(ctx, provider) : undefined);
+    if (guarded) await guarded;
+    const contentSecurityPolicy = ctx.response.get('Content-Security-Policy');
+
+    if (READS_DIRECTORY.has(route)) shareReads(ctx);
+    await answer(ctx, provider);
+
+    const rejectionCode = rejections.codeOf(ctx.state.request);
+    const response = { route, contentSecurityPolicy, rejectionCode, clients, published };
+    for (const { apply } of responsePatches) {
+      const applied = apply(ctx, response);
+      if (applied) await applied;
+    }
+    const stored = documents.store(ctx);
+    if (stored) await stored;
+  }
+}
+
+/** The engine's middlewares as one; composed again only after a change of keys, which creates a new Provider. */
+function composeOnce() {
+  let composed: { provider: Provider; handler: Middleware } | undefined;
+  return (provider: Provider): Middleware => {
+    if (composed?.provider !== provider) {
+      composed = { provider, handler: compose(provider.middleware as never) as Middleware };
+    }
+    return composed.handler;
+  };
+}
+
+/** The engine calls `next` for a path of its own without a handler for the method, so the method is wrong. */
+async function rejectMethod(): Promise<never> {
+  throw methodNotAllowed();
+}

@@ -1,0 +1,52 @@
+// The engine itself, an oidc-provider instance. It reads its keys only when it is made, so a change of keys makes a second
+// instance on the same storage and replaces the reference: sessions, codes and tokens go on, the new key signs, the old
+// ones stay published.
+
+import { createLogoutTokenSender, type SendLogoutToken } from '../patches/provider/logout-token-queue.ts';
+import { type ProviderPatchDependencies, providerPatches } from '../patches.ts';
+import { type EngineEvents, listenToEvents } from './events.ts';
+import { type Configuration, type KoaContextWithOIDC, Provider } from './library.ts';
+import { respondToTest, TEST_MODE } from './test-response-mode.ts';
+
+/** A handler for `registerResponseMode`: `payload` holds `state`, and `error` when the request was rejected. */
+export type ResponseMode = (
+  ctx: KoaContextWithOIDC,
+  redirectUri: string,
+  payload: Record<string, unknown>,
+) => Promise<void>;
+
+export interface EngineDependencies {
+  issuer: string;
+  /** The engine's options, with the private JWKs of the moment. */
+  configuration(): Configuration;
+  events: EngineEvents;
+  patches: ProviderPatchDependencies;
+  samlResponse: ResponseMode;
+}
+
+export type Engine = ReturnType<typeof createEngine>;
+
+export function createEngine(dependencies: EngineDependencies) {
+  let { provider, sendLogoutToken } = build(dependencies);
+  return {
+    current: (): Provider => provider,
+    /** Makes a new instance with the keys as they are now. */
+    rebuild(): void {
+      ({ provider, sendLogoutToken } = build(dependencies));
+    },
+    sendLogoutToken: ((clientId, accountId, sid) =>
+      sendLogoutToken(clientId, accountId, sid)) satisfies SendLogoutToken,
+  };
+}
+
+function build({ issuer, configuration, events, patches, samlResponse }: EngineDependencies) {
+  const provider = new Provider(issuer, configuration());
+  // The host guard has replaced the forwarded headers by checked values (base/http/host-guard.ts).
+  provider.proxy = true;
+  provider.registerResponseMode('saml', samlResponse);
+  provider.registerResponseMode(TEST_MODE, respondToTest);
+  listenToEvents(provider, events);
+  const sendLogoutToken = createLogoutTokenSender(provider, patches.reportRejectedClient);
+  for (const { apply } of providerPatches) apply(provider, patches);
+  return { provider, sendLogoutToken };
+}

@@ -1,0 +1,135 @@
+// The checks of this server on an authorization request, before any prompt. The engine calls the validator of an extra
+// parameter (`extraParams`) on every request, after its own checks of client, redirect URI, PKCE and scope.
+import { decodeJwt } from 'jose';
+import { limits } from '../../../../base/limits.ts';
+import { plural } from '../../../../base/platform/plural.ts';
+import type { RuleViolation } from '../../../../core/rejections/rules.ts';
+import { recordRequestedLanguages } from '../../claims/requested-languages.ts';
+import { userScopes } from '../../claims/scopes.ts';
+import type { ClientApplication, ClientSource } from '../../store/clients.ts';
+import { errors, type KoaContextWithOIDC } from '../library.ts';
+import { TEST_MODE } from '../test-response-mode.ts';
+
+/** The parameter whose validator runs these checks; its value also selects the first step of the sign-in page. */
+export const REQUEST_CHECK_PARAMETER = 'screen_hint';
+
+export interface RequestCheckDependencies {
+  clients: ClientSource;
+  /** The scopes of this API that the client may request. */
+  registeredScopes(api: string, clientId: string): Promise<string[]>;
+  /** Whether an administrator started this test in this browser. */
+  isRunningTest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): boolean;
+  /** Whether the parameters are exactly those of a pending AuthnRequest of this browser. */
+  isPendingAuthnRequest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): Promise<boolean>;
+}
+
+/** oidc-provider's validator for `extraParams`. Throws invalid_request; SAML and test requests are never sent back. */
+export function createRequestCheck(dependencies: RequestCheckDependencies) {
+  const { clients, isPendingAuthnRequest, isRunningTest } = dependencies;
+  return async function checkAndCompleteRequest(ctx: KoaContextWithOIDC): Promise<void> {
+    const { client, params } = ctx.oidc;
+    const application = client && (await clients.applicationOf(client.clientId));
+    if (!client || !application || !params) return;
+    limitSize({ ...params });
+    if (application.protocol === 'saml') {
+      // PAR (RFC 9126) and request objects (RFC 9101) are rejected here, because they were validated before this browser's
+      // AuthnRequest was known.
+      const isPlain = ctx.oidc.route === 'authorization' && !ctx.query.request_uri && !ctx.query.request;
+      if (params.response_mode !== 'saml' || !isPlain)
+        throw rejection('this application signs in by SAML', 'an AuthnRequest');
+      if (!(await isPendingAuthnRequest(ctx, { ...params }))) {
+        throw rejection('no pending AuthnRequest in this browser', 'a pending AuthnRequest');
+      }
+      return;
+    }
+    if (params.response_mode === 'saml')
+      throw rejection('this application signs in by OpenID Connect', 'no response_mode=saml');
+    if (params.response_mode === TEST_MODE && !isRunningTest(ctx, { ...params })) {
+      throw rejection(
+        'there is no test of this application in this browser',
+        'a test that was started in this browser',
+      );
+    }
+    restoreOfflineAccess(ctx, application);
+    await requireScope(ctx, application, dependencies);
+    recordRequestedLanguages(params);
+  };
+}
+
+/** Whether an answer with these parameters, such as an error, fits into an address. */
+export function fitsIntoAnswer({ redirect_uri: uri, state }: { redirect_uri?: unknown; state?: unknown }): boolean {
+  const sent = new URLSearchParams({ state: String(state ?? '') }).toString();
+  return String(uri ?? '').length + sent.length <= limits.authorizationRequest.bytes;
+}
+
+/** All parameters together are stored until the sign-in ends. The application gets the error, unless even that is too long. */
+function limitSize(params: Record<string, unknown>): void {
+  const { bytes } = limits.authorizationRequest;
+  const size = Object.values(params).reduce<number>((sum, value) => sum + Buffer.byteLength(String(value ?? '')), 0);
+  if (size <= bytes) return;
+  const description = `the parameters of the request are longer than ${plural(bytes, 'byte')} together`;
+  const violation: RuleViolation = {
+    rule: 'request',
+    received: plural(size, 'byte'),
+    expected: `at most ${plural(bytes, 'byte')}`,
+  };
+  const error = Object.assign(new errors.InvalidRequest(description), { violation });
+  throw fitsIntoAnswer(params) ? error : Object.assign(error, { allow_redirect: false });
+}
+
+/** An error that is displayed on a page of this server, and never sent to redirect_uri. */
+function rejection(description: string, expected: string): errors.InvalidRequest {
+  const violation: RuleViolation = { rule: 'request', received: description, expected };
+  return Object.assign(new errors.InvalidRequest(description), { allow_redirect: false, violation });
+}
+
+/**
+ * The engine drops offline_access unless the request says prompt=consent (OIDC Core 11), which client libraries seldom
+ * send. Here the application's `refresh_token` grant and the user's consent decide on offline access, so the scope is put
+ * back (docs/decisions/0006-offline-access-by-application.md).
+ */
+function restoreOfflineAccess(ctx: KoaContextWithOIDC, { metadata }: ClientApplication): void {
+  const { client, params } = ctx.oidc;
+  if (!client || !params || !client.grantTypeAllowed('refresh_token')) return;
+  if (params.response_type !== undefined && params.response_type !== 'code') return;
+  const scopes = String(params.scope ?? '').split(' ');
+  const sent = requestedScope(ctx).split(/\s+/);
+  // Without a scope for the user, the registered one is requested (patches/provider/requested-scope.ts).
+  const known = userScopes(metadata);
+  const isDefault = params.resource === undefined && !sent.some((one) => known.includes(one));
+  const requested = isDefault ? [...sent, ...(metadata.scope ?? '').split(' ')] : sent;
+  if (scopes.includes('offline_access') || !requested.includes('offline_access')) return;
+  if (client.scope && !client.scope.split(' ').includes('offline_access')) return;
+  params.scope = [...scopes, 'offline_access'].join(' ').trim();
+}
+
+/**
+ * A request that would end in a token without any scope: with `resource`, it is for the scopes of those APIs that the client is
+ * registered for (RFC 6749 3.3); otherwise the error invalid_scope, before anybody signs in.
+ */
+async function requireScope(
+  ctx: KoaContextWithOIDC,
+  { metadata }: ClientApplication,
+  { registeredScopes }: RequestCheckDependencies,
+): Promise<void> {
+  const { client, params, requestParamScopes, resourceServers } = ctx.oidc;
+  if (!client || !params || userScopes(metadata).some((one) => requestParamScopes.has(one))) return;
+  const apis = Object.keys(resourceServers ?? {});
+  const registered = (await Promise.all(apis.map((api) => registeredScopes(api, client.clientId)))).flat();
+  if (registered.some((one) => requestParamScopes.has(one))) return;
+  if (registered.length === 0) {
+    const sent = requestedScope(ctx).trim();
+    const advice = sent.includes(',') ? ' (spaces separate scopes, not commas)' : '';
+    const missing = sent === '' ? 'scope is missing' : `no requested scope is known${advice}`;
+    throw new errors.InvalidScope(`${missing}, and the client is registered without a scope to use instead`, sent);
+  }
+  params.scope = [...new Set([...requestParamScopes, ...registered])].join(' ');
+}
+
+/** The scope as it was sent: in a (pushed) request object that the engine has verified by now, or as a parameter. */
+function requestedScope(ctx: KoaContextWithOIDC): string {
+  const sent: Record<string, unknown> = ctx.method === 'POST' ? (ctx.oidc.body ?? {}) : ctx.query;
+  const object = ctx.oidc.entities.PushedAuthorizationRequest?.request ?? sent.request;
+  const scope = typeof object === 'string' && object !== '' ? decodeJwt(object).scope : sent.scope;
+  return typeof scope === 'string' ? scope : '';
+}

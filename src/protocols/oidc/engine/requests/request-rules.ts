@@ -1,0 +1,319 @@
+// The rules of OpenID Connect requests. The engine reports an error code without a rule, so for a rejected request these
+// functions find the broken rule from the code and the request. The console evaluates them again to find out whether a fix helped. A
+// check of this server reports its own violation.
+import { deviceCodeGrant, needsPkce, type OidcMetadata } from '../../../../applications/fields/oidc-client.ts';
+import { isLoopback } from '../../../../base/config/addresses.ts';
+import type { ReceivedParameters, RejectionEndpoint } from '../../../../core/rejections/rejections.ts';
+import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../../../core/rejections/rules.ts';
+import { engineScope, engineScopes } from '../../claims/scopes.ts';
+
+/** A request with the registration of its client. */
+export interface EvaluatedRequest {
+  endpoint: RejectionEndpoint;
+  received: ReceivedParameters;
+  clientId?: string | undefined;
+  /** Whether the client is registered and enabled. */
+  isClientKnown: boolean;
+  /** Absent for a SAML application and an unknown client. */
+  metadata: Partial<OidcMetadata> | undefined;
+  /** Of the account at the application; absent if no account is signed in. */
+  access?: (RuleViolation & { allowed: boolean }) | undefined;
+  /** Whether the engine accepted the ID token hint; only known while the request is handled. */
+  isHintAccepted?: boolean | undefined;
+  /** The message of the engine's error. */
+  message: string;
+}
+
+interface RequestRule {
+  id: RuleId;
+  endpoints: readonly RejectionEndpoint[];
+  /** Error codes of this rule only (RFC 6749 4.1.2.1 and 5.2, RFC 8707 2). */
+  errors?: readonly string[];
+  /** What the message says where the engine has one code for several causes; it comes before the codes. */
+  says?: RegExp;
+  /** Error codes that several rules share: they belong to this rule if the request does not pass it. */
+  sharedErrors?: readonly string[];
+  /** Whether the request has what the rule is about; absent: every request has it. */
+  applies?(request: EvaluatedRequest): boolean;
+  received?(request: EvaluatedRequest): string | undefined;
+  expected?(request: EvaluatedRequest): string | undefined;
+  /** Whether the request passes; undefined if that cannot be evaluated, because secrets and codes are not recorded. */
+  passes?(request: EvaluatedRequest): boolean | undefined;
+}
+
+/** RFC 7636 4.2: the S256 challenge of a verifier. */
+const CHALLENGE = /^[A-Za-z0-9\-._~]{43,128}$/;
+
+/** Also of an endpoint that belongs to one. */
+export const grantOf = ({ endpoint, received }: Pick<EvaluatedRequest, 'endpoint' | 'received'>) =>
+  received.grant_type ?? (endpoint === 'device' ? deviceCodeGrant : 'authorization_code');
+
+/** Whether a native client may use this URI: that of a loopback address matches on every port (RFC 8252 7.3). */
+function matchesAsNative(uri: string | undefined, registered: readonly string[] = []): boolean {
+  const portless = (text: string) => {
+    if (!URL.canParse(text)) return undefined;
+    const { protocol, hostname, pathname, search } = new URL(text);
+    return protocol === 'http:' && isLoopback(hostname) ? `${hostname}${pathname}${search}` : undefined;
+  };
+  const wanted = uri === undefined ? undefined : portless(uri);
+  return wanted !== undefined && registered.some((one) => portless(one) === wanted);
+}
+
+/** Where a client authenticates. */
+const AUTHENTICATED = ['par', 'token', 'device', 'introspect', 'revoke'] as const;
+const EVERYWHERE = ['authorize', ...AUTHENTICATED, 'end-session'] as const;
+const usesAssertion = ({ received: { authentication = '' } }: EvaluatedRequest) =>
+  authentication === 'private_key_jwt' || authentication === 'client_secret_jwt';
+
+/** The rule for everything else. */
+const OTHER_PARAMETERS: RequestRule = {
+  id: 'request',
+  endpoints: [...EVERYWHERE, 'register'],
+  received: ({ message }) => message,
+};
+
+/** In the order of the engine's checks. */
+const requestRules: readonly RequestRule[] = [
+  {
+    id: 'hint',
+    endpoints: ['end-session'],
+    sharedErrors: ['invalid_request'],
+    received: ({ received }) => received.id_token_hint,
+    passes: ({ isHintAccepted }) => isHintAccepted,
+  },
+  {
+    id: 'client',
+    endpoints: EVERYWHERE,
+    sharedErrors: ['invalid_client'],
+    received: ({ clientId }) => clientId,
+    passes: ({ isClientKnown }) => isClientKnown,
+  },
+  // The engine checks a client when it loads it. Whether that passes is asked of the engine, not of the request.
+  { id: 'registration', endpoints: [...EVERYWHERE, 'register'] },
+  {
+    id: 'method',
+    endpoints: AUTHENTICATED,
+    sharedErrors: ['invalid_client'],
+    received: ({ received }) => received.authentication,
+    expected: ({ metadata }) => metadata?.token_endpoint_auth_method,
+    passes: ({ received, metadata }) => metadata && received.authentication === metadata.token_endpoint_auth_method,
+  },
+  {
+    id: 'assertion',
+    endpoints: AUTHENTICATED,
+    applies: usesAssertion,
+    sharedErrors: ['invalid_client'],
+    received: ({ message }) => message,
+    expected: ({ clientId }) =>
+      `a new JWT with iss and sub ${clientId ?? 'of the client'}, aud of this server, exp and jti (RFC 7523 3)`,
+    passes: (request) => !usesAssertion(request),
+  },
+  {
+    id: 'secret',
+    endpoints: AUTHENTICATED,
+    sharedErrors: ['invalid_client'],
+    received: ({ received }) => (received.authentication === 'none' ? 'none' : '(not recorded)'),
+    expected: () => 'stored as a hash',
+  },
+  {
+    id: 'dpop',
+    endpoints: ['par', 'token'],
+    errors: ['invalid_dpop_proof', 'use_dpop_nonce'],
+    received: ({ message }) => message,
+    expected: () => 'a new proof for this request (RFC 9449 4.2)',
+  },
+  {
+    id: 'request_uri',
+    endpoints: ['authorize'],
+    applies: ({ received }) => received.request_uri !== undefined,
+    errors: ['invalid_request_uri', 'request_uri_not_supported'],
+    received: ({ message }) => message,
+    expected: () => 'the request_uri of a pushed request, once and in time (RFC 9126 4)',
+  },
+  {
+    id: 'request_object',
+    endpoints: ['authorize', 'par'],
+    applies: ({ received }) => received.request !== undefined,
+    errors: ['invalid_request_object', 'request_not_supported'],
+    received: ({ message }) => message,
+    expected: () => 'a JWT that the client signed for this server (RFC 9101 4)',
+  },
+  {
+    id: 'hint',
+    endpoints: ['authorize', 'par'],
+    says: /id_token_hint/,
+    applies: ({ received }) => received.id_token_hint !== undefined,
+    received: ({ message }) => message,
+  },
+  {
+    id: 'redirect_uri',
+    endpoints: ['authorize', 'par'],
+    errors: ['invalid_redirect_uri'],
+    sharedErrors: ['invalid_request'],
+    received: ({ received }) => received.redirect_uri,
+    expected: ({ metadata, received: { redirect_uri } }) =>
+      metadata?.redirect_uris &&
+      [
+        ...metadata.redirect_uris,
+        ...(matchesAsNative(redirect_uri, metadata.redirect_uris) ? ['every port, with application_type native'] : []),
+      ].join('\n'),
+    passes: ({ received: { redirect_uri }, metadata }) =>
+      metadata &&
+      redirect_uri !== undefined &&
+      ((metadata.redirect_uris ?? []).includes(redirect_uri) ||
+        (metadata.application_type === 'native' && matchesAsNative(redirect_uri, metadata.redirect_uris))),
+  },
+  {
+    id: 'response_type',
+    endpoints: ['authorize', 'par'],
+    errors: ['unsupported_response_type'],
+    received: ({ received }) => received.response_type,
+    expected: () => 'code',
+    passes: ({ received, metadata }) => metadata && received.response_type === 'code',
+  },
+  {
+    id: 'response_mode',
+    endpoints: ['authorize', 'par'],
+    errors: ['unsupported_response_mode'],
+    received: ({ received }) => received.response_mode,
+    expected: ({ metadata }) =>
+      metadata?.response_modes?.join(' ') ?? 'query, fragment, form_post or one of them with .jwt',
+  },
+  {
+    id: 'grant',
+    endpoints: ['authorize', 'par', 'token', 'device'],
+    errors: ['unauthorized_client', 'unsupported_grant_type'],
+    says: /is not allowed for this client/,
+    sharedErrors: ['invalid_request'],
+    received: grantOf,
+    expected: ({ metadata }) => metadata?.grant_types?.join(' '),
+    passes: (request) => request.metadata && (request.metadata.grant_types ?? []).includes(grantOf(request) as never),
+  },
+  {
+    id: 'pkce',
+    endpoints: ['authorize', 'par'],
+    sharedErrors: ['invalid_request'],
+    received: ({ received: { code_challenge_method, code_challenge } }) =>
+      [code_challenge_method, code_challenge].filter(Boolean).join(' ') || undefined,
+    expected: ({ metadata }) => (metadata && !needsPkce(metadata) ? 'S256, or none' : 'S256, always'),
+    passes: ({ received: { code_challenge_method, code_challenge = '' }, metadata }) =>
+      metadata &&
+      ((code_challenge_method === 'S256' && CHALLENGE.test(code_challenge)) ||
+        (!needsPkce(metadata) && code_challenge_method === undefined && code_challenge === '')),
+  },
+  {
+    id: 'post_logout_redirect_uri',
+    endpoints: ['end-session'],
+    sharedErrors: ['invalid_request'],
+    received: ({ received }) => received.post_logout_redirect_uri,
+    expected: ({ metadata }) => metadata?.post_logout_redirect_uris?.join('\n'),
+    passes: ({ received: { post_logout_redirect_uri: uri }, metadata }) =>
+      metadata && uri !== undefined ? (metadata.post_logout_redirect_uris ?? []).includes(uri) : undefined,
+  },
+  OTHER_PARAMETERS,
+  ...(
+    [
+      ['code_client', /client mismatch/, undefined],
+      ['code_redirect_uri', /redirect_uri/, 'authorization_code'],
+      ['verifier', /code_verifier/, 'authorization_code'],
+      ['refresh_token', /refresh token/, 'refresh_token'],
+      ['device_code', /device code/, deviceCodeGrant],
+    ] as const
+  ).map(
+    ([id, says, grant]): RequestRule => ({
+      id,
+      says,
+      endpoints: ['token'],
+      applies: (request) => grant === undefined || grantOf(request) === grant,
+      received: ({ message }) => message,
+    }),
+  ),
+  {
+    id: 'code',
+    endpoints: ['token'],
+    errors: ['invalid_grant'],
+    received: ({ message }) => message,
+  },
+  {
+    id: 'scope',
+    endpoints: ['authorize', 'par', 'token'],
+    errors: ['invalid_scope'],
+    received: ({ received }) => received.scope,
+    expected: ({ metadata }) => metadata && (metadata.scope ?? 'all of OpenID Connect, none of an API'),
+    // Of the scopes of an API, the engine grants those that are registered and ignores the others.
+    passes: ({ received: { scope = '' }, metadata }) => {
+      if (!metadata) return undefined;
+      if (metadata.scope === undefined) return true;
+      const allowed = engineScope(metadata.scope).split(' ');
+      return scope.split(' ').every((one) => !engineScopes.includes(one) || allowed.includes(one));
+    },
+  },
+  {
+    id: 'resource',
+    endpoints: ['authorize', 'par', 'token'],
+    errors: ['invalid_target'],
+    received: ({ received }) => received.resource,
+    expected: ({ metadata }) => metadata && (metadata.resources?.join('\n') || 'none'),
+    passes: ({ received: { resource }, metadata }) =>
+      resource === undefined
+        ? undefined
+        : metadata && resource.split(' ').every((one) => metadata.resources?.includes(one) ?? false),
+  },
+  {
+    id: 'access',
+    endpoints: ['authorize', 'par'],
+    sharedErrors: ['access_denied'],
+    received: ({ access }) => (access?.rule === 'access' ? access.received : undefined),
+    expected: ({ access }) => (access?.rule === 'access' ? access.expected : undefined),
+    passes: ({ access }) => (access?.rule === 'network' ? true : access?.allowed),
+  },
+  {
+    id: 'network',
+    endpoints: ['authorize', 'par', 'token'],
+    sharedErrors: ['access_denied'],
+    received: ({ access }) => (access?.rule === 'network' ? access.received : undefined),
+    expected: ({ access }) => (access?.rule === 'network' ? access.expected : undefined),
+    passes: ({ access }) => access?.rule !== 'network',
+  },
+];
+
+/**
+ * The rules of a request that the engine rejected with this error code, in the order of its checks.
+ *
+ * @param violation the report of the check, if it is one of this server
+ */
+export function evaluateRules(request: EvaluatedRequest, error: string, violation?: RuleViolation): RuleResult[] {
+  const ofEndpoint = requestRules.filter(({ endpoints }) => endpoints.includes(request.endpoint));
+  const { id } = brokenRule(request, error, ofEndpoint);
+  const rules = ofEndpoint.filter((rule) => rule.id === (violation?.rule ?? id) || (rule.applies?.(request) ?? true));
+  const results = rules.map(({ id, received, expected }) => ({
+    rule: id,
+    received: received?.(request),
+    expected: expected?.(request),
+  }));
+  const broken = violation ?? results.find(({ rule }) => rule === id) ?? { rule: id };
+  return ruleResults(
+    rules.map((rule) => rule.id),
+    broken,
+    (rule) => results.find((result) => result.rule === rule) ?? {},
+  );
+}
+
+/** Whether the request passes the rule with what is registered now; undefined where that cannot be evaluated. */
+export function passesRule(rule: RuleId, request: EvaluatedRequest): boolean | undefined {
+  return requestRules.find(({ id }) => id === rule)?.passes?.(request);
+}
+
+/** Of the rules that share an error code: the first that does not pass, else the one that cannot be evaluated (a secret). */
+function brokenRule(request: EvaluatedRequest, error: string, rules: readonly RequestRule[]): RequestRule {
+  const sharing = rules.filter(({ sharedErrors }) => sharedErrors?.includes(error));
+  return (
+    rules.find(
+      ({ says }) => says?.test(request.message) && (error === 'invalid_grant' || error === 'invalid_request'),
+    ) ??
+    rules.find(({ errors }) => errors?.includes(error)) ??
+    sharing.find(({ passes }) => passes?.(request) === false) ??
+    sharing.find(({ passes }) => !passes) ??
+    OTHER_PARAMETERS
+  );
+}

@@ -1,0 +1,180 @@
+// Every override of oidc-provider: three lists, each in the order in which it is applied. One file here and one test in
+// test/contracts/patches for each; why it exists and what to ask upstream: patches/README.md.
+
+import type { Context } from '../../base/http/context.ts';
+import type { Cookies } from '../../base/http/cookies.ts';
+import type { KoaContextWithOIDC, Provider } from './engine/library.ts';
+import type { Published } from './engine/published.ts';
+import { limitClientAuthentication } from './patches/provider/client-authentication-limits.ts';
+import { type ClientCacheDependencies, cacheClients } from './patches/provider/client-cache.ts';
+import { addApplicationClaims } from './patches/provider/client-claims.ts';
+import { type ClientKeySets, limitClientKeys } from './patches/provider/client-key-sets.ts';
+import { acceptEverySecret, type ClientSecretsDependencies } from './patches/provider/client-secrets.ts';
+import { skipRejectedClients } from './patches/provider/clients-at-logout.ts';
+import { acceptEmptySecrets } from './patches/provider/empty-secrets.ts';
+import { acceptEveryAlgorithm } from './patches/provider/id-token-hints.ts';
+import { introspectJwts, type JwtIntrospectionDependencies } from './patches/provider/jwt-introspection.ts';
+import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
+import { extendLoopbackHosts } from './patches/provider/loopback-hosts.ts';
+import { deriveSuccessor } from './patches/provider/refresh-token-successor.ts';
+import { completeRequestedScope } from './patches/provider/requested-scope.ts';
+import { separateAuthTime } from './patches/provider/session-auth-time.ts';
+import { includeSessionId } from './patches/provider/session-id-in-id-tokens.ts';
+import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/provider/session-saving.ts';
+import { requireDeviceCookies } from './patches/requests/device-step-cookies.ts';
+import { preferJsonErrors } from './patches/requests/json-errors.ts';
+import { redirectPostToGet } from './patches/requests/post-as-get.ts';
+import { limitCors } from './patches/responses/cors-headers.ts';
+import { redirectToLogoutRun } from './patches/responses/logout-destination.ts';
+import { followSettings } from './patches/responses/public-documents.ts';
+import { removeSecretPlaceholder } from './patches/responses/registration-secret.ts';
+import { addRejectionCode } from './patches/responses/rejection-code.ts';
+import { answerRevocationInJson } from './patches/responses/revocation-body.ts';
+import { renderSelfSubmittingForm } from './patches/responses/self-submitting-form.ts';
+import type { ReportRejectedClient } from './registration/registration-fault.ts';
+import type { ClientSource } from './store/clients.ts';
+import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
+
+/** The release of oidc-provider that every patch was checked against; a test compares it with the installed one. */
+export const CHECKED_RELEASE = '9.13.3';
+
+export interface ProviderPatchDependencies {
+  clients: ClientSecretsDependencies['clients'] & ClientCacheDependencies['clients'];
+  vault: ClientSecretsDependencies['vault'];
+  recordSecretUse: ClientSecretsDependencies['recordSecretUse'];
+  sql: ClientCacheDependencies['sql'];
+  now: ClientCacheDependencies['now'];
+  clientKeySets: ClientKeySets;
+  /** Throws when the client has failed to authenticate too often. */
+  admitClient(ctx: KoaContextWithOIDC, clientId: string): Promise<void>;
+  sessionSaving: SessionSavingDependencies;
+  queueLogoutToken: QueueLogoutToken;
+  reportRejectedClient: ReportRejectedClient;
+  refreshTokenRetries: RefreshTokenRetries;
+  jwks: JwtIntrospectionDependencies['jwks'];
+  isRegisteredApi: JwtIntrospectionDependencies['isRegisteredApi'];
+}
+
+export interface ProviderPatch {
+  name: string;
+  /** The methods of the provider's classes that are replaced. */
+  replaces: string;
+  apply(provider: Provider, dependencies: ProviderPatchDependencies): void;
+}
+
+/** Applied once to each Provider. `Client.find` is wrapped five times: the last in the list runs first. */
+export const providerPatches: readonly ProviderPatch[] = [
+  { name: 'client-cache', replaces: 'Client.find', apply: cacheClients },
+  // Outside of the cache, because an update of a registration gets a view of its own.
+  {
+    name: 'client-secrets',
+    replaces: 'Client.find, Client.prototype.compareClientSecret',
+    apply: acceptEverySecret,
+  },
+  {
+    name: 'client-authentication-limits',
+    replaces: 'Client.find',
+    apply: (provider, { admitClient }) => limitClientAuthentication(provider, admitClient),
+  },
+  {
+    name: 'clients-at-logout',
+    replaces: 'Client.find',
+    apply: (provider, { reportRejectedClient }) => skipRejectedClients(provider, reportRejectedClient),
+  },
+  { name: 'jwt-introspection', replaces: 'Client.find, AccessToken.find', apply: introspectJwts },
+  {
+    name: 'client-claims',
+    replaces:
+      'Claims.prototype.scope, Claims.prototype.result, IdToken.prototype.issue, OIDCContext.prototype.requestParamOIDCScopes',
+    apply: addApplicationClaims,
+  },
+  { name: 'requested-scope', replaces: 'OIDCContext.prototype.params', apply: completeRequestedScope },
+  { name: 'empty-secrets', replaces: 'OIDCContext.prototype.params', apply: acceptEmptySecrets },
+  {
+    name: 'session-saving',
+    replaces: 'Session.instantiate, Session.get, Session.prototype.save',
+    apply: (provider, { sessionSaving }) => mergeSessionsOnSave(provider, sessionSaving),
+  },
+  {
+    name: 'session-auth-time',
+    replaces: 'Session.IN_PAYLOAD, Session.prototype.loginAccount, Session.prototype.authTime, Session.prototype.past',
+    apply: (provider) => separateAuthTime(provider),
+  },
+  {
+    name: 'logout-token-queue',
+    replaces: 'Client.prototype.backchannelLogout',
+    apply: (provider, { queueLogoutToken }) => queueLogoutTokens(provider, queueLogoutToken),
+  },
+  { name: 'session-id-in-id-tokens', replaces: 'Client.prototype.includeSid', apply: includeSessionId },
+  {
+    name: 'refresh-token-successor',
+    replaces: 'RefreshToken.prototype.generateTokenId',
+    apply: (provider, { refreshTokenRetries }) => deriveSuccessor(provider, refreshTokenRetries),
+  },
+  { name: 'id-token-hints', replaces: 'IdToken.validate', apply: acceptEveryAlgorithm },
+  {
+    name: 'client-key-sets',
+    replaces: 'ClientKeyStore.prototype.refresh',
+    apply: (provider, { clientKeySets }) => limitClientKeys(provider, clientKeySets),
+  },
+  { name: 'loopback-hosts', replaces: 'LOOPBACKS.has', apply: extendLoopbackHosts },
+];
+
+export interface EngineRequest {
+  /** The engine's route of the request (engine/routes.ts). */
+  route: string;
+  provider: Provider;
+  cookies: Cookies;
+}
+
+export interface RequestPatch {
+  name: string;
+  /** Returns true when it has answered, so that the engine is not called. */
+  apply(ctx: Context, request: EngineRequest): Promise<boolean> | undefined;
+}
+
+/** Applied to each request in front of the engine. */
+export const requestPatches: readonly RequestPatch[] = [
+  { name: 'post-as-get', apply: redirectPostToGet },
+  {
+    name: 'device-step-cookies',
+    apply(ctx, request) {
+      requireDeviceCookies(ctx, request);
+    },
+  },
+  {
+    name: 'json-errors',
+    apply(ctx) {
+      preferJsonErrors(ctx);
+    },
+  },
+];
+
+export interface EngineResponse {
+  route: string;
+  /** The header as it was before the engine ran. */
+  contentSecurityPolicy: string | string[];
+  /** Code of the rejection of this request; undefined when it was not rejected. */
+  rejectionCode: string | undefined;
+  clients: ClientSource;
+  published(): Promise<Published>;
+}
+
+export interface ResponsePatch {
+  name: string;
+  apply(ctx: Context, response: EngineResponse): Promise<void> | void;
+}
+
+/** Applied to each response behind the engine. */
+export const responsePatches: readonly ResponsePatch[] = [
+  { name: 'logout-destination', apply: redirectToLogoutRun },
+  { name: 'cors-headers', apply: (ctx, { clients }) => limitCors(ctx, clients) },
+  { name: 'public-documents', apply: (ctx, { published }) => followSettings(ctx, published) },
+  { name: 'revocation-body', apply: answerRevocationInJson },
+  { name: 'registration-secret', apply: (ctx, { route }) => removeSecretPlaceholder(ctx, route) },
+  { name: 'rejection-code', apply: (ctx, { rejectionCode }) => addRejectionCode(ctx, rejectionCode) },
+  {
+    name: 'self-submitting-form',
+    apply: (ctx, { contentSecurityPolicy }) => renderSelfSubmittingForm(ctx, contentSecurityPolicy),
+  },
+];

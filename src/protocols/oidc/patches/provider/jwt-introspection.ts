@@ -1,0 +1,104 @@
+// Patch: Client.find and AccessToken.find. The engine rejects the introspection of a JWT with an error, because it stores none. Here it finds
+// an access token of an API (RFC 9068) in the JWT itself, and goes on as with a stored one: the grant and the account must still be
+// there. The answer is for the application that the token was issued to, and for the API: a confidential client that has it among
+// its `resources`, or its identifier as client_id (RFC 7662 4). Any other JWT is inactive (RFC 7662 2.2).
+import { createHash } from 'node:crypto';
+import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose';
+import { z } from 'zod';
+import type { PrivateJwk } from '../../../../core/keys/key-pair.ts';
+import { keyAlgs } from '../../../../core/keys/rotation.ts';
+import { type Client, type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
+import type { ClientSource } from '../../store/clients.ts';
+
+export interface JwtIntrospectionDependencies {
+  clients: Pick<ClientSource, 'applicationOf'>;
+  /** The private keys of the moment; a change makes a new Provider. */
+  jwks(): { keys: PrivateJwk[] };
+  isRegisteredApi(identifier: string): Promise<boolean>;
+}
+
+const MAX_TOKEN_LENGTH = 16 * 1024;
+
+const accessToken = z.looseObject({
+  iat: z.int(),
+  exp: z.int(),
+  jti: z.string(),
+  sub: z.string(),
+  client_id: z.string(),
+  aud: z.string(),
+  scope: z.string().optional(),
+  cnf: z.object({ jkt: z.string().optional() }).optional(),
+});
+
+/** The engine's own members of the answer; every other claim is additional. */
+const STANDARD = new Set(['iss', 'iat', 'exp', 'jti', 'sub', 'client_id', 'aud', 'scope', 'cnf']);
+
+/** The `jti` of a JWT access token: its own, and the grant that it was issued under. Neither gives any right. */
+export function jtiWithGrant(jti: string, grantId: string | undefined): string {
+  return grantId === undefined ? jti : `${jti}.${grantId}`;
+}
+
+/** What verifies; RFC 7518 6, RFC 8037 2. */
+function publicPart({ kty, kid, alg, use, n, e, crv, x, y }: PrivateJwk): JWK {
+  const members = Object.entries({ kty, kid, alg, use, n, e, crv, x, y }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(members) as unknown as JWK;
+}
+
+export function introspectJwts(provider: Provider, dependencies: JwtIntrospectionDependencies): void {
+  const { clients, isRegisteredApi } = dependencies;
+  const keys = createLocalJWKSet({ keys: dependencies.jwks().keys.map(publicPart) });
+  const jwts = new WeakMap<object, string>();
+
+  const { find: findClient } = provider.Client;
+  provider.Client.find = async function findAtIntrospection(id: string) {
+    const { ctx } = Provider;
+    const token: unknown = ctx?.oidc.route === 'introspection' ? ctx.oidc.params?.token : undefined;
+    if (ctx?.oidc.params && typeof token === 'string' && token.includes('.')) {
+      jwts.set(ctx.req, token);
+      // What the engine looks up as an opaque token, and does not find.
+      ctx.oidc.params.token = createHash('sha256').update(token).digest('base64url');
+    }
+    return findClient.call(provider.Client, id);
+  };
+
+  const { find } = provider.AccessToken;
+  provider.AccessToken.find = async function findWithJwts(value: string, options?: object) {
+    const { ctx } = Provider;
+    const jwt = ctx && jwts.get(ctx.req);
+    return ctx && jwt !== undefined ? tokenOf(ctx, jwt) : find.call(provider.AccessToken, value, options);
+  } as typeof find;
+
+  async function tokenOf(ctx: KoaContextWithOIDC, jwt: string) {
+    const payload = await verified(jwt);
+    const caller = ctx.oidc.client;
+    if (!payload || !caller || !(await mayReceive(caller, payload))) return undefined;
+    const { client_id: clientId, iat, exp, jti, aud, scope, sub, cnf } = payload;
+    const { resources = [] } = (await clients.applicationOf(clientId))?.metadata ?? {};
+    // An administrator may have removed the API, or have taken it from the application.
+    if (!resources.includes(aud) || !(await isRegisteredApi(aud))) return undefined;
+    const extra = Object.fromEntries(Object.entries(payload).filter(([claim]) => !STANDARD.has(claim)));
+    const common = { iat, exp, jti, aud, scope, clientId, extra, jkt: cnf?.jkt };
+    const grantId = jti.split('.')[1];
+    if (grantId === undefined)
+      return sub === clientId ? new provider.ClientCredentials({ ...common, jti } as never) : undefined;
+    const accountId = (await provider.Grant.find(grantId))?.accountId;
+    return accountId && new provider.AccessToken({ ...common, grantId, accountId } as never);
+  }
+
+  async function verified(jwt: string): Promise<(z.output<typeof accessToken> & JWTPayload) | undefined> {
+    if (jwt.length > MAX_TOKEN_LENGTH) return undefined;
+    try {
+      const options = { issuer: provider.issuer, typ: 'at+jwt', algorithms: [...keyAlgs] };
+      return accessToken.parse((await jwtVerify(jwt, keys, options)).payload);
+    } catch {
+      return undefined; // not an access token of this server, or expired
+    }
+  }
+
+  async function mayReceive(caller: Client, { client_id, aud }: { client_id: string; aud: string }): Promise<boolean> {
+    if (caller.clientId === client_id) return true;
+    if (caller.clientAuthMethod === 'none') return false;
+    const { resources = [] } = (await clients.applicationOf(caller.clientId))?.metadata ?? {};
+    return caller.clientId === aud || resources.includes(aud);
+  }
+}

@@ -1,0 +1,62 @@
+// The client fields that this server adds to the engine (oidc-provider's `extraClientMetadata`), and the additional rights of an initial
+// access token (`features.registration.policies`).
+
+import { unlistedAlgFaults } from '../../../applications/rules/signing-algorithms.ts';
+import { formatPath } from '../../../applications/validation.ts';
+import { asciiText } from '../engine/error-description.ts';
+import { type Client, type Configuration, errors, type KoaContextWithOIDC } from '../engine/library.ts';
+import { profileMetadata } from '../engine/profile-checks.ts';
+
+/** An initial access token with this policy registers confidential clients without PKCE (store/registration-tokens.ts). */
+export const WITHOUT_PKCE = 'without-pkce';
+
+type Registration = NonNullable<NonNullable<Configuration['features']>['registration']>;
+type Metadata = Record<string, unknown>;
+
+/** The engine requires an implementation of each policy; this one is applied below, after the defaults of the metadata. */
+export const registrationPolicies: Registration['policies'] = { [WITHOUT_PKCE]: () => undefined };
+
+/** The fields of the registration standards (RFC 7591 2, OpenID Connect); an administrator alone sets the others. */
+export const OWN_FIELDS = (
+  'application_type redirect_uris post_logout_redirect_uris grant_types response_types token_endpoint_auth_method ' +
+  'token_endpoint_auth_signing_alg id_token_signed_response_alg userinfo_signed_response_alg ' +
+  'introspection_signed_response_alg authorization_signed_response_alg response_modes request_object_signing_alg require_signed_request_object ' +
+  'require_pushed_authorization_requests dpop_bound_access_tokens jwks jwks_uri subject_type sector_identifier_uri scope ' +
+  'default_acr_values default_max_age require_auth_time backchannel_logout_uri backchannel_logout_session_required ' +
+  'frontchannel_logout_uri frontchannel_logout_session_required initiate_login_uri client_uri logo_uri policy_uri tos_uri ' +
+  'contacts'
+).split(' ');
+
+export function extraClientMetadata(signingAlgorithms: () => readonly string[]): Configuration['extraClientMetadata'] {
+  return {
+    // The profile comes last: it fixes `require_pkce`.
+    properties: ['require_pkce', ...profileMetadata.properties],
+    validator(ctx, key, value, metadata) {
+      if (key !== 'require_pkce') return profileMetadata.validator(ctx, key, value, metadata);
+      // Without a request, the client is loaded from the database.
+      if (!ctx) return;
+      setPkceRule(ctx, metadata as Metadata);
+      rejectUnlistedAlgs(ctx, metadata as Metadata, signingAlgorithms());
+    },
+  };
+}
+
+/** OpenID Connect Dynamic Client Registration 2: only algorithms that discovery announces. */
+function rejectUnlistedAlgs(ctx: KoaContextWithOIDC, metadata: Metadata, listed: readonly string[]): void {
+  const { Client: before } = ctx.oidc.entities as { Client?: Client };
+  const [fault] = unlistedAlgFaults(metadata, listed, before?.metadata() as Metadata | undefined);
+  if (fault) throw new errors.InvalidClientMetadata(asciiText(`${formatPath(fault.path)} ${fault.message}`));
+}
+
+/** Ignores the value that a client sends: only an initial access token registers a client without PKCE, and an update changes nothing. */
+function setPkceRule(ctx: KoaContextWithOIDC, metadata: Metadata): void {
+  const { InitialAccessToken: token, Client: before } = ctx.oidc.entities as {
+    InitialAccessToken?: { policies?: string[] };
+    Client?: Client;
+  };
+  delete metadata.require_pkce;
+  const isConfidential = metadata.token_endpoint_auth_method !== 'none';
+  if (token?.policies?.includes(WITHOUT_PKCE) && isConfidential) metadata.require_pkce = false;
+  const stored: unknown = before && Reflect.get(before, 'require_pkce');
+  if (stored !== undefined) metadata.require_pkce = stored;
+}

@@ -1,0 +1,101 @@
+// Clients that register themselves (RFC 7591) and manage their registration (RFC 7592), stored as applications.
+import type { Application, OidcApplication } from '../../../applications/application.ts';
+import type { Applications } from '../../../applications/applications.ts';
+import {
+  needsSecretValue,
+  type OidcClientInput,
+  oidcMetadata,
+  usesSecret,
+} from '../../../applications/fields/oidc-client.ts';
+import { badRequest, forbidden, notFound } from '../../../base/http/errors.ts';
+import { engineScopes } from '../claims/scopes.ts';
+import type { ClientSourceDependencies } from '../store/clients.ts';
+import { OWN_FIELDS } from './client-metadata.ts';
+
+export type DynamicRegistration = Pick<ClientSourceDependencies, 'register' | 'update' | 'unregister'>;
+
+export interface DynamicRegistrationDependencies {
+  applications: Applications;
+}
+
+// A client that registers itself has no rights that it could give.
+const change = { source: 'dynamic', by: { grantedRights: [] } } as const;
+
+/** What the engine's adapter for clients writes. The engine has checked the metadata. */
+export function createDynamicRegistration({ applications }: DynamicRegistrationDependencies): DynamicRegistration {
+  return {
+    async register(clientId, metadata) {
+      const { client_name, client_secret } = metadata;
+      const input = {
+        ...pick(metadata, OWN_FIELDS),
+        // An administrator grants rights at an API; a client cannot register for them.
+        resources: [],
+        profile: metadata.profile,
+        // The engine's client has it only by its initial access token (client-metadata.ts).
+        require_pkce: metadata.require_pkce,
+        client_name,
+        client_secret,
+        client_id: clientId,
+      } as Partial<OidcClientInput>;
+      await applications.createOidc(input, change);
+    },
+
+    async update(clientId, metadata) {
+      const before = await applications.find(clientId);
+      if (before?.protocol !== 'oidc') throw notFound();
+      assertManagesItself(before);
+      const own = pick(metadata, OWN_FIELDS) as Partial<OidcClientInput>;
+      const method = { token_endpoint_auth_method: own.token_endpoint_auth_method ?? 'client_secret_basic' };
+      const isNeeded = usesSecret(method);
+      const { client_secret: secret } = metadata;
+      if (secret === undefined && isNeeded && needsSecretValue({ ...own, ...method } as OidcApplication['metadata'])) {
+        const message = 'missing: send the current one, because this server stores only its hash';
+        throw badRequest('invalid_input', { fields: [{ field: 'client_secret', message }] });
+      }
+      const { enabled, consent, access } = before;
+      const byAdministrator = Object.keys(oidcMetadata.shape).filter((name) => !OWN_FIELDS.includes(name));
+      const input = {
+        ...pick(before.metadata, byAdministrator),
+        ...own,
+        // A client can take a security profile, and never leave it.
+        profile: before.metadata.profile ?? metadata.profile,
+        // As it was, unless a profile fixes it.
+        require_pkce: metadata.require_pkce,
+        ...scopeOf(before, own.scope),
+        enabled,
+        consent,
+        access,
+        client_id: clientId,
+        client_name: metadata.client_name,
+        ...(isNeeded && { client_secret: secret }),
+      } as OidcClientInput;
+      await applications.updateOidc(before.id, input, change);
+    },
+
+    async unregister(clientId) {
+      const application = await applications.find(clientId);
+      if (!application) return;
+      assertManagesItself(application);
+      await applications.remove(application.id, change);
+    },
+  };
+}
+
+/** An application to which an administrator gave more than a client can register is changed by administrators only. */
+function assertManagesItself({ consent, metadata, source }: Application): void {
+  const hasApis = 'resources' in metadata && (metadata.resources ?? []).length > 0;
+  if (source === 'dynamic' && consent === 'explicit' && !hasApis) return;
+  throw forbidden('forbidden', { message: 'this application is managed by an administrator' });
+}
+
+/** The scopes of OpenID Connect that the client names, and those of APIs that it has: an administrator sets these. */
+function scopeOf({ metadata }: OidcApplication, named: string | undefined): { scope?: string } {
+  const ofApis = (metadata.scope ?? '').split(' ').filter((one) => one !== '' && !engineScopes.includes(one));
+  if (named === undefined && ofApis.length === 0) return {};
+  return { scope: [named ?? engineScopes.join(' '), ...ofApis].join(' ') };
+}
+
+function pick(metadata: object, names: readonly string[]): Record<string, unknown> {
+  const entries = Object.entries(metadata).filter(([name, value]) => names.includes(name) && value !== undefined);
+  return Object.fromEntries(entries);
+}

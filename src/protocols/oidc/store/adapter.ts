@@ -1,0 +1,255 @@
+// The engine's storage in the database (oidc-provider's `adapter`). Sessions are written by sessions/session-store.ts.
+// The bearer secrets of clients and browsers are stored only as hashes.
+
+import { limits } from '../../../base/limits.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import { plural } from '../../../base/platform/plural.ts';
+import { randomToken, sha256 } from '../../../base/platform/random.ts';
+import { type Db, isUniqueViolation } from '../../../base/storage/database.ts';
+import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
+import { hotStatements, ONE_ARTIFACT, type Sql } from '../../../base/storage/statements.ts';
+import { engineSeconds } from '../engine/configuration.ts';
+import { type Adapter, type AdapterPayload, errors, Provider } from '../engine/library.ts';
+import {
+  artifactMac,
+  consumedMac,
+  isGenuineArtifact,
+  PROTECTED_COLUMNS,
+  PROTECTED_SQL,
+} from './protected-artifacts.ts';
+import { createReadAhead, type ArtifactRow as Row } from './read-ahead.ts';
+import { rowCacheOf } from './row-cache.ts';
+import { notEndedCondition } from './sessions/ended-sessions.ts';
+import { setStoredText } from './sessions/session-text.ts';
+
+/**
+ * Prefix of an id that is a stored hash. A row found by uid or user code gets it as `jti`, because its bearer value is not stored.
+ * It is random, so that a hash from a stolen database cannot be presented in place of the value.
+ */
+const STORED = `#${randomToken()}:`;
+
+/** Models whose rows are invalid once their session has ended; their uid column names the session. */
+const OF_SESSION = new Set(['Session', 'AuthorizationCode']);
+
+/** Models that expire exactly on time: the engine would add the tolerance for the clocks of other machines. */
+const WITHOUT_CLOCK_TOLERANCE = new Set(['AccessToken', 'ClientCredentials', 'InitialAccessToken', 'Interaction']);
+
+/** Models whose rows belong to a grant and are removed with it. */
+const TOKEN_MODELS = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'];
+
+/** Models that a request reads first; related rows are read together with theirs. */
+const READ_WITH_OTHERS = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken', 'Session']);
+
+/** Models whose rows are read many times before they change. */
+const CACHED_MODELS = new Set(['AccessToken', 'ClientCredentials', 'RefreshToken', 'Grant', 'Session']);
+
+const COLUMNS = { ...PROTECTED_COLUMNS, expiresAt: true } as const;
+const SELECT = `SELECT ${PROTECTED_SQL}, expires_at AS "expiresAt" FROM oidc_artifacts`;
+
+export const statements = hotStatements('artifacts', {
+  find: `${SELECT} WHERE id = ?`,
+  findLive: `${SELECT} WHERE id = ? AND ${notEndedCondition('oidc_artifacts.uid')}`,
+  findByUid: `${SELECT} WHERE uid = ? AND model = ? AND expires_at > ? AND ${notEndedCondition('oidc_artifacts.uid')}`,
+  upsert: `${ONE_ARTIFACT} INSERT INTO oidc_artifacts
+      (id, model, payload, grant_id, user_code, uid, account_id, client_id, expires_at, mac) VALUES (?,?,?,?,?,?,?,?,?,?)
+    ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, grant_id = excluded.grant_id, uid = excluded.uid,
+      user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
+      expires_at = excluded.expires_at,
+      mac = CASE WHEN oidc_artifacts.consumed_at IS NULL THEN excluded.mac ELSE ${consumedMac('excluded.mac')} END`,
+  consume: `${ONE_ARTIFACT} UPDATE oidc_artifacts SET consumed_at = ?, mac = ${consumedMac('mac')} WHERE id = ? AND consumed_at IS NULL`,
+});
+
+const MAX_SECONDS = 10 * 365 * 24 * 3600;
+
+export interface ArtifactStoreDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  protectedRows: ProtectedRows;
+}
+
+/** The database id of an engine value: its hash, with the model as a namespace. */
+export function artifactId(model: string, value: string): string {
+  return value.startsWith(STORED) ? value.slice(STORED.length) : sha256(`${model}:${value}`);
+}
+
+/**
+ * Creates the engine's adapter for one model.
+ * `consume` throws `invalid_grant` for each caller except the first, and revokes the tokens of the first one, because a code that is
+ * redeemed twice has leaked (RFC 6749 4.1.2, RFC 9700 4.14).
+ *
+ * @param mayUseAgain whether a consumed value may be used again; absent: never
+ */
+export function createArtifactAdapter(
+  model: string,
+  { db, sql, now, protectedRows }: ArtifactStoreDependencies,
+  mayUseAgain?: (value: string) => Promise<boolean>,
+): Adapter {
+  const nowSeconds = () => Math.floor(now().getTime() / 1000);
+  const restore = (row: Row | undefined, value?: string) =>
+    row && isGenuineArtifact(row, protectedRows) ? restored(model, row, nowSeconds(), value) : undefined;
+
+  const cache = rowCacheOf(sql);
+  const isCached = CACHED_MODELS.has(model) && !sql.isRemote;
+  /** The payload of the row under this key of the cache, which `read` reads when it is not cached. */
+  function throughCache(key: string, read: () => Promise<Row | undefined>, value?: string) {
+    const known = cache.get(key);
+    if (known === undefined) return readAndCache(key, read, value);
+    return Promise.resolve(known ? restored(model, known, nowSeconds(), value) : undefined);
+  }
+  async function readAndCache(key: string, read: () => Promise<Row | undefined>, value?: string) {
+    const readAt = cache.begin();
+    const row = await read();
+    if (row && !isGenuineArtifact(row, protectedRows)) return undefined;
+    cache.set(key, row ?? null, readAt);
+    return row && restored(model, row, nowSeconds(), value);
+  }
+
+  const readAhead = createReadAhead({ sql, now });
+  async function findRow(id: string): Promise<Row | undefined> {
+    let ahead = readAhead.take(id);
+    if (ahead === undefined && sql.isRemote && READ_WITH_OTHERS.has(model)) {
+      await readAhead.begin([id], clientOfRequest());
+      ahead = readAhead.take(id);
+    }
+    if (ahead !== undefined) return ahead ?? undefined;
+    const [row] = await sql.query<Row>(OF_SESSION.has(model) ? statements.findLive : statements.find, id);
+    return row;
+  }
+
+  return {
+    async upsert(value, payload, expiresIn) {
+      const uid = payload.uid ?? (OF_SESSION.has(model) ? payload.sessionUid : undefined) ?? null;
+      const id = artifactId(model, value);
+      const stored = JSON.stringify(storedPayload(model, payload));
+      // A request object may hold more than the parameters that are checked (engine/requests/request-checks.ts).
+      if (model === 'PushedAuthorizationRequest' && stored.length > limits.authorizationRequest.pushedBytes)
+        throw new errors.InvalidRequest(
+          `the request is longer than ${plural(limits.authorizationRequest.pushedBytes, 'character')}`,
+        );
+      // The client chooses the expiry of its assertion, which may be a fraction or years in the future.
+      const expiresAt = expiresIn ? nowSeconds() + Math.min(Math.ceil(expiresIn), MAX_SECONDS) : null;
+      const { grantId = null, userCode = null, clientId = null } = payload;
+      const accountId = accountOf(payload);
+      const mac = artifactMac(
+        { id, model, payload: stored, grantId, userCode, uid, accountId, clientId },
+        protectedRows,
+      );
+      if (model === 'ReplayDetection') return insertReplayMarker(db, { id, payload: stored, expiresAt, mac });
+      const owner = [grantId, userCode, uid, accountId, clientId];
+      await sql.execute(statements.upsert, id, model, stored, ...owner, expiresAt, mac);
+      cache.delete(id);
+      if (uid !== null) cache.delete(keyOfUid(uid));
+    },
+
+    find(value) {
+      const id = artifactId(model, value);
+      return isCached ? throughCache(id, () => findRow(id), value) : findRow(id).then((row) => restore(row, value));
+    },
+
+    async findByUid(uid) {
+      const ahead = model === 'Session' ? readAhead.takeSession(uid) : undefined;
+      if (ahead) return restore(ahead);
+      const read = async () => (await sql.query<Row>(statements.findByUid, uid, model, nowSeconds()))[0];
+      return isCached ? throughCache(keyOfUid(uid), read) : restore(await read());
+    },
+
+    async findByUserCode(userCode) {
+      const row = await db.oidcArtifact.findFirst({ where: { userCode, model }, select: COLUMNS });
+      return restore(row ?? undefined);
+    },
+
+    async consume(value) {
+      const id = artifactId(model, value);
+      const changed = await sql.execute(statements.consume, nowSeconds(), id);
+      cache.delete(id);
+      if (changed > 0) return;
+      if (await mayUseAgain?.(value)) return;
+      throw await usedTwice(db, model, id);
+    },
+
+    async destroy(value) {
+      await db.oidcArtifact.deleteMany({ where: { id: artifactId(model, value) } });
+    },
+
+    async revokeByGrantId(grantId) {
+      await db.oidcArtifact.deleteMany({ where: { grantId, model } });
+    },
+  };
+}
+
+/** The cache key of a session by its uid. Ids have no colon, so it cannot collide with one. */
+const keyOfUid = (uid: string) => `uid:${uid}`;
+
+/** The client of an authorization request, whose grant is needed after the session. */
+function clientOfRequest(): string | undefined {
+  const { ctx } = Provider;
+  const clientId = ctx?.oidc.route === 'authorization' ? ctx.query.client_id : undefined;
+  return typeof clientId === 'string' ? clientId : undefined;
+}
+
+/** The payload of a row as the engine stored it; undefined when it has expired. */
+function restored(model: string, row: Row, nowSeconds: number, value?: string): AdapterPayload | undefined {
+  const payload = JSON.parse(row.payload) as AdapterPayload;
+  if (WITHOUT_CLOCK_TOLERANCE.has(model) && payload.exp !== undefined && payload.exp <= nowSeconds) return undefined;
+  // The column contains the idle expiry, which activity extends; `exp` in the payload is the absolute expiry.
+  if (model === 'Session' && (Number(row.expiresAt) <= nowSeconds || isPastAbsoluteExpiry(payload))) return undefined;
+  if (model === 'Session') setStoredText(payload, row.payload);
+  payload.jti = value ?? STORED + row.id;
+  if (payload.deviceCode) payload.deviceCode = STORED + payload.deviceCode;
+  if (payload.parJti) payload.parJti = STORED + payload.parJti;
+  if (row.consumedAt !== null) payload.consumed = Number(row.consumedAt);
+  return payload;
+}
+
+/** Whether the absolute lifetime of a session is over, which activity does not extend. */
+export function isPastAbsoluteExpiry({ exp }: { exp?: number }): boolean {
+  return exp !== undefined && exp <= engineSeconds();
+}
+
+/** The error for a consumed value; its grant is revoked. */
+async function usedTwice(db: Db, model: string, id: string): Promise<Error> {
+  if (model === 'PushedAuthorizationRequest')
+    return new errors.InvalidRequestUri('request_uri is invalid, expired, or was already used');
+  await revokeGrantOf(db, id);
+  return new errors.InvalidGrant(`${model} was already used`);
+}
+
+/** Removes the grant of this row with all its tokens. */
+async function revokeGrantOf(db: Db, id: string): Promise<void> {
+  const row = await db.oidcArtifact.findUnique({ where: { id }, select: { grantId: true } });
+  if (!row?.grantId) return;
+  await db.oidcArtifact.deleteMany({ where: { grantId: row.grantId, model: { in: TOKEN_MODELS } } });
+  await db.oidcArtifact.deleteMany({ where: { id: artifactId('Grant', row.grantId) } });
+}
+
+/**
+ * Stores the `jti` of a DPoP proof or client assertion. The engine searches for it first, but two simultaneous requests would
+ * both find nothing; the unique id rejects the second.
+ */
+async function insertReplayMarker(
+  db: Db,
+  proof: { id: string; payload: string; expiresAt: number | null; mac: string },
+): Promise<void> {
+  const data = { ...proof, model: 'ReplayDetection' };
+  await db.oidcArtifact.create({ data, select: { id: true } }).catch((error: unknown) => {
+    throw isUniqueViolation(error) ? new errors.InvalidRequest('this proof was already used') : error;
+  });
+}
+
+/** The payload without its bearer values. */
+function storedPayload(model: string, payload: AdapterPayload): Partial<AdapterPayload> {
+  const { jti: _bearer, ...content } = payload;
+  // The engine stores the session cookie's value here and never reads it again.
+  if (model === 'Interaction' && content.session) content.session = { ...content.session, cookie: undefined } as never;
+  // An interaction refers to device codes and pushed requests by their bearer values.
+  if (content.deviceCode) content.deviceCode = artifactId('DeviceCode', content.deviceCode);
+  if (typeof content.parJti === 'string') content.parJti = artifactId('PushedAuthorizationRequest', content.parJti);
+  return content;
+}
+
+/** The account of a row. An interaction whose sign-in is complete but not yet resumed belongs to the account of the sign-in. */
+function accountOf({ accountId, result }: AdapterPayload): string | null {
+  const signedIn = (result as { login?: { accountId?: string } } | undefined)?.login?.accountId;
+  return signedIn ?? accountId ?? null;
+}

@@ -1,0 +1,76 @@
+// Access tokens for the APIs of this server itself: admin API and access evaluation. They are opaque and stored, so that a
+// logout, a removed role, a disabled application or a removed scope takes effect at once.
+import { z } from 'zod';
+import type { StatedSignIn } from '../../../people/mfa/step-up.ts';
+import type { Provider } from '../engine/library.ts';
+import type { ClientSource } from './clients.ts';
+
+export interface ApiToken {
+  clientId: string;
+  /** Absent when the application acts without a user (client_credentials). */
+  accountId: string | undefined;
+  /** Those of them that the application is still registered with. */
+  scopes: string[];
+  /** The sign-in of a user's token. */
+  signIn: StatedSignIn;
+  /** The resource in the token request (RFC 8707). */
+  audience: string;
+}
+
+export type ApiTokens = ReturnType<typeof createApiTokens>;
+
+interface ComparingClient {
+  clientAuthMethod: string;
+  compareClientSecret(secret: string): Promise<boolean>;
+}
+
+export interface ApiTokensDependencies {
+  provider(): Provider;
+  clients: ClientSource;
+}
+
+export function createApiTokens({ provider, clients }: ApiTokensDependencies) {
+  return {
+    /** The token of this value; undefined when it is not valid now. */
+    async find(value: string): Promise<ApiToken | undefined> {
+      const { AccessToken, ClientCredentials, Client } = provider();
+      const token = (await AccessToken.find(value)) ?? (await ClientCredentials.find(value));
+      // A token that is bound to a key is rejected, because its proof of possession is not checked here.
+      if (!token?.isValid || token.isSenderConstrained() || !token.clientId) return undefined;
+      // There is no client when the application is disabled.
+      if (!(await Client.find(token.clientId))) return undefined;
+      const { clientId, scope = '', aud } = token;
+      // An administrator may have removed the API or a scope from the application in the meantime.
+      const { resources = [], scope: registered = '' } = (await clients.applicationOf(clientId))?.metadata ?? {};
+      if (typeof aud !== 'string' || !resources.includes(aud)) return undefined;
+      const named = registered.split(' ');
+      const accountId = 'accountId' in token ? token.accountId : undefined;
+      return {
+        clientId,
+        accountId,
+        scopes: scope.split(' ').filter((one) => one !== '' && named.includes(one)),
+        signIn: signInOf('extra' in token ? token.extra : undefined),
+        audience: aud,
+      };
+    },
+
+    /** Whether this is a secret of the client, and the client authenticates by its secret. */
+    async isSecretOf(clientId: string, secret: string): Promise<boolean> {
+      const client = (await provider().Client.find(clientId)) as unknown as ComparingClient | undefined;
+      if (!client || !['client_secret_basic', 'client_secret_post'].includes(client.clientAuthMethod)) return false;
+      return client.compareClientSecret(secret);
+    },
+  };
+}
+
+const storedSignIn = z.object({
+  acr: z.string().optional(),
+  amr: z.array(z.string()).default([]),
+  auth_time: z.number().default(0),
+});
+
+/** The data that `protocols/oidc/claims/token-claims.ts` stored with the token. */
+function signInOf(extra: unknown): StatedSignIn {
+  const { acr, amr, auth_time } = storedSignIn.parse(extra ?? {});
+  return { acr, amr, authTime: new Date(auth_time * 1000) };
+}

@@ -1,0 +1,292 @@
+// Registered applications as the engine's clients. A SAML service provider is a client whose response type is `none` and whose
+// redirect URIs are its assertion consumer service URLs, so one engine serves both protocols.
+
+import { type ApplicationSource, readMetadata } from '../../../applications/application.ts';
+import type { Access, OidcMetadata } from '../../../applications/fields/oidc-client.ts';
+import {
+  isGenuineAccess,
+  isGenuineApplication,
+  isGenuineSecret,
+} from '../../../applications/macs/protected-applications.ts';
+import { type SignInRule, type SignInRules, signInRulesOf } from '../../../applications/rules/sign-in-rule.ts';
+import { AppError } from '../../../base/http/errors.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import { safeEqual } from '../../../base/platform/random.ts';
+import type { Vault } from '../../../base/platform/vault.ts';
+import type { Db } from '../../../base/storage/database.ts';
+import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
+import { hotStatements, type Sql } from '../../../base/storage/statements.ts';
+import { isStorable } from '../../../base/storage/storable-text.ts';
+import { engineScope } from '../claims/scopes.ts';
+import { isRegisteredOrigin } from '../engine/cors.ts';
+import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts';
+
+/** The application behind a client: what the engine's client metadata does not hold. */
+export interface ClientApplication {
+  id: string;
+  clientId: string;
+  protocol: 'oidc' | 'saml';
+  name: string;
+  consent: 'explicit' | 'implicit';
+  /** dynamic: the application registered itself, and chose its name and links. */
+  source: ApplicationSource;
+  /** A disabled application is no client. */
+  enabled: true;
+  access: Access;
+  /** The acr that the application requires, whatever the settings say. */
+  mfa: 'mfa' | 'phishing-resistant' | undefined;
+  /** Which ways to sign in the application accepts; undefined: all. */
+  signInRule: SignInRule | undefined;
+  /** From which networks it may be used; undefined: from everywhere. */
+  networks: readonly string[] | undefined;
+  /** How long a sign-in lasts for it, at most as long as the session. */
+  sessionHours: number | undefined;
+  /** How an OIDC client is registered; empty for a SAML application. */
+  metadata: Partial<OidcMetadata>;
+  /** The secrets that are valid now, newest first. */
+  secrets: ClientSecret[];
+  /** The values of those that an HMAC needs. */
+  secretValues: string[];
+  /** One of them has an end. */
+  secretsExpire: boolean;
+}
+
+/** A MAC where the secret is only compared, the value where an HMAC needs it. */
+export type ClientSecret = { id: string } & ({ hash: string } | { value: string });
+
+/** The secret of the application that has this value. */
+export function matchingSecret(
+  application: Pick<ClientApplication, 'secrets'> | undefined,
+  actual: string,
+  { macMatches }: Vault,
+): ClientSecret | undefined {
+  return application?.secrets.find((secret) =>
+    'hash' in secret ? macMatches(actual, secret.hash, 'client-secret') : safeEqual(secret.value, actual),
+  );
+}
+
+interface Row {
+  id: string;
+  clientId: string;
+  protocol: 'oidc' | 'saml';
+  name: string;
+  enabled: boolean | number;
+  consent: 'explicit' | 'implicit';
+  access: 'everyone' | 'roles';
+  /** Role id, MAC and name with tabs between, one role a line; only of an application that is not open to everyone. */
+  roles: string | null;
+  metadata: string;
+  source: ApplicationSource;
+  mac: string;
+  secretId: string | null;
+  secretHash: string | null;
+  secretSealed: string | null;
+  secretExpires: Date | string | null;
+  secretMac: string | null;
+}
+
+export const statements = hotStatements('clients', {
+  find: `SELECT a.id, a.client_id AS "clientId", a.protocol, a.name, a.enabled, a.consent, a.access, a.metadata, a.source, a.mac,
+      CASE WHEN a.access = 'roles' THEN (SELECT string_agg(ar.role_id || '\t' || ar.mac || '\t' || r.name, '\n') FROM application_roles ar
+        JOIN roles r ON r.id = ar.role_id WHERE ar.application_id = a.id) END AS roles,
+      s.id AS "secretId", s.secret_hash AS "secretHash", s.secret_sealed AS "secretSealed", s.expires_at AS "secretExpires",
+      s.mac AS "secretMac"
+    FROM applications a LEFT JOIN client_secrets s ON s.application_id = a.id
+    WHERE a.client_id = ? ORDER BY s.created_at DESC`,
+});
+
+export interface ClientSourceDependencies {
+  db: Db;
+  sql: Sql;
+  vault: Vault;
+  now: Clock;
+  /** An application that another program wrote is no client. */
+  protectedRows: ProtectedRows;
+  /** A service provider's assertion consumer service URLs: its redirect URIs. */
+  assertionConsumerUrls(entityId: string): Promise<string[]>;
+  /** Stores a client that registered itself (RFC 7591). */
+  register(clientId: string, metadata: Record<string, unknown>): Promise<void>;
+  /** Replaces a client that registered itself (RFC 7592). */
+  update(clientId: string, metadata: Record<string, unknown>): Promise<void>;
+  unregister(clientId: string): Promise<void>;
+  /** The server's own pages: a client that is not registered. */
+  firstPartyClient: AdapterPayload & { client_id: string };
+}
+
+export type ClientSource = ReturnType<typeof createClientSource>;
+
+/** Placeholder that the engine's schema demands of a client whose secret is stored only as a hash. */
+export const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
+
+export function createClientSource(dependencies: ClientSourceDependencies) {
+  const { db, sql, protectedRows, firstPartyClient } = dependencies;
+  // Filled by every lookup of the engine, so what is read here is as fresh as the request that asks.
+  const known = new Map<string, ClientApplication>();
+
+  async function load(clientId: string): Promise<AdapterPayload | undefined> {
+    if (clientId === firstPartyClient.client_id) {
+      known.set(clientId, firstPartyApplication(firstPartyClient));
+      return firstPartyClient;
+    }
+    if (!isStorable(clientId)) return undefined;
+    const rows = await sql.query<Row>(statements.find, clientId);
+    const [row] = rows;
+    if (!row?.enabled || !isGenuineApplication(row, protectedRows)) {
+      known.delete(clientId);
+      return undefined;
+    }
+    const application = applicationFrom(row, rows, dependencies);
+    known.set(clientId, application);
+    if (row.protocol === 'oidc') return oidcClient(application);
+    return serviceProvider(application, await dependencies.assertionConsumerUrls(clientId));
+  }
+
+  return {
+    adapter: {
+      find: load,
+      async upsert(clientId, metadata) {
+        // `none` is for service providers only; a client must not register it.
+        if (metadata.response_types?.some((type) => type !== 'code')) {
+          throw new errors.InvalidClientMetadata('response_types may hold only code');
+        }
+        const isUpdate = (await load(clientId)) !== undefined;
+        const { client_secret: secret, ...rest } = metadata;
+        const known = secret === HASHED ? rest : metadata;
+        const store = isUpdate ? dependencies.update : dependencies.register;
+        await store(clientId, known as Record<string, unknown>).catch(asMetadataError);
+      },
+      destroy: (clientId) => dependencies.unregister(clientId).catch(asMetadataError),
+      findByUid: async () => undefined,
+      findByUserCode: async () => undefined,
+      consume: async () => undefined,
+      revokeByGrantId: async () => undefined,
+    } as Adapter,
+
+    /** As the engine last looked the client up; read from the database when it has not. Undefined for an unknown client. */
+    async applicationOf(clientId: string): Promise<ClientApplication | undefined> {
+      if (!known.has(clientId)) await load(clientId);
+      return known.get(clientId);
+    },
+
+    /** As it was last read; undefined when it was not. */
+    cachedApplicationOf: (clientId: string): ClientApplication | undefined => known.get(clientId),
+    /** Whether any registered application redirects to this origin (cors.ts). */
+    isRegisteredOrigin: (origin: string): Promise<boolean> => isRegisteredOrigin({ db, protectedRows }, origin),
+  };
+}
+
+/** The application, from its row and the same row joined with each of its secrets. */
+function applicationFrom(
+  row: Row,
+  rows: Row[],
+  { vault, now, protectedRows }: Pick<ClientSourceDependencies, 'vault' | 'now' | 'protectedRows'>,
+): ClientApplication {
+  const { id, clientId, protocol, name, consent } = row;
+  const unexpired = rows.filter(({ secretExpires }) => !secretExpires || new Date(secretExpires) > now());
+  const genuine = unexpired.filter((one) => isGenuineSecretOf(one, protectedRows));
+  const secrets = genuine.flatMap((one) => secretOf(one, vault));
+  return {
+    id,
+    clientId,
+    protocol,
+    name,
+    consent,
+    source: row.source,
+    enabled: true,
+    access: row.access === 'roles' ? { roles: genuineRoles(row, protectedRows) } : 'everyone',
+    ...rulesOf(row),
+    // A service provider's is long, and read by protocols/saml/metadata/service-providers.ts.
+    metadata: protocol === 'oidc' ? readMetadata('oidc', row.metadata) : {},
+    secrets,
+    secretValues: secrets.flatMap((secret) => ('value' in secret ? secret.value : [])),
+    secretsExpire: genuine.some(({ secretExpires }) => secretExpires !== null),
+  };
+}
+
+function secretOf({ secretId, secretHash, secretSealed }: Row, vault: Vault): ClientSecret[] {
+  if (secretId === null) return [];
+  if (secretHash !== null) return [{ id: secretId, hash: secretHash }];
+  if (secretSealed === null) return [];
+  return [{ id: secretId, value: vault.open(secretSealed, `client_secrets:${secretId}`).toString() }];
+}
+
+function isGenuineSecretOf(row: Row, protectedRows: ProtectedRows): boolean {
+  const { id: applicationId, secretId, secretHash, secretSealed, secretExpires, secretMac } = row;
+  if (secretId === null) return false;
+  const secret = { id: secretId, applicationId, secretHash, secretSealed, expiresAt: secretExpires };
+  return isGenuineSecret({ ...secret, mac: secretMac ?? '' }, protectedRows);
+}
+
+/** The names of the roles that may use the application. */
+function genuineRoles({ id, roles }: Row, protectedRows: ProtectedRows): string[] {
+  return (roles?.split('\n') ?? []).flatMap((line) => {
+    const [roleId = '', mac = '', name = ''] = line.split('\t');
+    return isGenuineAccess({ applicationId: id, roleId, mac }, protectedRows) ? [name] : [];
+  });
+}
+
+/** The server's own pages, which are open to everyone and need no consent. */
+function firstPartyApplication({
+  client_id: clientId,
+  client_name: name = clientId,
+}: ClientSourceDependencies['firstPartyClient']): ClientApplication {
+  return {
+    id: clientId,
+    clientId,
+    protocol: 'oidc',
+    name,
+    consent: 'implicit',
+    source: 'local',
+    enabled: true,
+    access: 'everyone',
+    mfa: undefined,
+    signInRule: undefined,
+    networks: undefined,
+    sessionHours: undefined,
+    metadata: {},
+    secrets: [],
+    secretValues: [],
+    secretsExpire: false,
+  };
+}
+
+/** A relying party as the engine's client metadata. */
+function oidcClient({ clientId, name, metadata, secretValues }: ClientApplication): AdapterPayload {
+  const method = metadata.token_endpoint_auth_method ?? 'client_secret_basic';
+  const isCompared = method === 'client_secret_basic' || method === 'client_secret_post';
+  // The newest secret is the one that HMACs are made with; client-secrets.ts accepts them all.
+  const secret = secretValues[0] ?? (isCompared ? HASHED : undefined);
+  return {
+    ...metadata,
+    ...(metadata.scope !== undefined && { scope: engineScope(metadata.scope) }),
+    client_id: clientId,
+    client_name: name,
+    ...(secret && { client_secret: secret }),
+  };
+}
+
+/** A service provider as the engine's client metadata. */
+function serviceProvider({ clientId, name }: ClientApplication, assertionConsumerUrls: string[]): AdapterPayload {
+  return {
+    client_id: clientId,
+    client_name: name,
+    redirect_uris: assertionConsumerUrls,
+    response_types: ['none'],
+    grant_types: [],
+    token_endpoint_auth_method: 'none',
+  };
+}
+
+/** The application's own rules. The text is searched first, because that of a service provider is long. */
+function rulesOf({ protocol, metadata }: Row): SignInRules {
+  if (!/"(mfa|connections|local_sign_in|allowed_networks|session_hours)":/.test(metadata)) return signInRulesOf({});
+  return signInRulesOf(readMetadata(protocol, metadata));
+}
+
+/** This server's rules for clients are stricter than the engine's; their faults become an error of RFC 7591 3.2.2. */
+function asMetadataError(cause: unknown): never {
+  if (!(cause instanceof AppError) || cause.status >= 500) throw cause;
+  if (cause.status === 403) throw new errors.InvalidRequest(cause.message, 403);
+  const faults = cause.fields.map(({ field, message }) => `${field} ${message}`).join('; ');
+  throw new errors.InvalidClientMetadata(faults || cause.message);
+}

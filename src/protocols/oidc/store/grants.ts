@@ -1,0 +1,118 @@
+// The engine's grant for a request: made from the user's consent or, for a first-party application (`consent: implicit`),
+// from the request itself.
+
+import { type Consents, type Granted, intersect } from '../../../applications/consents/consents.ts';
+import { errors, type Grant, type KoaContextWithOIDC } from '../engine/library.ts';
+import { isStored } from '../patches/provider/session-saving.ts';
+import type { ClientApplication, ClientSource } from './clients.ts';
+import type { SessionStore } from './sessions/session-store.ts';
+
+/** Claims about the sign-in itself, which need no consent. */
+const PROTOCOL_CLAIMS = new Set(['sub', 'sid', 'auth_time', 'acr', 'amr', 'iss']);
+
+/** Scopes, claims and resource scopes of the request: what its token will hold when all is granted. */
+export function requestedBy(ctx: KoaContextWithOIDC): Granted {
+  const { requestParamScopes, requestParamOIDCScopes, requestParamClaims, resourceServers } = ctx.oidc;
+  const resources = Object.entries(resourceServers ?? {}).map(([indicator, server]) => [
+    indicator,
+    [...requestParamScopes].filter((scope) => server.scopes.has(scope)),
+  ]);
+  return {
+    scopes: [...requestParamOIDCScopes],
+    claims: [...requestParamClaims].filter((claim) => !PROTOCOL_CLAIMS.has(claim)),
+    resources: Object.fromEntries(resources),
+  };
+}
+
+export interface GrantLoaderDependencies {
+  consents: Consents;
+  clients: ClientSource;
+  addClientToSession: SessionStore['addClientToSession'];
+  /** Whether the resource is an API of this server. */
+  isOwnApi(resource: string): boolean;
+}
+
+/** oidc-provider's `loadExistingGrant`. */
+export function createGrantLoader({ consents, clients, addClientToSession, isOwnApi }: GrantLoaderDependencies) {
+  return async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
+    const { client, account, session, provider } = ctx.oidc;
+    if (!client || !account || !session) return undefined;
+    const application = await clients.applicationOf(client.clientId);
+    if (!application) return undefined;
+
+    const grantId = session.grantIdFor(client.clientId);
+    const found = grantId ? await provider.Grant.find(grantId) : undefined;
+    // A session that has changed accounts may still name a grant of the previous one.
+    const grant = found?.accountId === account.accountId ? found : undefined;
+    const requested = requestedBy(ctx);
+    if (grant && covers(grant, requested)) return grant;
+
+    const consented = await consentedTo(application, account.accountId, requested);
+    const allowed = consented && intersect(requested, consented);
+    if (!allowed || isEmpty(allowed)) return grant;
+    const extended = grant ?? new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
+    addToGrant(extended, allowed);
+    await extended.save();
+    if (extended === grant || (await addToSession(ctx, extended))) return extended;
+    await extended.destroy();
+    return loadExistingGrant(ctx);
+  };
+
+  /**
+   * What the application may have without a question. Implicit consent covers rights in this server only where the operator declared
+   * it in the configuration file: an application manager would otherwise get the rights of each administrator who follows a link.
+   */
+  async function consentedTo(
+    { id, consent, source }: ClientApplication,
+    accountId: string,
+    requested: Granted,
+  ): Promise<Granted | undefined> {
+    if (consent !== 'implicit') return consents.find(accountId, id);
+    const ownApis = Object.keys(requested.resources).filter(isOwnApi);
+    if (source === 'file' || ownApis.length === 0) return requested;
+    const { resources = {} } = (await consents.find(accountId, id)) ?? {};
+    const consentedApis = ownApis.map((api) => [api, resources[api] ?? []]);
+    return { ...requested, resources: { ...requested.resources, ...Object.fromEntries(consentedApis) } };
+  }
+
+  /**
+   * Adds the application to the session with this new grant. Several tabs may do so at the same moment, and tokens are valid
+   * only under the grant and `sid` that the session names: false when another request was first, whose entry this request
+   * then uses.
+   */
+  async function addToSession({ oidc }: KoaContextWithOIDC, grant: Grant): Promise<boolean> {
+    const { client, session } = oidc;
+    if (!client || !session?.accountId || !isStored(session)) return true;
+    const { clientId } = client;
+    const known = { ...session.authorizationFor(clientId) };
+    session.ensureClientContainer(clientId);
+    const entry = { sid: session.sidFor(clientId) ?? '', grantId: grant.jti };
+    const stored = await addClientToSession({ uid: session.uid, accountId: session.accountId }, clientId, entry, known);
+    if (!stored) throw new errors.LoginRequired('the session has ended');
+    Object.assign(session.authorizationFor(clientId), stored);
+    return stored.grantId === grant.jti;
+  }
+}
+
+function addToGrant(grant: Grant, { scopes, claims, resources }: Granted): void {
+  if (scopes.length > 0) grant.addOIDCScope(scopes.join(' '));
+  if (claims.length > 0) grant.addOIDCClaims(claims);
+  for (const [indicator, resourceScopes] of Object.entries(resources)) {
+    if (resourceScopes.length > 0) grant.addResourceScope(indicator, resourceScopes.join(' '));
+  }
+}
+
+function covers(grant: Grant, { scopes, claims, resources }: Granted): boolean {
+  const within = (requested: string[], granted: string[]) => requested.every((value) => granted.includes(value));
+  return (
+    within(scopes, grant.getOIDCScope().split(' ')) &&
+    within(claims, grant.getOIDCClaims()) &&
+    Object.entries(resources).every(([indicator, requested]) =>
+      within(requested, grant.getResourceScope(indicator).split(' ')),
+    )
+  );
+}
+
+export function isEmpty({ scopes, claims, resources }: Granted): boolean {
+  return scopes.length === 0 && claims.length === 0 && Object.values(resources).every((list) => list.length === 0);
+}

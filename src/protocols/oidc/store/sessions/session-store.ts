@@ -1,0 +1,171 @@
+// Writes sessions so that parallel requests do not undo each other. A row is replaced only if it has not changed since
+// it was read (compare and set). A new cookie value renames the row, so a session is one row from its first save to its end. An
+// application enters the session before anything is issued to it, so that its tabs share one `sid` and one grant.
+import type { ProtectedRows } from '../../../../base/storage/protected-rows.ts';
+import { hotStatements, type Sql } from '../../../../base/storage/statements.ts';
+import { artifactMac, isGenuineArtifact, PROTECTED_SQL, type ProtectedArtifact } from '../protected-artifacts.ts';
+import { notEndedCondition } from './ended-sessions.ts';
+import {
+  type Authorization,
+  authorizationOf,
+  hasNewLogin,
+  mergeSession,
+  type SessionPayload,
+} from './merge-session.ts';
+
+export interface SavedSession {
+  /** Database id of the current cookie value. */
+  id: string;
+  /** Database id of the previous cookie value, if this request replaced it. */
+  oldId: string | undefined;
+  /** The stored text that this request read; undefined for a new session. */
+  storedText: string | undefined;
+  payload: SessionPayload & { uid: string };
+  /** Epoch seconds of this server's clock (`exp` uses the engine's): the latest end, and the end if it is not used again. */
+  endsAt: number;
+  idleEndsAt: number;
+}
+
+export type SessionStore = ReturnType<typeof createSessionStore>;
+
+/** Sets expires_at to `newValue` if the stored value is later than `onlyIfLaterThan`. */
+interface ExpiryChange {
+  onlyIfLaterThan: number;
+  newValue: number;
+}
+
+/** Leaves expires_at unchanged. */
+const SAME_EXPIRY: ExpiryChange = { onlyIfLaterThan: Number.MAX_SAFE_INTEGER, newValue: 0 };
+
+const TEXT = 'CAST(? AS TEXT)';
+export const statements = hotStatements('sessions', {
+  insert: `INSERT INTO oidc_artifacts (id, model, payload, uid, account_id, expires_at, mac)
+    SELECT ${TEXT}, 'Session', ${TEXT}, ${TEXT}, ${TEXT}, CAST(? AS BIGINT), ${TEXT} WHERE ${notEndedCondition(TEXT)}
+    ON CONFLICT (id) DO NOTHING`,
+  replace: `UPDATE oidc_artifacts SET id = ?, payload = ?, account_id = ?, mac = ?,
+      expires_at = CASE WHEN expires_at > ? THEN CAST(? AS BIGINT) ELSE expires_at END
+    WHERE id = ? AND payload = ?`,
+  find: `SELECT ${PROTECTED_SQL} FROM oidc_artifacts
+    WHERE uid = ? AND model = 'Session' AND ${notEndedCondition('oidc_artifacts.uid')}`,
+});
+
+export interface SessionStoreDependencies {
+  sql: Sql;
+  protectedRows: ProtectedRows;
+}
+
+export function createSessionStore(dependencies: SessionStoreDependencies) {
+  const rows = createSessionRows(dependencies);
+  return {
+    /** Stores the session as a request has changed it. False when the request's cookie is no longer that of the session. */
+    save: (session: SavedSession): Promise<boolean> => saveSession(rows, session),
+    /**
+     * Adds an application to a stored session before anything is issued to it, unless another request was first since `known`
+     * was read. Returns the entry that is stored; undefined when the session has ended.
+     */
+    addClientToSession: (
+      session: { uid: string; accountId: string },
+      clientId: string,
+      entry: Authorization,
+      known: Authorization | undefined,
+    ): Promise<Authorization | undefined> => addClientToSession(rows, session, clientId, entry, known),
+  };
+}
+
+type SessionRows = ReturnType<typeof createSessionRows>;
+
+/** The row of a session with its MAC. */
+function createSessionRows({ sql, protectedRows }: SessionStoreDependencies) {
+  const macOf = (id: string, payload: string, uid: string, accountId: string | null) => {
+    const none = { grantId: null, userCode: null, clientId: null };
+    return artifactMac({ id, model: 'Session', payload, uid, accountId, ...none }, protectedRows);
+  };
+
+  return {
+    /** Ignores a row with a wrong MAC; saving it again would give it a valid one. */
+    async find(uid: string): Promise<ProtectedArtifact | undefined> {
+      const [row] = await sql.query<ProtectedArtifact>(statements.find, uid);
+      return row && isGenuineArtifact(row, protectedRows) ? row : undefined;
+    },
+
+    /** False when the session has ended, or is stored already. */
+    async insert(session: SavedSession): Promise<boolean> {
+      const { id, payload } = session;
+      const { uid, accountId = null } = payload;
+      const text = JSON.stringify(payload);
+      const expiresAt = expiryOf(session, undefined).newValue;
+      const mac = macOf(id, text, uid, accountId);
+      return (await sql.execute(statements.insert, id, text, uid, accountId, expiresAt, mac, uid)) > 0;
+    },
+
+    /** False when the row is no longer as it was stored. */
+    async replace(
+      stored: { id: string; payload: string; uid: string },
+      id: string,
+      next: SessionPayload,
+      { onlyIfLaterThan, newValue }: ExpiryChange,
+    ): Promise<boolean> {
+      const [payload, accountId] = [JSON.stringify(next), next.accountId ?? null];
+      const values = [id, payload, accountId, macOf(id, payload, stored.uid, accountId), onlyIfLaterThan, newValue];
+      return (await sql.execute(statements.replace, ...values, stored.id, stored.payload)) > 0;
+    },
+  };
+}
+
+async function saveSession({ find, insert, replace }: SessionRows, session: SavedSession): Promise<boolean> {
+  const { id, oldId = id, storedText, payload } = session;
+  const { uid } = payload;
+  if (storedText === undefined) {
+    if (await insert(session)) return true;
+    // The engine saves once more when a save fails, and the first INSERT may have succeeded although its response was
+    // lost.
+    const stored = await find(uid);
+    return stored?.id === id && replace({ ...stored, uid }, id, payload, expiryOf(session, undefined));
+  }
+  // The engine saves the session at the end of every request, changed or not.
+  if (id === oldId && JSON.stringify(payload) === storedText) return true;
+  const read: SessionPayload = JSON.parse(storedText);
+  const expiry = expiryOf(session, read);
+  if (await replace({ id: oldId, payload: storedText, uid }, id, payload, expiry)) return true;
+  // Each further round means that another request has stored a change, so the loop ends.
+  for (;;) {
+    const stored = await find(uid);
+    if (!stored) return false;
+    // Only this request knows the new id, so a row with it was renamed by an earlier attempt whose response was lost.
+    const wasRenamed = stored.id !== oldId && stored.id !== id;
+    const merged = mergeSession(read, payload, JSON.parse(stored.payload), { wasRenamed });
+    if (!merged) return false;
+    const mergedExpiry = merged.exp === payload.exp ? expiry : SAME_EXPIRY;
+    if (await replace({ ...stored, uid }, wasRenamed ? stored.id : id, merged, mergedExpiry)) return !wasRenamed;
+  }
+}
+
+async function addClientToSession(
+  { find, replace }: SessionRows,
+  { uid, accountId }: { uid: string; accountId: string },
+  clientId: string,
+  entry: Authorization,
+  known: Authorization | undefined,
+): Promise<Authorization | undefined> {
+  for (;;) {
+    const stored = await find(uid);
+    if (!stored) return undefined;
+    const payload: SessionPayload = JSON.parse(stored.payload);
+    // The sign-in of this request is not stored yet; the entry is stored together with it.
+    if (payload.accountId !== accountId) return entry;
+    const present = authorizationOf(payload.authorizations ?? {}, clientId);
+    if (present && present.grantId !== known?.grantId) return present;
+    const next = {
+      ...payload,
+      authorizations: { ...payload.authorizations, [clientId]: { ...present, ...entry } },
+    };
+    if (await replace({ ...stored, uid }, stored.id, next, SAME_EXPIRY)) return entry;
+  }
+}
+
+/** A sign-in restarts both limits. Any other request keeps the idle limit, and only applies a shorter `session_hours`. */
+function expiryOf({ payload, endsAt, idleEndsAt }: SavedSession, read: SessionPayload | undefined): ExpiryChange {
+  if (payload.accountId === undefined) return { onlyIfLaterThan: 0, newValue: endsAt };
+  if (hasNewLogin(read, payload)) return { onlyIfLaterThan: 0, newValue: Math.min(endsAt, idleEndsAt) };
+  return { onlyIfLaterThan: endsAt, newValue: endsAt };
+}

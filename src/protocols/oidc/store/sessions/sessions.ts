@@ -1,0 +1,296 @@
+// The engine's single sign-on sessions as rows: their accounts, the applications that take part, and their end. Ending one
+// needs no request, so a password reset, an administrator and a logout in another browser do it in the same way.
+import { limits } from '../../../../base/limits.ts';
+import type { Clock } from '../../../../base/platform/clock.ts';
+import type { Db, Tx } from '../../../../base/storage/database.ts';
+import type { Sql } from '../../../../base/storage/statements.ts';
+import { artifactId, isPastAbsoluteExpiry } from '../adapter.ts';
+import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from '../grant-rows.ts';
+import {
+  type ArtifactVerifier,
+  isGenuineArtifact,
+  PROTECTED_COLUMNS,
+  type ProtectedArtifact,
+} from '../protected-artifacts.ts';
+import { findEnded, markEnded } from './ended-sessions.ts';
+import { createSessionDevices } from './session-devices.ts';
+
+export interface Participant {
+  clientId: string;
+  sid: string | undefined;
+  grantId: string | undefined;
+  /** The user has granted offline_access to this application. */
+  staysConnected: boolean;
+}
+
+export interface SessionEntry {
+  uid: string;
+  accountId: string;
+  acr: string | undefined;
+  amr: string[];
+  signedInAt: Date;
+  /** The latest end. */
+  expiresAt: Date;
+  /** The end if its user makes no further request. */
+  idleExpiresAt: Date;
+  participants: Participant[];
+}
+
+interface Payload {
+  uid: string;
+  accountId: string;
+  acr?: string;
+  amr?: string[];
+  loginTs?: number;
+  exp: number;
+  authorizations?: Record<string, { sid?: string; grantId?: string; persistsLogout?: boolean }>;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+const PAGE = 200;
+
+export interface SessionsDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  /** A session with a wrong MAC counts as ended. */
+  protectedRows: ArtifactVerifier;
+  /** The setting `session_idle_minutes`, in seconds. */
+  idleSeconds(): number;
+}
+
+interface Row {
+  payload: string;
+  expiresAt: bigint | number | null;
+}
+
+interface LiveRow extends Row, ProtectedArtifact {}
+
+const ROW = { payload: true, expiresAt: true } as const;
+const LIVE_ROW = { ...PROTECTED_COLUMNS, expiresAt: true } as const;
+
+export function createSessions({ db, sql, now, protectedRows, idleSeconds }: SessionsDependencies) {
+  const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
+
+  const find: (uid: string, tx?: Tx) => Promise<SessionEntry | undefined> = async (uid, tx = db) => {
+    const where = { model: 'Session', uid, expiresAt: { gt: epoch() } };
+    const row = await tx.oidcArtifact.findFirst({ where, select: LIVE_ROW });
+    return row && (await findEnded(tx, [uid])).size === 0 ? readLive(row, protectedRows) : undefined;
+  };
+
+  const list: (accountId: string, tx?: Tx) => Promise<SessionEntry[]> = (accountId, tx = db) =>
+    liveSessionsOf(accountId, epoch(), tx, protectedRows);
+
+  return {
+    ...createSessionDevices({ sql, now }),
+    ...createSessionActivity({ db, now, idleSeconds, latestEndOf: async (uid) => (await find(uid))?.expiresAt }),
+    find,
+    /** Live sessions of an account, the newest first. */
+    list,
+    /**
+     * Removes the session and every grant that ends with it. Returns the ended session; undefined when another caller was first.
+     * @param options.offline also removes the grants with offline_access that were given in this session
+     */
+    remove: removeSession,
+
+    /** The live session of this value of the session cookie. */
+    async ofCookie(value: string | undefined): Promise<SessionEntry | undefined> {
+      if (!value) return undefined;
+      const row = await db.oidcArtifact.findUnique({
+        where: { id: artifactId('Session', value) },
+        select: { uid: true },
+      });
+      return row?.uid ? find(row.uid) : undefined;
+    },
+
+    /** The live ones of these sessions, in no order. */
+    async findAll(uids: readonly string[]): Promise<SessionEntry[]> {
+      const rows = await db.oidcArtifact.findMany({
+        where: { model: 'Session', uid: { in: [...uids] }, expiresAt: { gt: epoch() } },
+        select: LIVE_ROW,
+      });
+      const ended = await findEnded(db, [...uids]);
+      return rows.flatMap((row) => readLive(row, protectedRows) ?? []).filter(({ uid }) => !ended.has(uid));
+    },
+
+    /** The live sessions of an account beyond the newest `max`. */
+    async exceeding(accountId: string, max: number): Promise<string[]> {
+      const live = await list(accountId);
+      if (live.length <= max) return [];
+      const devices = await db.sessionDevice.findMany({
+        where: { uid: { in: live.map(({ uid }) => uid) } },
+        select: { uid: true, createdAt: true },
+      });
+      // The time of a sign-in is in seconds; for equal ones, the rows of their browsers give the order.
+      const startOf = new Map(devices.map(({ uid, createdAt }) => [uid, createdAt.getTime()]));
+      const start = ({ uid }: SessionEntry) => startOf.get(uid) ?? now().getTime();
+      const newestFirst = live.sort(
+        (a, b) => b.signedInAt.getTime() - a.signedInAt.getTime() || start(b) - start(a) || (a.uid < b.uid ? 1 : -1),
+      );
+      return newestFirst.slice(max).map(({ uid }) => uid);
+    },
+
+    /** Sessions that have expired and were not ended yet, the oldest first. */
+    async expired(limit: number): Promise<SessionEntry[]> {
+      const rows = await db.oidcArtifact.findMany({
+        where: { model: 'Session', accountId: { not: null }, expiresAt: { lte: epoch() } },
+        orderBy: { expiresAt: 'asc' },
+        take: limit,
+        select: ROW,
+      });
+      return rows.flatMap((row) => read(row) ?? []);
+    },
+
+    /** Live sessions in which an application takes part. */
+    withParticipant: (clientId: string): AsyncIterable<SessionEntry> =>
+      participatingSessions(db, clientId, epoch(), protectedRows),
+
+    /** Removes everything of the account: sessions, grants, codes, access and refresh tokens. Returns the sessions. */
+    async removeAllOf(accountId: string, tx: Tx): Promise<SessionEntry[]> {
+      const ended: SessionEntry[] = [];
+      for (const session of await list(accountId, tx)) ended.push(...[(await removeSession(session, tx)) ?? []].flat());
+      await tx.oidcArtifact.deleteMany({ where: { accountId } });
+      return ended;
+    },
+
+    /** Removes the grants and tokens of one application for one account, or for all. */
+    async removeGrants(accountId: string | undefined, clientId: string): Promise<void> {
+      const ofAccount = accountId === undefined ? {} : { accountId };
+      await db.oidcArtifact.deleteMany({ where: { ...ofAccount, clientId, model: { in: GRANT_MODELS } } });
+    },
+
+    /** Removes the grants of the account with their tokens, offline ones included; those that end with the session `except` stay. */
+    removeGrantsBut,
+    /** The applications with a grant of the account. */
+    grantsOf: (accountId: string): Promise<StoredGrant[]> => grantsOf(db, accountId, epoch()),
+  };
+}
+
+/** Live sessions of an account, the newest first. */
+async function liveSessionsOf(
+  accountId: string,
+  now: bigint,
+  tx: Tx,
+  protectedRows: ArtifactVerifier,
+): Promise<SessionEntry[]> {
+  const rows = await tx.oidcArtifact.findMany({
+    where: { model: 'Session', accountId, expiresAt: { gt: now } },
+    select: LIVE_ROW,
+  });
+  const sessions = rows.flatMap((row) => readLive(row, protectedRows) ?? []);
+  const ended = await findEnded(
+    tx,
+    sessions.map(({ uid }) => uid),
+  );
+  const live = sessions.filter(({ uid }) => !ended.has(uid));
+  return live.sort((a, b) => b.signedInAt.getTime() - a.signedInAt.getTime());
+}
+
+/** Live sessions in which an application takes part, read in pages. */
+async function* participatingSessions(
+  db: Db,
+  clientId: string,
+  now: bigint,
+  protectedRows: ArtifactVerifier,
+): AsyncIterable<SessionEntry> {
+  // The text finds candidates; the parsed payload decides.
+  const payload = { contains: `${JSON.stringify(clientId)}:` };
+  for (let after = ''; ; ) {
+    const rows = await db.oidcArtifact.findMany({
+      where: { model: 'Session', accountId: { not: null }, expiresAt: { gt: now }, id: { gt: after }, payload },
+      orderBy: { id: 'asc' },
+      take: PAGE,
+      select: LIVE_ROW,
+    });
+    for (const session of rows.flatMap((row) => readLive(row, protectedRows) ?? [])) {
+      if (session.participants.some((participant) => participant.clientId === clientId)) yield session;
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE) return;
+    after = last.id;
+  }
+}
+
+/** Removes the session and every grant that ends with it. Returns it as it ended; undefined when another caller was first. */
+async function removeSession(
+  session: SessionEntry,
+  tx: Tx,
+  { offline = false }: { offline?: boolean } = {},
+): Promise<SessionEntry | undefined> {
+  // Applications that a request added after the session was read are notified of its end as well.
+  const removed = await tx.$queryRaw<Row[]>`DELETE FROM oidc_artifacts
+    WHERE uid = ${session.uid} AND model = 'Session' RETURNING payload, expires_at AS "expiresAt"`;
+  const [last = session] = removed.flatMap((row) => read(row) ?? []);
+  if (!(await markEnded(tx, last.uid, lastSecond(last)))) return undefined;
+  const ended = last.participants.flatMap((p) => (p.grantId && (offline || !p.staysConnected) ? [p.grantId] : []));
+  if (ended.length > 0) await removeGrantsById(tx, last.accountId, ended);
+  return last;
+}
+
+/** Epoch second until which a running request could still store the session again. */
+function lastSecond({ expiresAt }: SessionEntry): number {
+  return Math.floor(expiresAt.getTime() / 1000) + limits.http.requestSeconds * 2;
+}
+
+/** A live session; undefined for a wrong MAC. Sessions that end are read without this check, because they grant nothing any more. */
+function readLive(row: LiveRow, protectedRows: ArtifactVerifier): SessionEntry | undefined {
+  if (!isGenuineArtifact(row, protectedRows) || isPastAbsoluteExpiry(JSON.parse(row.payload) as Payload))
+    return undefined;
+  return read(row);
+}
+
+function read({ payload, expiresAt }: Row): SessionEntry | undefined {
+  const { uid, accountId, acr, amr = [], loginTs = 0, exp, authorizations = {} } = JSON.parse(payload) as Payload;
+  if (!accountId) return undefined;
+  return {
+    uid,
+    accountId,
+    acr,
+    amr,
+    signedInAt: new Date(loginTs * 1000),
+    expiresAt: new Date(exp * 1000),
+    idleExpiresAt: new Date(Number(expiresAt) * 1000),
+    participants: Object.entries(authorizations).map(([clientId, { sid, grantId, persistsLogout }]) => ({
+      clientId,
+      sid,
+      grantId,
+      staysConnected: persistsLogout === true,
+    })),
+  };
+}
+
+interface SessionActivityDependencies {
+  db: Db;
+  now: Clock;
+  /** The setting `session_idle_minutes`, in seconds. */
+  idleSeconds(): number;
+  /** The latest end of a live session. */
+  latestEndOf(uid: string): Promise<Date | undefined>;
+}
+
+const PAUSE_SECONDS = limits.session.activitySeconds;
+const MAX_REMEMBERED = 10_000;
+
+function createSessionActivity({ db, now, idleSeconds, latestEndOf }: SessionActivityDependencies) {
+  // Saves most of the statements; another instance does not know of it and writes once more.
+  const recordedAt = new Map<string, number>();
+
+  return {
+    /** Records a request of the user, at most once a minute for each session; nothing for a session that has ended. */
+    async recordActivity(uid: string): Promise<void> {
+      const at = Math.floor(now().getTime() / 1000);
+      if (at - (recordedAt.get(uid) ?? 0) < PAUSE_SECONDS) return;
+      const endsAt = await latestEndOf(uid);
+      if (!endsAt) return;
+      if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
+      recordedAt.set(uid, at);
+      const end = Math.min(Math.floor(endsAt.getTime() / 1000), at + idleSeconds());
+      // An ended session stays ended: it has no row, or its end has passed.
+      const where = { uid, model: 'Session', expiresAt: { gt: BigInt(at) } };
+      const { count } = await db.oidcArtifact.updateMany({ where, data: { expiresAt: BigInt(end) } });
+      if (count === 0) return;
+      await db.sessionDevice.updateMany({ where: { uid }, data: { lastSeenAt: now(), expiresAt: endsAt } });
+    },
+  };
+}

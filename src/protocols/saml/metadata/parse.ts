@@ -1,0 +1,139 @@
+// Service provider metadata as plain data (SAML Metadata 2.4.4), or the reason why it is rejected. Parsed at registration
+// and refresh, and never during a sign-in.
+import { limits } from '../../../base/limits.ts';
+import { SamlError } from '../xml/errors.ts';
+import { bindings, namespaces } from '../xml/names.ts';
+import { parseXml } from '../xml/parse.ts';
+import { attribute, booleanAttribute, childrenOf, numberAttribute, textOf } from '../xml/read.ts';
+import { type LeftOut, noEndpoint, usableEndpointUrl } from './endpoint-url.ts';
+import {
+  earliestValidUntil,
+  readSlo,
+  rejected,
+  type SloEndpoint,
+  shortestCacheDuration,
+  singleEntityDescriptor,
+} from './entity.ts';
+import { encryptionOf, type MetadataKeys, readKeys } from './keys.ts';
+import {
+  type Contact,
+  type RequestedAttribute,
+  readContacts,
+  readDisplayName,
+  readNames,
+  readRequestedAttributes,
+} from './presentation.ts';
+import { readWithSamlify } from './samlify.ts';
+
+export interface AcsEndpoint {
+  url: string;
+  /** Binding URI. Responses are sent only to HTTP-POST endpoints. */
+  binding: string;
+  index?: number | undefined;
+  isDefault?: boolean | undefined;
+}
+
+export interface SpMetadata extends MetadataKeys {
+  entityId: string;
+  displayName: string | undefined;
+  /** Language -> name. */
+  names: Record<string, string>;
+  acs: AcsEndpoint[];
+  slo: SloEndpoint[];
+  /** Endpoints that cannot be used. */
+  leftOut: LeftOut[];
+  authnRequestsSigned: boolean;
+  wantAssertionsSigned: boolean;
+  /** Format URIs in the order of preference. */
+  nameIdFormats: string[];
+  requestedAttributes: RequestedAttribute[];
+  contacts: Contact[];
+  encryption: ReturnType<typeof encryptionOf>;
+  validUntil: Date | undefined;
+  /** cacheDuration: how long the document may be used before it is read again. */
+  cacheSeconds: number | undefined;
+}
+
+/** Throws SamlError metadata_rejected, weak_key or a code of xml/parse.ts; its message is for the administrator. */
+export function parseServiceProviderMetadata(xml: string, now: Date): SpMetadata {
+  if (Buffer.byteLength(xml) > limits.saml.metadataBytes) throw new SamlError('too_large');
+  const { root, text } = parseXml(xml, { kind: 'metadata' });
+  const entity = singleEntityDescriptor(root);
+  const descriptor = spSsoDescriptor(entity);
+  const validUntil = earliestValidUntil([root, entity, descriptor]);
+  if (validUntil && validUntil <= now) throw rejected(`The metadata expired on ${validUntil.toISOString()}.`);
+  const entityId = attribute(entity, 'entityID') ?? '';
+  if (!entityId || entityId.length > 1024) throw rejected('The entity ID is missing or longer than 1024 characters.');
+  const keys = readKeys(descriptor);
+  const authnRequestsSigned = booleanAttribute(descriptor, 'AuthnRequestsSigned') ?? false;
+  if (authnRequestsSigned && keys.signingCertificates.length === 0) {
+    throw rejected('The metadata says that requests are signed, but holds no signing certificate.');
+  }
+  const leftOut: LeftOut[] = [];
+  const acs = readAcs(descriptor, leftOut);
+  const metadata: SpMetadata = {
+    ...keys,
+    entityId,
+    displayName: readDisplayName(entity, descriptor),
+    names: readNames(descriptor),
+    acs,
+    slo: readSlo(descriptor, leftOut),
+    leftOut,
+    authnRequestsSigned,
+    wantAssertionsSigned: booleanAttribute(descriptor, 'WantAssertionsSigned') ?? false,
+    nameIdFormats: childrenOf(descriptor, 'md:NameIDFormat').map(textOf),
+    requestedAttributes: readRequestedAttributes(descriptor),
+    contacts: readContacts(entity),
+    encryption: encryptionOf(keys),
+    validUntil,
+    cacheSeconds: shortestCacheDuration([root, entity, descriptor]),
+  };
+  compareWithSamlify(metadata, text, root === entity ? acsLocations(descriptor) : undefined);
+  return metadata;
+}
+
+function spSsoDescriptor(entity: Element): Element {
+  const descriptors = childrenOf(entity, 'md:SPSSODescriptor').filter((descriptor) =>
+    (attribute(descriptor, 'protocolSupportEnumeration') ?? '').split(/\s+/).includes(namespaces.samlp),
+  );
+  const [descriptor, ...others] = descriptors;
+  if (!descriptor || others.length > 0) throw rejected('The metadata has to describe one SAML 2.0 service provider.');
+  return descriptor;
+}
+
+function readAcs(descriptor: Element, leftOut: LeftOut[]): AcsEndpoint[] {
+  const what = 'AssertionConsumerService';
+  const services = childrenOf(descriptor, 'md:AssertionConsumerService');
+  const indexes = services.map((service) => numberAttribute(service, 'index')).filter((index) => index !== undefined);
+  if (new Set(indexes).size < indexes.length) throw rejected('Two AssertionConsumerServices have the same index.');
+  const endpoints = services.flatMap((service): AcsEndpoint[] => {
+    const index = numberAttribute(service, 'index');
+    const url = usableEndpointUrl(attribute(service, 'Location') ?? '', what, leftOut);
+    if (url === undefined) return [];
+    const endpoint = {
+      url,
+      binding: attribute(service, 'Binding') ?? '',
+      ...(index === undefined ? {} : { index }),
+      isDefault: booleanAttribute(service, 'isDefault'),
+    };
+    return [endpoint];
+  });
+  if (endpoints.some(({ binding }) => binding === bindings.post)) return endpoints;
+  throw noEndpoint('No AssertionConsumerService with the HTTP-POST binding.', what, leftOut);
+}
+
+/** As they are written, also those that cannot be used. */
+function acsLocations(descriptor: Element): string[] {
+  return childrenOf(descriptor, 'md:AssertionConsumerService').map((service) => attribute(service, 'Location') ?? '');
+}
+
+/** Two independent parsers have to read the same entity and ACS URLs: against parser differentials. */
+function compareWithSamlify({ entityId }: SpMetadata, text: string, locations: string[] | undefined): void {
+  const bySamlify = locations && readWithSamlify(text);
+  if (!bySamlify) return;
+  const acsUrls = [...locations].sort();
+  const otherAcsUrls = [...bySamlify.acsUrls].sort();
+  if (bySamlify.entityId !== entityId || acsUrls.join('\n') !== otherAcsUrls.join('\n')) {
+    throw rejected('The metadata is ambiguous: two XML parsers disagree.');
+  }
+}

@@ -1,0 +1,182 @@
+// From a decoded message to a pending AuthnRequest: opens, authenticates and checks it, and records what is rejected. A
+// rejected request becomes a Response with a status where its ACS is proven, else an error page (SAML Profiles 4.1.4.1).
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Context } from '../../../base/http/context.ts';
+import { AppError, badRequest } from '../../../base/http/errors.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import { traced } from '../../../base/platform/tracing.ts';
+import { t } from '../../../base/texts/text.ts';
+import type { RepeatedEntries } from '../../../core/audit/repeated-entries.ts';
+import type { Rejections } from '../../../core/rejections/rejections.ts';
+import { type AuthnRequest, readAuthnRequest } from '../messages/authn-request.ts';
+import type { DecodedMessage } from '../messages/decode.ts';
+import { samlErrorPage } from '../messages/error-page.ts';
+import { mayCreateNameId } from '../messages/name-id.ts';
+import {
+  authenticateMessage,
+  type ClaimedMessage,
+  claimOf,
+  type OpenedMessage,
+  openMessage,
+} from '../messages/open-message.ts';
+import type { SeenMessages } from '../messages/seen-messages.ts';
+import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
+import { SamlError } from '../xml/errors.ts';
+import type { XmlValidator } from '../xml/schema.ts';
+import type { PendingAuthnRequest } from './pending-authn-requests.ts';
+import { requestParameters, violationOf } from './rejected-requests.ts';
+import { authnRequestRules, checkAuthnRequest, type Verdict } from './request-checks.ts';
+import type { RequestedSubjects } from './requested-subject.ts';
+import type { SamlResponses } from './responses.ts';
+
+export interface AcceptRequestDependencies {
+  /** Public base URL. */
+  base: string;
+  now: Clock;
+  skewSeconds(): number;
+  validateXml: XmlValidator;
+  serviceProviders: ServiceProviders;
+  seenMessages: SeenMessages;
+  responses: SamlResponses;
+  requestedSubjects: RequestedSubjects;
+  repeatedEntries: RepeatedEntries;
+  rejections: Rejections;
+}
+
+export interface AcceptedRequest {
+  sp: ServiceProvider;
+  pending: PendingAuthnRequest;
+}
+
+/**
+ * Accepts the request that `decode` reads. Undefined when it was rejected and the Response with the status is sent.
+ *
+ * @throws AppError when the rejection has to be displayed as a page
+ */
+export type AcceptRequest = (
+  ctx: Context,
+  decode: () => Promise<DecodedMessage>,
+) => Promise<AcceptedRequest | undefined>;
+
+export function createAcceptRequest(dependencies: AcceptRequestDependencies): AcceptRequest {
+  const { base, now, skewSeconds, validateXml, serviceProviders, seenMessages } = dependencies;
+
+  const acceptRequest: AcceptRequest = async (ctx, decode) => {
+    let sp: ServiceProvider | undefined;
+    let decoded: DecodedMessage | undefined;
+    let opened: OpenedMessage | undefined;
+    try {
+      decoded = await decode();
+      opened = openMessage(decoded, ['AuthnRequest'], validateXml);
+      sp = await serviceProviders.find(opened.claimedIssuer);
+      if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
+      ctx.state.request.application = sp.entityId;
+      const request = withoutIgnoredContext(readAuthnRequest(await authenticateMessage(opened, sp)), sp);
+      assertMetadataValid(sp, now());
+      const expectation = { endpoint: `${base}/saml/sso`, now: now(), skewSeconds: skewSeconds() };
+      const verdict = checkAuthnRequest(request, sp, expectation);
+      if (!(await seenMessages.isNew(sp.entityId, request.id)))
+        throw new SamlError('replayed', { received: request.id });
+      if (opened.decoded.isRelayStateTooLong) {
+        const reason = new SamlError('relay_state_too_long');
+        await sendStatus(dependencies, ctx, sp, opened, request, { acs: verdict.acs, reason });
+        return undefined;
+      }
+      if (verdict.outcome === 'accepted') {
+        const pending = await pendingRequestOf(dependencies, sp, request, verdict, opened.decoded.relayState);
+        return { sp, pending };
+      }
+      await sendStatus(dependencies, ctx, sp, opened, request, verdict);
+      return undefined;
+    } catch (error) {
+      // Parsing an untrusted message took one turn of the event loop; recording its rejection takes another.
+      await yieldToEventLoop();
+      const claim = decoded && !opened ? claimOf(decoded) : undefined;
+      if (claim) sp = await serviceProviders.find(claim.claimedIssuer);
+      // An unknown sender is logged and not audited: anyone could fill the audit log.
+      if (sp && error instanceof SamlError) await auditRejection(dependencies, ctx, sp, error);
+      if (!(error instanceof SamlError || error instanceof AppError)) throw error;
+      throw samlErrorPage(error, sp?.title, await recordRejection(dependencies, ctx, error, opened ?? claim, sp));
+    }
+  };
+  return traced('saml AuthnRequest', acceptRequest, (accepted) => ({ 'gatehouse.client_id': accepted?.sp.entityId }));
+}
+
+/** Records the rejection for the console. Returns the code that the user sees. */
+async function recordRejection(
+  { rejections }: AcceptRequestDependencies,
+  ctx: Context,
+  error: SamlError | AppError,
+  message: OpenedMessage | ClaimedMessage | undefined,
+  sp: ServiceProvider | undefined,
+): Promise<string> {
+  const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
+  const received = message ? await requestParameters(message) : {};
+  return rejections.record(ctx.state.request, {
+    endpoint: 'saml',
+    reason: error.code,
+    message: `${error.message}${detail}`,
+    clientId: message?.claimedIssuer,
+    received,
+    rules: authnRequestRules(await violationOf(error, message, received, sp?.signingKeys)),
+  });
+}
+
+function auditRejection(
+  { repeatedEntries }: AcceptRequestDependencies,
+  ctx: Context,
+  sp: ServiceProvider,
+  { code: reason, detail = null }: SamlError,
+): Promise<void> {
+  const { request } = ctx.state;
+  const about = { clientId: sp.entityId, request, data: { detail } };
+  return repeatedEntries.record({ type: 'saml.request', outcome: 'failure', reason, ...about });
+}
+
+/** Sends the status to the registered ACS; throws the reason when there is no status for it. */
+async function sendStatus(
+  dependencies: AcceptRequestDependencies,
+  ctx: Context,
+  sp: ServiceProvider,
+  opened: OpenedMessage,
+  request: AuthnRequest,
+  { acs, reason }: Pick<Extract<Verdict, { outcome: 'rejected' }>, 'acs' | 'reason'>,
+): Promise<void> {
+  const { responses } = dependencies;
+  await auditRejection(dependencies, ctx, sp, reason);
+  const code = await recordRejection(dependencies, ctx, reason, opened, sp);
+  const message = `${reason.message} Error reference ${code}.`;
+  const xml = reason.status && responses.status(acs.url, request.id, { ...reason.status, message });
+  if (!xml) throw reason;
+  const to = { acsUrl: acs.url, relayState: opened.decoded.relayState };
+  if (reason.code !== 'no_authn_context' || request.isPassive) return responses.post(ctx, sp, to, xml);
+  responses.explain(ctx, sp, to, xml, { reason: t('unmet.unknown', { app: sp.title }), rejectionCode: code });
+}
+
+/** The request without the RequestedAuthnContext that its application has Gatehouse ignore. */
+function withoutIgnoredContext(request: AuthnRequest, { settings }: ServiceProvider): AuthnRequest {
+  return settings.ignore_requested_authn_context ? { ...request, requestedAuthnContext: undefined } : request;
+}
+
+async function pendingRequestOf(
+  { requestedSubjects }: AcceptRequestDependencies,
+  sp: ServiceProvider,
+  request: AuthnRequest,
+  verdict: Extract<Verdict, { outcome: 'accepted' }>,
+  relayState: string | undefined,
+): Promise<PendingAuthnRequest> {
+  const subject = request.subject === 'unreadable' ? undefined : request.subject;
+  return {
+    entityId: sp.entityId,
+    requestId: request.id,
+    acsUrl: verdict.acs.url,
+    relayState,
+    nameIdFormat: verdict.nameIdFormat,
+    mayCreateNameId: mayCreateNameId(request.nameIdPolicy, sp.settings.require_allow_create),
+    requestedContext: request.requestedAuthnContext,
+    forceAuthn: request.forceAuthn,
+    isPassive: request.isPassive,
+    subject,
+    loginHint: subject && (await requestedSubjects.loginHint(subject, sp, request.signed)),
+  };
+}

@@ -1,0 +1,70 @@
+// What the Response to a request without wishes would say about a user, without a sign-in: nothing is created or signed. It is made by the
+// functions that make the Response, so that the preview, the access check and a sign-in agree.
+
+import type { SamlApplication } from '../../../applications/application.ts';
+import type { Account } from '../../../people/accounts/account.ts';
+import { assertionPreview } from '../messages/assertion-preview.ts';
+import { chooseNameIdFormat, type MissingForNameId, missingForNameId, nameIdFor } from '../messages/name-id.ts';
+import { serviceProviderOf } from '../metadata/service-providers.ts';
+import { SamlError } from '../xml/errors.ts';
+import type { NameIdFormatName } from '../xml/names.ts';
+import { attributesOf, cannotEncrypt, nameIdSource } from './responses.ts';
+import type { StoredNameIds } from './stored-name-ids.ts';
+
+export interface AssertionPreview {
+  /** The parts of the assertion that tell who the user is. */
+  xml: string;
+  format: NameIdFormatName;
+  /** Undefined where the first sign-in creates it, or where something is missing for it. */
+  nameId: string | undefined;
+  missing: MissingForNameId | undefined;
+  attributes: Record<string, string[]>;
+  cannotEncrypt: boolean;
+}
+
+/** `invalid`: the registered metadata is rejected, and with it each sign-in; in words. */
+export type AssertionPreviews = (
+  account: Account,
+  application: SamlApplication,
+) => Promise<AssertionPreview | { invalid: string }>;
+
+export interface AssertionPreviewsDependencies {
+  /** Entity ID of this identity provider. */
+  issuer: string;
+  nameIds: StoredNameIds;
+}
+
+/** In place of a value that only a sign-in creates. */
+const NOT_YET = '…';
+
+/** Makes previews for administrators. */
+export function createAssertionPreviews({ issuer, nameIds }: AssertionPreviewsDependencies): AssertionPreviews {
+  async function preview(account: Account, application: SamlApplication): Promise<AssertionPreview> {
+    const sp = serviceProviderOf(application);
+    const format = chooseNameIdFormat(undefined, sp);
+    const stored = await nameIds.persistent(account.id, sp.applicationId, false);
+    const source = nameIdSource(sp, account, {
+      identityProvider: issuer,
+      format,
+      persistent: stored ?? (sp.settings.require_allow_create ? undefined : NOT_YET),
+      transient: () => NOT_YET,
+    });
+    const missing = missingForNameId(source);
+    const nameId = nameIdFor(missing ? { ...source, verifiedEmail: NOT_YET, persistent: NOT_YET } : source);
+    const attributes = attributesOf(sp, account);
+    return {
+      xml: assertionPreview({ issuer, audience: sp.entityId, nameId, attributes }),
+      format,
+      nameId: nameId.value === NOT_YET ? undefined : nameId.value,
+      missing,
+      attributes,
+      cannotEncrypt: cannotEncrypt(sp),
+    };
+  }
+
+  return (account, application) =>
+    preview(account, application).catch((error: unknown) => {
+      if (error instanceof SamlError) return { invalid: error.message };
+      throw error;
+    });
+}

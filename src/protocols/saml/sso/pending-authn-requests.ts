@@ -1,0 +1,136 @@
+// Accepted AuthnRequests between /saml/sso and their Response: stored, tied to one browser, answered once. Part of every
+// SAML sign-in, therefore plain SQL.
+
+import { limits } from '../../../base/limits.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import { randomId, sha256 } from '../../../base/platform/random.ts';
+import type { Db } from '../../../base/storage/database.ts';
+import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
+import { hotStatements, type Sql } from '../../../base/storage/statements.ts';
+import type { RequestedAuthnContext } from '../messages/authn-request.ts';
+import type { NameId } from '../messages/name-id.ts';
+import type { NameIdFormatName } from '../xml/names.ts';
+
+/** An accepted AuthnRequest, or an IdP-initiated sign-in, that waits for its Response. Stored as JSON. */
+export interface PendingAuthnRequest {
+  entityId: string;
+  /** ID of the AuthnRequest; undefined for an IdP-initiated sign-in. */
+  requestId: string | undefined;
+  acsUrl: string;
+  relayState: string | undefined;
+  nameIdFormat: NameIdFormatName;
+  mayCreateNameId: boolean;
+  requestedContext: RequestedAuthnContext | undefined;
+  forceAuthn: boolean;
+  isPassive: boolean;
+  /** The user that the assertion has to be about; undefined: any user. */
+  subject: NameId | undefined;
+  /** What the sign-in page has filled in. */
+  loginHint: string | undefined;
+  /** A test sign-in of the console: the Response is displayed there and never posted to the application. */
+  isTest?: true;
+}
+
+export type PendingAuthnRequests = ReturnType<typeof createPendingAuthnRequests>;
+
+/** How long an answered request is kept: for the page that shows the Response to a test sign-in. */
+const ANSWERED_SECONDS = 10 * 60;
+/** Stands for "not yet tied to a browser"; it equals no hash. */
+const UNBOUND = '';
+const OPEN = 'used_at IS NULL AND expires_at > ?';
+
+const TABLE = 'saml_requests';
+const COLUMNS = `id, application_id AS "applicationId", browser_hash AS "browserHash", data, mac`;
+
+export const statements = hotStatements('authn-requests', {
+  save: 'INSERT INTO saml_requests (id, application_id, request_id, browser_hash, data, expires_at, mac) VALUES (?,?,?,?,?,?,?)',
+  find: `SELECT ${COLUMNS} FROM saml_requests WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN}`,
+  consume: `UPDATE saml_requests SET used_at = ?, expires_at = ?
+    WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN} RETURNING ${COLUMNS}`,
+});
+
+export interface PendingAuthnRequestsDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  /** A request that another program wrote or changed gets no Response. */
+  protectedRows: ProtectedRows;
+}
+
+interface Row {
+  id: string;
+  applicationId: string;
+  browserHash: string;
+  data: string;
+}
+
+export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDependencies) {
+  const { db, sql, now, protectedRows } = dependencies;
+  const macOf = (row: Row) => protectedRows.macOf(TABLE, row);
+  const requestOf = ([row]: (Row & { mac: string })[]): PendingAuthnRequest | undefined =>
+    row && protectedRows.isGenuine(TABLE, row, row.mac) ? (JSON.parse(row.data) as PendingAuthnRequest) : undefined;
+
+  return {
+    /** Stores the request and returns its ID. Without a browser, `bindToBrowser` has to follow. */
+    async save(applicationId: string, request: PendingAuthnRequest, browser: string | undefined): Promise<string> {
+      const id = randomId();
+      const browserHash = browser === undefined ? UNBOUND : sha256(browser);
+      const expiresAt = new Date(now().getTime() + limits.saml.keptRequestSeconds * 1000);
+      const requestId = request.requestId ?? null;
+      const data = JSON.stringify(request);
+      const mac = macOf({ id, applicationId, browserHash, data });
+      await sql.execute(statements.save, id, applicationId, requestId, browserHash, data, expiresAt, mac);
+      return id;
+    },
+
+    /** Ties a request that was saved without a browser to this one. Works once. */
+    async bindToBrowser(id: string, browser: string): Promise<PendingAuthnRequest | undefined> {
+      const where = { id, browserHash: UNBOUND, usedAt: null, expiresAt: { gt: now() } };
+      const row = await db.samlRequest.findFirst({ where });
+      const request = row && requestOf([row]);
+      if (!request) return undefined;
+      const browserHash = sha256(browser);
+      const data = { browserHash, mac: macOf({ ...row, browserHash }) };
+      const { count } = await db.samlRequest.updateMany({ where: { ...where, mac: row.mac }, data });
+      return count > 0 ? request : undefined;
+    },
+
+    /** The unanswered request of this application in this browser. */
+    async find(
+      id: string,
+      applicationId: string,
+      browser: string | undefined,
+    ): Promise<PendingAuthnRequest | undefined> {
+      if (!id || !browser) return undefined;
+      return requestOf(await sql.query(statements.find, id, applicationId, sha256(browser), now()));
+    },
+
+    /** The same, and marks it as answered: of several callers only one gets it. */
+    async consume(
+      id: string,
+      applicationId: string,
+      browser: string | undefined,
+    ): Promise<PendingAuthnRequest | undefined> {
+      if (!id || !browser) return undefined;
+      const [at, keptUntil] = [now(), new Date(now().getTime() + ANSWERED_SECONDS * 1000)];
+      return requestOf(await sql.query(statements.consume, at, keptUntil, id, applicationId, sha256(browser), at));
+    },
+
+    /** Stores the encrypted Response to a test sign-in, for the page that shows it. */
+    async saveTestResponse(id: string, sealed: string): Promise<void> {
+      const row = await db.samlRequest.findFirst({ where: { id, usedAt: { not: null } } });
+      if (!row || !requestOf([row])) return;
+      const data = JSON.stringify({ answer: sealed });
+      await db.samlRequest.update({ where: { id }, data: { data, mac: macOf({ ...row, data }) } });
+    },
+
+    /** The encrypted Response to the test sign-in of this browser. */
+    async testResponse(id: string, browser: string | undefined): Promise<string | undefined> {
+      if (!browser) return undefined;
+      const where = { id, browserHash: sha256(browser), usedAt: { not: null }, expiresAt: { gt: now() } };
+      const row = await db.samlRequest.findFirst({ where });
+      if (!row || !protectedRows.isGenuine(TABLE, row, row.mac)) return undefined;
+      return (JSON.parse(row.data) as { answer?: string }).answer;
+    },
+  };
+}

@@ -1,0 +1,137 @@
+// What a rejected AuthnRequest contained, for the list of rejected requests in the console. Nothing here is trusted: the
+// certificate is named only when its key made the signature of this request.
+
+import type { KeyObject } from 'node:crypto';
+import type { AppError } from '../../../base/http/errors.ts';
+import type { ReceivedParameters } from '../../../core/rejections/rejections.ts';
+import type { RuleViolation } from '../../../core/rejections/rules.ts';
+import type { RequestedAuthnContext } from '../messages/authn-request.ts';
+import { authenticateMessage, type ClaimedMessage, type OpenedMessage } from '../messages/open-message.ts';
+import { readCertificate } from '../xml/certificates.ts';
+import { SamlError } from '../xml/errors.ts';
+import { attribute, childOf, childrenOf, textOf } from '../xml/read.ts';
+import { contextText } from './request-checks.ts';
+
+const RECORDED_ATTRIBUTES = [
+  'ID',
+  'Destination',
+  'IssueInstant',
+  'AssertionConsumerServiceURL',
+  'AssertionConsumerServiceIndex',
+  'ProtocolBinding',
+  'ForceAuthn',
+  'IsPassive',
+  'NotOnOrAfter',
+];
+
+/** The parameters of the request by name; what is absent or empty is left out. Of a message that cannot be opened, who claims to have sent it. */
+export async function requestParameters(opened: OpenedMessage | ClaimedMessage): Promise<ReceivedParameters> {
+  if (!isOpened(opened)) return { Issuer: opened.claimedIssuer, binding: opened.decoded.binding };
+  const { root } = opened.unverified;
+  const policy = childOf(root, 'samlp:NameIDPolicy');
+  const context = childOf(root, 'samlp:RequestedAuthnContext');
+  const nameId = childOf(root, 'saml:NameID');
+  const sessionIndex = childOf(root, 'samlp:SessionIndex');
+  const certificate = await signerOf(opened);
+  return Object.fromEntries(
+    [
+      ['Issuer', opened.claimedIssuer],
+      ['binding', opened.decoded.binding],
+      ...RECORDED_ATTRIBUTES.map((name) => [name, attribute(root, name)]),
+      ['NameIDPolicy', policy && (attribute(policy, 'Format') ?? 'any')],
+      ['SPNameQualifier', policy && attribute(policy, 'SPNameQualifier')],
+      ['AllowCreate', policy && attribute(policy, 'AllowCreate')],
+      ['RequestedAuthnContext', context && contextIn(context)],
+      // Of a LogoutRequest. The value of a NameID may be personal.
+      ['NameID', nameId && (attribute(nameId, 'Format') ?? 'no format')],
+      ['SessionIndex', sessionIndex && textOf(sessionIndex)],
+      [
+        'signed',
+        opened.decoded.querySignature || root.getElementsByTagNameNS(DS, 'Signature').length > 0 ? 'yes' : 'no',
+      ],
+      ['SignatureMethod', opened.decoded.querySignature?.algorithm ?? methodIn(root)],
+      ['certificate', certificate],
+    ].filter((pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== ''),
+  );
+}
+
+/** The rule that a message broke. `keys`: those of its sender. */
+export async function violationOf(
+  error: SamlError | AppError,
+  message: OpenedMessage | ClaimedMessage | undefined,
+  received: ReceivedParameters,
+  keys: readonly KeyObject[] | undefined,
+): Promise<RuleViolation> {
+  if (error instanceof SamlError) {
+    const isUnverified = error.violation.rule === 'signature' && message && isOpened(message) && keys;
+    return isUnverified ? signatureViolation(message, received, keys) : error.violation;
+  }
+  return error.code === 'service_provider_unknown'
+    ? { rule: 'client' }
+    : { rule: 'parameters', received: error.message };
+}
+
+const isOpened = (message: OpenedMessage | ClaimedMessage): message is OpenedMessage => 'unverified' in message;
+
+function contextIn(context: Element): string {
+  const comparison = (attribute(context, 'Comparison') ?? 'exact') as RequestedAuthnContext['comparison'];
+  const classes = childrenOf(context, 'saml:AuthnContextClassRef').map(textOf);
+  return contextText({
+    comparison,
+    classes,
+    declarations: childrenOf(context, 'saml:AuthnContextDeclRef').map(textOf),
+  });
+}
+
+const DS = 'http://www.w3.org/2000/09/xmldsig#';
+type Root = OpenedMessage['unverified']['root'];
+
+function methodIn(root: Root): string | undefined {
+  const [method] = Array.from(root.getElementsByTagNameNS(DS, 'SignatureMethod'));
+  return method && attribute(method, 'Algorithm');
+}
+
+/**
+ * The rule that a signature breaks which no registered key verifies: the key of the certificate in the message made it, it was made without
+ * the RelayState, or nobody knows who made it over what.
+ */
+async function signatureViolation(
+  opened: OpenedMessage,
+  { certificate }: ReceivedParameters,
+  keys: readonly KeyObject[],
+): Promise<RuleViolation> {
+  if (certificate !== undefined) return { rule: 'certificate' };
+  const { querySignature } = opened.decoded;
+  const without = querySignature?.octets.map((octets) => octets.replace(/&RelayState=[^&]*/, ''));
+  if (querySignature && without && without[0] !== querySignature.octets[0]) {
+    const sender = { signingKeys: keys.slice(0, 2), allowSha1: true, requireSigned: true };
+    const decoded = { ...opened.decoded, querySignature: { ...querySignature, octets: without } };
+    const isWithout = await authenticateMessage({ ...opened, decoded }, sender).then(
+      () => true,
+      () => false,
+    );
+    if (isWithout)
+      return {
+        rule: 'signature',
+        received: 'a signature without RelayState',
+        expected: 'a signature over RelayState too',
+      };
+  }
+  const place = querySignature ? 'query' : 'message';
+  return { rule: 'signature', received: `a signature in the ${place} that no registered certificate verifies` };
+}
+
+/** The certificate in the request as PEM, if the request was signed with its key. */
+async function signerOf(opened: OpenedMessage): Promise<string | undefined> {
+  const [element] = Array.from(opened.unverified.root.getElementsByTagNameNS(DS, 'X509Certificate'));
+  const base64 = element && textOf(element).replace(/\s+/g, '');
+  if (!base64) return undefined;
+  const pem = `-----BEGIN CERTIFICATE-----\n${base64.replace(/(.{64})/g, '$1\n').trim()}\n-----END CERTIFICATE-----`;
+  try {
+    const { publicKey } = readCertificate(pem);
+    await authenticateMessage(opened, { signingKeys: [publicKey], allowSha1: false, requireSigned: true });
+    return pem;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,176 @@
+// The checks of an AuthnRequest, in order (SAML Profiles 4.1.4.1). A check that fails before the ACS is known throws and
+// becomes an error page; one that fails after that becomes a SAML status. Pure: replay of the ID is checked by the caller.
+import type { ReceivedParameters } from '../../../core/rejections/rejections.ts';
+import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../../core/rejections/rules.ts';
+import type { AuthnRequest, RequestedAuthnContext } from '../messages/authn-request.ts';
+import { checkHead, type Expectation } from '../messages/message-head.ts';
+import { chooseNameIdFormat, type NameIdChoice } from '../messages/name-id.ts';
+import type { AcsEndpoint } from '../metadata/parse.ts';
+import { SamlError } from '../xml/errors.ts';
+import { contextClasses, type NameIdFormatName, nameIdFormats } from '../xml/names.ts';
+import { checkProtocolBinding, resolveAcs } from './assertion-consumer-service.ts';
+import { isUnknownContext } from './authn-context.ts';
+import { formatOf } from './requested-subject.ts';
+
+export interface RequestSender extends NameIdChoice {
+  acs: readonly AcsEndpoint[];
+}
+
+export type Verdict =
+  | { outcome: 'accepted'; acs: AcsEndpoint; nameIdFormat: NameIdFormatName }
+  | { outcome: 'rejected'; acs: AcsEndpoint; reason: SamlError };
+
+/**
+ * Checks an authenticated AuthnRequest against the registration of its sender.
+ *
+ * @returns `rejected` when the service provider may learn the reason as a SAML status at its registered ACS
+ * @throws SamlError when the reason may only be displayed as a page: sender, age, Destination or ACS are wrong
+ */
+export function checkAuthnRequest(
+  request: AuthnRequest,
+  sender: RequestSender,
+  expectation: Omit<Expectation, 'entityId'>,
+): Verdict {
+  checkHead(request, { ...expectation, entityId: sender.entityId });
+  return checkWishes(request, sender);
+}
+
+/** What an AuthnRequest asks for. */
+type Wishes = Pick<
+  AuthnRequest,
+  | 'acsUrl'
+  | 'acsIndex'
+  | 'protocolBinding'
+  | 'forceAuthn'
+  | 'isPassive'
+  | 'nameIdPolicy'
+  | 'requestedAuthnContext'
+  | 'subject'
+>;
+
+function checkWishes(request: Wishes, sender: RequestSender): Verdict {
+  const acs = resolveAcs(request, sender.acs);
+  try {
+    checkProtocolBinding(request);
+    // ForceAuthn takes a new sign-in, and IsPassive allows no page (Core 3.4.1).
+    if (request.forceAuthn && request.isPassive) {
+      throw new SamlError('no_passive', {
+        received: 'ForceAuthn true, IsPassive true',
+        expected: 'at most one of them',
+      });
+    }
+    const nameIdFormat = chooseNameIdFormat(request.nameIdPolicy, sender);
+    checkSubject(request.subject);
+    const { requestedAuthnContext: context } = request;
+    if (isUnknownContext(context))
+      throw new SamlError('no_authn_context', { detail: context, ...contextViolation(context) });
+    return { outcome: 'accepted', acs, nameIdFormat };
+  } catch (reason) {
+    if (reason instanceof SamlError && reason.status) return { outcome: 'rejected', acs, reason };
+    throw reason;
+  }
+}
+
+/** Throws SamlError, which has a status, when no user of this server can be the Subject. */
+function checkSubject(subject: AuthnRequest['subject']): void {
+  if (subject === 'unreadable')
+    throw new SamlError('unknown_principal', {
+      message: 'The Subject of the request has to be a NameID that is not encrypted.',
+      received: 'another identifier',
+      expected: 'a NameID',
+    });
+  if (subject && formatOf(subject) === undefined)
+    throw new SamlError('unknown_principal', {
+      message: 'The NameID of the Subject has a format that is not supported.',
+      received: subject.format,
+      expected: Object.values(nameIdFormats).join('\n'),
+    });
+}
+
+/** A RequestedAuthnContext in words, for the list of rejected requests. */
+export function contextText({ comparison, classes, declarations }: RequestedAuthnContext): string {
+  return `${comparison}: ${[...classes, ...declarations].join(' ') || 'no class'}`;
+}
+
+/** A RequestedAuthnContext that no sign-in can meet. */
+function contextViolation(requested: RequestedAuthnContext | undefined) {
+  if (!requested) return {};
+  const received = contextText(requested);
+  return requested.classes.length === 0
+    ? { rule: 'context_declaration' as const, received, expected: 'AuthnContextClassRef' }
+    : { received, expected: Object.values(contextClasses).join('\n') };
+}
+
+/**
+ * The rule that a recorded AuthnRequest (rejected-requests.ts) breaks with this registration; undefined: it passes all that depend on the
+ * registration. A value that was cut off when it was recorded breaks its rule.
+ *
+ * @param sender `ignoresContext`: the application has Gatehouse ignore RequestedAuthnContext
+ */
+export function brokenWish(
+  received: ReceivedParameters,
+  sender: RequestSender & { ignoresContext: boolean },
+): RuleViolation | undefined {
+  if (Object.values(received).some((value) => value.endsWith('…'))) return { rule: 'size' };
+  const { AssertionConsumerServiceURL: acsUrl, AssertionConsumerServiceIndex: index, NameIDPolicy: format } = received;
+  const hasPolicy = format !== undefined || received.SPNameQualifier !== undefined;
+  const wishes: Wishes = {
+    acsUrl,
+    acsIndex: index === undefined ? undefined : Number(index),
+    protocolBinding: received.ProtocolBinding,
+    forceAuthn: isTrue(received.ForceAuthn),
+    isPassive: isTrue(received.IsPassive),
+    nameIdPolicy: hasPolicy
+      ? {
+          format: format === 'any' ? undefined : format,
+          allowCreate: undefined,
+          spNameQualifier: received.SPNameQualifier,
+        }
+      : undefined,
+    requestedAuthnContext: sender.ignoresContext ? undefined : recordedContext(received.RequestedAuthnContext),
+    subject: undefined,
+  };
+  try {
+    const verdict = checkWishes(wishes, sender);
+    return verdict.outcome === 'accepted' ? undefined : verdict.reason.violation;
+  } catch (error) {
+    if (error instanceof SamlError) return error.violation;
+    throw error;
+  }
+}
+
+const isTrue = (text: string | undefined) => text === 'true' || text === '1';
+
+/** The inverse of `contextText`. */
+function recordedContext(text: string | undefined): RequestedAuthnContext | undefined {
+  const [, comparison, classes = ''] = /^(exact|minimum|maximum|better): (.*)$/.exec(text ?? '') ?? [];
+  if (comparison === undefined) return undefined;
+  const names = classes === 'no class' ? [] : classes.split(' ');
+  return { comparison: comparison as RequestedAuthnContext['comparison'], classes: names, declarations: [] };
+}
+
+/** The rules of an AuthnRequest, in the order in which routes.ts and checkAuthnRequest check them. */
+const rules = [
+  ...(['form', 'parameters', 'base64', 'compression', 'size', 'charset', 'xml', 'schema', 'kind', 'version'] as const),
+  ...(['sender', 'client', 'signed', 'signing_key', 'signature_place', 'signature_form', 'canonicalization'] as const),
+  ...(['reference', 'algorithm', 'digest_algorithm', 'certificate', 'signature', 'digest', 'issuer'] as const),
+  ...(['destination', 'time', 'acs', 'replay', 'binding', 'passive', 'qualifier', 'name_id'] as const),
+  ...([
+    'context_declaration',
+    'context',
+    'session_end',
+    'encryption',
+    'allow_create',
+    'email',
+    'access',
+    'principal',
+  ] as const),
+] satisfies RuleId[];
+
+/** A rule that an AuthnRequest can break. */
+export type AuthnRequestRule = (typeof rules)[number];
+
+/** Every rule of an AuthnRequest, with the one that it broke. */
+export function authnRequestRules(violation: RuleViolation): RuleResult[] {
+  return ruleResults(rules, violation);
+}

@@ -1,0 +1,287 @@
+// SAML as a response mode of the authorization endpoint: the engine's result or error becomes the Response to the pending
+// AuthnRequest. The engine calls this after sign-in, second factor, access rule and consent.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { Context } from '../../../base/http/context.ts';
+import { AppError, badRequest } from '../../../base/http/errors.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import type { Metrics } from '../../../base/platform/metrics.ts';
+import { describeSpan, traced } from '../../../base/platform/tracing.ts';
+import { type PageText, t } from '../../../base/texts/text.ts';
+import type { Audit } from '../../../core/audit/audit.ts';
+import type { RepeatedEntries } from '../../../core/audit/repeated-entries.ts';
+import type { Rejections } from '../../../core/rejections/rejections.ts';
+import type { RuleViolation } from '../../../core/rejections/rules.ts';
+import type { Account } from '../../../people/accounts/account.ts';
+import type { Accounts } from '../../../people/accounts/accounts.ts';
+import { appContext } from '../../oidc/engine/app-context.ts';
+import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
+import type { SessionParticipants } from '../slo/session-participants.ts';
+import { SamlError, type SamlStatus } from '../xml/errors.ts';
+import { statusCodes } from '../xml/names.ts';
+import { lackingContext } from './authn-context.ts';
+import type { AuthorizationParameterChecks } from './authorization-parameter-checks.ts';
+import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
+import { type AuthnRequestRule, authnRequestRules, contextText } from './request-checks.ts';
+import type { RequestedSubjects } from './requested-subject.ts';
+import type { SamlResponses } from './responses.ts';
+
+export interface ResponseModeDependencies {
+  serviceProviders: ServiceProviders;
+  pendingAuthnRequests: PendingAuthnRequests;
+  parameterChecks: AuthorizationParameterChecks;
+  responses: SamlResponses;
+  requestedSubjects: RequestedSubjects;
+  sessionParticipants: SessionParticipants;
+  accounts: Accounts;
+  audit: Audit;
+  repeatedEntries: RepeatedEntries;
+  rejections: Rejections;
+  metrics: Metrics;
+  /** Lifetime of a session from its sign-in. */
+  sessionSeconds(): number;
+  now: Clock;
+  browserOf(ctx: Context): string | undefined;
+  /** Encrypts the Response to a test sign-in; bound to the ID of its request. */
+  sealTestResponse(xml: string, id: string): string;
+}
+
+interface EngineResult {
+  state?: string;
+  error?: string;
+  error_description?: string;
+}
+
+/** The signed Response; where it has no assertion, why. */
+interface Answer {
+  xml: string;
+  rejectionCode?: string;
+  reason?: string;
+}
+
+/** Why a Response has no assertion. */
+interface Failure {
+  reason: string;
+  status: SamlStatus;
+  violation: RuleViolation;
+}
+
+const NO_PASSIVE: SamlStatus = { code: statusCodes.Responder, subcode: statusCodes.NoPassive };
+/** The engine's errors as SAML status codes (Core 3.2.2.2). */
+const statuses: Record<string, SamlStatus> = {
+  login_required: NO_PASSIVE,
+  interaction_required: NO_PASSIVE,
+  consent_required: NO_PASSIVE,
+  account_selection_required: NO_PASSIVE,
+  access_denied: { code: statusCodes.Responder, subcode: statusCodes.RequestDenied },
+  temporarily_unavailable: { code: statusCodes.Responder },
+  unmet_authentication_requirements: { code: statusCodes.Responder, subcode: statusCodes.NoAuthnContext },
+};
+const FAILED: SamlStatus = { code: statusCodes.Responder, subcode: statusCodes.AuthnFailed };
+/** The page of the console that shows the Response to a test sign-in. */
+const SAML_TEST_RESULT = '/admin/test/saml';
+
+export function createResponseMode(dependencies: ResponseModeDependencies) {
+  const { serviceProviders, pendingAuthnRequests, parameterChecks, responses, browserOf } = dependencies;
+  const { sealTestResponse } = dependencies;
+  const successOf = successResponses(dependencies);
+  const failureOf = failureResponses(dependencies);
+  const explanationOf = explanations(dependencies);
+
+  return traced(
+    'saml Response',
+    async function respond(ctx: KoaContextWithOIDC, acsUrl: string, payload: Record<string, unknown>): Promise<void> {
+      const appCtx = appContext(ctx);
+      const { state = '', error } = payload as EngineResult;
+      if (error === 'server_error') throw new AppError('internal', { detail: payload });
+      // An error of the engine may come before its own check of the parameters: edited ones must not consume the request.
+      const isPending = await parameterChecks.isPendingAuthnRequest(appCtx, { ...ctx.oidc.params });
+      const sp = ctx.oidc.client && (await serviceProviders.find(ctx.oidc.client.clientId));
+      const request =
+        isPending && sp && (await pendingAuthnRequests.consume(state, sp.applicationId, browserOf(appCtx)));
+      // Nothing is signed for a client that is no service provider, nor without the pending request of this browser.
+      if (!sp || !request || request.acsUrl !== acsUrl) {
+        throw badRequest('saml_request_invalid', { detail: { error, clientId: ctx.oidc.client?.clientId } });
+      }
+      describeSpan({ 'gatehouse.client_id': sp.entityId });
+      // Signing takes a turn of the event loop of its own.
+      await yieldToEventLoop();
+      const { xml, rejectionCode, reason } = error
+        ? await failureOf(ctx, sp, request, engineFailure(error, request))
+        : await successOf(ctx, sp, request).catch((fault: unknown) => {
+            if (!(fault instanceof SamlError) || !fault.status) throw fault;
+            return failureOf(ctx, sp, request, {
+              reason: fault.code,
+              status: fault.status,
+              violation: fault.violation,
+            });
+          });
+      appCtx.state.log().info({ clientId: sp.entityId, error }, 'SAML response');
+      if (!request.isTest) {
+        const why = reason && !request.isPassive && (await explanationOf(ctx, sp, request, reason));
+        if (!why || !rejectionCode) return responses.post(appCtx, sp, request, xml);
+        return responses.explain(appCtx, sp, request, xml, { ...why, rejectionCode });
+      }
+      await pendingAuthnRequests.saveTestResponse(state, sealTestResponse(xml, state));
+      appCtx.status = 303;
+      appCtx.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
+    },
+  );
+}
+
+/** Makes the Response with an assertion, records the participant of the session, and audits it. */
+function successResponses({
+  responses,
+  requestedSubjects,
+  sessionParticipants,
+  accounts,
+  audit,
+  metrics,
+  sessionSeconds,
+  now,
+}: ResponseModeDependencies) {
+  return async (ctx: KoaContextWithOIDC, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<Answer> => {
+    const { session, client } = ctx.oidc;
+    const account = session?.accountId ? await accounts.find(session.accountId) : undefined;
+    const sessionIndex = client && session?.sidFor(client.clientId);
+    if (!session || !account || !sessionIndex) throw new Error('the engine answered without a session');
+    const { subject } = pending;
+    if (subject && !(await requestedSubjects.isNamed(subject, sp, account)))
+      throw new SamlError('unknown_principal', { received: account.username, expected: subject.value });
+    // A new session is saved after the Response: it has no `exp` yet.
+    const sessionBegan = new Date((session.loginTs ?? 0) * 1000);
+    // Of an upstream that does not say when: the assertion has to state a time (AuthnInstant), so it is that of the session.
+    const signedInAt = new Date((session.authTime() ?? session.loginTs ?? 0) * 1000);
+    const sessionEndsAt = new Date(sessionBegan.getTime() + sessionSeconds() * 1000);
+    const isTransient = pending.nameIdFormat === 'transient';
+    const current = isTransient ? await sessionParticipants.inSession(session.uid, sp.applicationId) : undefined;
+    const { xml, nameId, contextClass } = await responses.success(sp, pending, {
+      account,
+      acr: session.acr,
+      amr: session.amr ?? [],
+      signedInAt,
+      sessionNotOnOrAfter: sessionNotOnOrAfter(sp, { sessionBegan, sessionEndsAt }, now()),
+      sessionIndex,
+      currentNameId: current?.userId === account.id ? current.nameId : undefined,
+    });
+    // Before the assertion leaves: a logout has to find the service provider. The assertion of a test never leaves.
+    if (!pending.isTest) {
+      const isLive = await sessionParticipants.add(
+        { sessionUid: session.uid, userId: account.id, applicationId: sp.applicationId, nameId, sessionIndex },
+        sessionEndsAt,
+      );
+      if (!isLive) throw new SamlError('session_ended');
+    }
+    await audit.record({
+      type: 'saml.response',
+      outcome: 'success',
+      actorId: account.id,
+      subjectId: account.id,
+      clientId: sp.entityId,
+      request: appContext(ctx).state.request,
+      data: { nameIdFormat: nameId.format, contextClass, ...(pending.isTest && { test: true }) },
+    });
+    metrics.samlResponses.inc({ outcome: 'success' });
+    return { xml };
+  };
+}
+
+/**
+ * When the service provider has to end its own session (SAML Core 2.7.2): by default at the latest end of the session here, or when
+ * `session_hours` are over, whether
+ * its user is active or not. The idle time is no bound: only use of this server extends it, and none happens during work elsewhere.
+ */
+function sessionNotOnOrAfter(
+  { settings }: ServiceProvider,
+  { sessionBegan, sessionEndsAt }: { sessionBegan: Date; sessionEndsAt: Date },
+  now: Date,
+): Date | undefined {
+  const { session_not_on_or_after: configured, session_hours: hours = Number.POSITIVE_INFINITY } = settings;
+  if (configured === 'none') return undefined;
+  if (configured !== undefined) return new Date(now.getTime() + configured * 1000);
+  return new Date(Math.min(sessionEndsAt.getTime(), sessionBegan.getTime() + hours * 3_600_000));
+}
+
+function engineFailure(error: string, { requestedContext }: PendingAuthnRequest): Failure {
+  const rules: Record<string, AuthnRequestRule> = {
+    access_denied: 'access',
+    unmet_authentication_requirements: 'context',
+  };
+  const rule = rules[error];
+  const context = rule === 'context' && requestedContext ? { received: contextText(requestedContext) } : {};
+  const violation = rule ? { rule, ...context } : { rule: 'form' as const, received: error };
+  return { reason: error, status: statuses[error] ?? FAILED, violation };
+}
+
+/**
+ * What a user reads before the service provider gets the status, where another try would end in the same way: many applications only send
+ * the browser here again, in a circle. Undefined for a status that the user caused, or has read about.
+ */
+function explanations({ accounts }: ResponseModeDependencies) {
+  return async (
+    { oidc: { session } }: KoaContextWithOIDC,
+    { title: app }: ServiceProvider,
+    { requestedContext }: PendingAuthnRequest,
+    reason: string,
+  ): Promise<{ reason: PageText; account: Account | undefined } | undefined> => {
+    const lacking = lackingContext(requestedContext, session?.amr ?? []);
+    const unmet = lacking?.password
+      ? t('unmet.password', { app })
+      : lacking && lacking.acrs.length > 0
+        ? t('unmet.factor', { app })
+        : t('unmet.unknown', { app });
+    const texts: Record<string, PageText> = {
+      no_authn_context: unmet,
+      unmet_authentication_requirements: unmet,
+      unknown_principal: t('unmet.other-account', { app }),
+      invalid_name_id_policy: t('unmet.name-id', { app }),
+    };
+    const text = texts[reason];
+    if (text === undefined) return undefined;
+    return { reason: text, account: session?.accountId ? await accounts.find(session.accountId) : undefined };
+  };
+}
+
+/** Makes the Response with a status, audits it, and records the rejection unless the status is NoPassive. */
+function failureResponses({ responses, audit, repeatedEntries, rejections, metrics }: ResponseModeDependencies) {
+  return async (
+    ctx: KoaContextWithOIDC,
+    sp: ServiceProvider,
+    pending: PendingAuthnRequest,
+    { reason, status, violation }: Failure,
+  ): Promise<Answer> => {
+    const subjectId = ctx.oidc.session?.accountId;
+    const { request } = appContext(ctx).state;
+    // Without a user anyone can cause it, such as by IsPassive.
+    await (subjectId ? audit : repeatedEntries).record({
+      type: 'saml.response',
+      outcome: 'failure',
+      reason,
+      clientId: sp.entityId,
+      request,
+      ...(subjectId && { subjectId }),
+    });
+    metrics.samlResponses.inc({ outcome: 'rejected' });
+    // The expected answer to IsPassive without a session, and no fault.
+    if (status.subcode === statusCodes.NoPassive)
+      return { xml: responses.status(pending.acsUrl, pending.requestId, status) };
+    const code = rejections.record(request, {
+      endpoint: 'saml',
+      reason,
+      message: status.message ?? reason,
+      clientId: sp.entityId,
+      subjectId,
+      received: {
+        Issuer: sp.entityId,
+        AssertionConsumerServiceURL: pending.acsUrl,
+        NameIDPolicy: pending.nameIdFormat,
+        ...(pending.requestedContext && { RequestedAuthnContext: contextText(pending.requestedContext) }),
+        ...(pending.subject && { Subject: pending.subject.value }),
+      },
+      rules: authnRequestRules(violation),
+    });
+    const message = `${status.message ?? 'The sign-in was rejected.'} Error reference ${code}.`;
+    const xml = responses.status(pending.acsUrl, pending.requestId, { ...status, message });
+    return { xml, rejectionCode: code, reason };
+  };
+}

@@ -1,0 +1,142 @@
+// /saml/metadata, /saml/sso and /saml/sso/start. An accepted AuthnRequest is saved and continues at the authorization
+// endpoint, where session, sign-in policy and access rule are the same for both protocols; response-mode.ts answers it.
+//
+// An AuthnRequest: protocols/saml/messages/decode.ts reads the binding; accept-request.ts finds the service provider by the claimed issuer, verifies
+// (protocols/saml/messages/open-message.ts), checks (request-checks.ts) and rejects a replay. pending-authn-requests.ts stores it for this browser, and
+// authorization-parameters.ts makes the redirect to /authorize, where the parameters are compared with it
+// (authorization-parameter-checks.ts). responses.ts makes the assertion, which protocols/saml/xml/sign.ts signs and a form posts to the ACS;
+// protocols/saml/slo/session-participants.ts records the participant.
+
+import Router from '@koa/router';
+import { z } from 'zod';
+import { readForm } from '../../../base/http/body.ts';
+import type { Context, Extras, Middleware, State } from '../../../base/http/context.ts';
+import { badRequest, forbidden, unsupportedMediaType } from '../../../base/http/errors.ts';
+import { parseQuery } from '../../../base/http/input.ts';
+import { limits } from '../../../base/limits.ts';
+import type { Clock } from '../../../base/platform/clock.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { t } from '../../../base/texts/text.ts';
+import { decodePost, decodeRedirect } from '../messages/decode.ts';
+import { samlErrorPage } from '../messages/error-page.ts';
+import { chooseNameIdFormat } from '../messages/name-id.ts';
+import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
+import type { AcceptRequest } from './accept-request.ts';
+import { defaultAcs } from './assertion-consumer-service.ts';
+import { authorizationParameters } from './authorization-parameters.ts';
+import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
+import type { RequestBrowser } from './request-browser.ts';
+
+export interface SamlRoutesDependencies {
+  /** Public base URL. */
+  base: string;
+  /** The IdP metadata document. */
+  metadata(): string;
+  serviceProviders: ServiceProviders;
+  pendingAuthnRequests: PendingAuthnRequests;
+  acceptRequest: AcceptRequest;
+  /** Rejects an address that sends too many messages. */
+  rateLimit: Middleware;
+  browser: RequestBrowser;
+  now: Clock;
+}
+
+const startQuery = z.object({
+  sp: z.string().min(1).max(1024),
+  RelayState: z
+    .string()
+    .refine((value) => Buffer.byteLength(value) <= limits.saml.relayStateBytes, faultMessage('too-long'))
+    .optional(),
+});
+const continueQuery = z.object({ request: z.string().min(1).max(64) });
+const METADATA_TYPE = 'application/samlmetadata+xml';
+const FORM = 'application/x-www-form-urlencoded';
+
+export function samlRoutes(dependencies: SamlRoutesDependencies): Router<State, Extras> {
+  const { base, metadata, serviceProviders, pendingAuthnRequests, acceptRequest, rateLimit, browser, now } =
+    dependencies;
+  const router = new Router<State, Extras>({ prefix: '/saml' });
+
+  router.get('/metadata', (ctx) => {
+    ctx.type = METADATA_TYPE;
+    ctx.set('Cache-Control', 'public, max-age=3600');
+    ctx.body = metadata();
+  });
+
+  router.get('/sso', rateLimit, async (ctx) => {
+    const accepted = await acceptRequest(ctx, () => decodeRedirect(ctx.querystring));
+    if (accepted) await saveAndAuthorize(ctx, accepted.sp, accepted.pending);
+  });
+
+  // A POST from another site has no SameSite=Lax cookies: the browser is redirected, and bound to the request by GET.
+  router.post('/sso', rateLimit, async (ctx) => {
+    const accepted = await acceptRequest(ctx, async () => {
+      if (!ctx.is(FORM)) throw unsupportedMediaType(FORM);
+      return decodePost(await readForm(ctx.req, limits.saml.bodyBytes));
+    });
+    if (!accepted) return;
+    const id = await pendingAuthnRequests.save(accepted.sp.applicationId, accepted.pending, undefined);
+    ctx.status = 303;
+    ctx.redirect(`${base}/saml/sso/continue?request=${id}`);
+  });
+
+  router.get('/sso/continue', async (ctx) => {
+    const { request: id } = parseQuery(ctx, continueQuery);
+    const pending = await pendingAuthnRequests.bindToBrowser(id, browser.remember(ctx));
+    if (!pending) throw badRequest('sign_in_expired');
+    authorize(ctx, pending, id);
+  });
+
+  router.get('/sso/start', rateLimit, async (ctx) => {
+    const { sp: entityId, RelayState } = parseQuery(ctx, startQuery);
+    const sp = await serviceProviders.find(entityId);
+    if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId } });
+    ctx.state.request.application = sp.entityId;
+    await saveAndAuthorize(ctx, sp, idpInitiatedRequest(sp, RelayState, now()));
+  });
+
+  async function saveAndAuthorize(ctx: Context, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<void> {
+    const id = await pendingAuthnRequests.save(sp.applicationId, pending, browser.remember(ctx));
+    authorize(ctx, pending, id);
+  }
+
+  function authorize(ctx: Context, pending: PendingAuthnRequest, id: string): void {
+    ctx.status = 303;
+    ctx.redirect(`${base}/authorize?${new URLSearchParams(authorizationParameters(pending, id))}`);
+  }
+
+  return router;
+}
+
+/**
+ * The Response has no InResponseTo and is sent to the default ACS. Throws when the service provider is not registered for it, or when its
+ * metadata has expired.
+ */
+function idpInitiatedRequest(sp: ServiceProvider, relayState: string | undefined, now: Date): PendingAuthnRequest {
+  if (!sp.settings.idp_initiated) {
+    throw forbidden('forbidden', {
+      message: t('app-error.not-from-here', { app: sp.name }),
+      advice: t('app-error.own-page'),
+    });
+  }
+  try {
+    assertMetadataValid(sp, now);
+  } catch (error) {
+    throw samlErrorPage(error, sp.title);
+  }
+  const acs = defaultAcs(sp.acs);
+  if (!acs) throw badRequest('saml_request_invalid', { detail: 'no usable assertion consumer service' });
+  return {
+    entityId: sp.entityId,
+    requestId: undefined,
+    acsUrl: acs.url,
+    relayState,
+    nameIdFormat: chooseNameIdFormat(undefined, sp),
+    mayCreateNameId: true,
+    requestedContext: undefined,
+    forceAuthn: false,
+    isPassive: false,
+    subject: undefined,
+    loginHint: undefined,
+  };
+}

@@ -1,0 +1,137 @@
+// What every domain needs: the database, keys, the audit log, settings, outgoing calls and mail.
+
+import { createBrand } from '../../applications/brand/brand.ts';
+import { createImageStore } from '../../applications/brand/image-store.ts';
+import type { Config } from '../../base/config.ts';
+import { createStoredPages } from '../../base/http/stored-pages.ts';
+import { limits } from '../../base/limits.ts';
+import { createOutgoingFetch } from '../../base/network/outgoing-fetch.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Logger } from '../../base/platform/logger.ts';
+import { viewsDir } from '../../base/platform/package.ts';
+import { createVault } from '../../base/platform/vault.ts';
+import { openDatabase, type Tx } from '../../base/storage/database.ts';
+import { migrate } from '../../base/storage/migrations/migrate.ts';
+import type { DatabaseLimits } from '../../base/storage/open-options.ts';
+import { createProtectedRows } from '../../base/storage/protected-rows.ts';
+import { type AlarmKind, createAlarm } from '../../core/audit/alarm.ts';
+import { createAudit } from '../../core/audit/audit.ts';
+import { createAuditChain } from '../../core/audit/chain/chain.ts';
+import { createOutsideCheckpoints } from '../../core/audit/chain/outside-checkpoints.ts';
+import { createRepeatedEntries } from '../../core/audit/repeated-entries.ts';
+import { openDataKeys } from '../../core/keys/data-keys.ts';
+import { createMail } from '../../core/mail/create-mail.ts';
+import { type AdministratorMail, recipientOf } from '../../core/mail/messages.ts';
+import { createSettings } from '../../core/settings/settings.ts';
+import { createTextSource } from '../../core/settings/text-source.ts';
+import { offeredLanguages } from '../../core/settings/value-schemas.ts';
+import { createAccountLookup } from '../../people/accounts/account.ts';
+import { siteBlock } from '../../people/rate-limits/network-limits.ts';
+import { listAdministrators } from '../../people/rbac/administrators.ts';
+
+export interface BaseOptions {
+  config: Config;
+  logger: Logger;
+  now: Clock;
+  /** Starts the mail delivery without waiting for the next run of its job. */
+  wakeMailDelivery(): void;
+  /** Counts an alarm in the metrics. */
+  countAlarm(kind: AlarmKind): void;
+  databaseLimits: DatabaseLimits | undefined;
+  /** False during a start, whose failure is one line. */
+  isServing(): boolean;
+}
+
+export type Base = Omit<Awaited<ReturnType<typeof createBase>>, 'closeDatabase'>;
+
+/** Migrates and opens the database. Throws DatabaseError. */
+export async function createBase({ config, logger, now, ...options }: BaseOptions) {
+  const { issuer, loopback: allowLoopback } = config;
+  const { wakeMailDelivery, countAlarm, databaseLimits, isServing } = options;
+  for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
+  const {
+    db,
+    sql,
+    close: closeDatabase,
+  } = await openDatabase(config.databaseUrl, {
+    ...(databaseLimits && { limits: databaseLimits }),
+    onChange(away) {
+      if (!isServing()) return;
+      const message = away?.isConnectionLost ? 'the database does not answer' : 'the database cannot be used';
+      if (away) logger.error({ reason: away.reason, detail: away.logFields }, message);
+      else logger.warn('the database answers again');
+    },
+    withSpans: config.tracing !== undefined,
+  });
+  const dataKeys = await openDataKeys({ db, vault: createVault(config.secrets), now });
+  const vault = createVault(config.secrets, dataKeys.mac);
+  const audit = createAudit({ db, sql, vault, logger, now });
+  const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteBlock });
+  // The settings below raise an alarm, which is sent by mail.
+  const look = { brand: () => brand.current(), brandOf: (application: string) => brand.ofApplication(application) };
+  const offered = () => offeredLanguages(settings.latest());
+  const { outbox, notifyOwner } = createMail({
+    db,
+    vault,
+    now,
+    issuer,
+    viewsDir,
+    ...look,
+    offered,
+    texts: () => texts(),
+    wakeDelivery: wakeMailDelivery,
+  });
+  const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
+    for (const administrator of await listAdministrators(db, accounts.byId)) {
+      const to = recipientOf(administrator);
+      if (to) await outbox.send({ ...message, to }, tx);
+    }
+  };
+  const alarm = createAlarm({
+    audit,
+    logger,
+    now,
+    countAlarm,
+    notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
+  });
+  const protectedRows = createProtectedRows({ vault, alarm });
+  const accounts = createAccountLookup({ db, sql, protectedRows });
+  const settings = createSettings({ db, now, vault, protectedRows });
+  const brand = createBrand({ settings });
+  const texts = createTextSource(settings);
+  const brandImages = createImageStore({ db, now, protectedRows });
+  const setting = settings.latest;
+  await settings.reload();
+  const rules = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback });
+  const outgoing = createOutgoingFetch({ rules, ...limits.outgoing });
+  const checkpointKey = dataKeys.checkpoint;
+  const { checkpointFile: file, checkpointUrl: url } = config;
+  const checkpoints = createOutsideCheckpoints({ file, url, key: checkpointKey, fetch: outgoing, logger });
+  const auditChain = createAuditChain({ db, sql, vault, now, checkpointKey, outside: checkpoints, alarm });
+  await auditChain.begin();
+  return {
+    config,
+    logger,
+    now,
+    db,
+    sql,
+    vault,
+    audit,
+    repeatedEntries,
+    auditChain,
+    checkpoints,
+    alarm,
+    protectedRows,
+    settings,
+    texts,
+    brand,
+    brandImages,
+    outgoing,
+    outgoingRules: rules,
+    outbox,
+    storedPages: createStoredPages({ db, vault, now }),
+    notifyAdministrators,
+    notifyOwner,
+    closeDatabase,
+  };
+}
