@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import { DEFERRED_RECIPIENT } from '../../src/core/mail/outbox.ts';
 import { checkConnection } from '../../src/federation/connections/schema.ts';
+import { createApiKeys } from '../../src/people/api-keys/api-keys.ts';
 import { commandLine } from '../cli/support.ts';
 import { type Application, anApplication, authorizeUrl, completeSignIn, outcome, signIn } from '../oidc/support.ts';
 import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
@@ -230,6 +231,18 @@ async function seedCodesAndKeys(): Promise<void> {
   }
   const revoked = await db.apiKey.findFirstOrThrow({ where: { name: 'Revoked' } });
   await apiKeys.revoke(revoked.id, {});
+  // Created a year ago for a day, as its sealed row says.
+  const yearAgo = new Date(Date.now() - 365 * DAY_MS);
+  await createApiKeys({ ...idp.services, now: () => yearAgo }).create(
+    { name: 'Expired', ownerId: admin.account.id, permissions: ['gatehouse.users:read'], days: 1 },
+    {},
+  );
+
+  // The keys of ID tokens are rotated, and a SAML certificate waits for its activation.
+  for (const argv of [['--now'], ['--saml']]) {
+    const answer = await cliOf('keys', 'rotate', ...argv);
+    expect(answer.code, answer.err).toBe(0);
+  }
 }
 
 const userOf = (name: string) => people.get(name) ?? expect.fail(`no user ${name}`);
@@ -481,14 +494,19 @@ it('shows sign-up codes with the same uses in the console, in the API and on the
 
 it('has as many API keys of each state in the console, in the API and on the command line', async () => {
   const [active, ended] = await Promise.all([all('/api-keys'), all('/api-keys?state=ended')]);
-  expect([active.length, ended.length]).toEqual([1, 1]);
+  expect([active.length, ended.length]).toEqual([1, 2]);
   expect(await rowsAt('/admin/api-keys')).toHaveLength(active.length);
   expect(await rowsAt('/admin/api-keys?state=ended')).toHaveLength(ended.length);
   expect(await cliJson('api-key', 'list')).toHaveLength(active.length);
 });
 
-it('has as many active signing keys on the overview as on their page, in the API and on the command line', async () => {
+it('has as many signing keys of each state on the overview, on their page, in the API and on the command line, during rotations', async () => {
   const { items } = (await api.get('/keys')).json() as unknown as { items: { state: string }[] };
+  const listed = await cliJson<{ state: string }>('keys', 'list');
+  expect(new Set(items.map(({ state }) => state))).toEqual(new Set(['active', 'next', 'retired']));
+  expect(listed.map(({ state }) => state).sort()).toEqual(items.map(({ state }) => state).sort());
+  const text = await textAt('/admin/keys');
+  for (const { kid } of items as unknown as { kid: string }[]) expect(text).toContain(kid);
   const active = items.filter(({ state }) => state === 'active').length;
   expect(await numberAt('/admin', /Signing keys (\d+) active/)).toBe(active);
   expect((await cliJson<{ state: string }>('keys', 'list')).filter(({ state }) => state === 'active')).toHaveLength(
