@@ -67,7 +67,7 @@ export interface AccountPagesDependencies {
   rateLimits: RateLimits;
   rpSessions: RpSessions;
   /** Names of this server that must not be part of a password. */
-  serviceNames: readonly string[];
+  serviceNames(): readonly string[];
   sessions: Sessions;
   signedIn: SignedIn;
   strengthMeter: StrengthMeter;

@@ -108,6 +108,11 @@ describe('a change', () => {
     await admin.send('PATCH', '/settings', { user_attributes: null }, anyVersion);
     const short = await admin.send('POST', '/users', { username: 'x', password: 'password1' });
     expect(codeOf(short)).toEqual([400, 'password_rejected']);
+    // Without the name of the brand, the rest is too short.
+    await admin.send('PATCH', '/settings', { brand_name: 'Northwind' }, anyVersion);
+    const branded = await admin.send('POST', '/users', { username: 'x', password: 'northwind login!' });
+    expect(codeOf(branded)).toEqual([400, 'password_rejected']);
+    await admin.send('PATCH', '/settings', { brand_name: null }, anyVersion);
     expect(await idp.services.accounts.findByLogin('x')).toBeUndefined();
   });
 

@@ -58,7 +58,7 @@ export async function configFileBench(shared?: string) {
     audit,
     protectedRows,
     passwords,
-    serviceNames: [],
+    serviceNames: () => [],
     breached: { check: async () => 'clean', isCommon: async () => false },
     hasSecondFactor: (userId, tx) => totp.isEnrolled(userId, tx),
     abandonSignIns,

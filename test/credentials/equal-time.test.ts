@@ -173,7 +173,7 @@ describe('a failed check', () => {
       breached: createBreached({ strength: fixture.strength, logger: fixture.logger }),
       hasSecondFactor: async () => false,
       abandonSignIns,
-      serviceNames: [],
+      serviceNames: () => [],
     });
     const work = countWork();
     await other.checkPassword(undefined, wrong);

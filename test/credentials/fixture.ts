@@ -17,7 +17,7 @@ export async function openCredentials(options: PasswordsOptions = {}) {
     breached: createBreached({ strength, logger: people.logger }),
     hasSecondFactor: async (userId) => withSecondFactor.has(userId),
     abandonSignIns,
-    serviceNames: ['Gatehouse'],
+    serviceNames: () => ['Gatehouse'],
   });
   const close = async () => {
     await Promise.all([passwords.close(), strength.close()]);

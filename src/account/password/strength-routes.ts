@@ -14,7 +14,7 @@ export interface StrengthRoutesDependencies {
   /** Not the meter that checks new passwords: flooding this one must not delay that one. */
   strengthMeter: StrengthMeter;
   /** Names of this server, which are easy to guess in a password for it. */
-  serviceNames: readonly string[];
+  serviceNames(): readonly string[];
   rateLimits: RateLimits;
   checkCsrf: Middleware;
 }
@@ -33,7 +33,7 @@ export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkC
     if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
     const { password, known, missing } = await parseJson(ctx, body);
     ctx.set('Cache-Control', 'no-store');
-    const strength = await strengthMeter.estimate(password, [...known, ...serviceNames]);
+    const strength = await strengthMeter.estimate(password, [...known, ...serviceNames()]);
     // However hard to guess: what is too short is not accepted.
     const score = missing > 0 ? t('strength.missing', { count: missing }) : t(`strength.${keyOf(strength.label)}`);
     const answer = { ...strength, text: sentences([score, ...strength.advice.slice(0, 1)]) };

@@ -27,17 +27,19 @@ export interface PasswordServicesDependencies
   outgoing: NonNullable<BreachedDependencies['rangeFetch']>;
   /** The setting `breached_password_lookup`. */
   isLookupOn(): boolean;
+  /** The setting `brand_name`. */
+  brandName(): string | undefined;
 }
 
 /** Builds the services; `close` ends their worker threads. */
 export function createPasswordServices(dependencies: PasswordServicesDependencies) {
-  const { db, sql, now, audit, protectedRows, logger, issuerUrl, outgoing, isLookupOn } = dependencies;
+  const { db, sql, now, audit, protectedRows, logger, issuerUrl, outgoing, isLookupOn, brandName } = dependencies;
   const { hasSecondFactor, abandonSignIns } = dependencies;
   const passwords = createPasswords();
   const strength = createStrengthMeter();
   const strengthMeter = createStrengthMeter({ maxWaiting: MAX_WAITING_ESTIMATES });
   const breached = createBreached({ strength, logger, rangeFetch: outgoing, isLookupOn });
-  const serviceNames = ['gatehouse', issuerUrl.hostname];
+  const serviceNames = () => ['gatehouse', issuerUrl.hostname, brandName() ?? ''];
   return {
     passwords,
     strengthMeter,

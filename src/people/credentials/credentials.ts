@@ -30,7 +30,7 @@ export interface CredentialsDependencies {
   /** Ends the account's sign-ins that are not finished. */
   abandonSignIns(userId: string, tx: Tx): Promise<void>;
   /** The product's name and the issuer's host, which must not be part of a password. */
-  serviceNames: readonly string[];
+  serviceNames(): readonly string[];
 }
 
 export function createCredentials(dependencies: CredentialsDependencies) {

@@ -36,7 +36,7 @@ export interface PreparePasswordDependencies {
   hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
   passwords: Passwords;
   /** The product's name and the issuer's host, which make a password neither longer nor less common. */
-  serviceNames: readonly string[];
+  serviceNames(): readonly string[];
   storedPasswords: StoredPasswords;
 }
 
@@ -45,7 +45,7 @@ export function createPreparePassword(dependencies: PreparePasswordDependencies)
 
   async function faultsOf(account: Account, password: string): Promise<PasswordFault[]> {
     const factor = await hasSecondFactor(account.id);
-    const input = { password, hasSecondFactor: factor, account, serviceNames };
+    const input = { password, hasSecondFactor: factor, account, serviceNames: serviceNames() };
     const faults = passwordFaults(input);
     if (faults.length > 0) return faults;
     const known = await breached.check(password);

@@ -63,6 +63,7 @@ export function createUserServices(base: Base) {
     issuerUrl,
     outgoing,
     isLookupOn,
+    brandName: () => setting().brand_name,
     hasSecondFactor,
     abandonSignIns,
   });
