@@ -32,6 +32,8 @@ export interface AdminApiDependencies {
   vault: Vault;
   accounts: Accounts;
   authority: Authority;
+  /** False when a directory has just lost the user. */
+  checkDirectories(accountId: string): Promise<boolean>;
   rateLimits: RateLimits;
   tokens: ApiTokens;
   apiKeys: ApiKeys;
@@ -46,12 +48,13 @@ export interface AdminApiDependencies {
 /** The routers of the API and of its documents. */
 export function createAdminApi(dependencies: AdminApiDependencies) {
   const { endpoints, issuer, version, db, now, vault, accounts, authority, rateLimits, tokens } = dependencies;
-  const { apiKeys, recordKeyUse, repeatedEntries, strongestProof, staffAcr } = dependencies;
+  const { apiKeys, recordKeyUse, checkDirectories, repeatedEntries, strongestProof, staffAcr } = dependencies;
   const callers = createCallers({
     tokens,
-    keyCallers: createKeyCallers({ apiKeys, recordKeyUse, accounts, authority, repeatedEntries }),
+    keyCallers: createKeyCallers({ apiKeys, recordKeyUse, accounts, authority, checkDirectories, repeatedEntries }),
     accounts,
     authority,
+    checkDirectories,
     rateLimits,
     now,
     strongestProof,

@@ -216,8 +216,8 @@ function adminApi(
   { services, protocols }: AdministrationDependencies,
   { admin, endpoints }: { admin: Admin; endpoints: Endpoint[] },
 ) {
-  const { accounts, apiKeys, config, db, now, rateLimits, recordKeyUse, repeatedEntries, signInPolicy, vault } =
-    services;
+  const { accounts, apiKeys, config, db, directoryUsers, now, rateLimits, recordKeyUse } = services;
+  const { repeatedEntries, signInPolicy, vault } = services;
   return createAdminApi({
     apiKeys,
     recordKeyUse,
@@ -230,6 +230,7 @@ function adminApi(
     vault,
     accounts,
     authority: admin.authority,
+    checkDirectories: directoryUsers.check,
     rateLimits,
     tokens: protocols.oidc.apiTokens,
     strongestProof: signInPolicy.strongestProof,

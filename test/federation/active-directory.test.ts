@@ -553,6 +553,22 @@ describe('a user of a directory who has left a group, or whom the directory has 
     expect(await may(account?.id)).toBe(false);
   });
 
+  it('loses the calls of an API key within an hour', async () => {
+    const { person, account } = await auditor();
+    const key = { ownerId: account?.id ?? '', name: 'Script', permissions: ['gatehouse.audit:read'], days: 1 };
+    const { text } = await idp.services.apiKeys.create(key, {});
+    const call = async () =>
+      (await httpClient(idp.issuer).get('/api/admin/audit', { headers: { authorization: `Bearer ${text}` } })).status;
+    expect(await call()).toBe(200);
+    person.entry.attributes.memberOf = [];
+    expect(await call()).toBe(200);
+    await anHourPasses(person);
+    expect(await call()).toBe(403);
+    directory.entries.splice(directory.entries.indexOf(person.entry), 1);
+    await anHourPasses(person);
+    expect(await call()).toBe(401);
+  });
+
   it('signs in to other applications with the session, without the role, within an hour', async () => {
     const { person, browser, user } = await auditor();
     const scope = { scope: 'openid roles' };

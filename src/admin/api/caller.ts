@@ -45,6 +45,8 @@ export interface CallersDependencies {
   keyCallers: KeyCallers;
   accounts: Accounts;
   authority: Authority;
+  /** False when a directory has just lost the user. */
+  checkDirectories(accountId: string): Promise<boolean>;
   rateLimits: RateLimits;
   now: Clock;
   /** The strongest proof that this account can give. */
@@ -57,7 +59,7 @@ export interface CallersDependencies {
 
 /** Authenticates callers, with rate limits by address (failures) and by caller. */
 export function createCallers(dependencies: CallersDependencies) {
-  const { tokens, keyCallers, accounts, authority, rateLimits, audience } = dependencies;
+  const { tokens, keyCallers, accounts, authority, checkDirectories, rateLimits, audience } = dependencies;
 
   async function reject(ctx: Context, error: AppError): Promise<never> {
     await rateLimits.consume('api:address', { address: ctx.state.request.address });
@@ -85,6 +87,7 @@ export function createCallers(dependencies: CallersDependencies) {
     const token = await tokens.find(value);
     if (token?.audience !== audience) return rejectInvalid(ctx);
     const { clientId: app, accountId, scopes, signIn } = token;
+    if (accountId !== undefined && !(await checkDirectories(accountId))) return rejectInvalid(ctx);
     const account = accountId === undefined ? undefined : await accounts.find(accountId);
     if (accountId !== undefined && !account?.isActive) return rejectInvalid(ctx);
     const proof = account && (await proofAtRequiredLevel(dependencies, account, signIn));

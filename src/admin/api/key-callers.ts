@@ -25,11 +25,13 @@ export interface KeyCallersDependencies {
   recordKeyUse: RecordKeyUse;
   accounts: Accounts;
   authority: Authority;
+  /** False when a directory has just lost the user. */
+  checkDirectories(accountId: string): Promise<boolean>;
   repeatedEntries: RepeatedEntries;
 }
 
 export function createKeyCallers(dependencies: KeyCallersDependencies) {
-  const { apiKeys, recordKeyUse, accounts, authority, repeatedEntries } = dependencies;
+  const { apiKeys, recordKeyUse, accounts, authority, checkDirectories, repeatedEntries } = dependencies;
 
   async function reject(ctx: Context, reason: string, key?: ApiKey): Promise<undefined> {
     ctx.state.log().info({ reason, keyId: key?.id }, 'API key rejected');
@@ -45,7 +47,7 @@ export function createKeyCallers(dependencies: KeyCallersDependencies) {
     async find(ctx: Context, text: string): Promise<KeyCaller | undefined> {
       const { key, fault } = await apiKeys.present(text);
       if (!key || fault) return reject(ctx, fault ?? 'unknown', key);
-      const account = await accounts.find(key.ownerId);
+      const account = (await checkDirectories(key.ownerId)) ? await accounts.find(key.ownerId) : undefined;
       if (!account?.isActive) return reject(ctx, account ? 'disabled_account' : 'unknown_account', key);
       const rights = sharedRights(key.permissions, await authority.rightsOfUser(account.id));
       const by: Actor = {
