@@ -57,8 +57,16 @@ describe('registration', () => {
     expect(without.json()).toMatchObject({ backchannel_logout_session_required: false });
   });
 
-  it('is recorded among the rejected requests when it fails', async () => {
-    const answer = await register({ redirect_uris: ['http://app.example/cb'] });
+  it.each(['registration', 'update'])('is recorded among the rejected requests when its %s fails', async (step) => {
+    const bad = { redirect_uris: ['http://app.example/cb'] };
+    const sent = async () => {
+      if (step === 'registration') return register(bad);
+      const client = (await register(web())).json<Record<string, string>>();
+      const headers = { authorization: `Bearer ${client.registration_access_token}` };
+      const metadata = { ...web(bad), client_id: client.client_id };
+      return httpClient().request('PUT', client.registration_client_uri ?? '', { json: metadata, headers });
+    };
+    const answer = await sent();
     const code =
       /[2-9A-Z]{4}-[2-9A-Z]{4}/.exec(String(answer.json().error_description))?.[0] ?? expect.fail(answer.text);
     expect(await idp.services.rejections.find(code)).toMatchObject({

@@ -49,6 +49,7 @@ const AUDIT_EVENTS = {
   'device_authorization.error': 'token.rejected',
   'pushed_authorization_request.error': 'authorization.rejected',
   'registration_create.error': 'registration.rejected',
+  'registration_update.error': 'registration.rejected',
   'end_session.error': 'sign-out.rejected',
 } as const;
 
@@ -56,7 +57,6 @@ const AUDIT_EVENTS = {
 const OTHER_ERRORS = [
   'userinfo.error',
   'registration_read.error',
-  'registration_update.error',
   'registration_delete.error',
   'code_verification.error',
   'discovery.error',
@@ -87,7 +87,6 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
     on(event, (ctx, error) => reportRejection(ctx, error, event, type, events));
   }
   for (const event of OTHER_ERRORS) on(event, (ctx, error) => void noteDatabaseFailure(appContext(ctx), error));
-  on('registration_update.error', explainRegistration);
   provider.on('server_error', (ctx: KoaContextWithOIDC, err: Error) => {
     if (!noteDatabaseFailure(appContext(ctx), err))
       appContext(ctx).state.log().error({ err }, 'the OpenID Connect engine failed');
@@ -123,7 +122,7 @@ function reportRejection(
   const ctx = appContext(engineCtx);
   if (noteDatabaseFailure(ctx, error)) return;
   explainCredentials(engineCtx, error, events);
-  if (event === 'registration_create.error') explainRegistration(engineCtx, error);
+  if (type === 'registration.rejected') explainRegistration(engineCtx, error);
   const { request } = ctx.state;
   const clientId = engineCtx.oidc.client?.clientId;
   const subjectId = type === 'authorization.rejected' ? engineCtx.oidc.session?.accountId : undefined;

@@ -30,6 +30,7 @@ const RECORDED_EVENTS: Record<string, RejectionEndpoint> = {
   'revocation.error': 'revoke',
   'end_session.error': 'end-session',
   'registration_create.error': 'register',
+  'registration_update.error': 'register',
 };
 
 /**
