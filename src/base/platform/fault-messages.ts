@@ -213,7 +213,6 @@ const messages = {
   'picture-pixels': 'is {width} × {height} pixels; at most {side} per side and 9 million in total are allowed',
   'picture-kind': 'must be a PNG, JPEG or SVG picture',
   'picture-jpeg': 'is a kind of JPEG that browsers can’t display',
-  'picture-recoded': 'is larger than {maximum} KB after re-encoding: choose a smaller picture',
   'picture-entities': 'has entity declarations, which aren’t allowed in a picture',
   'picture-view-box': 'has no viewBox, so browsers can’t scale it',
   'picture-empty': 'has no shapes',

@@ -1,6 +1,5 @@
-// The task of the worker thread that checks pictures and writes them again (image-store.ts). No WebP: its compressed data would reach the decoders
-// of browsers unread, and without sharp (18 MB of native code) it cannot be written again. Inflating and compressing the pixels of
-// one takes up to a second.
+// The task of the worker thread that checks pictures and writes them again (image-store.ts): inflating and compressing the pixels of a PNG takes
+// up to a second. No WebP: some mail programs do not show it.
 import { faultMessage } from '../../../base/platform/fault-messages.ts';
 import { type CheckedImage, ImageFault } from './image-fault.ts';
 import { checkJpeg, isJpeg } from './jpeg.ts';
