@@ -1,9 +1,9 @@
 // The checks of the access check in words, from facts.
 import { describe, expect, it } from 'vitest';
-import type { CheckId } from '../../src/admin/diagnostics/access-check/check.ts';
-import { checksOf } from '../../src/admin/diagnostics/access-check/checks.ts';
-import type { AccessFacts } from '../../src/admin/diagnostics/access-check/facts.ts';
-import { type FixActions, offersFor } from '../../src/admin/diagnostics/access-check/fix-offers.ts';
+import type { CheckId } from '../../src/diagnostics/access-check/check.ts';
+import { checksOf } from '../../src/diagnostics/access-check/checks.ts';
+import type { AccessFacts } from '../../src/diagnostics/access-check/facts.ts';
+import { type FixActions, offersFor } from '../../src/diagnostics/access-check/fix-offers.ts';
 
 const now = new Date('2026-11-20T10:00:00Z');
 const facts = {

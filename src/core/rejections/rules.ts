@@ -1,6 +1,6 @@
 // A rule of a protocol that a request broke, as the code that decided reports it.
 
-/** Every rule that a rejection can name. Their texts are in admin/diagnostics/rejections/rule-texts.ts. */
+/** Every rule that a rejection can name. Their texts are in diagnostics/rejections/rule-texts.ts. */
 export const ruleIds = [
   'access',
   'account',

@@ -111,7 +111,7 @@ export function createSaml(dependencies: SamlDependencies) {
       sessionParticipants,
       nameIds: services.nameIds,
     },
-    /** What test sign-ins of the console need (src/admin/test-bench). */
+    /** What test sign-ins of the console need (src/test-bench). */
     tests: {
       serviceProviders,
       pendingAuthnRequests,

@@ -1,0 +1,327 @@
+// The checks of the access check in words, in the order of a sign-in. Each says what another part of the server decides
+// (facts.ts); the access rule itself is applications/access-decision.ts. Pure.
+
+import { directoryProblemTexts } from '../../admin/connections/directory-problems.ts';
+import { disabledSentence } from '../../admin/users/disabled-by.ts';
+import { type AccessDenial, grantingRoles } from '../../applications/access-decision.ts';
+import { signsUsersIn } from '../../applications/fields/oidc-client.ts';
+import { limits } from '../../base/limits.ts';
+import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
+import { networkSentence } from '../../federation/connections/network-sentences.ts';
+import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
+import { type Check, failed, later, nameOf, passed, type Result, skipped, warning } from './check.ts';
+import { type AccessFacts, type DirectoryState, isLocalAccepted, type ProductFacts } from './facts.ts';
+import { registrationChecks } from './registration-checks.ts';
+
+/** Every check; those that cannot apply to the application's protocol are left out. */
+export function checksOf(facts: AccessFacts): Check[] {
+  const isOidc = facts.application.protocol === 'oidc';
+  return [
+    ...facts.conditions.map(({ denial, isMet }) => ({ id: denial, ...ofRule(denial, isMet, facts) })),
+    ...registrationChecks(facts),
+    ...(isOidc ? [{ id: 'grant' as const, label: t('console.access-check.label.grant'), ...grant(facts) }] : []),
+    { id: 'method', label: t('console.access-check.label.method'), ...method(facts) },
+    { id: 'password', label: t('console.access-check.label.password'), ...password(facts) },
+    ...facts.directories.map((state) => ({
+      id: 'directory' as const,
+      label: t('console.access-check.label.directory'),
+      ...ofDirectory(state, facts),
+    })),
+    { id: 'lockout', label: t('console.access-check.label.lockout'), ...lockout(facts) },
+    { id: 'factor', label: t('console.access-check.label.factor'), ...factor(facts) },
+    ...(facts.codeWaitSeconds > 0
+      ? [{ id: 'codes' as const, label: t('console.access-check.label.codes'), ...codes(facts) }]
+      : []),
+    ...(facts.product ? productChecks(facts, facts.product) : []),
+    { id: 'network', label: t('console.access-check.label.network'), ...network(facts) },
+    ...(facts.secrets === 'unused'
+      ? []
+      : [{ id: 'secret' as const, label: t('console.access-check.label.secret'), ...secret(facts) }]),
+    ...(facts.metadataEndsAt
+      ? [
+          {
+            id: 'metadata' as const,
+            label: t('console.access-check.label.metadata'),
+            ...metadata(facts, facts.metadataEndsAt),
+          },
+        ]
+      : []),
+  ];
+}
+
+function ofRule(denial: AccessDenial, isMet: boolean, facts: AccessFacts): Omit<Check, 'id'> {
+  const { account, application, disabled } = facts;
+  const who = nameOf(account);
+  if (denial === 'application_disabled')
+    return {
+      label: t('console.access-check.label.application'),
+      ...(isMet ? passed() : failed(t('console.access-check.application-disabled', { app: application.name }))),
+    };
+  if (denial === 'account_disabled')
+    return {
+      label: t('console.access-check.label.account'),
+      ...(isMet
+        ? passed()
+        : failed(
+            sentences([
+              t('console.access-check.account-disabled', { who }),
+              ...(disabled ? [disabledSentence(disabled)] : []),
+            ]),
+          )),
+    };
+  if (denial === 'other_network')
+    return { label: t('console.access-check.label.allowed-networks'), ...allowedNetworks(isMet, facts) };
+  const label = t('console.access-check.label.role');
+  const { access } = application;
+  if (access === 'everyone') return { label, ...skipped(t('console.access-check.open', { app: application.name })) };
+  if (isMet)
+    return {
+      label,
+      ...passed(t('console.access-check.has-role', { who, roles: listOf(grantingRoles(access, account)) })),
+    };
+  const has =
+    account.roles.length > 0
+      ? t('console.access-check.has', { who, roles: listOf(account.roles) })
+      : t('console.access-check.has-none', { who });
+  if (access.roles.length === 0)
+    return { label, ...failed(t('console.access-check.no-role-named', { app: application.name })) };
+  return {
+    label,
+    ...failed(
+      sentences([t('console.access-check.requires-role', { app: application.name, roles: oneOf(access.roles) }), has]),
+    ),
+  };
+}
+
+/** What the product demands, as its guide sets it up. */
+function productChecks(
+  { account }: AccessFacts,
+  { title: app, verdicts, receivedRoles, roles }: ProductFacts,
+): Check[] {
+  const who = nameOf(account);
+  return verdicts.map(({ demand, state, scope }): Check => {
+    const withheld = scope && t('console.access-check.scope-withheld', { app, scope, end: state });
+    if (demand === 'address')
+      return {
+        id: 'email',
+        label: t('console.access-check.label.email'),
+        ...(state === 'met' ? passed() : failed(withheld ?? t('console.access-check.no-email', { who, app }))),
+      };
+    if (demand === 'verified')
+      return {
+        id: 'verified-email',
+        label: t('console.access-check.label.verified-email'),
+        ...(state === 'met' ? passed() : failed(t('console.access-check.unverified-email', { who, app }))),
+      };
+    const label = t('console.access-check.label.product-role', { app });
+    const id = 'product-role';
+    if (withheld) return { id, label, ...(state === 'rejected' ? failed(withheld) : warning(withheld)) };
+    if (state === 'met')
+      return { id, label, ...passed(t('console.access-check.receives-roles', { app, roles: listOf(receivedRoles) })) };
+    if (state === 'other-roles')
+      return {
+        id,
+        label,
+        ...warning(t('console.access-check.other-roles', { app, who, roles: listOf(receivedRoles) })),
+      };
+    if (roles.length === 0) {
+      const none = t('console.access-check.no-role-counts', { app });
+      return { id, label, ...(state === 'rejected' ? failed(none) : warning(none)) };
+    }
+    const needed = { app, who, roles: oneOf(roles) };
+    return state === 'rejected'
+      ? { id, label, ...failed(t('console.access-check.product-rejects', needed)) }
+      : { id, label, ...warning(t('console.access-check.no-rights-there', needed)) };
+  });
+}
+
+/** Judged for the last known address of the person. */
+function allowedNetworks(isMet: boolean, { account, application, network }: AccessFacts): Result {
+  const networks = application.metadata.allowed_networks;
+  const app = application.name;
+  if (!networks) return skipped(t('console.access-check.every-network', { app }));
+  const only = t('console.access-check.only-networks', { app, networks: oneOf(networks) });
+  if (!network) return later(only);
+  const from = t('console.access-check.last-address', { who: nameOf(account), address: network.address });
+  return isMet ? passed(sentences([only, from])) : failed(sentences([only, from]));
+}
+
+function grant({ application }: AccessFacts): Result {
+  if (application.protocol === 'saml') return passed();
+  if (signsUsersIn(application.metadata)) return passed();
+  return failed(t('console.access-check.no-grant', { app: application.name }));
+}
+
+function method(facts: AccessFacts): Result {
+  const { account, application, required, linked, offered } = facts;
+  const who = nameOf(account);
+  if (required) {
+    const only = t('console.access-check.only', { who, connection: required.name });
+    if (required.isAccepted) return passed(only);
+    const connection = required.name;
+    return failed(sentences([only, t('console.access-check.not-accepted', { app: application.name, connection })]));
+  }
+  const ways = [...(isLocalAccepted(facts) ? localWays(facts) : []), ...linked];
+  if (ways.length > 0) return passed(t('console.access-check.can-use', { who, ways: oneOf(ways) }));
+  if (offered.length > 0) {
+    const first = t('console.access-check.not-linked', { who, connections: oneOf(offered) });
+    return isLocalAccepted(facts) ? later(first) : later(sentences([noLocal(facts), first]));
+  }
+  const none = t('console.access-check.no-way', { who });
+  if (isLocalAccepted(facts)) return failed(none);
+  return failed(localWays(facts).length > 0 ? noLocal(facts) : sentences([noLocal(facts), none]));
+}
+
+const noLocal = ({ application }: AccessFacts) => t('console.access-check.no-local', { app: application.name });
+
+/** The ways in which the person signs in without a connection. */
+export function localWays({ password: stored, factors }: AccessFacts): PageText[] {
+  return [
+    ...(stored ? [t('console.access-check.way.password')] : []),
+    ...(factors.verifyingPasskeys > 0 ? [t('console.access-check.way.passkey')] : []),
+  ];
+}
+
+function password(facts: AccessFacts): Result {
+  const { account, password: stored, requirements, wrongPasswords } = facts;
+  if (!isLocalAccepted(facts)) return skipped(t('console.access-check.password-unused'));
+  if (!stored) return skipped(t('console.access-check.no-password', { who: nameOf(account) }));
+  const who = nameOf(account);
+  const next = requirements.mustChangePassword ? [newPassword(who, stored)] : [];
+  if (wrongPasswords > 0) {
+    const wrong = t('console.access-check.wrong-passwords', { count: wrongPasswords, who });
+    return warning(sentences([wrong, ...next]));
+  }
+  if (next.length > 0) return later(sentences(next));
+  return passed(t('console.access-check.password-changed', { at: stored.changedAt }));
+}
+
+/** A stored password that isn't known to be long may be long all the same: the next sign-in measures it. */
+function newPassword(who: string, { mustChange }: NonNullable<AccessFacts['password']>): Text {
+  if (mustChange) return t('console.access-check.new-password', { who });
+  return t('console.access-check.new-password-if-short', { who, count: limits.password.minWithoutMfa });
+}
+
+/** A directory that is not the only way to sign in blocks nothing. */
+function ofDirectory(state: DirectoryState, facts: AccessFacts): Result {
+  const values = { directory: state.name, who: nameOf(facts.account) };
+  const isOnly = facts.linked.length === 1 && (!isLocalAccepted(facts) || localWays(facts).length === 0);
+  const problem = isOnly ? failed : warning;
+  if (state.outcome === 'gone') return problem(t('console.access-check.directory-gone', values));
+  if (state.outcome === 'unreachable') {
+    const error = networkSentence(state.error) ?? state.error;
+    return problem(t('console.access-check.directory-unreachable', { ...values, error }));
+  }
+  if (state.problem) return problem(directoryProblemTexts[state.problem]);
+  if (state.waitSeconds > 0)
+    return warning(t('console.access-check.directory-waits', { ...values, time: waitText(state.waitSeconds) }));
+  return passed(t('console.access-check.directory-allows', values));
+}
+
+/** A passkey or a connection signs in all the same. */
+function lockout(facts: AccessFacts): Result {
+  const { locks, account, password: stored, factors, linked, offered, required } = facts;
+  if (locks.length === 0) return passed();
+  if (!stored) return skipped(t('console.access-check.no-password', { who: nameOf(account) }));
+  const isElsewhere = required?.isAccepted === true || (!isLocalAccepted(facts) && offered.length > 0);
+  const hasOtherWay = isElsewhere || linked.length > 0 || factors.verifyingPasskeys > 0;
+  const by = {
+    username: t('console.access-check.locked-username', { username: account.username }),
+    email: t('console.access-check.locked-email', { email: account.email ?? '' }),
+    all: t('console.access-check.locked-all'),
+  };
+  const under = locks.some((one) => one.by !== 'all') ? locks.filter((one) => one.by !== 'all') : locks;
+  const wait = waitText(Math.max(...locks.map(({ seconds }) => seconds)));
+  const names = allOf(under.map((one) => by[one.by]));
+  return (hasOtherWay ? warning : failed)(t('console.access-check.locked', { names, time: wait }));
+}
+
+function codes({ codeWaitSeconds, account }: AccessFacts): Result {
+  return failed(t('console.access-check.too-many-codes', { who: nameOf(account), time: waitText(codeWaitSeconds) }));
+}
+
+const FACTOR_NAMES: Record<string, Text> = {
+  totp: t('console.access-check.way.totp'),
+  passkey: t('console.access-check.way.second-passkey'),
+  email: t('console.access-check.way.email'),
+  sms: t('console.access-check.way.sms'),
+  'recovery-code': t('console.access-check.way.recovery-code'),
+};
+
+function factor(facts: AccessFacts): Result {
+  const { account, application, requirements, afterFactor, required } = facts;
+  const who = nameOf(account);
+  const { missing, level, lacked } = requirements;
+  const names = factorNames(requirements);
+  const connection = required?.name;
+  const noFirst = t('console.access-check.needs-approval', { who });
+  const tooWeak = (acr: string) =>
+    warning(t('console.access-check.too-weak', { app: application.name, level: levelOf(acr), who }));
+  if (missing === 'second-factor') {
+    if (afterFactor?.missing === 'enrolment') return later(thenAdds(facts, names, afterFactor));
+    if (afterFactor?.missing === 'approval') return failed(noFirst);
+    if (afterFactor?.lacked) return tooWeak(afterFactor.lacked);
+    return passed(
+      connection === undefined
+        ? t('console.access-check.confirms', { who, ways: names })
+        : t('console.access-check.confirms-unless', { who, ways: names, connection }),
+    );
+  }
+  if (missing === 'enrolment')
+    return later(
+      connection === undefined
+        ? t('console.access-check.sets-up', { who, ways: names })
+        : t('console.access-check.sets-up-unless', { who, ways: names, connection }),
+    );
+  if (missing === 'approval') return failed(noFirst);
+  if (lacked) return tooWeak(lacked);
+  if (level === MFA_ACR || level === PHISHING_RESISTANT_ACR) return passed();
+  return skipped(t('console.access-check.no-factor-needed', { app: application.name, who }));
+}
+
+const factorNames = ({ methods }: AccessFacts['requirements']) => oneOf(methods.map((one) => FACTOR_NAMES[one] ?? one));
+
+/** A second step that proves less than what is needed. */
+function thenAdds(
+  { account, application, required }: AccessFacts,
+  ways: Text,
+  after: NonNullable<AccessFacts['afterFactor']>,
+): Text {
+  const values = {
+    who: nameOf(account),
+    ways,
+    more: factorNames(after),
+    app: application.name,
+    by: application.metadata.mfa === undefined ? 'sign-in' : 'app',
+    level: levelOf(after.level),
+  };
+  return required
+    ? t('console.access-check.then-adds-unless', { ...values, connection: required.name })
+    : t('console.access-check.then-adds', values);
+}
+
+const levelOf = (level: string) => (level === PHISHING_RESISTANT_ACR ? 'phr' : 'mfa');
+
+function network({ network: used, account }: AccessFacts): Result {
+  if (!used) return skipped(t('console.access-check.no-network', { who: nameOf(account) }));
+  const { address, isDenied, waitSeconds } = used;
+  if (isDenied) return failed(t('console.access-check.network-blocked', { address, who: nameOf(account) }));
+  if (waitSeconds > 0) return failed(t('console.access-check.network-waits', { address, time: waitText(waitSeconds) }));
+  return passed(t('console.access-check.last-from', { address }));
+}
+
+function secret({ application, secrets }: AccessFacts): Result {
+  if (secrets === 'valid') return passed();
+  return failed(t('console.access-check.no-secret', { app: application.name }));
+}
+
+function metadata({ application, now }: AccessFacts, endsAt: Date): Result {
+  if (endsAt > now) return passed(t('console.access-check.metadata-until', { at: endsAt }));
+  return failed(t('console.access-check.metadata-expired', { app: application.name, at: endsAt }));
+}
+
+/** `28 seconds`, `1 minute`, `12 minutes`. */
+function waitText(seconds: number): Text {
+  if (seconds < 60) return t('console.access-check.seconds', { count: Math.max(1, Math.ceil(seconds)) });
+  return t('console.access-check.minutes', { count: Math.ceil(seconds / 60) });
+}

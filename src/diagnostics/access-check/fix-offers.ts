@@ -1,0 +1,328 @@
+// What fixes a failed check: the same actions as on the pages of the user and of the application, so each takes the same rights and
+// the same fresh sign-in, and is audited like them.
+
+import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
+import type { MissingScope } from '../../admin/applications/presets/demands.ts';
+import type { UserAdmin } from '../../admin/users/actions.ts';
+import { disabledSentence } from '../../admin/users/disabled-by.ts';
+import { missingRoles } from '../../applications/access-decision.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import { type CheckId, nameOf } from './check.ts';
+import { localWays } from './checks.ts';
+
+import type { AccessFacts } from './facts.ts';
+
+export interface AccessFix {
+  id: string;
+  label: PageText;
+  /** What happens, on the page that asks before the fix. */
+  consequence: PageText;
+  /** It changes something for more than this sign-in, so the page asks first. */
+  asksFirst?: boolean;
+  /** What the page says after it. */
+  done: PageText;
+  apply(by: Actor): Promise<unknown>;
+}
+
+/** A page where the cause is fixed by hand. */
+export interface FixLink {
+  label: PageText;
+  href: string;
+}
+
+/** A fix with the rights that it takes. */
+export interface Offer {
+  fix: AccessFix | FixLink;
+  needs:
+    | { of: 'user'; anyOf: readonly OwnPermission[] }
+    | { of: 'role'; name: string }
+    | { of: 'profile' }
+    | { of: 'application' }
+    | { of: 'settings' };
+}
+
+export interface FixActions {
+  userAdmin: Pick<
+    UserAdmin,
+    'allowFirstFactor' | 'invite' | 'sendPasswordReset' | 'setActive' | 'setRoles' | 'unlock' | 'update'
+  >;
+  /** Without one, a mailed link is a file that nobody receives. */
+  hasMailServer: boolean;
+  applicationAdmin: Pick<ApplicationAdmin, 'readMetadataAgain' | 'setEnabled' | 'update'>;
+}
+
+/** The highest number of roles that get a button. */
+const MAX_ROLES = 4;
+const WRITE_USERS = ['gatehouse.users:write'] as const;
+
+/** Every fix of a failed check, regardless of the administrator; none where the failure ends by itself. */
+export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFacts): Offer[] {
+  const { applicationAdmin } = dependencies;
+  const { application } = facts;
+  switch (id) {
+    case 'application_disabled':
+      return [enableOffer(dependencies, facts)];
+    case 'account_disabled':
+    case 'lockout':
+      return accountOffers(dependencies, id, facts);
+    case 'no_role':
+      return roleOffers(dependencies, facts);
+    case 'method':
+    case 'password':
+      return passwordOffers(dependencies, facts);
+    case 'factor':
+      return factorOffers(dependencies, facts);
+    case 'email':
+      if (isWithheld(facts, 'email')) return [link(facts, t('console.access-check.change-scopes'), 'settings')];
+      return [userLink(facts, t('console.access-check.add-email'), 'edit')];
+    case 'verified-email':
+      return [verifiedOffer(dependencies, facts)];
+    case 'name-id':
+      return nameIdOffers(dependencies, facts);
+    case 'encryption':
+      return [link(facts, t('console.access-check.change-encryption'), 'settings')];
+    case 'product-role':
+      if (isWithheld(facts, 'roles')) return [link(facts, t('console.access-check.change-scopes'), 'settings')];
+      return [
+        ...(facts.product?.roles ?? []).slice(0, MAX_ROLES).map((role) => giveRole(dependencies, facts, role)),
+        link(facts, t('console.access-check.change-claims', { protocol: application.protocol }), 'claims'),
+      ];
+    case 'other_network':
+      return [link(facts, t('console.access-check.change-allowed-networks'), 'access')];
+    case 'network':
+      return facts.network?.isDenied
+        ? [
+            {
+              needs: { of: 'settings' },
+              fix: { label: t('console.access-check.change-networks'), href: '/admin/security/protection' },
+            },
+          ]
+        : [];
+    case 'directory':
+      return []; // in the directory
+    case 'metadata':
+      return [
+        {
+          needs: { of: 'application' },
+          fix: {
+            id: 'metadata',
+            label: t('console.access-check.read-metadata'),
+            consequence: t('console.access-check.read-metadata-why', { app: application.name }),
+            done: t('console.access-check.metadata-read'),
+            apply: (by) => applicationAdmin.readMetadataAgain(application.id, by),
+          },
+        },
+      ];
+    case 'registration':
+      return [link(facts, t('console.access-check.change-registration'), facts.registration?.tab ?? 'settings')];
+    case 'openid':
+      return [link(facts, t('console.access-check.change-scopes'), 'settings')];
+    case 'key':
+      return [link(facts, t('console.access-check.change-keys'), 'credentials')];
+    case 'secret':
+      return [link(facts, t('console.access-check.create-secret'), 'secret')];
+    case 'grant':
+      return [link(facts, t('console.access-check.change-grants'), 'settings')];
+    case 'codes':
+      return [];
+  }
+}
+
+function enableOffer({ applicationAdmin }: FixActions, { application }: AccessFacts): Offer {
+  const { name } = application;
+  return {
+    needs: { of: 'application' },
+    fix: {
+      id: 'enable-application',
+      label: t('console.access-check.enable', { name }),
+      consequence: t('console.access-check.app-enable-why', { app: name }),
+      asksFirst: true,
+      done: t('console.access-check.app-enabled', { app: name }),
+      apply: (by) => applicationAdmin.setEnabled(application.id, true, by),
+    },
+  };
+}
+
+function link({ application }: AccessFacts, label: PageText, page: string): Offer {
+  return {
+    needs: { of: 'application' },
+    fix: { label, href: `/admin/applications/${application.id}/${page}` },
+  };
+}
+
+function userLink({ account }: AccessFacts, label: PageText, page: string): Offer {
+  return {
+    needs: { of: 'user', anyOf: WRITE_USERS },
+    fix: { label, href: `/admin/users/${account.id}/${page}` },
+  };
+}
+
+function accountOffers(
+  { userAdmin }: FixActions,
+  id: 'account_disabled' | 'lockout',
+  { account, disabled }: AccessFacts,
+): Offer[] {
+  const who = nameOf(account);
+  if (id === 'lockout')
+    return [
+      {
+        needs: { of: 'user', anyOf: ['gatehouse.users:unlock'] },
+        fix: {
+          id: 'unlock',
+          label: t('console.access-check.unlock', { who }),
+          consequence: t('console.access-check.unlock-why', { who }),
+          done: t('console.access-check.unlocked', { who }),
+          apply: (by) => userAdmin.unlock(account.id, by),
+        },
+      },
+    ];
+  return [
+    {
+      needs: { of: 'user', anyOf: WRITE_USERS },
+      fix: {
+        id: 'enable',
+        label: t('console.access-check.enable', { name: who }),
+        consequence: sentences([
+          t('console.access-check.is-disabled'),
+          ...(disabled ? [disabledSentence(disabled)] : []),
+          t('console.access-check.enable-why', { who }),
+        ]),
+        asksFirst: true,
+        done: t('console.access-check.enabled', { who }),
+        apply: (by) => userAdmin.setActive(account.id, true, by),
+      },
+    },
+  ];
+}
+
+function roleOffers(actions: FixActions, facts: AccessFacts): Offer[] {
+  const roles = missingRoles(facts.application.access, facts.account).slice(0, MAX_ROLES);
+  return [
+    ...roles.map((role) => giveRole(actions, facts, role)),
+    link(facts, t('console.access-check.change-rule'), 'access'),
+  ];
+}
+
+function giveRole({ userAdmin }: FixActions, { account }: AccessFacts, role: string): Offer {
+  const who = nameOf(account);
+  return {
+    needs: { of: 'role', name: role },
+    fix: {
+      id: `role ${role}`,
+      label: t('console.access-check.give-role', { who, role }),
+      consequence: t('console.access-check.give-role-why', { who, role }),
+      done: t('console.access-check.role-given', { who, role }),
+      apply: (by) => userAdmin.setRoles(account.id, [...account.roles, role], by),
+    },
+  };
+}
+
+/** The administrator vouches for the address, so the page asks first. */
+function verifiedOffer({ userAdmin }: FixActions, { account }: AccessFacts): Offer {
+  const [who, email] = [nameOf(account), account.email ?? ''];
+  return {
+    needs: { of: 'profile' },
+    fix: {
+      id: 'verify-email',
+      label: t('console.access-check.verify-email', { email }),
+      consequence: t('console.access-check.verify-email-why', { who, email }),
+      asksFirst: true,
+      done: t('console.access-check.email-verified', { email }),
+      apply: (by) => userAdmin.update(account.id, { emailVerified: true }, by),
+    },
+  };
+}
+
+/** Another address for the user, or another NameID for the application. */
+function nameIdOffers(actions: FixActions, facts: AccessFacts): Offer[] {
+  const other = link(facts, t('console.access-check.change-name-id'), 'claims');
+  if (facts.missingForNameId !== 'verified-email') return [other];
+  if (facts.account.email !== null) return [verifiedOffer(actions, facts), other];
+  return [userLink(facts, t('console.access-check.add-email'), 'edit'), other];
+}
+
+/** Whether the registration leaves out the scope, so that no change of the user helps. */
+const isWithheld = ({ product }: AccessFacts, wanted: MissingScope) =>
+  product?.verdicts.some(({ scope }) => scope === wanted) === true;
+
+/**
+ * A link for a password, and for an application without local sign-in the change that accepts it; that alone helps nobody who has
+ * neither password nor passkey.
+ */
+function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActions, facts: AccessFacts): Offer[] {
+  const { account, application, password, required, rule } = facts;
+  const who = nameOf(account);
+  if (required) return [link(facts, t('console.access-check.change-methods'), 'access')];
+  const byHand = userLink(facts, t('console.access-check.temporary-password'), 'password');
+  if (rule?.isLocalAllowed === false && localWays(facts).length === 0)
+    return [link(facts, t('console.access-check.change-methods'), 'access'), byHand];
+  if (rule?.isLocalAllowed === false)
+    return [
+      {
+        needs: { of: 'application' },
+        fix: {
+          id: 'local-sign-in',
+          label: t('console.access-check.accept-local'),
+          consequence: t('console.access-check.accept-local-why', { app: application.name }),
+          asksFirst: true,
+          done: t('console.access-check.local-accepted', { app: application.name }),
+          apply: (by) => applicationAdmin.update(application.id, { local_sign_in: true }, by),
+        },
+      },
+    ];
+  if (!account.email || !hasMailServer) return [byHand];
+  const reset: AccessFix = {
+    id: 'reset',
+    label: t('console.access-check.send-link'),
+    consequence: t('console.access-check.send-link-why', { who, email: account.email }),
+    done: t('console.access-check.link-sent', { email: account.email }),
+    apply: (by) => userAdmin.sendPasswordReset(account.id, by),
+  };
+  const invite: AccessFix = {
+    id: 'invite',
+    label: t('console.access-check.invite', { who }),
+    consequence: t('console.access-check.invite-why', { who, email: account.email }),
+    done: t('console.access-check.invited', { email: account.email }),
+    apply: (by) => userAdmin.invite(account.id, by),
+  };
+  return password
+    ? [{ needs: { of: 'user', anyOf: ['gatehouse.users:reset-password'] }, fix: reset }]
+    : [{ needs: { of: 'user', anyOf: WRITE_USERS }, fix: invite }, byHand];
+}
+
+/** Meet the factor, or lower what the application demands. */
+function factorOffers({ userAdmin, applicationAdmin }: FixActions, facts: AccessFacts): Offer[] {
+  const { account, application, requirements } = facts;
+  const who = nameOf(account);
+  const allow: Offer = {
+    needs: { of: 'user', anyOf: ['gatehouse.users:reset-factors'] },
+    fix: {
+      id: 'allow-factor',
+      label: t('console.access-check.let-set-up', { who }),
+      consequence: t('console.access-check.let-set-up-why', { who }),
+      done: t('console.access-check.let-set-up-done', { who }),
+      apply: (by) => userAdmin.allowFirstFactor(account.id, by),
+    },
+  };
+  const lower: Offer = {
+    needs: { of: 'application' },
+    fix: {
+      id: 'lower-factor',
+      label: t('console.access-check.no-mfa', { app: application.name }),
+      consequence: t('console.access-check.no-mfa-why', { app: application.name }),
+      asksFirst: true,
+      done: t('console.access-check.no-mfa-done', { app: application.name }),
+      apply: (by) => applicationAdmin.update(application.id, { mfa: null }, by),
+    },
+  };
+  const settings: Offer = {
+    needs: { of: 'settings' },
+    fix: { label: t('console.access-check.change-two-step'), href: '/admin/security/two-step' },
+  };
+  return [
+    ...(requirements.missing === 'approval' ? [allow] : []),
+    application.metadata.mfa === undefined ? settings : lower,
+  ];
+}

@@ -1,0 +1,58 @@
+// The label and the explanation of each rule, and what a request that broke it did wrong, for administrators.
+
+import { type Text, t } from '../../base/texts/text.ts';
+import type { Rejection, RejectionEndpoint } from '../../core/rejections/rejections.ts';
+import type { RuleId } from '../../core/rejections/rules.ts';
+
+/** Those that say more than their label. */
+const EXPLAINED = [
+  'account',
+  'acs',
+  'address',
+  'answer',
+  'assertion',
+  'binding',
+  'certificate',
+  'code',
+  'compression',
+  'destination',
+  'digest',
+  'dpop',
+  'email',
+  'fresh',
+  'pkce',
+  'post_logout_redirect_uri',
+  'qualifier',
+  'redirect_uri',
+  'refresh_token',
+  'request_object',
+  'secret',
+  'signature',
+  'signature_place',
+  'time',
+  'token_key',
+  'verifier',
+] as const;
+
+/** What a sign-in at an upstream begins with is no message of its own. */
+const keyOf = (rule: RuleId, endpoint: RejectionEndpoint) =>
+  rule === 'replay' && endpoint === 'upstream' ? 'upstream-replay' : rule;
+
+export const ruleLabel = (rule: RuleId, endpoint: RejectionEndpoint): Text =>
+  t(`console.rejections.rule.${keyOf(rule, endpoint)}`);
+
+/** Where an answer of an identity provider breaks the rule, and not a request of an application. */
+const OF_UPSTREAMS = ['certificate', 'destination', 'secret', 'signature'] as const;
+
+export function ruleExplanation(rule: RuleId, endpoint: RejectionEndpoint): Text | undefined {
+  const ofUpstream = endpoint === 'upstream' ? OF_UPSTREAMS.find((one) => one === rule) : undefined;
+  if (ofUpstream) return t(`console.rejections.explanation.upstream-${ofUpstream}`);
+  const explained = EXPLAINED.find((one) => one === rule);
+  return explained && t(`console.rejections.explanation.${explained}`);
+}
+
+/** Why the request was rejected, in one sentence. What a library or the other server said is among the details for developers. */
+export function rejectionText({ endpoint, rules }: Pick<Rejection, 'endpoint' | 'rules'>): Text {
+  const failed = rules.find(({ state }) => state === 'failed');
+  return t(`console.rejections.failed.${failed ? keyOf(failed.rule, endpoint) : 'other'}`);
+}

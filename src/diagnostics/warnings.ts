@@ -1,0 +1,195 @@
+// What the overview warns of: accounts that are locked, secrets and certificates that end soon, mail that is not delivered,
+// and the state of the server. Each query is bounded, so that the overview is fast however much data there is.
+
+import type { Warnings } from '../admin/overview/console.ts';
+import { readMetadata } from '../applications/application.ts';
+import { needsPkce } from '../applications/fields/oidc-client.ts';
+import type { Config } from '../base/config.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import type { Db } from '../base/storage/database.ts';
+import { type PageText, t } from '../base/texts/text.ts';
+import type { Audit } from '../core/audit/audit.ts';
+import type { Keyring } from '../core/keys/keyring.ts';
+import { countUnsentMail, mailOf } from '../core/mail/message-store.ts';
+import type { Settings } from '../core/settings/settings.ts';
+import type { ConnectionWarning } from '../federation/connections/warnings.ts';
+import type { Accounts } from '../people/accounts/accounts.ts';
+import type { FirstEnrolmentRule } from '../people/mfa/first-enrolment-rule.ts';
+import type { Lockout } from '../people/rate-limits/lockout.ts';
+import { certificateEnds, pastedMetadataEnd } from '../protocols/saml/metadata/certificate-ends.ts';
+
+export interface WarningsDependencies {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+  accounts: Accounts;
+  lockout: Lockout;
+  firstEnrolment: FirstEnrolmentRule;
+  keyring: Keyring;
+  settings: Settings;
+  connectionWarnings(): Promise<ConnectionWarning[]>;
+  config: Pick<Config, 'smtpUrl' | 'secure' | 'loopback'>;
+}
+
+const DAY_MS = 86_400_000;
+const SOON_DAYS = 30;
+const MAX_FAILURES = 200;
+const MAX_LOCKED = 20;
+/** The certificates of at most so many service providers are read. */
+const MAX_PROVIDERS = 500;
+
+/** Returns the function that reads all warnings now. */
+export function createWarnings(dependencies: WarningsDependencies): () => Promise<Warnings> {
+  return async () => {
+    const [locked, waiting, ending, health, upstreams] = await Promise.all([
+      lockedAccounts(dependencies),
+      dependencies.firstEnrolment.waiting(),
+      endingSoon(dependencies),
+      healthOf(dependencies),
+      dependencies.connectionWarnings(),
+    ]);
+    const endingThere = upstreams.flatMap(({ connection, text, until }) =>
+      until ? [{ what: text, until, ...(connection && { connectionId: connection.id }) }] : [],
+    );
+    const faults = upstreams
+      .filter(({ until, isUrgent }) => !until || isUrgent)
+      .map(({ text, isUrgent }) => ({
+        what: t('console.navigation.connections'),
+        state: isUrgent ? ('bad' as const) : ('warn' as const),
+        text,
+      }));
+    return { locked, waiting, ending: bySoonest([...ending, ...endingThere]), health: [...health, ...faults] };
+  };
+}
+
+function bySoonest(ending: Warnings['ending']): Warnings['ending'] {
+  return [...ending].sort((a, b) => a.until.getTime() - b.until.getTime());
+}
+
+/** Accounts that are locked now, at most `MAX_LOCKED`, from the failures of the last day. */
+export async function lockedAccounts({
+  now,
+  audit,
+  accounts,
+  lockout,
+}: Pick<WarningsDependencies, 'now' | 'audit' | 'accounts' | 'lockout'>): Promise<Warnings['locked']> {
+  const from = new Date(now().getTime() - DAY_MS);
+  const failures = await audit.list({
+    types: ['sign-in.password', 'sign-in.throttled'],
+    outcome: 'failure',
+    from,
+    limit: MAX_FAILURES,
+  });
+  const ids = [...new Set(failures.flatMap(({ subjectId }) => subjectId ?? []))].slice(0, MAX_LOCKED);
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      const account = await accounts.find(id);
+      // A disabled account is disabled, whatever was typed for it.
+      if (!account?.isActive) return [];
+      const seconds = await lockout.lockedSeconds(account);
+      return seconds > 0 ? [{ id, username: account.username, seconds }] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** Secrets, certificates and pasted metadata that end within 30 days. */
+async function endingSoon({ db, now, keyring }: WarningsDependencies): Promise<Warnings['ending']> {
+  const soon = new Date(now().getTime() + SOON_DAYS * DAY_MS);
+  const [secrets, providers] = await Promise.all([
+    db.clientSecret.findMany({
+      where: { expiresAt: { lte: soon, gt: now() } },
+      select: { expiresAt: true, application: { select: { id: true, name: true } } },
+      take: 50,
+    }),
+    db.application.findMany({
+      where: { protocol: 'saml', enabled: true },
+      select: { id: true, name: true, metadata: true },
+      take: MAX_PROVIDERS,
+    }),
+  ]);
+  const own = keyring
+    .samlCertificates()
+    .filter(({ state, until }) => state !== 'retired' && until <= soon)
+    .map(({ until }) => ({ what: t('console.health.own-certificate'), until }));
+  const ofProviders = providers.flatMap(({ id, name, metadata }) =>
+    certificateEnds(readMetadata('saml', metadata))
+      .filter((until) => until <= soon)
+      .map((until) => ({ what: t('console.health.certificate-of', { name }), until, applicationId: id })),
+  );
+  const ofMetadata = providers.flatMap(({ id, name, metadata }) => {
+    const until = pastedMetadataEnd(readMetadata('saml', metadata), soon);
+    return until ? [{ what: t('console.health.metadata-of', { name }), until, applicationId: id }] : [];
+  });
+  const ofClients = secrets.flatMap(({ expiresAt, application }) =>
+    expiresAt
+      ? [
+          {
+            what: t('console.health.old-secret-of', { name: application.name }),
+            until: expiresAt,
+            applicationId: application.id,
+          },
+        ]
+      : [],
+  );
+  return [...own, ...ofProviders, ...ofMetadata, ...ofClients]
+    .sort((a, b) => a.until.getTime() - b.until.getTime())
+    .slice(0, 50);
+}
+
+async function healthOf({ db, now, keyring, settings, config }: WarningsDependencies): Promise<Warnings['health']> {
+  const waiting = await db.mailMessage.findFirst({
+    where: mailOf.waiting,
+    orderBy: { createdAt: 'asc' },
+    select: { createdAt: true },
+  });
+  const { failed: failedMails } = await countUnsentMail(db);
+  const minutes = waiting ? Math.floor((now().getTime() - waiting.createdAt.getTime()) / 60_000) : 0;
+  const keys = await keyring.list();
+  const waitingMetadata = await db.samlMetadata.count({ where: { pendingXml: { not: null } } });
+  // The text finds candidates; the parsed registration decides.
+  const candidates = await db.application.findMany({
+    where: { protocol: 'oidc', enabled: true, metadata: { contains: '"require_pkce":false' } },
+    select: { metadata: true },
+  });
+  const withoutPkce = candidates.filter(({ metadata }) => !needsPkce(readMetadata('oidc', metadata))).length;
+  const active = keys.filter(({ state }) => state === 'active').length;
+  const row = (what: PageText, state: 'good' | 'warn' | 'bad', text: PageText) => ({ what, state, text });
+  return [
+    row(t('console.health.database'), 'good', t('console.health.reachable')),
+    ...(waitingMetadata > 0
+      ? [
+          row(
+            t('console.health.saml-metadata'),
+            'warn',
+            t('console.health.metadata-waiting', { count: waitingMetadata }),
+          ),
+        ]
+      : []),
+    ...(withoutPkce > 0 ? [row('PKCE', 'warn', t('console.health.without-pkce', { count: withoutPkce }))] : []),
+    active > 0
+      ? row(t('console.navigation.signing-keys'), 'good', t('console.health.keys-active', { count: active }))
+      : row(t('console.navigation.signing-keys'), 'bad', t('console.health.no-active-key')),
+    config.smtpUrl
+      ? row(
+          t('console.navigation.mail'),
+          minutes > 15 || failedMails > 0 ? 'warn' : 'good',
+          minutes > 15
+            ? t('console.health.mail-late', { count: minutes })
+            : failedMails > 0
+              ? t('console.health.mail-failed', { count: failedMails })
+              : t('console.health.mail-good'),
+        )
+      : row(t('console.navigation.mail'), 'warn', t('console.health.mail-to-files')),
+    config.secure || config.loopback
+      ? row(
+          t('console.health.address'),
+          config.secure ? 'good' : 'warn',
+          config.secure ? 'HTTPS' : t('console.health.http-local'),
+        )
+      : row(t('console.health.address'), 'bad', t('console.health.http-open')),
+    settings.latest().rate_limits
+      ? row(t('console.health.rate-limits'), 'good', t('console.health.rate-limits-on'))
+      : row(t('console.health.rate-limits'), 'bad', t('console.health.rate-limits-off')),
+  ];
+}

@@ -1,0 +1,355 @@
+// /admin/test/:id: runs the real sign-in to an application, with its real rules and pages, and shows what the application
+// would have received. The response comes here and never reaches the application.
+
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { ApplicationAdmin } from '../admin/applications/actions.ts';
+import {
+  type DemandVerdict,
+  demandVerdicts,
+  missingScopes,
+  receivedOf,
+  rolesThatCount,
+  roleThere,
+} from '../admin/applications/presets/demands.ts';
+import type { ProductPreset } from '../admin/applications/presets/parts.ts';
+import { productOf } from '../admin/applications/presets/presets.ts';
+import type { Block, Cell, Field, FormSection } from '../admin/console/blocks.ts';
+import type { Frame } from '../admin/console/frame.ts';
+import type { Application, OidcApplication } from '../applications/application.ts';
+import type { Applications } from '../applications/applications.ts';
+import type { Context, Extras, State } from '../base/http/context.ts';
+import { conflict } from '../base/http/errors.ts';
+import { parseForm, parseQuery } from '../base/http/input.ts';
+import { limits } from '../base/limits.ts';
+import { randomToken, sha256 } from '../base/platform/random.ts';
+import { undefinedUnlessUnavailable } from '../base/storage/unavailable.ts';
+import { oneOf, type PageText, t } from '../base/texts/text.ts';
+import type { Account } from '../people/accounts/account.ts';
+import { acrValues } from '../people/mfa/acr.ts';
+import type { ClaimsPreviews } from '../protocols/oidc/claims/claims-preview.ts';
+import { TEST_MODE } from '../protocols/oidc/engine/test-response-mode.ts';
+import type { TestTickets } from '../protocols/oidc/store/test-tickets.ts';
+import { json, testNotBegun } from './page-parts.ts';
+import { audienceOf, samlResponseBlocks } from './saml-response-summary.ts';
+import type { SamlTestSignIn } from './saml-test-sign-in.ts';
+import type { createTestApp } from './test-app-routes.ts';
+import { TEST_CLIENT_ID } from './test-registrations.ts';
+import type { createTestSpRoutes } from './test-sp-routes.ts';
+
+export interface TestSignInDependencies {
+  frame: Frame;
+  issuer: string;
+  applications: Pick<ApplicationAdmin, 'get'>;
+  /** By entity ID. */
+  findApplication: Applications['find'];
+  tickets: TestTickets;
+  claimsPreview: ClaimsPreviews;
+  /** The built-in test application, which redeems its codes itself. */
+  testApp: Pick<ReturnType<typeof createTestApp>, 'showTokens'>;
+  /** The built-in test service provider, which sends its requests itself. */
+  testSp: Pick<ReturnType<typeof createTestSpRoutes>, 'begin' | 'entityId'>;
+  samlTestSignIn: SamlTestSignIn;
+}
+
+const WRITE = 'gatehouse.applications:write' as const;
+const ACR_OPTIONS = [
+  { value: '', label: t('console.test-bench.acr.default') },
+  ...acrValues.map((value, index) => ({
+    value,
+    label:
+      [t('console.test-bench.acr.password'), t('console.test-bench.acr.two-step'), t('console.test-bench.acr.passkey')][
+        index
+      ] ?? value,
+  })),
+];
+const SCOPE = 'openid profile email roles';
+const testForm = z.object({
+  scope: z.string().max(500).default(SCOPE),
+  acr: z.enum(['', ...acrValues]).default(''),
+  again: z.literal('on').optional(),
+  unsolicited: z.literal('on').optional(),
+});
+const callback = z.object({
+  state: z.string().max(200).default(''),
+  code: z.string().max(512).optional(),
+  error: z.string().max(100).optional(),
+  error_description: z.string().max(2000).optional(),
+});
+
+type TestOptions = z.output<typeof testForm>;
+
+/** The pages /admin/test/:id, /admin/test/callback and /admin/test/saml. */
+export function testSignInRoutes(dependencies: TestSignInDependencies): Router<State, Extras> {
+  const router = new Router<State, Extras>({ prefix: '/admin/test' });
+  // `/callback` and `/saml` first: they would match `/:id`.
+  responseRoutes(router, dependencies);
+  beginRoutes(router, dependencies);
+  return router;
+}
+
+/** What the application would have received, and the error that it would have received. */
+function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInDependencies): void {
+  const { frame, applications, tickets, claimsPreview, testApp, samlTestSignIn } = dependencies;
+
+  router.get('/callback', ...frame.page(WRITE), async (ctx) => {
+    const answer = parseQuery(ctx, callback.loose());
+    const ticket = tickets.find(ctx, answer.state);
+    if (ticket?.userId !== frame.account(ctx).id) throw testNotBegun();
+    const { code } = answer;
+    if (code && ticket.clientId === TEST_CLIENT_ID) return testApp.showTokens(ctx, ticket, { ...answer, code });
+    const { application } = await applications.get(ticket.applicationId, frame.actor(ctx), WRITE);
+    const redeemed = code
+      ? await claimsPreview.redeem({ ...ticket, code }).catch(undefinedUnlessUnavailable)
+      : undefined;
+    if (redeemed) {
+      const { lead, blocks } = claimsSummary(application, { ...redeemed.idToken, ...redeemed.userinfo });
+      return show(frame, ctx, application, lead, [
+        ...blocks,
+        json(t('console.test-bench.id-token'), redeemed.idToken, { isClosed: true }),
+        json('UserInfo', redeemed.userinfo, { isClosed: true }),
+        json(t('console.test-bench.id-token-header'), redeemed.header, { isClosed: true }),
+      ]);
+    }
+    if (!answer.error) throw testNotBegun();
+    show(frame, ctx, application, t('console.test-bench.rejected.error'), [
+      json(t('console.test-bench.error'), { error: answer.error, error_description: answer.error_description }),
+    ]);
+  });
+
+  router.get('/saml', ...frame.page(WRITE), async (ctx) => {
+    const { request } = parseQuery(ctx, z.object({ request: z.string().min(1).max(64) }));
+    const xml = await samlTestSignIn.response(ctx, request);
+    if (!xml) throw testNotBegun();
+    const audience = audienceOf(xml);
+    const application = audience === undefined ? undefined : await dependencies.findApplication(audience);
+    const demands = application ? samlDemandsBlocks(application, frame.account(ctx)) : [];
+    frame.show(ctx, {
+      title: application
+        ? t('console.test-bench.saml-response-of', { app: application.name })
+        : t('console.test-bench.saml-response'),
+      back: { href: '/admin/applications', label: t('console.test-bench.applications') },
+      blocks: [...demands, ...samlResponseBlocks(xml)],
+    });
+  });
+}
+
+/** What the product lacks in this Response about the administrator. An encrypted one names its audience to the product only. */
+function samlDemandsBlocks(application: Application, account: Account): Block[] {
+  const product = productOf(application);
+  if (!product) return [];
+  const verdicts = demandVerdicts(product, receivedOf(account, application));
+  return demandsBlocks(application, product, verdicts);
+}
+
+/** The form of a test sign-in, and its begin. */
+function beginRoutes(router: Router<State, Extras>, dependencies: TestSignInDependencies): void {
+  const { frame, applications, testSp } = dependencies;
+
+  router.get('/:id', ...frame.page(WRITE), async (ctx) => {
+    const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+    frame.show(ctx, {
+      title: t('console.test-bench.form.title', { application: application.name }),
+      back: { href: `/admin/applications/${application.id}`, label: application.name },
+      blocks: [
+        {
+          kind: 'form',
+          lead: isBuiltIn(application, testSp)
+            ? t('console.test-bench.form.lead-built-in')
+            : t('console.test-bench.form.lead'),
+          action: `/admin/test/${application.id}`,
+          ...optionsOf(application, isBuiltIn(application, testSp)),
+          button: t('console.test-bench.form.button'),
+          cancel: `/admin/applications/${application.id}`,
+        },
+      ],
+    });
+  });
+
+  router.post('/:id', ...frame.change(WRITE), async (ctx) => {
+    const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+    const options = await parseForm(ctx, testForm.loose());
+    ctx.status = 303;
+    ctx.redirect(
+      application.protocol === 'oidc'
+        ? beginOidc(dependencies, ctx, application, options)
+        : await beginSaml(dependencies, ctx, application, options),
+    );
+  });
+}
+
+/** Returns the URL of the authorization request. */
+function beginOidc(
+  { frame, issuer, tickets }: TestSignInDependencies,
+  ctx: Context,
+  application: OidcApplication,
+  options: TestOptions,
+): string {
+  const { ticket, parameters } = authorizationRequest(application, options);
+  tickets.give(ctx, { ...ticket, userId: frame.account(ctx).id, sent: JSON.stringify(parameters) });
+  return `${issuer}/authorize?${new URLSearchParams(parameters)}`;
+}
+
+/** Returns the URL that the sign-in begins at. */
+function beginSaml(
+  { testSp, samlTestSignIn }: TestSignInDependencies,
+  ctx: Context,
+  application: Application,
+  options: TestOptions,
+): Promise<string> {
+  const samlOptions = {
+    forceAuthn: options.again === 'on',
+    isUnsolicited: options.unsolicited === 'on',
+    ...(options.acr && { acr: options.acr }),
+  };
+  return application.clientId === testSp.entityId
+    ? testSp.begin(ctx, application, samlOptions)
+    : samlTestSignIn.begin(ctx, application.clientId, samlOptions);
+}
+
+function isBuiltIn({ clientId }: Application, testSp: TestSignInDependencies['testSp']): boolean {
+  return clientId === TEST_CLIENT_ID || clientId === testSp.entityId;
+}
+
+function show(frame: Frame, ctx: Context, application: Application, lead: PageText, blocks: Block[]): void {
+  frame.show(ctx, {
+    title: t('console.test-bench.result.title', { application: application.name }),
+    lead,
+    back: { href: `/admin/applications/${application.id}`, label: application.name },
+    actions: [{ label: t('console.test-bench.again'), href: `/admin/test/${application.id}`, look: 'primary' }],
+    blocks,
+  });
+}
+
+/** The parameters of an authorization request, and what has to be remembered of it. Throws conflict. */
+function authorizationRequest({ id, metadata, clientId }: OidcApplication, { scope, acr, again }: TestOptions) {
+  const [redirectUri] = metadata.redirect_uris;
+  if (!redirectUri) throw conflict('conflict', { message: t('console.test-bench.no-sign-in') });
+  if (metadata.require_pushed_authorization_requests || metadata.require_signed_request_object) {
+    throw conflict('conflict', {
+      message: t('console.test-bench.must-push'),
+    });
+  }
+  const [state, nonce, verifier] = [randomToken(), randomToken(), randomToken(limits.pkceVerifier.bytes)];
+  const parameters = {
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    // The built-in application has its redirect URI here, so it gets the standard response mode.
+    ...(clientId !== TEST_CLIENT_ID && { response_mode: TEST_MODE }),
+    scope,
+    state,
+    nonce,
+    code_challenge: sha256(verifier),
+    code_challenge_method: 'S256',
+    ...(acr && { acr_values: acr }),
+    ...(again && { prompt: 'login' }),
+  };
+  return { parameters, ticket: { applicationId: id, clientId, redirectUri, state, nonce, verifier } };
+}
+
+/** In sight for a test application, which is there to try them; else closed. */
+function optionsOf(application: Application, isInSight: boolean): { fields: Field[]; sections?: FormSection[] } {
+  const fields = fieldsFor(application);
+  return isInSight
+    ? { fields }
+    : {
+        fields: [],
+        sections: [
+          {
+            title: t('console.test-bench.options'),
+            isAdvanced: true,
+            summary: t('console.test-bench.options.usual'),
+            fields,
+          },
+        ],
+      };
+}
+
+function fieldsFor({ protocol, clientId }: Application): Field[] {
+  const acr: Field = {
+    name: 'acr',
+    label: t('console.test-bench.field.acr'),
+    type: 'select',
+    value: '',
+    options: ACR_OPTIONS,
+  };
+  return protocol === 'oidc'
+    ? [
+        {
+          name: 'scope',
+          label: t('console.test-bench.field.scopes'),
+          hint: t('console.test-bench.field.scopes.hint'),
+          value: clientId === TEST_CLIENT_ID ? `${SCOPE} offline_access` : SCOPE,
+        },
+        acr,
+        { name: 'again', label: t('console.test-bench.field.again-oidc'), type: 'checkbox' },
+      ]
+    : [
+        acr,
+        { name: 'again', label: t('console.test-bench.field.again-saml'), type: 'checkbox' },
+        { name: 'unsolicited', label: t('console.test-bench.field.unsolicited'), type: 'checkbox' },
+      ];
+}
+
+/**
+ * @param claims of the ID token and UserInfo
+ * @returns the sentence of the page, and its blocks
+ */
+function claimsSummary(
+  application: Application,
+  claims: Readonly<Record<string, unknown>>,
+): { lead: PageText; blocks: Block[] } {
+  const product = productOf(application);
+  const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : undefined);
+  const roles = Array.isArray(claims.roles) ? claims.roles.map(String) : [];
+  const emailVerified = claims.email_verified === true;
+  const person = { email: text('email') ?? null, emailVerified, roles, missingScopes: missingScopes(application) };
+  const verdicts = product ? demandVerdicts(product, person) : [];
+  const isEmailMissing = verdicts.some(({ demand, state }) => demand === 'address' && state !== 'met');
+  const roleDescription = (product && roleThere(product, roles)?.description) ?? product?.withoutRoles;
+  const none: Cell = { text: t('console.test-bench.none'), tone: isEmailMissing ? 'bad' : 'plain' };
+  const rows: { label: PageText; value: Cell }[] = [
+    { label: t('console.test-bench.username'), value: text('preferred_username') ?? t('console.test-bench.none') },
+    { label: t('console.test-bench.name'), value: text('name') ?? t('console.test-bench.none') },
+    { label: t('console.test-bench.email'), value: text('email') ?? none },
+    {
+      label: t('console.test-bench.roles'),
+      value: roles.length > 0 ? roles.join(', ') : t('console.test-bench.no-roles'),
+    },
+    ...(product && roleDescription
+      ? [{ label: t('console.test-bench.role-in', { product: product.title }), value: roleDescription }]
+      : []),
+  ];
+  const facts: Block = { kind: 'facts', title: t('console.test-bench.about-you'), rows };
+  return { lead: demandsLead(product, verdicts), blocks: [...demandsBlocks(application, product, verdicts), facts] };
+}
+
+/** What the product would make of the sign-in. */
+function demandsLead(product: ProductPreset | undefined, verdicts: readonly DemandVerdict[]): PageText {
+  const isRejected = verdicts.some(({ state }) => state === 'rejected');
+  if (!product || !isRejected) return t('console.test-bench.works.would-receive');
+  return t('console.test-bench.would-reject', { product: product.title });
+}
+
+/** A warning for each demand of the product that the person does not meet. */
+function demandsBlocks(
+  { metadata }: Application,
+  product: ProductPreset | undefined,
+  verdicts: readonly DemandVerdict[],
+): Block[] {
+  if (!product) return [];
+  const values = { product: product.title, roles: oneOf(rolesThatCount(product, metadata)) };
+  return verdicts.flatMap(({ demand, state, scope }): Block[] => {
+    if (state === 'met') return [];
+    if (scope) return [warning(t('console.test-bench.scope-missing', { ...values, scope, end: state }))];
+    if (demand === 'address') return [warning(t('console.test-bench.email-missing', values))];
+    if (demand === 'verified') return [warning(t('console.test-bench.email-unverified', values))];
+    if (state === 'other-roles') return [warning(t('console.test-bench.other-roles', values))];
+    return [
+      warning(t('console.test-bench.role-missing', { ...values, end: state === 'rejected' ? 'rejected' : 'none' })),
+    ];
+  });
+}
+
+const warning = (text: PageText): Block => ({ kind: 'text', tone: 'warning', text });

@@ -1,0 +1,246 @@
+// The built-in test service provider: writes requests and validates responses as any other service provider would. It knows
+// this server by its published certificates only, and signs with a key of its own.
+import type { KeyObject } from 'node:crypto';
+import type { Clock } from '../base/platform/clock.ts';
+import { acrLevel } from '../people/mfa/acr.ts';
+import { decodePost, decodeRedirect } from '../protocols/saml/messages/decode.ts';
+import { redirectUrl } from '../protocols/saml/messages/encode.ts';
+import { newMessageId } from '../protocols/saml/messages/message-id.ts';
+import { authenticateMessage, openMessage } from '../protocols/saml/messages/open-message.ts';
+import { readLogoutRequest } from '../protocols/saml/messages/read-logout.ts';
+import { logoutRequest, logoutResponse } from '../protocols/saml/messages/write-logout.ts';
+import { verifyEnveloped } from '../protocols/saml/xml/enveloped-signature.ts';
+import { bindings, contextClasses, statusCodes } from '../protocols/saml/xml/names.ts';
+import { parseXml } from '../protocols/saml/xml/parse.ts';
+import { childOf } from '../protocols/saml/xml/read.ts';
+import { validateWellFormed } from '../protocols/saml/xml/schema.ts';
+import { canonical, element, samlTime, wireFormat, type XmlElement } from '../protocols/saml/xml/write.ts';
+import {
+  assertionChecks,
+  type Check,
+  checkedSignature,
+  headChecks,
+  type SpSession,
+  sessionOf,
+} from './test-sp-checks.ts';
+import { testSpKey } from './test-sp-credential.ts';
+
+/** A message to send: its text, and the URL with the signed message. */
+export interface OutgoingMessage {
+  id: string;
+  xml: string;
+  url: string;
+}
+
+export interface ReceivedMessage {
+  xml: string;
+  checks: Check[];
+  relayState: string | undefined;
+  /** After a valid sign-in. */
+  session?: SpSession | undefined;
+}
+
+export interface TestSpDependencies {
+  issuer: string;
+  /** Also the prefix of its endpoints. */
+  entityId: string;
+  now: Clock;
+  skewSeconds(): number;
+  /** The public keys in the metadata of this server. */
+  publishedKeys(): readonly KeyObject[];
+  /** The result of `newTestSpCredential`, the same for all instances. */
+  credential(): Promise<string>;
+}
+
+export type TestSp = ReturnType<typeof createTestSp>;
+
+/** Writes and checks SAML messages; holds no session and no HTTP. */
+export function createTestSp(dependencies: TestSpDependencies) {
+  const provider: ServiceProvider = {
+    ...dependencies,
+    acsUrl: `${dependencies.entityId}/acs`,
+    sloUrl: `${dependencies.entityId}/slo`,
+    key: testSpKey(dependencies.credential),
+  };
+  return {
+    entityId: dependencies.entityId,
+    ...createSender(provider),
+    ...createReceiver(provider),
+    answerLogout: (query: string) => answerLogout(provider, query),
+  };
+}
+
+interface ServiceProvider extends TestSpDependencies {
+  acsUrl: string;
+  sloUrl: string;
+  key: ReturnType<typeof testSpKey>;
+}
+
+/** Its registration, and the requests that it sends. */
+function createSender(provider: ServiceProvider) {
+  const { issuer, entityId, acsUrl, sloUrl, now, key } = provider;
+  return {
+    /** Its registration. */
+    async declaration() {
+      const { certificate } = await key();
+      return {
+        name: 'Test service provider',
+        entity_id: entityId,
+        acs_url: acsUrl,
+        slo_url: sloUrl,
+        certificates: [{ use: 'signing', pem: certificate }],
+        require_signed_requests: true,
+        sign: 'response',
+        idp_initiated: true,
+        consent: 'implicit',
+        attributes: { email: 'email', displayName: 'name', roles: 'roles' },
+      };
+    },
+
+    authnRequest(options: { forceAuthn: boolean; acr?: string }, relayState: string): Promise<OutgoingMessage> {
+      return outgoing(provider, authnRequest(provider, options), `${issuer}/saml/sso`, relayState);
+    },
+
+    logoutRequest({ nameId, sessionIndex }: SpSession, relayState: string): Promise<OutgoingMessage> {
+      const destination = `${issuer}/saml/slo`;
+      const { value, format, nameQualifier, spNameQualifier } = nameId;
+      const qualifiers = { ...(nameQualifier && { nameQualifier }), ...(spNameQualifier && { spNameQualifier }) };
+      const message = logoutRequest({
+        id: newMessageId(),
+        issuer: entityId,
+        destination,
+        now: now(),
+        reason: 'user',
+        nameId: { value, format, ...qualifiers },
+        sessionIndexes: [sessionIndex],
+      });
+      return outgoing(provider, message, destination, relayState);
+    },
+  };
+}
+
+/** The responses that it receives. */
+function createReceiver(provider: ServiceProvider) {
+  const { issuer, entityId, acsUrl, sloUrl, now } = provider;
+  const identityProvider = `${issuer}/saml/metadata`;
+  return {
+    /** Reads and checks a Response that was posted to the ACS. Throws SamlError where there is none. */
+    async response(
+      body: string,
+      requestIdOf: (relayState: string | undefined) => string | undefined,
+    ): Promise<ReceivedMessage> {
+      const { xml, relayState } = decodePost(body);
+      const { checks: signed, root } = await checkedSignature(
+        async () => parseXml(await verifyEnveloped(parseXml(xml), sender(provider))).root,
+        xml,
+      );
+      const head = headChecks(root, {
+        issuer: identityProvider,
+        destination: acsUrl,
+        inResponseTo: requestIdOf(relayState),
+      });
+      const isSuccess = head.at(-1)?.passed;
+      const assertion = childOf(root, 'saml:Assertion');
+      const checks = [
+        ...signed,
+        ...head,
+        ...(isSuccess ? assertionChecks(assertion, { audience: entityId, recipient: acsUrl, now: now() }) : []),
+      ];
+      const isGood = checks.every(({ passed }) => passed);
+      return { xml, checks, relayState, session: isGood && assertion ? sessionOf(assertion) : undefined };
+    },
+
+    /** Reads and checks the LogoutResponse in the query of a redirect. */
+    async logoutResponse(query: string, requestIdOf: (relayState: string | undefined) => string | undefined) {
+      const decoded = await decodeRedirect(query);
+      const { xml, relayState } = decoded;
+      const opened = openMessage(decoded, ['LogoutResponse'], validateWellFormed);
+      const { checks: signed, root } = await checkedSignature(
+        async () => (await authenticateMessage(opened, sender(provider))).root,
+        xml,
+      );
+      const checks = [
+        ...signed,
+        ...headChecks(root, {
+          issuer: identityProvider,
+          destination: sloUrl,
+          inResponseTo: requestIdOf(relayState) ?? '',
+        }),
+      ];
+      return { xml, checks, relayState } satisfies ReceivedMessage;
+    },
+  };
+}
+
+/** Answers a LogoutRequest of this server; there is no session to end. Returns the URL to redirect to. */
+async function answerLogout(provider: ServiceProvider, query: string): Promise<string> {
+  const { issuer, entityId, sloUrl, now, skewSeconds, key } = provider;
+  const decoded = await decodeRedirect(query);
+  const opened = openMessage(decoded, ['LogoutRequest'], validateWellFormed);
+  const expectation = {
+    entityId: `${issuer}/saml/metadata`,
+    endpoint: sloUrl,
+    now: now(),
+    skewSeconds: skewSeconds(),
+  };
+  const request = readLogoutRequest(await authenticateMessage(opened, sender(provider)), expectation);
+  const destination = `${issuer}/saml/slo`;
+  const message = logoutResponse({
+    id: newMessageId(),
+    issuer: entityId,
+    destination,
+    now: now(),
+    inResponseTo: request.id,
+    status: { code: statusCodes.Success },
+  });
+  const { relayState } = decoded;
+  const target = { location: destination, parameter: 'SAMLResponse' as const, message, relayState };
+  return redirectUrl(target, (await key()).signer);
+}
+
+/** SAML Core 3.4.1; `acr` becomes a RequestedAuthnContext. */
+function authnRequest(
+  { issuer, entityId, acsUrl, now }: ServiceProvider,
+  options: { forceAuthn: boolean; acr?: string },
+) {
+  const contextClass = Object.values(contextClasses)[acrLevel(options.acr) - 1];
+  return element(
+    'samlp:AuthnRequest',
+    {
+      AssertionConsumerServiceURL: acsUrl,
+      Destination: `${issuer}/saml/sso`,
+      ForceAuthn: options.forceAuthn ? 'true' : undefined,
+      ID: newMessageId(),
+      IssueInstant: samlTime(now()),
+      ProtocolBinding: bindings.post,
+      Version: '2.0',
+    },
+    element('saml:Issuer', {}, entityId),
+    contextClass &&
+      element(
+        'samlp:RequestedAuthnContext',
+        { Comparison: 'minimum' },
+        element('saml:AuthnContextClassRef', {}, contextClass),
+      ),
+  );
+}
+
+/** Signs a request for the redirect binding (SAML Bindings 3.4). */
+async function outgoing(
+  { key }: ServiceProvider,
+  message: XmlElement,
+  location: string,
+  relayState: string,
+): Promise<OutgoingMessage> {
+  const target = { location, parameter: 'SAMLRequest' as const, message, relayState };
+  return {
+    id: message.attributes.ID ?? '',
+    xml: wireFormat(canonical(message)),
+    url: redirectUrl(target, (await key()).signer),
+  };
+}
+
+/** What a message of this server must be signed with. */
+function sender({ publishedKeys }: ServiceProvider) {
+  return { signingKeys: publishedKeys(), allowSha1: false, requireSigned: true };
+}
