@@ -71,10 +71,10 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
 
 /** The pages to measure, by name. */
 export async function pagesOf({ db }: Database): Promise<Record<string, string>> {
-  const [oldest] = await db.user.findMany({ where: { id: 'sub-9' }, select: { createdAt: true } });
+  const [oldest] = await db.asStored.user.findMany({ where: { id: 'sub-9' }, select: { createdAt: true } });
   const early = oldest?.createdAt.getTime();
   const after = (key: string, id: string) => Buffer.from(JSON.stringify([key, id])).toString('base64url');
-  const found = await db.application.findFirst({ where: { clientId: client.id }, select: { id: true } });
+  const found = await db.asStored.application.findFirst({ where: { clientId: client.id }, select: { id: true } });
   const role = await db.role.findFirst({ where: { name: 'many' }, select: { id: true } });
   const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
   const aClient = encodeURIComponent('https://oidc-5.example.com/');

@@ -56,22 +56,22 @@ export async function fillTables({ db }: Database): Promise<void> {
     usernameKey: `user${n}`,
     emailKey: `user${n}@example.org`,
   });
-  await inPieces(numbered(user), (data) => db.user.createMany({ data }));
+  await inPieces(numbered(user), (data) => db.asStored.user.createMany({ data }));
   await db.role.createMany({ data: ['a', 'b'].map((id) => ({ id, name: id })) });
   await db.permission.createMany({ data: ['x', 'y', 'z'].map((id) => ({ id, resource: 'r', action: id })) });
   await db.rolePermission.createMany({
     data: ['a', 'b'].flatMap((roleId) => ['x', 'y', 'z'].map((permissionId) => ({ roleId, permissionId }))),
   });
   await inPieces(numbered((n) => ['a', 'b'].map((roleId) => ({ userId: `u${n}`, roleId }))).flat(), (data) =>
-    db.userRole.createMany({ data }),
+    db.asStored.userRole.createMany({ data }),
   );
   await inPieces(
     numbered((n) => ({ userId: `u${n}`, hash: 'h'.repeat(97), mustChange: false, long: true, changedAt: past })),
-    (data) => db.passwordCredential.createMany({ data }),
+    (data) => db.asStored.passwordCredential.createMany({ data }),
   );
   await inPieces(
     numbered((n) => ({ id: `b${n}`, userId: `u${n}`, tokenHash: `h${n}`, expiresAt: later })),
-    (data) => db.knownBrowser.createMany({ data }),
+    (data) => db.asStored.knownBrowser.createMany({ data }),
   );
   const artifact = (model: string) => (n: number) => ({
     id: `${model}${n}`,
@@ -86,7 +86,7 @@ export async function fillTables({ db }: Database): Promise<void> {
   for (const model of ['AccessToken', 'Session', 'AuthorizationCode', 'Interaction'])
     await inPieces(numbered(artifact(model)), (data) => db.oidcArtifact.createMany({ data }));
   for (const protocol of ['oidc', 'saml'])
-    await db.application.createMany({
+    await db.asStored.application.createMany({
       data: Array.from({ length: 20 }, (_, n) => ({
         id: `${protocol}${n}`,
         clientId: `${protocol}${n}`,
@@ -95,7 +95,7 @@ export async function fillTables({ db }: Database): Promise<void> {
         metadata: payload,
       })),
     });
-  await db.clientSecret.createMany({
+  await db.asStored.clientSecret.createMany({
     data: Array.from({ length: 20 }, (_, n) => ({ id: `s${n}`, applicationId: `oidc${n}`, secretHash: 'h' })),
   });
   await inPieces(
@@ -120,7 +120,7 @@ export async function fillTables({ db }: Database): Promise<void> {
       dataSealed: payload,
       expiresAt: later,
     })),
-    (data) => db.upstreamSession.createMany({ data }),
+    (data) => db.asStored.upstreamSession.createMany({ data }),
   );
   await inPieces(
     numbered((n) => ({ applicationId: 'oidc1', userId: `u${n}`, firstUsedAt: past })),
@@ -128,7 +128,7 @@ export async function fillTables({ db }: Database): Promise<void> {
   );
   await inPieces(
     numbered((n) => ({ uid: `a${n}`, userId: `u${n}`, factors: '[]', data: '{}', expiresAt: later })),
-    (data) => db.signInAttempt.createMany({ data }),
+    (data) => db.asStored.signInAttempt.createMany({ data }),
   );
   await inPieces(
     numbered((n) => ({ key: `k${n}`, points: 1, expiresAt: BigInt(later.getTime()) })),
@@ -136,11 +136,11 @@ export async function fillTables({ db }: Database): Promise<void> {
   );
   await inPieces(
     numbered((n) => ({ id: `q${n}`, applicationId: 'saml1', browserHash: 'b', data: payload, expiresAt: later })),
-    (data) => db.samlRequest.createMany({ data }),
+    (data) => db.asStored.samlRequest.createMany({ data }),
   );
   await inPieces(
     numbered((n) => ({ id: `n${n}`, userId: `u${n}`, applicationId: 'saml1', value: `v${n}` })),
-    (data) => db.samlNameId.createMany({ data }),
+    (data) => db.asStored.samlNameId.createMany({ data }),
   );
   await inPieces(
     numbered(() => ({ type: 'sign-in.completed', outcome: 'success', at: past })),
@@ -314,7 +314,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       query,
       (turn) => [`oidc${turn % 20}`],
       (turn) =>
-        db.application.findUnique({
+        db.asStored.application.findUnique({
           where: { clientId: `oidc${turn % 20}` },
           include: { secrets: { orderBy: { createdAt: 'desc' } } },
         }),
@@ -323,7 +323,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       accounts.byId,
       query,
       (turn) => [`u${one(turn)}`],
-      (turn) => db.user.findUnique({ where: { id: `u${one(turn)}` }, include: withRoles }),
+      (turn) => db.asStored.user.findUnique({ where: { id: `u${one(turn)}` }, include: withRoles }),
     ),
     compare(
       accounts.byLogin,
@@ -331,21 +331,24 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       (turn) => [`user${one(turn)}`, `user${one(turn)}`],
       (turn) => {
         const key = `user${one(turn)}`;
-        return db.user.findFirst({ where: { OR: [{ usernameKey: key }, { emailKey: key }] }, include: withRoles });
+        return db.asStored.user.findFirst({
+          where: { OR: [{ usernameKey: key }, { emailKey: key }] },
+          include: withRoles,
+        });
       },
     ),
     compare(
       passwords.find,
       query,
       (turn) => [`u${one(turn)}`],
-      (turn) => db.passwordCredential.findUnique({ where: { userId: `u${one(turn)}` } }),
+      (turn) => db.asStored.passwordCredential.findUnique({ where: { userId: `u${one(turn)}` } }),
     ),
     compare(
       factors.of,
       query,
       (turn) => Array<string>(6).fill(`u${one(turn)}`),
       (turn) =>
-        db.user.findUnique({
+        db.asStored.user.findUnique({
           where: { id: `u${one(turn)}` },
           select: {
             totp: { select: { confirmedAt: true } },
@@ -360,7 +363,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       query,
       (turn) => browserHashes(turn),
       (turn) =>
-        db.knownBrowser.findMany({
+        db.asStored.knownBrowser.findMany({
           where: { tokenHash: { in: browserHashes(turn) } },
           select: { id: true, tokenHash: true, trustedUntil: true, expiresAt: true, mac: true },
         }),
@@ -476,7 +479,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       execute,
       (turn) => [`new${turn}`, '.', 'c', 'u1', 's', 'sid', 'h', payload, MAC, past, later],
       (turn) =>
-        db.upstreamSession.create({
+        db.asStored.upstreamSession.create({
           data: {
             id: `made${turn}`,
             sessionUid: '.',
@@ -496,14 +499,14 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       upstreamSessions.find,
       query,
       (turn) => [`us${one(turn)}`],
-      (turn) => db.upstreamSession.findUnique({ where: { id: `us${one(turn)}` } }),
+      (turn) => db.asStored.upstreamSession.findUnique({ where: { id: `us${one(turn)}` } }),
     ),
     compare(
       upstreamSessions.attach,
       execute,
       (turn) => ['uid', later, MAC, `us${one(turn)}`],
       (turn) =>
-        db.upstreamSession.update({
+        db.asStored.upstreamSession.update({
           where: { id: `us${one(turn)}` },
           data: { sessionUid: 'uid', expiresAt: later, mac: MAC },
         }),
@@ -518,7 +521,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       attempts.find,
       query,
       (turn) => [`a${one(turn)}`],
-      (turn) => db.signInAttempt.findUnique({ where: { uid: `a${one(turn)}` } }),
+      (turn) => db.asStored.signInAttempt.findUnique({ where: { uid: `a${one(turn)}` } }),
     ),
     compare(
       attempts.save,
@@ -527,7 +530,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       (turn) => {
         const uid = `a${one(turn)}`;
         const row = { userId: 'u1', factors: '[]', data: '{}', expiresAt: later, mac: MAC };
-        return db.signInAttempt.upsert({
+        return db.asStored.signInAttempt.upsert({
           where: { uid },
           create: { uid, ...row },
           update: row,
@@ -593,7 +596,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       query,
       (turn) => [`saml${turn % 20}`],
       (turn) =>
-        db.application.findFirst({
+        db.asStored.application.findFirst({
           where: { clientId: `saml${turn % 20}`, protocol: 'saml', enabled: true },
           select: { id: true, name: true, updatedAt: true },
         }),
@@ -609,7 +612,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       execute,
       (turn) => [`nq${turn}`, 'saml1', `_${turn}`, 'b', payload, later, MAC],
       (turn) =>
-        db.samlRequest.create({
+        db.asStored.samlRequest.create({
           data: {
             id: `nq${turn}`,
             applicationId: 'saml1',
@@ -627,7 +630,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       query,
       (turn) => [`q${one(turn)}`, 'saml1', 'b', past],
       (turn) =>
-        db.samlRequest.findFirst({
+        db.asStored.samlRequest.findFirst({
           where: {
             id: `q${one(turn)}`,
             applicationId: 'saml1',
@@ -643,7 +646,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       query,
       (turn) => [past, `q${one(turn)}`, 'saml1', 'b', past],
       (turn) =>
-        db.samlRequest.updateManyAndReturn({
+        db.asStored.samlRequest.updateManyAndReturn({
           where: {
             id: `q${one(turn)}`,
             applicationId: 'saml1',
@@ -660,7 +663,7 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       query,
       (turn) => [`u${one(turn)}`, 'saml1'],
       (turn) =>
-        db.samlNameId.findUnique({
+        db.asStored.samlNameId.findUnique({
           where: { userId_applicationId: { userId: `u${one(turn)}`, applicationId: 'saml1' } },
           select: { value: true, mac: true },
         }),

@@ -64,11 +64,11 @@ async function namesIn(db: Db, events: readonly AuditEntry[]): Promise<Map<strin
   const mentions = mentionsIn(events);
   const idsOf = (type: Mention['type']) => [...new Set(mentions.flatMap((one) => (one.type === type ? [one.id] : [])))];
   const [applications, connections] = await Promise.all([
-    db.application.findMany({
+    db.asStored.application.findMany({
       where: { clientId: { in: idsOf('application') } },
       select: { clientId: true, name: true },
     }),
-    db.connection.findMany({ where: { id: { in: idsOf('connection') } }, select: { id: true, name: true } }),
+    db.asStored.connection.findMany({ where: { id: { in: idsOf('connection') } }, select: { id: true, name: true } }),
   ]);
   return new Map([
     ...applications.map(({ clientId, name }) => [clientId, name] as const),

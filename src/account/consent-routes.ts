@@ -81,7 +81,7 @@ async function allowedApplications(
     ({ clientId }) => !consented.some((consent) => consent.clientId === clientId),
   );
   // The own pages are no row, and a SAML service provider gets no tokens.
-  const rows = await db.application.findMany({
+  const rows = await db.asStored.application.findMany({
     where: { clientId: { in: grants.map(({ clientId }) => clientId) }, protocol: 'oidc' },
     select: { id: true, clientId: true, name: true },
   });

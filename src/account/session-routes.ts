@@ -69,7 +69,7 @@ async function applicationNames(
   { db, titleOf }: SessionRoutesDependencies,
   clientIds: string[],
 ): Promise<Map<string, PageText>> {
-  const rows = await db.application.findMany({ where: { clientId: { in: [...new Set(clientIds)] } } });
+  const rows = await db.asStored.application.findMany({ where: { clientId: { in: [...new Set(clientIds)] } } });
   return new Map(rows.map((row) => [row.clientId, row.protocol === 'saml' ? titleOf(row) : row.name]));
 }
 

@@ -157,7 +157,7 @@ function setEnabled(
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
     const { clientId } = await changeableApplication(context, id, source, tx);
-    const row = await tx.application.findUniqueOrThrow({ where: { id } });
+    const row = await tx.asStored.application.findUniqueOrThrow({ where: { id } });
     if (row.enabled === enabled) return;
     const mac = applicationMac({ ...row, enabled }, context.protectedRows);
     const data = { enabled, mac, updatedAt: context.now() };

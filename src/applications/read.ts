@@ -48,14 +48,14 @@ export async function findApplication(
   protectedRows: ProtectedRows,
 ): Promise<Application | undefined> {
   const roles = { include: { role: { select: { name: true } } } } as const;
-  const row = await tx.application.findUnique({ where: { clientId }, include: { roles } });
+  const row = await tx.asStored.application.findUnique({ where: { clientId }, include: { roles } });
   if (!row || !isGenuineApplication(row, protectedRows)) return undefined;
   return fromRow({ ...row, roles: row.roles.filter((access) => isGenuineAccess(access, protectedRows)) });
 }
 
 /** By the id of the row; throws not_found (404). */
 export async function getApplication(id: string, tx: Tx): Promise<Application> {
-  const row = await tx.application.findUnique({ where: { id }, include: withRoles });
+  const row = await tx.asStored.application.findUnique({ where: { id }, include: withRoles });
   if (!row) throw notFound({ detail: { applicationId: id } });
   return fromRow(row);
 }
@@ -88,10 +88,10 @@ export async function readableApplications(
 }
 
 async function allRows(tx: Tx) {
-  const ids = await tx.application.findMany({ select: { id: true }, orderBy: { clientId: 'asc' } });
+  const ids = await tx.asStored.application.findMany({ select: { id: true }, orderBy: { clientId: 'asc' } });
   const roles = { include: { role: { select: { name: true } } } } as const;
   return inChunks(ids, (piece) =>
-    tx.application.findMany({
+    tx.asStored.application.findMany({
       where: { id: { in: piece.map(({ id }) => id) } },
       include: { roles },
       orderBy: { clientId: 'asc' },
@@ -126,7 +126,7 @@ export async function applicationsOpenTo(
   { identifiers, limit }: OpenTo,
 ): Promise<Application[]> {
   const listed = identifiers ? { clientId: { in: identifiers.filter(isStorable) } } : {};
-  const rows = await db.application.findMany({
+  const rows = await db.asStored.application.findMany({
     where: { AND: [accessDecisionFilter(account), listed] },
     include: withRoles,
     orderBy: [{ name: 'asc' }, { id: 'asc' }],
@@ -161,7 +161,7 @@ export async function countByProtocol(db: Db, query: ListApplications): Promise<
 }
 
 async function byIds(db: Db, ids: readonly string[]): Promise<Application[]> {
-  const rows = await db.application.findMany({ where: { id: { in: [...ids] } }, include: withRoles });
+  const rows = await db.asStored.application.findMany({ where: { id: { in: [...ids] } }, include: withRoles });
   return ids.flatMap((one) => rows.filter((row) => row.id === one).map(fromRow));
 }
 

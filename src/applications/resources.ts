@@ -47,13 +47,13 @@ export interface ResourcesDependencies {
 export function createResources(dependencies: ResourcesDependencies) {
   const { db, audit, now, protectedRows, isReserved, signingAlgorithms } = dependencies;
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
-    const row = await tx.resource.findUnique({ where: { identifier } });
+    const row = await tx.asStored.resource.findUnique({ where: { identifier } });
     if (!row) throw notFound({ message: t('console.applications.problem.no-api') });
     return resourceOf(row);
   }
 
   async function getChangeable(identifier: string, tx: Tx): Promise<Resource> {
-    const row = await tx.resource.findUnique({ where: { identifier } });
+    const row = await tx.asStored.resource.findUnique({ where: { identifier } });
     if (!row) return get(identifier, tx);
     if (!isGenuineResource(row, protectedRows)) throw conflict('changed_outside');
     if (row.source === 'file') throw forbidden('owned_by_file');
@@ -65,7 +65,7 @@ export function createResources(dependencies: ResourcesDependencies) {
     /** The algorithms that an API may have. */
     signingAlgs: signingAlgorithms,
     list: async (tx: Tx = db): Promise<Resource[]> =>
-      (await tx.resource.findMany({ orderBy: { identifier: 'asc' } })).map(resourceOf),
+      (await tx.asStored.resource.findMany({ orderBy: { identifier: 'asc' } })).map(resourceOf),
 
     create: (
       { identifier, scopes, scopePermissions, signingAlg }: Omit<Resource, 'source'>,

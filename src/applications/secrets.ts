@@ -53,7 +53,7 @@ export function createSecrets(dependencies: SecretsDependencies) {
   return {
     /** The unexpired secrets of an application, newest first. */
     async listUnexpired(applicationId: string, tx: Tx): Promise<UnexpiredSecret[]> {
-      const rows = await tx.clientSecret.findMany({
+      const rows = await tx.asStored.clientSecret.findMany({
         where: { applicationId },
         orderBy: { createdAt: 'desc' },
         include: { use: true },
@@ -129,7 +129,7 @@ async function endWithin(
   const { now, protectedRows } = dependencies;
   const end = new Date(now().getTime() + seconds * 1000);
   const where = { applicationId, OR: [{ expiresAt: null }, { expiresAt: { gt: end } }] };
-  for (const row of await tx.clientSecret.findMany({ where })) {
+  for (const row of await tx.asStored.clientSecret.findMany({ where })) {
     if (isGenuineSecret(row, protectedRows)) await updateSecret(dependencies, { ...row, expiresAt: end }, tx);
   }
   await tx.clientSecret.deleteMany({ where: { applicationId, expiresAt: { lte: now() } } });

@@ -32,7 +32,7 @@ export function createStartPages({
   protectedRows: ProtectedRows;
 }) {
   return async function startOf(clientId: string): Promise<StartPage | undefined> {
-    const row = await db.application.findFirst({ where: { clientId, enabled: true } });
+    const row = await db.asStored.application.findFirst({ where: { clientId, enabled: true } });
     const url = row && isGenuineApplication(row, protectedRows) && startUrl(clientId, registrationOf(row), issuer);
     return url ? { name: row.name, url } : undefined;
   };

@@ -147,7 +147,7 @@ async function existingRoles(names: readonly string[], tx: Tx): Promise<string[]
 /** Users know an application by its name, so no client registers itself under one that looks like another's or the server's. */
 async function assertOwnName(name: string, tx: Tx): Promise<void> {
   const where = { source: { not: 'dynamic' } };
-  const rows = await tx.application.findMany({ where, select: { name: true }, distinct: ['name'] });
+  const rows = await tx.asStored.application.findMany({ where, select: { name: true }, distinct: ['name'] });
   const keyOf = (text: string) => nameKey(text.replace(/\p{Default_Ignorable_Code_Point}/gu, '')).replace(/\s+/gu, ' ');
   const keys = new Set(['Gatehouse', ...rows.map((row) => row.name)].map(keyOf));
   if (!keys.has(keyOf(name))) return;
@@ -183,7 +183,7 @@ export async function genuineApplication(
   tx: Tx,
 ): Promise<Application> {
   const application = await getApplication(id, tx);
-  const row = await tx.application.findUniqueOrThrow({ where: { id } });
+  const row = await tx.asStored.application.findUniqueOrThrow({ where: { id } });
   if (!isGenuineApplication(row, protectedRows)) throw conflict('changed_outside');
   return application;
 }

@@ -27,15 +27,15 @@ export async function stateOf(db: Db): Promise<string> {
         where: { key: { in: settingNames } },
         select: { key: true, value: true, source: true, mac: true },
       }),
-    () => db.resource.findMany(),
+    () => db.asStored.resource.findMany(),
     () => db.role.findMany(),
     () => db.permission.findMany(),
     () => db.rolePermission.findMany(),
-    () => db.application.findMany(),
-    () => db.applicationRole.findMany(),
-    () => db.clientSecret.findMany(),
-    () => db.connection.findMany(),
-    () => db.signUpCode.findMany(),
+    () => db.asStored.application.findMany(),
+    () => db.asStored.applicationRole.findMany(),
+    () => db.asStored.clientSecret.findMany(),
+    () => db.asStored.connection.findMany(),
+    () => db.asStored.signUpCode.findMany(),
   ];
   for (const read of tables) hash.update(textOf(await read())).update('\n\n');
   return hash.digest('base64url');
@@ -63,7 +63,7 @@ export async function rememberApplied(
   { fingerprint }: ConfigurationFile,
   state: string,
 ): Promise<void> {
-  const next = await db.clientSecret.findFirst({
+  const next = await db.asStored.clientSecret.findFirst({
     where: { expiresAt: { gt: now() } },
     orderBy: { expiresAt: 'asc' },
     select: { expiresAt: true },

@@ -59,7 +59,7 @@ export async function exportedConfiguration({
   brandImages,
 }: ExportDependencies): Promise<Record<string, unknown>> {
   const set = (await settings.list()).filter(({ source }) => source !== 'default');
-  const resources = (await db.resource.findMany({ orderBy: { identifier: 'asc' } })).filter((row) =>
+  const resources = (await db.asStored.resource.findMany({ orderBy: { identifier: 'asc' } })).filter((row) =>
     isGenuineResource(row, protectedRows),
   );
   const roles: Role[] = [];
@@ -156,13 +156,17 @@ async function connectionEntries(connections: Connections): Promise<Entry[]> {
 }
 
 async function userEntries(db: Db, protectedRows: ProtectedRows, known: ReadonlySet<string>): Promise<Entry[]> {
-  const ids = await db.user.findMany({ select: { id: true }, orderBy: { usernameKey: 'asc' } });
+  const ids = await db.asStored.user.findMany({ select: { id: true }, orderBy: { usernameKey: 'asc' } });
   const include = {
     roles: { where: { via: '' }, include: { role: { select: { name: true } } } },
     externalIdentities: { select: { connectionId: true, subject: true, userId: true, mac: true } },
   } as const;
   const rows = await inChunks(ids, (piece) =>
-    db.user.findMany({ where: { id: { in: piece.map(({ id }) => id) } }, include, orderBy: { usernameKey: 'asc' } }),
+    db.asStored.user.findMany({
+      where: { id: { in: piece.map(({ id }) => id) } },
+      include,
+      orderBy: { usernameKey: 'asc' },
+    }),
   );
   const genuine = rows.filter((row) => isGenuineUser(row, protectedRows));
   return genuine.map((row) => {

@@ -82,7 +82,7 @@ export function createDiagnostics(dependencies: DiagnosticsDependencies) {
 /** Of these APIs, those that are neither registered nor of this server. */
 async function missingApis(db: Db, issuer: string, identifiers: readonly string[]): Promise<string[]> {
   const where = { identifier: { in: [...identifiers] } };
-  const rows = await db.resource.findMany({ where, select: { identifier: true } });
+  const rows = await db.asStored.resource.findMany({ where, select: { identifier: true } });
   const existing = [...rows.map(({ identifier }) => identifier), ...Object.keys(ownResources(issuer))];
   return identifiers.filter((identifier) => !existing.includes(identifier));
 }

@@ -97,12 +97,12 @@ export async function lockedAccounts({
 async function endingSoon({ db, now, keyring }: WarningsDependencies): Promise<Warnings['ending']> {
   const soon = new Date(now().getTime() + SOON_DAYS * DAY_MS);
   const [secrets, providers] = await Promise.all([
-    db.clientSecret.findMany({
+    db.asStored.clientSecret.findMany({
       where: { expiresAt: { lte: soon, gt: now() } },
       select: { expiresAt: true, application: { select: { id: true, name: true } } },
       take: 50,
     }),
-    db.application.findMany({
+    db.asStored.application.findMany({
       where: { protocol: 'saml', enabled: true },
       select: { id: true, name: true, metadata: true },
       take: MAX_PROVIDERS,
@@ -148,7 +148,7 @@ async function healthOf({ db, now, keyring, settings, config }: WarningsDependen
   const keys = await keyring.list();
   const waitingMetadata = await db.samlMetadata.count({ where: { pendingXml: { not: null } } });
   // The text finds candidates; the parsed registration decides.
-  const candidates = await db.application.findMany({
+  const candidates = await db.asStored.application.findMany({
     where: { protocol: 'oidc', enabled: true, metadata: { contains: '"require_pkce":false' } },
     select: { metadata: true },
   });

@@ -42,7 +42,7 @@ const MAX_LABEL = 254;
 export function createExternalIdentities(dependencies: IdentitiesDependencies) {
   const { db, now, audit, protectedRows } = dependencies;
   const ofUsers: (userIds: readonly string[], tx?: Tx) => Promise<ExternalIdentity[]> = async (userIds, tx = db) => {
-    const rows = await tx.externalIdentity.findMany({
+    const rows = await tx.asStored.externalIdentity.findMany({
       where: { userId: userIds.length === 1 ? userIds[0] : { in: [...userIds] } },
       orderBy: [{ linkedAt: 'asc' }, { id: 'asc' }],
     });
@@ -52,7 +52,7 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies) {
   return {
     /** The user of this subject; undefined for an unknown subject, and for a row that another program wrote. */
     async find(connectionId: string, subject: string, tx: Tx = db): Promise<ExternalIdentity | undefined> {
-      const row = await tx.externalIdentity.findUnique({
+      const row = await tx.asStored.externalIdentity.findUnique({
         where: { connectionId_subject: { connectionId, subject } },
       });
       return row && protectedRows.isGenuine('external_identities', row, row.mac) ? row : undefined;
@@ -83,7 +83,7 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies) {
     /** False when the user has no such identity. */
     unlink: (userId: string, id: string, by: Actor, outer?: Tx): Promise<boolean> =>
       withinTransaction(db, outer, async (tx) => {
-        const row = await tx.externalIdentity.findFirst({ where: { id, userId } });
+        const row = await tx.asStored.externalIdentity.findFirst({ where: { id, userId } });
         if (!row) return false;
         const { count } = await tx.externalIdentity.deleteMany({ where: { id, userId } });
         if (count === 0) return false;

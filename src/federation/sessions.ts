@@ -41,7 +41,11 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
     return row && isGenuine(row) ? row : undefined;
   };
   const latest = async (sessionUid: string, tx: Tx | Db = db): Promise<SessionRow | undefined> => {
-    const rows = await tx.upstreamSession.findMany({ where: { sessionUid }, orderBy: { createdAt: 'desc' }, take: 10 });
+    const rows = await tx.asStored.upstreamSession.findMany({
+      where: { sessionUid },
+      orderBy: { createdAt: 'desc' },
+      take: 10,
+    });
     return rows.find(isGenuine);
   };
 
@@ -97,7 +101,9 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
     /** The sessions of an OpenID Connect connection whose ID token has this `sid`, this `sub`, or both. */
     async named(connectionId: string, { sid, sub }: NamedSessions): Promise<UpstreamSession[]> {
       const where = sid === undefined ? { nameIdHash: sha256(sub) } : { sid };
-      const rows = await db.upstreamSession.findMany({ where: { connectionId, ...where, expiresAt: { gt: now() } } });
+      const rows = await db.asStored.upstreamSession.findMany({
+        where: { connectionId, ...where, expiresAt: { gt: now() } },
+      });
       const attached = rows.filter((row) => isGenuine(row) && row.sessionUid !== NOT_ATTACHED);
       // The columns only find rows; what is stored encrypted decides.
       return attached.map(toSession).filter(({ handle }) => {
@@ -108,7 +114,7 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
 
     /** The sessions of one connection under this value of a NameID. */
     async ofNameId(connectionId: string, nameIdValue: string): Promise<UpstreamSession[]> {
-      const rows = await db.upstreamSession.findMany({
+      const rows = await db.asStored.upstreamSession.findMany({
         where: { connectionId, nameIdHash: nameIdHash({ value: nameIdValue }), expiresAt: { gt: now() } },
       });
       return rows.filter((row) => isGenuine(row) && row.sessionUid !== NOT_ATTACHED).map(toSession);

@@ -22,7 +22,7 @@ afterAll(() => idp?.stop());
 /** A user with what an earlier version stored. */
 async function withStored(columns: { locale?: string; attributes?: string }) {
   const user = (await aUser(idp.services)).account;
-  await idp.services.db.user.update({ where: { id: user.id }, data: { ...columns, mac: '' } });
+  await idp.services.db.asStored.user.update({ where: { id: user.id }, data: { ...columns, mac: '' } });
   await signRows(idp.services);
   return user;
 }

@@ -112,11 +112,13 @@ describe('an API key', () => {
   it('is stored as a keyed hash, and listed with its end, its last characters and its last use', async () => {
     const { id, api_key: key } = await aKey(admin, ['gatehouse.audit:read'], { expires_in_days: 7 });
     const { db } = idp.services;
-    const stored = JSON.stringify(await db.apiKey.findMany({ where: { id } }));
+    const stored = JSON.stringify(await db.asStored.apiKey.findMany({ where: { id } }));
     for (const secret of [key, key.slice(14, 57)]) expect(stored).not.toContain(secret);
     await program(key).get('/audit');
     await program(key).get('/audit');
-    await expect.poll(async () => (await db.apiKey.findUnique({ where: { id } }))?.lastUsedAt).toBeInstanceOf(Date);
+    await expect
+      .poll(async () => (await db.asStored.apiKey.findUnique({ where: { id } }))?.lastUsedAt)
+      .toBeInstanceOf(Date);
     await expect
       .poll(() =>
         eventsOf(idOf(admin), 'api-key.used').then((all) => all.filter(({ data }) => data.keyId === id).length),
@@ -143,7 +145,7 @@ describe('an API key', () => {
 
     const expired = await aKey(admin, ['gatehouse.users:read']);
     const expiresAt = new Date(Date.now() - 1000);
-    await idp.services.db.apiKey.update({ where: { id: expired.id }, data: { expiresAt, mac: '' } });
+    await idp.services.db.asStored.apiKey.update({ where: { id: expired.id }, data: { expiresAt, mac: '' } });
     await signRows(idp.services);
     await expectRejected(expired.api_key, 'expired');
     const ended = (await admin.get('/api-keys?state=ended')).json<{ items: { id: string; state: string }[] }>().items;

@@ -26,7 +26,7 @@ describe('a change', () => {
     const { account } = await aUser(idp.services);
     const role = await idp.services.roles.create({ name: 'lost' });
     const client = await anApplication(idp);
-    await idp.services.db.resource.create({ data: { identifier: 'urn:lost', scopes: '["a"]' } });
+    await idp.services.db.asStored.resource.create({ data: { identifier: 'urn:lost', scopes: '["a"]' } });
     await signRows(idp.services);
     await admin.send('POST', '/connections', { id: 'lost', preset: 'github', name: 'Lost', client_id: 'x' });
     for (const [path, method, body] of [

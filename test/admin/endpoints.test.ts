@@ -205,7 +205,7 @@ describe('applications', () => {
       const waiting = { url, pendingXml, pendingSince: new Date() };
       const mac = idp.services.protectedRows.macOf('saml_metadata', { ...where, ...waiting });
       const data = { ...waiting, nextReadAt: new Date(), pendingKey: decision, mac };
-      await db.samlMetadata.upsert({ where, create: { ...where, ...data }, update: data });
+      await db.asStored.samlMetadata.upsert({ where, create: { ...where, ...data }, update: data });
       const path = `/applications/${applicationId}/metadata-change`;
       const { document } = await ok<{ document: string }>('GET', path);
       expect(await ok('POST', `${path}/${decision}`, { document })).toMatchObject({ name: 'By URL' });

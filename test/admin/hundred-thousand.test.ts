@@ -34,7 +34,7 @@ beforeAll(async () => {
     ${numbers} SELECT 'sub-' || n, 'user-' || n, 'user-' || n, 'user-' || n || '@example.com', 'user-' || n || '@example.com',
     ${oneOf(names)}, ${key}, ${oneOf(names.map(nameKey))}, ${oneOf(names.map(lastName))}, n % 1000 <> 0, ${at}, ${at} FROM n`);
   await db.$executeRawUnsafe(`INSERT INTO user_roles (user_id, role_id) SELECT id, 'r-many' FROM users`);
-  await db.userRole.createMany({
+  await db.asStored.userRole.createMany({
     data: Array.from({ length: 20 }, (_, index) => ({ userId: `sub-${index * 4999}`, roleId: 'r-few' })),
   });
   if (!sqlite) await db.$executeRawUnsafe('VACUUM ANALYZE users, user_roles');
@@ -120,7 +120,7 @@ describe('a list of a hundred thousand users', () => {
   });
 
   it('finds beginnings by indexes from a number of users on that a search cannot look into one by one', async (context) => {
-    await test.database.db.user.create({
+    await test.database.db.asStored.user.create({
       data: {
         id: 'sub-one-more',
         username: 'zoë',

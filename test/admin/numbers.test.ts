@@ -73,7 +73,7 @@ async function seedPeople(): Promise<void> {
   for (const { account } of [phone, phoneToo]) {
     const number = '+15550100';
     const mac = protectedRows.macOf('phone_factors', { userId: account.id, number });
-    await db.phoneFactor.create({ data: { userId: account.id, number, mac, confirmedAt: new Date() } });
+    await db.asStored.phoneFactor.create({ data: { userId: account.id, number, mac, confirmedAt: new Date() } });
   }
   const unconfirmed = await add('Unconfirmed app');
   await mfa.totp.begin(unconfirmed.account);
@@ -89,7 +89,7 @@ async function seedPeople(): Promise<void> {
   for (const name of ['App', 'Phone', 'Disabled with app']) await roles.assign(idOf(name), 'editors');
   const role = await db.role.findUniqueOrThrow({ where: { name: 'editors' } });
   const twice = { userId: idOf('Phone'), roleId: role.id, via: 'connection:corp' };
-  await db.userRole.create({
+  await db.asStored.userRole.create({
     data: { ...twice, mac: protectedRows.macOf('user_roles', twice) },
   });
   const formerAdmin = await add('Former administrator');
@@ -229,7 +229,7 @@ async function seedCodesAndKeys(): Promise<void> {
     );
     expect(answer.code, answer.err).toBe(0);
   }
-  const revoked = await db.apiKey.findFirstOrThrow({ where: { name: 'Revoked' } });
+  const revoked = await db.asStored.apiKey.findFirstOrThrow({ where: { name: 'Revoked' } });
   await apiKeys.revoke(revoked.id, {});
   // Created a year ago for a day, as its sealed row says.
   const yearAgo = new Date(Date.now() - 365 * DAY_MS);

@@ -216,7 +216,7 @@ describe('a caller without enough permissions', () => {
     const admin = await aUser(idp.services);
     await roles.setRoles(admin.account.id, ['admin']);
     const others = { id: { not: admin.account.id }, roles: { some: { role: { name: 'admin' } } } };
-    for (const { id } of await db.user.findMany({ where: others, select: { id: true } }))
+    for (const { id } of await db.asStored.user.findMany({ where: others, select: { id: true } }))
       expect((await service.send('DELETE', `/users/${id}`, undefined, anyVersion)).status).toBe(204);
     const path = `/users/${admin.account.id}`;
     for (const answer of [

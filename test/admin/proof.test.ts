@@ -46,7 +46,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const application = `/applications/${client.applicationId}`;
   const { id: secret } = await services.applications.addSecret(client.applicationId, { replace: 60 });
   const resource = `urn:api:${account.username}`;
-  await services.db.resource.create({ data: { identifier: resource, scopes: '["a"]' } });
+  await services.db.asStored.resource.create({ data: { identifier: resource, scopes: '["a"]' } });
   await signRows(services);
   const connectionId = `of-${account.username}`.toLowerCase();
   const connection = `/connections/${connectionId}`;

@@ -57,7 +57,9 @@ describe('a call to the admin API', () => {
     await expectRejected('made-up');
     const { access_token } = await oidc.clientCredentialsGrant(app.rp.config);
     await expectRejected(access_token);
-    await idp.services.db.resource.create({ data: { identifier: 'https://other.example', scopes: '["admin:*"]' } });
+    await idp.services.db.asStored.resource.create({
+      data: { identifier: 'https://other.example', scopes: '["admin:*"]' },
+    });
     await signRows(idp.services);
     const other = await anApplication(idp, {
       redirect_uris: [],

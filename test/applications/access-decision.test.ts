@@ -64,10 +64,10 @@ describe('the condition of a query', () => {
   async function anApplication(access: 'everyone' | 'roles', roleNames: string[], enabled: boolean): Promise<void> {
     const id = randomId();
     const row = { id, clientId: id, protocol: 'oidc', name: id, metadata: '{}', access, enabled };
-    await people.db.application.create({ data: row });
+    await people.db.asStored.application.create({ data: row });
     for (const name of roleNames) {
       const role = await roles.find(name);
-      await people.db.applicationRole.create({ data: { applicationId: id, roleId: role?.id ?? '' } });
+      await people.db.asStored.applicationRole.create({ data: { applicationId: id, roleId: role?.id ?? '' } });
     }
   }
 
@@ -81,9 +81,9 @@ describe('the condition of a query', () => {
       if (!isActive) await people.accounts.setActive(id, false);
       const account = await people.accounts.find(id);
       if (!account) throw new Error('the account is missing');
-      const all = (await people.db.application.findMany({ include: withRoles })).map(fromRow);
+      const all = (await people.db.asStored.application.findMany({ include: withRoles })).map(fromRow);
       const decided = all.filter((application) => accessDecision(application, account).allowed);
-      const found = await people.db.application.findMany({
+      const found = await people.db.asStored.application.findMany({
         where: accessDecisionFilter(account),
         select: { id: true },
       });

@@ -42,7 +42,7 @@ afterAll(() => database.close());
 
 const uri = ['https://a.example/cb'];
 const secretsOf = (applicationId: string) =>
-  db.clientSecret.findMany({ where: { applicationId }, orderBy: { createdAt: 'asc' } });
+  db.asStored.clientSecret.findMany({ where: { applicationId }, orderBy: { createdAt: 'asc' } });
 
 describe('a client secret', () => {
   it('is hashed where it is only compared, and returned once', async () => {

@@ -10,7 +10,7 @@ beforeAll(async () => {
     const id = name.toLowerCase().replaceAll(' ', '-');
     return { id, clientId: `client-${id}`, name, nameKey: listKey(name), protocol, enabled, metadata: '{}' };
   };
-  await test.database.db.application.createMany({
+  await test.database.db.asStored.application.createMany({
     data: [
       row('Wiki'),
       row('100% Mail'),
@@ -65,7 +65,7 @@ describe('the order of the list of applications', () => {
       protocol: 'oidc',
       metadata: '{}',
     });
-    await db.application.createMany({ data: wanted.map(row) });
+    await db.asStored.application.createMany({ data: wanted.map(row) });
     const all = async (isDescending: boolean) => {
       const seen: string[] = [];
       let after: string | undefined;

@@ -30,9 +30,11 @@ const later = new Date(Date.UTC(2100, 0));
 describe('the server', () => {
   it('rejects a password that another program wrote, also the genuine hash of another account, and raises an audited alarm', async () => {
     const { db } = idp.services;
-    const { hash, mac } = await db.passwordCredential.findUniqueOrThrow({ where: { userId: attacker.account.id } });
+    const { hash, mac } = await db.asStored.passwordCredential.findUniqueOrThrow({
+      where: { userId: attacker.account.id },
+    });
     for (const data of [{ hash }, { hash, mac }]) {
-      await db.passwordCredential.update({ where: { userId: victim.account.id }, data });
+      await db.asStored.passwordCredential.update({ where: { userId: victim.account.id }, data });
       const page = await atAccount(idp, { username: victim.username, password: attacker.password });
       expect(page.status).toBe(401);
     }
@@ -42,7 +44,7 @@ describe('the server', () => {
 
   it('rejects a passkey that another program wrote', async () => {
     const id = randomBytes(16).toString('base64url');
-    await idp.services.db.passkey.create({
+    await idp.services.db.asStored.passkey.create({
       data: { id, userId: victim.account.id, name: 'key', publicKey: randomBytes(77), userVerified: true },
     });
     const answer = {
@@ -60,7 +62,7 @@ describe('the server', () => {
 
   it('sends no code to a phone number that another program wrote', async () => {
     const userId = victim.account.id;
-    await idp.services.db.phoneFactor.create({ data: { userId, number: '+4915100000', confirmedAt: later } });
+    await idp.services.db.asStored.phoneFactor.create({ data: { userId, number: '+4915100000', confirmedAt: later } });
     expect((await idp.services.mfa.factors.of(userId)).phone).toBeUndefined();
     await expect.poll(() => alarmed('phone_factors', userId)).toBe(true);
   });
@@ -91,7 +93,7 @@ describe('the server', () => {
     const { db } = idp.services;
     const token = randomBytes(32).toString('base64url');
     const row = { id: 'forged', tokenHash: sha256(token), expiresAt: later };
-    await db.passwordResetToken.create({ data: { ...row, userId: victim.account.id } });
+    await db.asStored.passwordResetToken.create({ data: { ...row, userId: victim.account.id } });
     const open = async (value: string) => {
       const browser = httpClient(idp.issuer);
       return browser.follow(await browser.get(`/reset-password?token=${value}`));
@@ -100,7 +102,7 @@ describe('the server', () => {
     await expect.poll(() => alarmed('password_reset_tokens', 'forged')).toBe(true);
     const invited = randomBytes(32).toString('base64url');
     const data = JSON.stringify({ email: victim.account.email });
-    await db.mailToken.create({
+    await db.asStored.mailToken.create({
       data: {
         ...row,
         id: 'forged-too',
@@ -120,7 +122,7 @@ describe('the server', () => {
   it('does not open the console to a user who was made an administrator by SQL', async () => {
     const { db, roles } = idp.services;
     const roleId = (await roles.find('admin'))?.id ?? '';
-    await db.userRole.create({ data: { userId: attacker.account.id, roleId } });
+    await db.asStored.userRole.create({ data: { userId: attacker.account.id, roleId } });
     const browser = await signedIn(idp, attacker);
     const page = await browser.follow(await browser.get('/admin/users'));
     expect(page.status).toBe(403);

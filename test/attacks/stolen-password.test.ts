@@ -101,7 +101,7 @@ async function signedInLongAgo(): Promise<void> {
     await db.oidcArtifact.update({ where: { id }, data: { payload: JSON.stringify(stored), mac: '' } });
   }
   const authTime = new Date(Date.now() - seconds * 1000);
-  await db.rpSession.updateMany({ where: { userId: user.account.id }, data: { authTime, mac: '' } });
+  await db.asStored.rpSession.updateMany({ where: { userId: user.account.id }, data: { authTime, mac: '' } });
   await signRows(idp.services);
 }
 
@@ -227,10 +227,10 @@ describe('the mailbox of a user with rights and without a second factor', () => 
     expect((await invite()).status).toBe(409);
     // The row of the password is hidden while the invitation is sent, as if the password came at the same moment.
     const where = { userId: user.account.id };
-    const { mac } = await idp.services.db.passwordCredential.findUniqueOrThrow({ where });
-    await idp.services.db.passwordCredential.update({ where, data: { mac: '' } });
+    const { mac } = await idp.services.db.asStored.passwordCredential.findUniqueOrThrow({ where });
+    await idp.services.db.asStored.passwordCredential.update({ where, data: { mac: '' } });
     expect((await invite()).status).toBe(202);
-    await idp.services.db.passwordCredential.update({ where, data: { mac } });
+    await idp.services.db.asStored.passwordCredential.update({ where, data: { mac } });
     await redeem(
       idp,
       linkIn(await mailOf(box, user.account.email ?? '', `You’ve been invited to ${new URL(idp.issuer).host}`)),

@@ -85,14 +85,14 @@ const attacks: [kind: string, attempt: () => Promise<void>][] = [
       const { id } = await applications.createSaml(registration);
       const row = { applicationId: id, url, pendingXml: metadata.replace(acs, `${acs}/new`), pendingSince: new Date() };
       const mac = protectedRows.macOf('saml_metadata', row);
-      await db().samlMetadata.create({
+      await db().asStored.samlMetadata.create({
         data: { ...row, nextReadAt: new Date('2100-01-01'), pendingKey: 'new', mac },
       });
       const api = await aService(idp);
       const path = `/applications/${id}/metadata-change`;
       expect((await api.get(path)).status).toBe(200);
       await sql('UPDATE saml_metadata SET pending_xml = replace(pending_xml, ?, ?)', acs, EVIL);
-      const { pendingXml } = await db().samlMetadata.findUniqueOrThrow({ where: { applicationId: id } });
+      const { pendingXml } = await db().asStored.samlMetadata.findUniqueOrThrow({ where: { applicationId: id } });
       expect(pendingXml).toContain(EVIL);
       const approved = await api.send('POST', `${path}/approve`, { document: sha256(pendingXml ?? '') });
       expect(approved.status).toBe(404);
@@ -183,7 +183,7 @@ const attacks: [kind: string, attempt: () => Promise<void>][] = [
       const [victim, mallory] = [await aUser(idp.services), await aUser(idp.services)];
       await forgot(idp, mallory.username);
       const link = linkIn(await mailOf(box, mallory.account.email ?? '', 'Reset your password'));
-      const { id } = await db().passwordResetToken.findFirstOrThrow({ where: { userId: mallory.account.id } });
+      const { id } = await db().asStored.passwordResetToken.findFirstOrThrow({ where: { userId: mallory.account.id } });
       await sql('UPDATE password_reset_tokens SET user_id = ? WHERE id = ?', victim.account.id, id);
       const { browser, page } = await open(idp, link);
       if (page.forms[0]) await browser.submit(page, { password: NEW_PASSWORD });
@@ -262,9 +262,9 @@ const attacks: [kind: string, attempt: () => Promise<void>][] = [
       await signIn(httpClient(idp.issuer), app, mallory);
       await idp.services.endSession.all(mallory.account.id, 'signed-out');
       const where = { clientId: app.clientId };
-      const { id } = await db().logoutDelivery.findFirstOrThrow({ where });
+      const { id } = await db().asStored.logoutDelivery.findFirstOrThrow({ where });
       const data = { accountId: victim.account.id, nextTryAt: new Date(0), tries: 0, doneAt: null, failedAt: null };
-      await db().logoutDelivery.updateMany({ where, data });
+      await db().asStored.logoutDelivery.updateMany({ where, data });
       await idp.services.endSession.all(mallory.account.id, 'signed-out');
       await expectAlarm('logout_deliveries', id);
     },
@@ -287,7 +287,7 @@ const attacks: [kind: string, attempt: () => Promise<void>][] = [
     async () => {
       const userId = (await aUser(idp.services)).account.id;
       const row = { userId, requestedAt: new Date(), allowedUntil: new Date('2100-01-01') };
-      await db().firstFactorApproval.create({ data: row });
+      await db().asStored.firstFactorApproval.create({ data: row });
       expect(await idp.services.mfa.firstEnrolment.state(userId)).toMatchObject({ allowedUntil: null });
       await expectAlarm('first_factor_approvals', userId);
     },

@@ -28,8 +28,8 @@ describe('an alarm', () => {
 
   test('is raised by the daily verification: log, metric, audit event and one mail to each administrator', async () => {
     const { accounts, db } = idp.services;
-    const [admin] = await db.user.findMany({ where: { roles: { some: { role: { name: 'admin' } } } } });
-    await db.user.update({
+    const [admin] = await db.asStored.user.findMany({ where: { roles: { some: { role: { name: 'admin' } } } } });
+    await db.asStored.user.update({
       where: { id: admin?.id ?? '' },
       data: { email: 'root@example.com', emailKey: 'root@example.com', mac: '' },
     });
@@ -65,8 +65,8 @@ describe('an alarm', () => {
   test('is mailed to no address that another program wrote', async () => {
     const { db, notifyAdministrators } = idp.services;
     const { id: roleId } = await db.role.findUniqueOrThrow({ where: { name: 'admin' } });
-    const { id: userId } = await db.user.findUniqueOrThrow({ where: { usernameKey: 'bystander' } });
-    await db.userRole.create({ data: { userId, roleId } });
+    const { id: userId } = await db.asStored.user.findUniqueOrThrow({ where: { usernameKey: 'bystander' } });
+    await db.asStored.userRole.create({ data: { userId, roleId } });
     await db.$executeRawUnsafe("UPDATE users SET email = 'mallory@example.net' WHERE email = 'root@example.com'");
     await notifyAdministrators({ kind: 'integrity-alarm', message: 'look here', at: new Date() });
     const mails = await db.mailMessage.findMany({

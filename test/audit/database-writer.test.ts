@@ -89,8 +89,8 @@ describe('a session', () => {
 
   itOnSqlite('cannot be moved from the console to the session of an administrator, nor get a higher acr', async () => {
     const browser = await consoleOf(idp, mallory);
-    const own = await db().rpSession.findFirstOrThrow({ where: { userId: mallory.account.id } });
-    const other = await db().rpSession.findFirstOrThrow({ where: { userId: ann.account.id } });
+    const own = await db().asStored.rpSession.findFirstOrThrow({ where: { userId: mallory.account.id } });
+    const other = await db().asStored.rpSession.findFirstOrThrow({ where: { userId: ann.account.id } });
     const { userId, ssoUid, mac } = other;
     await sql('UPDATE rp_sessions SET user_id = ?, sso_uid = ?, mac = ? WHERE id = ?', userId, ssoUid, mac, own.id);
     const page = await browser.follow(await browser.get('/admin'));
@@ -183,7 +183,7 @@ describe('a sign-in', () => {
     const uid = /\/signin\/([^/?]+)/.exec(page.url)?.[1] ?? '';
     const expiresAt = new Date(Date.now() + 600_000);
     const factors = '["pwd","otp","mfa"]';
-    await db().signInAttempt.upsert({
+    await db().asStored.signInAttempt.upsert({
       where: { uid },
       create: { uid, userId: ann.account.id, factors, expiresAt },
       update: { userId: ann.account.id, factors, expiresAt },
@@ -216,7 +216,7 @@ describe('a sign-in', () => {
     const { cookie } = await mfa.knownBrowsers.remember(undefined, ann.account.id);
     const tokenHash = sha256(`${cookie}:${ann.account.id}`);
     const trustedUntil = new Date(Date.now() + 86_400_000);
-    await db().knownBrowser.update({ where: { tokenHash }, data: { trustedUntil } });
+    await db().asStored.knownBrowser.update({ where: { tokenHash }, data: { trustedUntil } });
     expect(await mfa.knownBrowsers.recognize(cookie, ann.account.id)).toMatchObject({ isTrusted: false });
     await expectAlarm('known_browsers');
   });
@@ -236,7 +236,10 @@ describe('an API key', () => {
       expect((await script.get('/me')).status).toBe(401);
       // Its revocation does not confirm it.
       await apiKeys.revoke(key.id, {});
-      await db().apiKey.updateMany({ where: { id: key.id }, data: { revokedAt: null, expiresAt: new Date(8.64e13) } });
+      await db().asStored.apiKey.updateMany({
+        where: { id: key.id },
+        data: { revokedAt: null, expiresAt: new Date(8.64e13) },
+      });
       expect((await script.get('/me')).status).toBe(401);
       return key.id;
     };
@@ -244,11 +247,11 @@ describe('an API key', () => {
     const all = '["gatehouse.users:read","gatehouse.settings:write-security"]';
     await attack((id) => sql('UPDATE api_keys SET permissions = ? WHERE id = ?', all, id));
     await attack((id) => sql('UPDATE api_keys SET permissions = ? WHERE id = ?', 'no JSON', id));
-    await attack((id) => db().apiKey.update({ where: { id }, data: { expiresAt: new Date(8.64e13) } }));
+    await attack((id) => db().asStored.apiKey.update({ where: { id }, data: { expiresAt: new Date(8.64e13) } }));
     await attack((id) => sql('UPDATE api_keys SET user_id = ? WHERE id = ?', ann.account.id, id));
     await attack(async (id) => {
       await apiKeys.revoke(id, {});
-      await db().apiKey.update({ where: { id }, data: { revokedAt: null, expiresAt: new Date(8.64e13) } });
+      await db().asStored.apiKey.update({ where: { id }, data: { revokedAt: null, expiresAt: new Date(8.64e13) } });
     });
     expect(new Set(await alarms())).toEqual(new Set(['api_keys']));
     expect((await annsConsole.get('/admin/api-keys')).status).toBe(200);
@@ -256,11 +259,11 @@ describe('an API key', () => {
     // The account is deleted, and one of the same name gets the row of the old one.
     const input = { ownerId: owner, name: 'Script', permissions: ['gatehouse.users:read'], days: 1 };
     const { key, text } = await apiKeys.create(input, { actorId: owner });
-    const row = await db().apiKey.findUniqueOrThrow({ where: { id: key.id } });
+    const row = await db().asStored.apiKey.findUniqueOrThrow({ where: { id: key.id } });
     await accounts.remove(owner);
     const again = await accounts.create({ username: mallory.username });
     await roles.assign(again.id, 'admin');
-    await db().apiKey.create({ data: { ...row, userId: again.id } });
+    await db().asStored.apiKey.create({ data: { ...row, userId: again.id } });
     expect((await caller(idp, text, anns).get('/me')).status).toBe(401);
   });
 });
@@ -279,17 +282,17 @@ describe('a sign-up code', () => {
       await expectAlarm('sign_up_codes');
     };
     await attack((id) => sql('UPDATE sign_up_codes SET max_uses = 100 WHERE id = ?', id));
-    await attack((id) => db().signUpCode.update({ where: { id }, data: { expiresAt: new Date(8.64e13) } }));
-    await attack((id) => db().signUpCode.update({ where: { id }, data: { expiresAt: null } }));
+    await attack((id) => db().asStored.signUpCode.update({ where: { id }, data: { expiresAt: new Date(8.64e13) } }));
+    await attack((id) => db().asStored.signUpCode.update({ where: { id }, data: { expiresAt: null } }));
     await attack(async (id) => {
       expect(await db().$transaction((tx) => signUpCodes.use(id, tx))).toMatchObject({ uses: 1 });
       await sql('UPDATE sign_up_codes SET uses = 0 WHERE id = ?', id);
     });
     // The hash of a code that the attacker knows, in the row of another one.
     const known = await signUpCodes.create({ name: 'Known', maxUses: 1, days: 1 }, {});
-    const { codeHash } = await db().signUpCode.findUniqueOrThrow({ where: { id: known.code.id } });
+    const { codeHash } = await db().asStored.signUpCode.findUniqueOrThrow({ where: { id: known.code.id } });
     await db().signUpCode.delete({ where: { id: known.code.id } });
-    await attack((id) => db().signUpCode.update({ where: { id }, data: { codeHash } }));
+    await attack((id) => db().asStored.signUpCode.update({ where: { id }, data: { codeHash } }));
     expect(await signUpCodes.find(known.text)).toEqual({ fault: 'unknown' });
   });
 });
@@ -360,7 +363,9 @@ describe('an application', () => {
 
   it('gets no rights in Gatehouse by its metadata, and cannot be confirmed by a change of something else', async () => {
     const service = await aService(idp, 'gatehouse.users:read');
-    const { id, metadata } = await db().application.findUniqueOrThrow({ where: { clientId: service.app.clientId } });
+    const { id, metadata } = await db().asStored.application.findUniqueOrThrow({
+      where: { clientId: service.app.clientId },
+    });
     const changed = JSON.stringify({ ...JSON.parse(metadata), scope: 'admin:*' });
     await sql('UPDATE applications SET metadata = ? WHERE id = ?', changed, id);
     const answer = await credentials(service);
@@ -378,8 +383,8 @@ describe('an application', () => {
     const app = await anApplication(idp, { access: { roles: [`crew-${mallory.username}`] } });
     const role = await idp.services.roles.create({ name: `own-${mallory.username}`, permissions: [] });
     await idp.services.roles.assign(mallory.account.id, `own-${mallory.username}`);
-    const row = await db().application.findUniqueOrThrow({ where: { clientId: app.clientId } });
-    await db().applicationRole.create({ data: { applicationId: row.id, roleId: role.id } });
+    const row = await db().asStored.application.findUniqueOrThrow({ where: { clientId: app.clientId } });
+    await db().asStored.applicationRole.create({ data: { applicationId: row.id, roleId: role.id } });
     const at = async () => {
       const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user: mallory });
       return page.location?.includes('code=') ?? false;
@@ -401,9 +406,9 @@ describe('an application', () => {
     expect([page.status, page.location]).toEqual([400, undefined]);
 
     const { id: _id, ...columns } = await db()
-      .application.findUniqueOrThrow({ where: { clientId: 'made' } })
+      .asStored.application.findUniqueOrThrow({ where: { clientId: 'made' } })
       .catch(() => row);
-    await db().application.create({ data: { ...columns, id: 'made', clientId: 'made', name: 'made' } });
+    await db().asStored.application.create({ data: { ...columns, id: 'made', clientId: 'made', name: 'made' } });
     expect((await httpClient(idp.issuer).get(authorizeUrl(idp, 'made'))).status).toBe(400);
   });
 
@@ -421,7 +426,7 @@ describe('an application', () => {
     await expectAlarm('client_secrets');
     expect((await postAs(idp, victim.app, '/token', form)).status).toBe(200);
     await idp.services.applications.addSecret(victim.app.applicationId, { replace: 3600 });
-    const old = await db().clientSecret.findFirstOrThrow({
+    const old = await db().asStored.clientSecret.findFirstOrThrow({
       where: { applicationId: victim.app.applicationId, expiresAt: { not: null } },
     });
     await sql('UPDATE client_secrets SET expires_at = NULL WHERE id = ?', old.id);
@@ -438,7 +443,7 @@ describe('an application', () => {
     expect(await consents.find(mallory.account.id, app.applicationId)).toBeUndefined();
     await expectAlarm('consents');
 
-    await db().resource.create({ data: { identifier: api, scopes: '["things:delete"]' } });
+    await db().asStored.resource.create({ data: { identifier: api, scopes: '["things:delete"]' } });
     const machine = await anApplication(idp, {
       redirect_uris: [],
       grant_types: ['client_credentials'],
@@ -547,7 +552,7 @@ describe('a service provider', () => {
     const other = await aUser(idp.services);
     const [own, victims] = [answerIn(await sign(mallory)), answerIn(await sign(other))];
     expect([own, victims]).toEqual([expect.any(String), expect.any(String)]);
-    const { value } = await db().samlNameId.findFirstOrThrow({ where: { userId: other.account.id } });
+    const { value } = await db().asStored.samlNameId.findFirstOrThrow({ where: { userId: other.account.id } });
     await sql('UPDATE saml_name_ids SET value = ? WHERE user_id = ?', `${value}-old`, other.account.id);
     await sql('UPDATE saml_name_ids SET value = ? WHERE user_id = ?', value, mallory.account.id);
     expect(answerIn(await sign(mallory))).toBeUndefined();
@@ -589,7 +594,7 @@ describe('what another program wrote', () => {
     await roles.assign(ann.account.id, own);
     const exported = () => exportConfiguration(idp.services);
     for (const name of [own, clientId, mallory.username]) expect(await exported()).toContain(name);
-    await db().userRole.create({
+    await db().asStored.userRole.create({
       data: { userId: mallory.account.id, roleId: (await roles.find('auditor'))?.id ?? '', mac: 'x.y' },
     });
     const { users = [] } = (await exportedConfiguration(idp.services)) as { users?: { username: string }[] };
@@ -600,7 +605,7 @@ describe('what another program wrote', () => {
     );
     await sql("UPDATE applications SET name = 'renamed app' WHERE client_id = ?", clientId);
     await sql("UPDATE roles SET name = 'renamed-by-sql' WHERE name = ?", own);
-    await db().resource.create({ data: { identifier: 'https://forged.example.com', scopes: '["a"]' } });
+    await db().asStored.resource.create({ data: { identifier: 'https://forged.example.com', scopes: '["a"]' } });
     const after = await exported();
     for (const name of ['evil@example.com', 'renamed app', 'renamed-by-sql', 'forged.example.com'])
       expect(after).not.toContain(name);
@@ -631,11 +636,11 @@ describe('what another program wrote', () => {
   itOnSqlite('is no other administrator, and no role to be given', async () => {
     const { roles } = idp.services;
     const admin = await roles.find('admin');
-    const others = (await db().userRole.findMany({ where: { roleId: admin?.id ?? '' } })).filter(
+    const others = (await db().asStored.userRole.findMany({ where: { roleId: admin?.id ?? '' } })).filter(
       ({ userId }) => userId !== ann.account.id,
     );
     for (const { userId } of others) await roles.unassign(userId, 'admin');
-    await db().userRole.create({ data: { userId: mallory.account.id, roleId: admin?.id ?? '', mac: 'x.y' } });
+    await db().asStored.userRole.create({ data: { userId: mallory.account.id, roleId: admin?.id ?? '', mac: 'x.y' } });
     await expect(roles.unassign(ann.account.id, 'admin')).rejects.toMatchObject({ code: 'last_admin' });
     await db().userRole.deleteMany({ where: { userId: mallory.account.id } });
 

@@ -42,7 +42,7 @@ describe('gatehouse app', () => {
       redirect_uris: ['https://shop.example/cb'],
       grant_types: ['authorization_code', 'refresh_token'],
     });
-    const rows = JSON.stringify(await cli.db.clientSecret.findMany());
+    const rows = JSON.stringify(await cli.db.asStored.clientSecret.findMany());
     expect(rows).not.toContain(client_secret);
   });
 
@@ -75,7 +75,7 @@ describe('gatehouse app', () => {
     ];
     const asked = await cli.gatehouse(['app', 'add'], { answers: [...answers, 'y', ''] });
     expect(asked).toMatchObject({ code: 0, err: expect.stringContaining('must be an https URL') });
-    const row = await cli.db.application.findFirstOrThrow({ where: { name: 'Asked bank' } });
+    const row = await cli.db.asStored.application.findFirstOrThrow({ where: { name: 'Asked bank' } });
     expect(JSON.parse(row.metadata)).toMatchObject({ profile: 'fapi2-signing', response_modes: ['jwt'] });
   });
 
@@ -188,7 +188,7 @@ describe('gatehouse app', () => {
     const rotated = JSON.parse((await cli.gatehouse(['app', 'secret', 'shop', '--keep', '3600', '--json'])).out);
     expect(rotated.client_secret).toMatch(/^[\w-]{43}$/);
     const where = { application: { clientId: 'shop' } };
-    const secrets = await cli.db.clientSecret.findMany({ where, orderBy: { createdAt: 'asc' } });
+    const secrets = await cli.db.asStored.clientSecret.findMany({ where, orderBy: { createdAt: 'asc' } });
     expect(secrets).toMatchObject([{ expiresAt: expect.any(Date) }, { expiresAt: null }]);
     await cli.gatehouse(['app', 'secret', 'shop']);
     expect(await cli.db.clientSecret.count({ where })).toBe(1);

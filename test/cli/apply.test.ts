@@ -94,17 +94,17 @@ describe('gatehouse apply', () => {
   it('names a damaged application in one line: where the file declares it, it ends, else it warns', async () => {
     write('good.yaml', good);
     await cli.gatehouse(['apply', file('good.yaml')]);
-    const { id, metadata } = await cli.db.application.findUniqueOrThrow({ where: { clientId: 'web' } });
-    await cli.db.application.update({ where: { id }, data: { metadata: '{"redirect_uris":[' } });
+    const { id, metadata } = await cli.db.asStored.application.findUniqueOrThrow({ where: { clientId: 'web' } });
+    await cli.db.asStored.application.update({ where: { id }, data: { metadata: '{"redirect_uris":[' } });
     const line = `The application "web" can’t be read, because its stored registration is damaged. Restore the database from a backup, or delete the row of the table applications with the id ${id}.`;
     const ended = await cli.gatehouse(['apply', file('good.yaml')]);
     expect(ended).toEqual({ code: 1, out: '', err: `${line}\n` });
     expect(await cli.gatehouse(['app', 'list'])).toEqual({ code: 1, out: '', err: `${line}\n` });
-    await cli.db.application.update({ where: { id }, data: { source: 'local' } });
+    await cli.db.asStored.application.update({ where: { id }, data: { source: 'local' } });
     write('other.yaml', 'settings: { session_hours: 8 }\n');
     const skipped = await cli.gatehouse(['apply', file('other.yaml'), '--dry-run']);
     expect(skipped).toMatchObject({ code: 0, err: `warning: ${line}\n` });
-    await cli.db.application.update({ where: { id }, data: { source: 'file', metadata } });
+    await cli.db.asStored.application.update({ where: { id }, data: { source: 'file', metadata } });
   });
 
   it('reports a missing file or an invalid setting in one line', async () => {

@@ -145,7 +145,7 @@ describe('gatehouse audit', () => {
   });
 
   it.each(['', 'a.b'])('reports a user with the MAC "%s", which no command accepts', async (mac) => {
-    await shell.db.user.updateMany({ where: { username: 'ann' }, data: { name: 'Anna', mac } });
+    await shell.db.asStored.user.updateMany({ where: { username: 'ann' }, data: { name: 'Anna', mac } });
     expect(await shell.gatehouse(['user', 'show', 'ann'])).toMatchObject({ code: 1 });
     expect((await shell.gatehouse(['doctor'])).out).toContain('user ann (');
   });

@@ -166,7 +166,7 @@ describe('gatehouse verify', () => {
           });
     if (cli.kind === 'sqlite') {
       const { db, close } = await openDatabase(`file:${forged}`);
-      await db.user.update({ where: { id: user?.account.id ?? '' }, data: { email: 'thief@example.com' } });
+      await db.asStored.user.update({ where: { id: user?.account.id ?? '' }, data: { email: 'thief@example.com' } });
       await close();
       const { of } = await verify(forged);
       expect(of('content')?.message).toContain('digest differs');
@@ -250,7 +250,7 @@ describe('gatehouse restore', () => {
 async function contentOf(url: string): Promise<unknown> {
   const { db, close } = await openDatabase(url);
   try {
-    return [await db.user.findMany({ orderBy: { id: 'asc' } }), await db.auditEvent.count()];
+    return [await db.asStored.user.findMany({ orderBy: { id: 'asc' } }), await db.auditEvent.count()];
   } finally {
     await close();
   }

@@ -68,7 +68,7 @@ describe('gatehouse connection', () => {
     });
     expect([stored.code, stored.out]).toEqual([0, expect.not.stringContaining('new-secret')]);
     expect(await findings()).toMatchObject([{ status: 'ok' }]);
-    await cli.db.connection.updateMany({ data: { settings: '{}' } });
+    await cli.db.asStored.connection.updateMany({ data: { settings: '{}' } });
     expect(await findings()).toMatchObject([
       { status: 'failure', message: expect.stringContaining('Another program') },
     ]);

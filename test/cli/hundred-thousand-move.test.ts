@@ -24,7 +24,7 @@ async function sumOf(url: string): Promise<unknown> {
       passwords: await db.passwordCredential.count({ where: { mustChange: true } }),
       roles: await db.userRole.count({ where: { roleId: 'r-many' } }),
       sessions: await db.oidcArtifact.aggregate({ _count: true, _sum: { expiresAt: true } }),
-      last: await db.user.findMany(last),
+      last: await db.asStored.user.findMany(last),
     };
   } finally {
     await close();

@@ -24,7 +24,7 @@ describe('gatehouse backup', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     if (cli.kind === 'sqlite') {
       const copy = await openDatabase(`file:${file}`);
-      expect(await copy.db.user.findMany()).toEqual(await cli.db.user.findMany());
+      expect(await copy.db.asStored.user.findMany()).toEqual(await cli.db.asStored.user.findMany());
       await copy.close();
     }
     const before = readFileSync(file);
@@ -65,7 +65,7 @@ describe('gatehouse doctor', () => {
 
   it('names what to fix, and fails', async () => {
     await cli.gatehouse(['user', 'add', 'other']);
-    await cli.db.user.updateMany({ where: { usernameKey: 'admin' }, data: { isActive: false } });
+    await cli.db.asStored.user.updateMany({ where: { usernameKey: 'admin' }, data: { isActive: false } });
     await cli.db.setting.create({ data: { key: 'rate_limits', value: 'false' } });
     await cli.gatehouse(['app', 'add', '--client-id', 'web', '--redirect-uri', 'https://a.example/']);
     await cli.db.clientSecret.deleteMany();
@@ -76,9 +76,9 @@ describe('gatehouse doctor', () => {
       GATEHOUSE_SECRET: Buffer.alloc(32, 9).toString('base64url'),
       GATEHOUSE_CONFIG: bad,
     };
-    const { metadata, id } = await cli.db.application.findFirstOrThrow({ where: { clientId: 'web' } });
+    const { metadata, id } = await cli.db.asStored.application.findFirstOrThrow({ where: { clientId: 'web' } });
     const withoutPkce = JSON.stringify({ ...JSON.parse(metadata), require_pkce: false });
-    await cli.db.application.update({ where: { id }, data: { metadata: withoutPkce } });
+    await cli.db.asStored.application.update({ where: { id }, data: { metadata: withoutPkce } });
     const { code, of } = await doctor(env);
     expect(code).toBe(1);
     expect(of('pkce')).toMatchObject({ status: 'warning', message: 'client web can sign users in without PKCE' });

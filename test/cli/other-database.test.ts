@@ -72,7 +72,7 @@ describe.runIf(databaseKind() === 'postgresql')('a server that moves to the othe
     refreshToken = String(tokens.refresh_token);
     const { account } = await aUser(idp.services);
     const passkey = { id: 'a', name: 'key', publicKey: Buffer.from([0, 1, 92, 34, 255]), counter: 2n ** 60n + 1n };
-    await idp.services.db.passkey.create({ data: { ...passkey, userId: account.id } });
+    await idp.services.db.asStored.passkey.create({ data: { ...passkey, userId: account.id } });
     await signRows(idp.services);
     before = await findings();
   });

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await services.signUpCodes.create({ name: 'Partners', maxUses: 2, days: 1 }, {});
   await services.settings.set('clock_skew_seconds', 7);
   const { db, protectedRows } = services;
-  await db.phoneFactor.create({
+  await db.asStored.phoneFactor.create({
     data: {
       userId,
       number: '+15550100',

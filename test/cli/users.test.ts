@@ -55,15 +55,18 @@ describe('gatehouse user', () => {
     [['user', 'show', 'nobody'], 'There is no user "nobody"'],
     [['user', 'disable', 'alice'], 'last administrator'],
   ])('fails for %j and changes nothing', async (argv, message) => {
-    const before = await cli.db.user.findMany({ orderBy: { id: 'asc' } });
+    const before = await cli.db.asStored.user.findMany({ orderBy: { id: 'asc' } });
     expect(await cli.gatehouse(argv)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(message) });
-    expect(await cli.db.user.findMany({ orderBy: { id: 'asc' } })).toEqual(before);
+    expect(await cli.db.asStored.user.findMany({ orderBy: { id: 'asc' } })).toEqual(before);
   });
 
   it('deletes a user, also one whose row another program changed, and records it', async () => {
     for (const name of ['leaver', 'changed']) await cli.gatehouse(['user', 'add', name]);
     const [leaver, changed] = [await show('leaver'), await show('changed')];
-    await cli.db.user.update({ where: { id: changed.id }, data: { email: 'other@example.com', emailKey: 'leaver' } });
+    await cli.db.asStored.user.update({
+      where: { id: changed.id },
+      data: { email: 'other@example.com', emailKey: 'leaver' },
+    });
     expect(await cli.gatehouse(['user', 'show', 'changed'])).toMatchObject({ code: 1 });
     const both = await cli.gatehouse(['user', 'delete', 'leaver', '--yes']);
     expect(both).toMatchObject({
@@ -97,7 +100,7 @@ describe('gatehouse user', () => {
   it('finds a user whose ID starts with "-" after "--"', async () => {
     const id = '-QhJmEN7KI6PPEgSHb66NQOO';
     await cli.gatehouse(['user', 'add', 'dash']);
-    await cli.db.user.update({ where: { usernameKey: nameKey('dash') }, data: { id } });
+    await cli.db.asStored.user.update({ where: { usernameKey: nameKey('dash') }, data: { id } });
     expect(await cli.gatehouse(['user', 'delete', id, '--yes'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('A value that starts with "-" goes to the end, after "--"'),
@@ -127,12 +130,12 @@ describe('gatehouse user', () => {
   it('sets a password and ends the sessions', async () => {
     const { id } = await show('bob');
     await cli.db.oidcArtifact.create({ data: { id: 'y', model: 'RefreshToken', payload: '{}', accountId: id } });
-    const before = await cli.db.passwordCredential.findMany({ orderBy: { userId: 'asc' } });
+    const before = await cli.db.asStored.passwordCredential.findMany({ orderBy: { userId: 'asc' } });
     const { code, out } = await cli.gatehouse(['user', 'set-password', 'bob', '--json']);
     expect(code).toBe(0);
     expect(await cli.db.oidcArtifact.count()).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ username: 'bob', oneTimePassword: expect.stringMatching(/^[\w-]{24}$/) });
-    expect(await cli.db.passwordCredential.findMany({ orderBy: { userId: 'asc' } })).not.toEqual(before);
+    expect(await cli.db.asStored.passwordCredential.findMany({ orderBy: { userId: 'asc' } })).not.toEqual(before);
     expect((await show('bob')).password.mustChange).toBe(true);
   });
 
@@ -142,10 +145,10 @@ describe('gatehouse user', () => {
     });
     expect((await show('bob')).password.mustChange).toBe(false);
     const mails = await cli.db.mailMessage.count();
-    const before = await cli.db.passwordCredential.findMany({ select: { hash: true } });
+    const before = await cli.db.asStored.passwordCredential.findMany({ select: { hash: true } });
     expect(await cli.gatehouse(['user', 'set-password', 'bob', '--keep'])).toMatchObject({ code: 0 });
     expect((await show('bob')).password.mustChange).toBe(true);
-    expect(await cli.db.passwordCredential.findMany({ select: { hash: true } })).toEqual(before);
+    expect(await cli.db.asStored.passwordCredential.findMany({ select: { hash: true } })).toEqual(before);
     expect(await cli.db.mailMessage.count()).toBe(mails);
     expect((await cli.gatehouse(['user', 'set-password', 'bob', '--keep', '--password-stdin'])).code).toBe(2);
     const { id } = await show('bob');
@@ -184,7 +187,7 @@ describe('gatehouse api-key', () => {
     const { code, out } = await create('--permission', 'gatehouse.audit:read', '--days', '7', '--json');
     const { id, api_key: key } = JSON.parse(out);
     expect([code, key]).toEqual([0, expect.stringMatching(/^gh_[0-9A-Za-z]{60}$/)]);
-    expect(JSON.stringify(await cli.db.apiKey.findMany())).not.toContain(key);
+    expect(JSON.stringify(await cli.db.asStored.apiKey.findMany())).not.toContain(key);
     const listed = (await cli.gatehouse(['api-key', 'list', '--json'])).out;
     expect(JSON.parse(listed)).toMatchObject([{ id, name: 'Export', owner: 'kay', createdBy: null }]);
     expect(listed).not.toContain(key);

@@ -124,8 +124,8 @@ describe('applying a file', () => {
   it('changes nothing and hashes nothing when applied again', async () => {
     const rows = () =>
       Promise.all([
-        bench.db.passwordCredential.findMany(),
-        bench.db.clientSecret.findMany(),
+        bench.db.asStored.passwordCredential.findMany(),
+        bench.db.asStored.clientSecret.findMany(),
         bench.db.totpCredential.findMany(),
       ]);
     const [before, events] = [await rows(), await bench.db.auditEvent.count()];

@@ -53,7 +53,7 @@ describe('connections in the file', () => {
   it('are those that the sso_id of its users belongs to', async () => {
     const users = (more: string) => `${CORP}\nusers:\n  - { username: ann, sub: ann-ann-ann, ${more} }\n`;
     const identities = async () =>
-      (await bench.db.externalIdentity.findMany({ where: { userId: 'ann-ann-ann' } })).map((one) => [
+      (await bench.db.asStored.externalIdentity.findMany({ where: { userId: 'ann-ann-ann' } })).map((one) => [
         one.connectionId,
         one.subject,
       ]);
@@ -133,7 +133,7 @@ describe('connections in the file', () => {
 
   it('leave a connection alone that another program changed, and warn of it', async () => {
     await bench.apply(CORP);
-    await bench.db.connection.update({ where: { id: 'corp' }, data: { name: 'Forged' } });
+    await bench.db.asStored.connection.update({ where: { id: 'corp' }, data: { name: 'Forged' } });
     const result = await bench.apply(CORP);
     expect(result.ok && result.plan.warnings.join()).toMatch(/connection corp was changed by another program/);
     expect(await bench.connections.find('corp')).toBeUndefined();

@@ -45,7 +45,7 @@ describe('an export', () => {
   beforeAll(async () => {
     await from.roles.create({ name: 'editor', description: 'Edits: "articles"', permissions: ['articles:write'] });
     await from.settings.set('mfa', 'required');
-    await from.db.resource.create({
+    await from.db.asStored.resource.create({
       data: { identifier: 'https://api.example', scopes: '["a:read"]', signingAlg: 'ES256' },
     });
     await signRows(from);
@@ -140,7 +140,8 @@ describe('an export', () => {
   });
 
   it('changes no secret on the server that exported it', async () => {
-    const secrets = () => Promise.all([from.db.clientSecret.findMany(), from.db.passwordCredential.findMany()]);
+    const secrets = () =>
+      Promise.all([from.db.asStored.clientSecret.findMany(), from.db.asStored.passwordCredential.findMany()]);
     const before = await secrets();
     const result = await from.apply(text);
     for (const line of lines(result)) expect(line).toMatch(/^change .* \(source\)$/);

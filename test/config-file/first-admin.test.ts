@@ -43,7 +43,10 @@ describe('the first administrator', () => {
     ]);
     const account = await bench.accounts.findByLogin('admin');
     expect(admin?.username).toBe('admin');
-    await bench.db.passwordCredential.update({ where: { userId: account?.id ?? '' }, data: { mustChange: false } });
+    await bench.db.asStored.passwordCredential.update({
+      where: { userId: account?.id ?? '' },
+      data: { mustChange: false },
+    });
     expect(await isFirstPasswordUnused(later), 'after a change').toBe(false);
   });
 

@@ -41,8 +41,8 @@ it('a configuration file plans and exports thousands of users and applications',
       return { ...row, mac: applicationMac(row, bench.protectedRows), updatedAt: at };
     });
     for (let start = 0; start < piece.length; start += 50) {
-      await bench.db.user.createMany({ data: users.slice(start, start + 50) });
-      await bench.db.application.createMany({ data: apps.slice(start, start + 50) });
+      await bench.db.asStored.user.createMany({ data: users.slice(start, start + 50) });
+      await bench.db.asStored.application.createMany({ data: apps.slice(start, start + 50) });
     }
     return [];
   });

@@ -92,9 +92,9 @@ describe('the configuration file', () => {
   });
 
   it('is planned when a client secret has expired meanwhile', async () => {
-    const { id } = await bench.db.clientSecret.findFirstOrThrow();
+    const { id } = await bench.db.asStored.clientSecret.findFirstOrThrow();
     const expiresAt = new Date(bench.clock.at.getTime() + 60_000);
-    await bench.db.clientSecret.update({ where: { id }, data: { expiresAt, mac: '' } });
+    await bench.db.asStored.clientSecret.update({ where: { id }, data: { expiresAt, mac: '' } });
     await signRows(bench);
     expect(await apply()).toEqual([]);
     expect(await isApplied()).toBe(true);

@@ -152,9 +152,9 @@ describe('a connection', () => {
 
   it('is used by nobody and raises an alarm when a database writer changes its issuer', async () => {
     await admin.send('POST', '/connections', upstream('attack-row'));
-    const row = await idp.services.db.connection.findUniqueOrThrow({ where: { id: 'attack-row' } });
+    const row = await idp.services.db.asStored.connection.findUniqueOrThrow({ where: { id: 'attack-row' } });
     const settings = row.settings.replace('sso.example.com', 'evil.example');
-    await idp.services.db.connection.update({ where: { id: 'attack-row' }, data: { settings } });
+    await idp.services.db.asStored.connection.update({ where: { id: 'attack-row' }, data: { settings } });
     expect(await idp.services.connections.findEnabled('attack-row')).toBeUndefined();
     expect((await admin.get('/connections/attack-row')).status).toBe(404);
     const patched = await admin.send('PATCH', '/connections/attack-row', { name: 'Confirmed' }, anyVersion);

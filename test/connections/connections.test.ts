@@ -114,17 +114,17 @@ describe('the registry', () => {
     await connections.create(entryOf({ ...corp, id: 'reg-b', domains: [], client_secret: 'other' }));
     expect((await connections.forDomain('a.example'))?.id).toBe('reg-a');
     const role = await roles.find('reg-forged');
-    await db.connectionRoleMapping.create({
+    await db.asStored.connectionRoleMapping.create({
       data: { connectionId: 'reg-a', group: 'everyone', roleId: role?.id ?? '', mac: 'x.y' },
     });
     expect(await connections.roleMappings('reg-a')).toEqual([]);
-    await db.connectionDomain.updateMany({ where: { domain: 'a.example' }, data: { connectionId: 'reg-b' } });
+    await db.asStored.connectionDomain.updateMany({ where: { domain: 'a.example' }, data: { connectionId: 'reg-b' } });
     expect(await connections.forDomain('a.example')).toBeUndefined();
     await db.connectionSecret.updateMany({ where: { connectionId: 'reg-a' }, data: { connectionId: 'reg-b' } });
     const values = (await connections.decryptedSecrets('reg-b', 'client-secret')).map(({ value }) => value);
     expect(values).toEqual(['other']);
     const settings = JSON.stringify({ issuer: 'https://evil.example' });
-    await db.connection.update({ where: { id: 'reg-a' }, data: { settings } });
+    await db.asStored.connection.update({ where: { id: 'reg-a' }, data: { settings } });
     expect(await connections.findEnabled('reg-a')).toBeUndefined();
     expect((await connections.enabled()).map(({ id }) => id)).not.toContain('reg-a');
     expect(await connections.forgedIds()).toEqual(['reg-a']);
@@ -137,9 +137,9 @@ describe('the registry', () => {
     await connections.create(entryOf({ ...corp, id: 'reg-linked', domains: [] }));
     const changed = entryOf({ ...corp, id: 'reg-linked', domains: [], issuer: 'https://other.example.com' });
     await connections.update(changed);
-    const [user] = await db.user.findMany({ take: 1 });
+    const [user] = await db.asStored.user.findMany({ take: 1 });
     const identity = { id: 'reg-x', connectionId: 'reg-linked', subject: '1', userId: user?.id ?? '' };
-    await db.externalIdentity.create({ data: identity });
+    await db.asStored.externalIdentity.create({ data: identity });
     await expect(connections.update(entryOf({ ...corp, id: 'reg-linked', domains: [] }))).rejects.toMatchObject({
       status: 409,
     });

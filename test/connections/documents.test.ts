@@ -178,7 +178,7 @@ describe('the documents of an OpenID Connect upstream', () => {
     const connection = await make({ id: 'doc-i' });
     expect(await kids(connection)).toEqual(['1']);
     const content = JSON.stringify({ keys: [key('forged')] });
-    await idp.services.db.connectionDocument.updateMany({
+    await idp.services.db.asStored.connectionDocument.updateMany({
       where: { connectionId: 'doc-i', kind: 'jwks' },
       data: { content },
     });

@@ -14,7 +14,7 @@ afterAll(() => fixture.close());
 
 const long = 'a walk along the river';
 const short = 'kq7-mzw2';
-const stored = (userId: string) => fixture.db.passwordCredential.findUniqueOrThrow({ where: { userId } });
+const stored = (userId: string) => fixture.db.asStored.passwordCredential.findUniqueOrThrow({ where: { userId } });
 
 describe('setting a password', () => {
   test('stores a hash, the time and the audit event, and never the password', async () => {

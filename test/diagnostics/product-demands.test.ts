@@ -27,7 +27,9 @@ afterAll(() => idp?.stop());
 async function added(preset: string, fields: Record<string, string> = { url: 'https://app.example.com' }) {
   const sent = await admin.submit(await admin.get(`/admin/applications/new/${preset}`), fields);
   expect([sent.status, sent.status === 303 ? '' : textOf(sent.text)]).toEqual([303, '']);
-  const { id, clientId } = await idp.services.db.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
+  const { id, clientId } = await idp.services.db.asStored.application.findFirstOrThrow({
+    orderBy: { createdAt: 'desc' },
+  });
   return { id, clientId };
 }
 const check = ({ username }: TestUser, clientId: string) =>
@@ -111,7 +113,7 @@ describe('a product that demands a role', () => {
 
     // Without the new names the product gets names that it doesn’t know.
     await idp.services.roles.create({ name: 'minio-custom' });
-    const { metadata } = await idp.services.db.application.findUniqueOrThrow({ where: { id } });
+    const { metadata } = await idp.services.db.asStored.application.findUniqueOrThrow({ where: { id } });
     const { roles_rename: _, ...rest } = JSON.parse(metadata);
     const settings = await admin.get(`/admin/applications/${id}/claims`);
     expect(settings.status).toBe(200);
@@ -146,7 +148,7 @@ describe('a product that demands a role', () => {
 
   it('leads to the claims when the application keeps the role back', async () => {
     const { id, clientId } = await added('jellyfin');
-    const { metadata } = await idp.services.db.application.findUniqueOrThrow({ where: { id } });
+    const { metadata } = await idp.services.db.asStored.application.findUniqueOrThrow({ where: { id } });
     await idp.services.applications.updateOidc(
       id,
       { ...JSON.parse(metadata), client_id: clientId, client_name: 'Jellyfin', roles_filter: ['other-*'] },

@@ -52,7 +52,7 @@ beforeAll(async () => {
   idp = await startIdp({ environment: { TRUST_PROXY: '1' } });
   for (const name of ['editor', 'minio-read', 'jupyterhub-user']) await idp.services.roles.create({ name });
   await idp.services.roles.create({ name: 'ops', permissions: ['library:write'] });
-  await idp.services.db.resource.create({
+  await idp.services.db.asStored.resource.create({
     data: {
       identifier: API,
       scopes: '["read","write"]',

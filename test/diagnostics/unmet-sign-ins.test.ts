@@ -162,9 +162,9 @@ describe('a registration', () => {
   it('that demands encryption without a key for it is red, as its sign-ins are', async () => {
     const sp = await aLiveSp(idp);
     const person = await aPersonOf(idp, PLAIN);
-    const row = await idp.services.db.application.findUniqueOrThrow({ where: { clientId: sp.entityId } });
+    const row = await idp.services.db.asStored.application.findUniqueOrThrow({ where: { clientId: sp.entityId } });
     const metadata = JSON.stringify({ ...JSON.parse(row.metadata), encrypt_assertion: 'always', certificates: [] });
-    await idp.services.db.application.update({ where: { id: row.id }, data: { metadata, mac: '' } });
+    await idp.services.db.asStored.application.update({ where: { id: row.id }, data: { metadata, mac: '' } });
     await signRows(idp.services);
     expect(await verdict(person, sp.entityId)).toEqual({ can_sign_in: false, encryption: 'failed' });
   });

@@ -46,7 +46,7 @@ export function createBackups({ folder, environmentOf, found }: BackupsDependenc
         return 'the restore failed';
       }
       const { db, close } = await openDatabase(url);
-      const there = new Set((await db.user.findMany({ select: { id: true } })).map(({ id }) => id));
+      const there = new Set((await db.asStored.user.findMany({ select: { id: true } })).map(({ id }) => id));
       await close();
       const lost = users.filter((id) => !there.has(id));
       if (lost.length > 0) found(`${lost.length} users are not in the backup`);

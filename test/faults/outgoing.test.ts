@@ -178,12 +178,12 @@ describe('a request that needs another server', () => {
     await idp.services.endSession.all(user.account.id, 'ended-by-admin');
     await expect
       .poll(async () => {
-        const rows = await idp.services.db.logoutDelivery.findMany({ where: { accountId: user.account.id } });
+        const rows = await idp.services.db.asStored.logoutDelivery.findMany({ where: { accountId: user.account.id } });
         return rows.filter(({ lastError, doneAt, failedAt }) => lastError && !doneAt && !failedAt).length;
       })
       .toBe(faults.length);
     for (const [clientId, fault] of clients) {
-      const row = await idp.services.db.logoutDelivery.findFirstOrThrow({ where: { clientId } });
+      const row = await idp.services.db.asStored.logoutDelivery.findFirstOrThrow({ where: { clientId } });
       expect(row.lastError, fault).toEqual(expect.stringMatching(reasons[fault]));
     }
   });

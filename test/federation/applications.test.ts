@@ -91,7 +91,7 @@ describe('an application that accepts only one connection', () => {
   it('does not accept a session at a connection whose record a database writer changed', async () => {
     const { clientId } = await anApplicationWith({ connections: [corp.connection], local_sign_in: false });
     const { browser } = await signInOver(idp, social.connection);
-    await idp.services.db.upstreamSession.updateMany({
+    await idp.services.db.asStored.upstreamSession.updateMany({
       where: { connectionId: social.connection, subject: `app-${count}` },
       data: { connectionId: corp.connection },
     });

@@ -241,9 +241,9 @@ describe('a connection', () => {
     const forged = await anUpstream(idp);
     await forged.upstream.stop();
     const { db, connections } = idp.services;
-    const row = await db.connection.findUniqueOrThrow({ where: { id: forged.connection } });
+    const row = await db.asStored.connection.findUniqueOrThrow({ where: { id: forged.connection } });
     const settings = row.settings.replace(forged.upstream.issuer, 'https://attacker.example');
-    await db.connection.update({ where: { id: row.id }, data: { settings } });
+    await db.asStored.connection.update({ where: { id: row.id }, data: { settings } });
     expect(await connections.find(row.id)).toBeUndefined();
     expect((await httpClient(idp.issuer).get(callbackOf(idp, row.id))).status).toBe(404);
     await idp.services.connections.remove(row.id);
@@ -253,7 +253,7 @@ describe('a connection', () => {
     await signInOver(idp, corp.connection);
     const { db, accounts } = idp.services;
     const victim = await accounts.create({ username: `victim-${count}` });
-    await db.externalIdentity.updateMany({
+    await db.asStored.externalIdentity.updateMany({
       where: { connectionId: corp.connection, subject: `attack-${count}` },
       data: { userId: victim.id },
     });

@@ -120,7 +120,7 @@ describe('a logout that begins here', () => {
   it('ends the session at the upstream with an ID token that has expired since the sign-in', async () => {
     const browser = await signedIn([wiki]);
     const { db, vault } = idp.services;
-    const row = await db.upstreamSession.findFirstOrThrow({
+    const row = await db.asStored.upstreamSession.findFirstOrThrow({
       where: { connectionId: id },
       orderBy: { createdAt: 'desc' },
     });
@@ -133,7 +133,7 @@ describe('a logout that begins here', () => {
       .setProtectedHeader({ alg: 'RS256', kid })
       .sign(await importJWK({ ...key }, 'RS256'));
     const dataSealed = vault.seal(JSON.stringify({ ...handle, idToken }), place);
-    await db.upstreamSession.update({ where: { id: row.id }, data: { dataSealed } });
+    await db.asStored.upstreamSession.update({ where: { id: row.id }, data: { dataSealed } });
     const { page, trail } = await followLogout(browser, await leave(browser, wiki));
     expect(trail).toContainEqual(expect.stringContaining(`id_token_hint=${idToken}`));
     expect(page.url).toBe(`${wiki.origin}/?state=from-app`);
@@ -211,7 +211,7 @@ interface Forgery {
 /** The sid of this user's session at the upstream, as the ID token has it. */
 async function sidOf(): Promise<string> {
   const where = { connectionId: id, subject: user.account.id };
-  return String((await idp.services.db.upstreamSession.findFirstOrThrow({ where })).sid);
+  return String((await idp.services.db.asStored.upstreamSession.findFirstOrThrow({ where })).sid);
 }
 
 /** A logout token of the upstream. */

@@ -196,7 +196,7 @@ describe('an identity with the address of an account', () => {
     expectSignedIn((await signInOver(idp, corp.connection)).page);
     const account = await accountOf(idp, corp.connection, aSubject());
     expect(account).toMatchObject({ email: null, emailVerified: false });
-    const links = await idp.services.db.mailToken.findMany({ where: { userId: account?.id ?? '' } });
+    const links = await idp.services.db.asStored.mailToken.findMany({ where: { userId: account?.id ?? '' } });
     expect(links).toMatchObject([{ purpose: 'change-email', data: expect.stringContaining(email) }]);
   });
 

@@ -276,9 +276,9 @@ describe('a logout that begins here', () => {
       const run = await browser.follow(out);
       const account = await accountOf(idp, school.connection, nameId);
       const where = { channel: 'upstream', run: { userId: account?.id ?? '' } };
-      const { id, runId } = await idp.services.db.logoutParticipant.findFirstOrThrow({ where });
+      const { id, runId } = await idp.services.db.asStored.logoutParticipant.findFirstOrThrow({ where });
       // The upstream of this test answers no probe.
-      await idp.services.db.logoutParticipant.update({
+      await idp.services.db.asStored.logoutParticipant.update({
         where: { id },
         data: { probeResult: 'answers', state: 'waiting', reason: null, settledAt: null },
       });

@@ -209,7 +209,7 @@ describe('a SAML upstream with a new key', () => {
     const statusOf = async (credential: Credential) =>
       (await signIn({}, { upstream: { connection, entityId, credential } })).posted.status;
     const laterBy = (seconds: number) =>
-      idp.services.db.connectionDocument.updateMany({
+      idp.services.db.asStored.connectionDocument.updateMany({
         where: { connectionId: connection },
         data: { readAt: new Date(Date.now() - seconds * 1000) },
       });

@@ -233,7 +233,7 @@ describe('a passkey is rejected', () => {
     await device.setPresent(false);
     await page.goto(signIn);
     // The challenge of the first page, so that the challenge is not the reason for the rejection.
-    await idp.services.db.signInAttempt.updateMany({
+    await idp.services.db.asStored.signInAttempt.updateMany({
       data: { data: JSON.stringify({ challenge: JSON.parse(options ?? '').challenge }), mac: '' },
     });
     await signRows(idp.services);

@@ -73,8 +73,8 @@ describe('the sweep', () => {
       ),
     });
     const request = { applicationId: 'a', browserHash: '', data: '{}' };
-    await db.samlRequest.create({ data: { id: 'ended', ...request, expiresAt: later(-301) } });
-    await db.signInAttempt.create({ data: { uid: 'ended', expiresAt: later(-301) } });
+    await db.asStored.samlRequest.create({ data: { id: 'ended', ...request, expiresAt: later(-301) } });
+    await db.asStored.signInAttempt.create({ data: { uid: 'ended', expiresAt: later(-301) } });
     await createSweep({ db, now: clock.now, targets: expiringRows })();
     const ended = await db.oidcArtifact.findMany({ where: { id: { endsWith: ' ended' } } });
     expect(ended.map(({ id }) => id)).toEqual(['RefreshToken ended']);

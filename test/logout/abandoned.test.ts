@@ -31,7 +31,7 @@ beforeAll(async () => {
   if (found?.protocol !== 'saml') throw new Error('not registered');
   const { metadata } = found;
   const slo = [...(metadata.slo ?? []), { url: `${board.origin}/stuck`, binding: 'redirect' as const }];
-  await idp.services.db.application.update({
+  await idp.services.db.asStored.application.update({
     where: { id: found.id },
     data: { metadata: JSON.stringify({ ...metadata, slo }), updatedAt: new Date(), mac: '' },
   });
@@ -82,7 +82,7 @@ describe('the server', () => {
     await browserWith([wiki], user);
     await browserWith([wiki], user);
     const trustedUntil = new Date(Date.now() + 86_400_000);
-    await db.knownBrowser.updateMany({ where: { userId: id }, data: { trustedUntil, mac: '' } });
+    await db.asStored.knownBrowser.updateMany({ where: { userId: id }, data: { trustedUntil, mac: '' } });
     await signRows(idp.services);
     const trusted = async () => (await mfa.knownBrowsers.list(id)).filter(({ isTrusted }) => isTrusted).length;
     expect(await trusted()).toBe(2);

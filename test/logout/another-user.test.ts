@@ -38,7 +38,7 @@ it.each([
   expect(await idp.services.sessions.list(mallory.account.id)).toEqual([]);
   expect(await idp.services.sessions.list(alice.account.id)).toHaveLength(1);
   await openApp(browser, initiator, { ...alice, password: 'is not asked for' });
-  const participants = await idp.services.db.logoutParticipant.findMany({
+  const participants = await idp.services.db.asStored.logoutParticipant.findMany({
     where: { run: { userId: mallory.account.id } },
   });
   const outcome = participants.find(({ name }) => name === other);

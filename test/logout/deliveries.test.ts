@@ -59,7 +59,7 @@ function deliveries(send: Send = async () => 'sent', database: Database = test.d
 
 async function queued(clientId: string, count = 1, tries = 0): Promise<void> {
   const to = { participantId: null, clientId, channel: 'back', accountId: 'u1', sid: undefined };
-  await test.database.db.logoutDelivery.createMany({
+  await test.database.db.asStored.logoutDelivery.createMany({
     data: Array.from({ length: count }, () => ({ ...deliveryRow(to, clock.now(), protectedRows), tries })),
   });
 }
@@ -171,7 +171,7 @@ describe('the delivery of logout messages', () => {
     await failing.run();
     expect(counts).toEqual(['retried', 'given-up']);
     expect(events).toMatchObject([{ type: 'logout.failed', clientId: 'dead', reason: '503' }]);
-    expect(await test.database.db.logoutDelivery.findFirst()).toMatchObject({
+    expect(await test.database.db.asStored.logoutDelivery.findFirst()).toMatchObject({
       tries: limits.delivery.maxTries,
       failedAt: clock.now(),
       lastError: '503',

@@ -31,7 +31,9 @@ async function signOut(reply: typeof answer) {
   requests.length = 0;
   frame.watch((method) => (reply.hang && method === 'HEAD' ? 'hang' : undefined));
   const app = await oidcApp(idp, 'none', 'Board');
-  const { id, metadata } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId: app.clientId } });
+  const { id, metadata } = await idp.services.db.asStored.application.findUniqueOrThrow({
+    where: { clientId: app.clientId },
+  });
   await idp.services.applications.updateOidc(id, {
     ...JSON.parse(metadata),
     // Front-Channel Logout 1.0, 2: on the origin of a redirect URI.

@@ -157,7 +157,7 @@ describe('a LogoutResponse', () => {
     const there = await followLogout(browser, await leave(browser, chat), {
       until: ({ url }) => url.startsWith(payroll.origin),
     });
-    const { messageId } = await idp.services.db.logoutParticipant.findFirstOrThrow({
+    const { messageId } = await idp.services.db.asStored.logoutParticipant.findFirstOrThrow({
       where: { clientId: payroll.clientId, state: 'asked' },
     });
     const other = await nodeSamlApp(idp, 'Other');

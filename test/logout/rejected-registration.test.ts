@@ -39,9 +39,9 @@ beforeEach(async () => {
 /** Writes fields into the row of an application, whatever is wrong with them. */
 async function store(app: App, fields: object): Promise<void> {
   const { db } = idp.services;
-  const row = await db.application.findUniqueOrThrow({ where: { clientId: app.clientId } });
+  const row = await db.asStored.application.findUniqueOrThrow({ where: { clientId: app.clientId } });
   const metadata = JSON.stringify({ ...JSON.parse(row.metadata), ...fields });
-  await db.application.update({ where: { id: row.id }, data: { metadata, mac: '' } });
+  await db.asStored.application.update({ where: { id: row.id }, data: { metadata, mac: '' } });
   await signRows(idp.services);
 }
 const damage = (app: App) => store(app, { jwks: { keys: [{ kty: 'RSA' }] } });

@@ -133,7 +133,10 @@ describe('a service provider that is notified by SOAP', () => {
 });
 
 async function outcomes(): Promise<Record<string, string>> {
-  const run = await idp.services.db.logoutRun.findFirst({ where: { userId: id() }, include: { participants: true } });
+  const run = await idp.services.db.asStored.logoutRun.findFirst({
+    where: { userId: id() },
+    include: { participants: true },
+  });
   const rows = run?.participants ?? [];
   return Object.fromEntries(rows.map(({ name, state, reason }) => [name, `${state} ${reason ?? ''}`.trim()]));
 }

@@ -93,7 +93,7 @@ describe('a browser', () => {
   test('is stored as a hash, and listed with address and time', async () => {
     const request = { requestId: 'r', address: '192.0.2.4', userAgent: 'Mozilla/5.0 (X11)' };
     const { id, cookie } = await fixture.knownBrowsers.remember(undefined, account.id, { request });
-    expect(JSON.stringify(await fixture.db.knownBrowser.findMany())).not.toContain(cookie);
+    expect(JSON.stringify(await fixture.db.asStored.knownBrowser.findMany())).not.toContain(cookie);
     expect(await fixture.knownBrowsers.list(account.id)).toEqual([
       {
         id,

@@ -135,7 +135,7 @@ describe('a sign-in with a passkey', () => {
   test('is rejected when another program says that the passkey verifies its user', async () => {
     const key = softAuthenticator();
     await register(key, { userVerified: false });
-    await fixture.db.passkey.update({ where: { id: key.id }, data: { userVerified: true } });
+    await fixture.db.asStored.passkey.update({ where: { id: key.id }, data: { userVerified: true } });
     expect(await signIn(key, { userId: account.id })).toEqual({ outcome: 'unknown-passkey' });
   });
 

@@ -235,7 +235,7 @@ expectThat('a disabled person reads why', disabled.slice(0, 300), () =>
   disabled.includes('Your Example Corp account is disabled.'),
 );
 expectThat('a person is there', isSignedIn(await enter('twice', passwordOf('twice'))), Boolean);
-const first = await services.db.user.findFirstOrThrow({ where: { username: 'twice' } });
+const first = await services.db.asStored.user.findFirstOrThrow({ where: { username: 'twice' } });
 await services.accounts.update(first.id, { email: 'twice@example.com', emailVerified: true });
 await server.tool('user', 'delete', 'twice');
 await addUser(server, 'twice');

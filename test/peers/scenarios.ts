@@ -201,7 +201,7 @@ async function soon<Result>(attempt: () => Promise<Result>): Promise<Result> {
 }
 
 async function accountOf({ gatehouse: { services }, connectionId }: Pair) {
-  const identity = await services.db.externalIdentity.findFirst({ where: { connectionId } });
+  const identity = await services.db.asStored.externalIdentity.findFirst({ where: { connectionId } });
   return identity ? services.accounts.find(identity.userId) : undefined;
 }
 

@@ -32,7 +32,7 @@ const none = { roles: [], permissions: [], everything: [] };
 
 describe('a grant in the database', () => {
   test('gives no right and raises an alarm when another program wrote it', async () => {
-    await people.db.userRole.create({ data: { userId: attacker, roleId: await idOf('admin') } });
+    await people.db.asStored.userRole.create({ data: { userId: attacker, roleId: await idOf('admin') } });
     expect(await rights()).toEqual(none);
     expect(await permissions.holds(attacker, 'gatehouse.users:write')).toBe(false);
     expect(people.alarms).toContain(`a row of user_roles was written by another program: ${attacker}`);
@@ -41,18 +41,21 @@ describe('a grant in the database', () => {
   test('gives no right when it was copied from another user or moved to another role', async () => {
     const admin = await people.person();
     await roles.assign(admin.id, 'admin');
-    const { mac } = await people.db.userRole.findFirstOrThrow({ where: { userId: admin.id } });
-    await people.db.userRole.create({ data: { userId: attacker, roleId: await idOf('admin'), mac } });
+    const { mac } = await people.db.asStored.userRole.findFirstOrThrow({ where: { userId: admin.id } });
+    await people.db.asStored.userRole.create({ data: { userId: attacker, roleId: await idOf('admin'), mac } });
     expect(await rights()).toEqual(none);
     await roles.assign(attacker, 'reader');
     expect(await rights()).toMatchObject({ roles: ['reader'] });
     await people.db.userRole.deleteMany({ where: { userId: attacker, roleId: await idOf('admin') } });
-    await people.db.userRole.updateMany({ where: { userId: attacker }, data: { roleId: await idOf('admin') } });
+    await people.db.asStored.userRole.updateMany({
+      where: { userId: attacker },
+      data: { roleId: await idOf('admin') },
+    });
     expect(await rights()).toEqual(none);
   });
 
   test('becomes genuine when it was forged and an administrator assigns the role', async () => {
-    await people.db.userRole.create({ data: { userId: attacker, roleId: await idOf('reader') } });
+    await people.db.asStored.userRole.create({ data: { userId: attacker, roleId: await idOf('reader') } });
     expect(await roles.assign(attacker, 'reader')).toBe(true);
     expect(await rights()).toMatchObject({ roles: ['reader'], permissions: ['articles:read'] });
   });

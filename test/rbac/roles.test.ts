@@ -51,7 +51,7 @@ describe('a role', () => {
     const role = await roles.create({ name: 'twice', permissions: ['twice:read'] });
     const { id } = await people.person();
     await roles.assign(id, 'twice');
-    await people.db.userRole.create({
+    await people.db.asStored.userRole.create({
       data: grantRow({ userId: id, roleId: role.id, via: 'group:1' }, people.protectedRows),
     });
     expect(await people.accounts.find(id)).toMatchObject({ roles: ['twice'], permissions: ['twice:read'] });

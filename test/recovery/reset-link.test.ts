@@ -45,7 +45,9 @@ describe('a reset link', () => {
     const user = await aPerson();
     const token = new URL(await user.link()).searchParams.get('token') ?? '';
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
-    const row = await idp.services.db.passwordResetToken.findFirstOrThrow({ where: { userId: user.account.id } });
+    const row = await idp.services.db.asStored.passwordResetToken.findFirstOrThrow({
+      where: { userId: user.account.id },
+    });
     expect(row.tokenHash).toBe(sha256(token));
     expect(row.expiresAt.getTime() - row.createdAt.getTime()).toBe(20 * 60_000);
     expect(JSON.stringify(row)).not.toContain(token);
@@ -56,7 +58,10 @@ describe('a reset link', () => {
     const link = await user.link();
     clock.advance({ minutes: 21 });
     const expiresAt = new Date(clock.now().getTime() + 3_600_000);
-    await idp.services.db.passwordResetToken.updateMany({ where: { userId: user.account.id }, data: { expiresAt } });
+    await idp.services.db.asStored.passwordResetToken.updateMany({
+      where: { userId: user.account.id },
+      data: { expiresAt },
+    });
     expect((await open(idp, link)).page.status).toBe(400);
   });
 

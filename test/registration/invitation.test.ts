@@ -95,10 +95,12 @@ describe('an invitation', () => {
       password: (account) => services.credentials.setPassword(account, NEW_PASSWORD),
       phone: ({ id: userId }) => {
         const mac = protectedRows.macOf('phone_factors', { userId, number });
-        return db.phoneFactor.create({ data: { userId, number, mac, confirmedAt: new Date() } });
+        return db.asStored.phoneFactor.create({ data: { userId, number, mac, confirmedAt: new Date() } });
       },
       passkey: ({ id: userId }) =>
-        db.passkey.create({ data: { id: `of-${userId}`, userId, name: 'Phone', publicKey: new Uint8Array(1) } }),
+        db.asStored.passkey.create({
+          data: { id: `of-${userId}`, userId, name: 'Phone', publicKey: new Uint8Array(1) },
+        }),
       'connected sign-in': ({ id: userId }) =>
         services.identities.link({ connectionId: 'guests', subject: userId, userId, label: '' }, {}),
     };

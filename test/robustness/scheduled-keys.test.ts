@@ -22,7 +22,7 @@ beforeAll(async () => {
   board = await loadBalancer({ now: clock.now });
   other = await board.another();
   one = board.instances[0] ?? expect.fail();
-  await one.services.db.resource.create({ data: { identifier: api, scopes: '["articles:read"]' } });
+  await one.services.db.asStored.resource.create({ data: { identifier: api, scopes: '["articles:read"]' } });
   await signRows(one.services);
   app = await anApplication(one, { grant_types: ['client_credentials'], redirect_uris: [], resources: [api] });
   reconnect(app);

@@ -46,7 +46,8 @@ describe('an imported hash', () => {
     const password = 'an imported pass phrase, long enough';
     await idp.services.credentials.importHash(user.account.id, await make(password));
     const hash = async () =>
-      (await idp.services.db.passwordCredential.findUniqueOrThrow({ where: { userId: user.account.id } })).hash;
+      (await idp.services.db.asStored.passwordCredential.findUniqueOrThrow({ where: { userId: user.account.id } }))
+        .hash;
     const imported = await hash();
     expectNotSignedIn(await enter(user.username, 'wrong pass phrase, long enough'));
     expect(await hash()).toBe(imported);

@@ -128,7 +128,7 @@ describe('the database', () => {
     const { add } = hotStatements('test', { add: 'INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)' });
     const again = transaction(db, (tx) => test.database.sql.in(tx).execute(add, 'once', '1', new Date()));
     expect(isUniqueViolation(await again.catch((error) => error))).toBe(true);
-    const error = await db.passwordCredential.create(orphan).catch((rejected) => rejected);
+    const error = await db.asStored.passwordCredential.create(orphan).catch((rejected) => rejected);
     expect(error).toBeInstanceOf(Error);
     expect(isUniqueViolation(error)).toBe(false);
   });

@@ -31,7 +31,9 @@ afterAll(async () => {
 });
 
 const create = (id: string) =>
-  database.db.user.create({ data: { id, username: id, usernameKey: id, name: 'before', updatedAt: new Date(0) } });
+  database.db.asStored.user.create({
+    data: { id, username: id, usernameKey: id, name: 'before', updatedAt: new Date(0) },
+  });
 const rename = (to: string, id: string) => ({ where: { id }, data: { name: to } });
 
 describe('the directory cache', () => {
@@ -64,7 +66,7 @@ describe('the directory cache', () => {
     shareReads(request);
     await requestStorage.run(request as never, async () => {
       expect(await revision()).toBe(before);
-      await elsewhere.db.user.update(rename('after', 'six'));
+      await elsewhere.db.asStored.user.update(rename('after', 'six'));
       expect(await revision()).toBe(before);
     });
     const after = await revision();
@@ -100,14 +102,14 @@ describe('the directory cache', () => {
     let reads = 0;
     const look = cacheDirectory(database.sql, async () => ++reads, { max: 2 });
     await create('eight');
-    await elsewhere.db.user.update(rename('after', 'eight'));
+    await elsewhere.db.asStored.user.update(rename('after', 'eight'));
     await look('a');
     await elsewhere.db.setting.create({ data: { key: 'elsewhere', value: '1', updatedAt: new Date(0) } });
     expect(await look('a')).toBe(1);
     for (const table of DIRECTORY_TABLES) await elsewhere.db.$executeRawUnsafe(`DELETE FROM "${table}" WHERE false`);
     expect(await look('a')).toBe(1);
     await elsewhere.db.role.create({ data: { id: 'role', name: 'role' } });
-    await elsewhere.db.userRole.create({ data: { userId: 'eight', roleId: 'role' } });
+    await elsewhere.db.asStored.userRole.create({ data: { userId: 'eight', roleId: 'role' } });
     expect(await look('a')).toBe(2);
     // The row that ties the two goes with the role.
     await elsewhere.db.role.delete({ where: { id: 'role' } });
@@ -117,10 +119,10 @@ describe('the directory cache', () => {
   it('follows a write of this process at once, in a transaction or not', async () => {
     await create('one');
     expect(await name('one')).toBe('before');
-    await database.db.user.update(rename('after', 'one'));
+    await database.db.asStored.user.update(rename('after', 'one'));
     expect(await name('one')).toBe('after');
     await transaction(database.db, async (tx) => {
-      await tx.user.update(rename('later', 'one'));
+      await tx.asStored.user.update(rename('later', 'one'));
       expect(await name('one')).toBe('after');
     });
     expect(await name('one')).toBe('later');
@@ -129,7 +131,7 @@ describe('the directory cache', () => {
   it('follows a write of another process at once', async () => {
     await create('two');
     expect(await name('two')).toBe('before');
-    await elsewhere.db.user.update(rename('after', 'two'));
+    await elsewhere.db.asStored.user.update(rename('after', 'two'));
     expect(await name('two')).toBe('after');
     await elsewhere.db.user.delete({ where: { id: 'two' } });
     expect(await name('two')).toBeUndefined();
@@ -138,7 +140,7 @@ describe('the directory cache', () => {
   it('ignores the writes of a transaction that was rolled back', async () => {
     await create('three');
     const work = transaction(database.db, async (tx) => {
-      await tx.user.update(rename('never', 'three'));
+      await tx.asStored.user.update(rename('never', 'three'));
       expect(await name('three')).toBe('before');
       throw new Error('rolled back');
     });
@@ -151,8 +153,8 @@ describe('the directory cache', () => {
     const look = cacheDirectory(
       database.sql,
       async (id) => {
-        const row = await database.db.user.findUnique({ where: { id } });
-        await database.db.user.update(rename(`${row?.name}!`, id));
+        const row = await database.db.asStored.user.findUnique({ where: { id } });
+        await database.db.asStored.user.update(rename(`${row?.name}!`, id));
         return row?.name ?? undefined;
       },
       { max: 2 },

@@ -1,7 +1,7 @@
 // What the MAC of a row covers: named columns, without those that have their default, so that a later version adds a column without a new
 // MAC for every row, and both versions run on one database during a rolling upgrade.
 import { expect, it } from 'vitest';
-import { type CoveredColumns, coveredColumns, coveredText } from '../../src/base/storage/protected-rows.ts';
+import { type CoveredColumns, coveredText, protectedTables } from '../../src/base/storage/protected-rows.ts';
 import { databaseKind } from '../support/database/database.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp } from '../support/idp.ts';
@@ -47,9 +47,9 @@ it('two versions share a database: the rows of one are genuine to the other unti
   const isFalse = databaseKind() === 'sqlite' ? '0' : 'false';
   await db.$executeRawUnsafe('ALTER TABLE users ADD COLUMN "pronouns" TEXT');
   await db.$executeRawUnsafe(`ALTER TABLE users ADD COLUMN "newsletter" BOOLEAN NOT NULL DEFAULT ${isFalse}`);
-  const next: CoveredColumns = { ...coveredColumns.users, pronouns: 'text', newsletter: ['flag', false] };
+  const next: CoveredColumns = { ...protectedTables.users.covers, pronouns: 'text', newsletter: ['flag', false] };
   const stored = async () => ({
-    ...(await db.user.findUniqueOrThrow({ where: { id: ann.account.id } })),
+    ...(await db.asStored.user.findUniqueOrThrow({ where: { id: ann.account.id } })),
     ...(await db.$queryRawUnsafe<object[]>(`SELECT pronouns, newsletter FROM users WHERE id = '${ann.account.id}'`))[0],
   });
   const macOfNext = (values: object) => vault.mac(coveredText(next, { ...values }), 'row users');
@@ -58,7 +58,7 @@ it('two versions share a database: the rows of one are genuine to the other unti
   const before = await stored();
   expect(macOfNext(before)).toBe(before.mac);
   const renamed = { ...before, name: 'Ann Renamed' };
-  await db.user.update({ where: { id: before.id }, data: { name: renamed.name, mac: macOfNext(renamed) } });
+  await db.asStored.user.update({ where: { id: before.id }, data: { name: renamed.name, mac: macOfNext(renamed) } });
   expect((await accounts.find(before.id))?.name).toBe('Ann Renamed');
 
   // Used before the upgrade is over: only the next version knows the user.

@@ -39,7 +39,7 @@ it('the process references connections, statements and backups until it ends, al
   const { url, close } = await testDatabase();
   await migrate(url);
   const { db, sql, close: closeSecond } = await openDatabase(url);
-  await db.user.findMany();
+  await db.asStored.user.findMany();
   for (let number = 0; number < 600; number += 1)
     await sql.query(hotStatements('test', { at: `SELECT ${number} AS number` }).at);
   const file = url.replace(/^file:/, '');

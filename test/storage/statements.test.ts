@@ -31,13 +31,16 @@ describe('hot statements', () => {
     const at = new Date('2026-03-29T01:30:00.120Z');
     const { db, sql } = database;
     await sql.execute(statements.user, 'raw', 'Raw', 'raw', true, at);
-    await db.user.create({
+    await db.asStored.user.create({
       data: { id: 'prisma', username: 'P', usernameKey: 'p', emailVerified: true, updatedAt: at },
     });
     const [raw] = await sql.query<object>(statements.find, 'raw');
     expect(raw).toEqual({ id: 'raw', email: null, email_verified: true, updated_at: at });
     expect(await sql.query<object>(statements.find, 'prisma')).toEqual([{ ...raw, id: 'prisma' }]);
-    expect(await db.user.findUnique({ where: { id: 'raw' } })).toMatchObject({ emailVerified: true, updatedAt: at });
+    expect(await db.asStored.user.findUnique({ where: { id: 'raw' } })).toMatchObject({
+      emailVerified: true,
+      updatedAt: at,
+    });
     const olderThan = async (limit: Date) =>
       (await sql.query<{ id: string }>(statements.updatedBefore, limit)).map(({ id }) => id);
     expect(await olderThan(at)).toEqual([]);

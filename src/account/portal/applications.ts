@@ -53,7 +53,7 @@ export function createPortal(dependencies: PortalDependencies) {
   /** The names in the language of the page, of SAML applications. */
   async function titlesOf(allowed: readonly { id: string; protocol: string }[]): Promise<Map<string, PageText>> {
     const ids = allowed.filter(({ protocol }) => protocol === 'saml').map(({ id }) => id);
-    const rows = ids.length > 0 ? await db.application.findMany({ where: { id: { in: ids } } }) : [];
+    const rows = ids.length > 0 ? await db.asStored.application.findMany({ where: { id: { in: ids } } }) : [];
     return new Map(rows.map((row) => [row.id, titleOf(row)]));
   }
 
@@ -68,7 +68,7 @@ export function createPortal(dependencies: PortalDependencies) {
       const used = await recentClientIds(account.id);
       const recent = [...new Set([...used, ...inSession])];
       const rank = (clientId: string) => (recent.includes(clientId) ? recent.indexOf(clientId) : recent.length);
-      const allowed = await db.application.findMany({
+      const allowed = await db.asStored.application.findMany({
         where: accessDecisionFilter(account),
         select: { id: true, clientId: true, name: true, protocol: true },
         orderBy: [{ nameKey: 'asc' }, { id: 'asc' }],
@@ -80,7 +80,7 @@ export function createPortal(dependencies: PortalDependencies) {
         .sort((a, b) => rank(a.clientId) - rank(b.clientId))
         .slice(0, MAX_TILES);
       const ids = found.map(({ id }) => id);
-      const rows = await db.application.findMany({ where: { id: { in: ids } } });
+      const rows = await db.asStored.application.findMany({ where: { id: { in: ids } } });
       const logos = await pictures.addressesOf(ids);
       return found.flatMap(({ id, clientId, name }) => {
         const row = rows.find((one) => one.id === id);

@@ -49,7 +49,7 @@ export function createRpSessions({ db, now, sessions, protectedRows }: RpSession
 
   async function find(cookie: string | undefined): Promise<RpSession | undefined> {
     if (!cookie) return undefined;
-    const row = await db.rpSession.findUnique({ where: { id: sha256(cookie) } });
+    const row = await db.asStored.rpSession.findUnique({ where: { id: sha256(cookie) } });
     if (!row || row.expiresAt <= now() || !isGenuine(row)) return undefined;
     // This session ends with its single sign-on session.
     const sso = await sessions.find(row.ssoUid);
@@ -94,7 +94,7 @@ export function createRpSessions({ db, now, sessions, protectedRows }: RpSession
     async addProof({ userId, ssoUid, amr }: RpSession, more: readonly string[]): Promise<void> {
       const proven = withMfa([...amr, ...more]);
       const change = { amr: JSON.stringify(proven), acr: acrOf(proven) ?? null };
-      for (const row of await db.rpSession.findMany({ where: { userId, ssoUid } })) {
+      for (const row of await db.asStored.rpSession.findMany({ where: { userId, ssoUid } })) {
         if (!isGenuine(row)) continue;
         const { id, ssoUid, userId, authTime } = row;
         const { mac } = withMac({ id, ssoUid, userId, authTime, ...change });

@@ -134,7 +134,7 @@ export async function signInsOf(
       FROM audit_events WHERE type IN (${joinFragments(ENDS)})
         AND at >= ${from} AND at < ${until} AND outcome = 'success' AND client_id IS NOT NULL
       GROUP BY ${day}, client_id, type`,
-    db.application.findMany({ where: { protocol: 'saml' }, select: { clientId: true } }),
+    db.asStored.application.findMany({ where: { protocol: 'saml' }, select: { clientId: true } }),
   ]);
   const isResponse = (type: string) => SIGN_IN_ENDS.saml.some((one) => one === type);
   // A SAML sign-in has an entry of either kind: the response counts. Of a deleted application, its responses tell the protocol.

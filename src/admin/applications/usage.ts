@@ -69,7 +69,7 @@ export function createApplicationUsage({ db, sql, now }: ApplicationUsageDepende
       }[demand];
       const mayOpen = access === 'everyone' ? {} : { roles: { some: { role: { name: { in: access.roles } } } } };
       const where = { AND: [{ isActive: true }, lacks, mayOpen] };
-      return (await db.user.findFirst({ where, select: { id: true } })) !== null;
+      return (await db.asStored.user.findFirst({ where, select: { id: true } })) !== null;
     },
   };
 }

@@ -213,7 +213,7 @@ function sessionActions(
 
 /** The live ones: the row of an upstream session stays after it. */
 async function sessionsOf({ db, sessions }: SessionActionsDependencies, connectionId: string): Promise<string[]> {
-  const rows = await db.upstreamSession.findMany({
+  const rows = await db.asStored.upstreamSession.findMany({
     where: { connectionId },
     select: { sessionUid: true },
     distinct: ['sessionUid'],

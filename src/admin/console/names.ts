@@ -11,7 +11,7 @@ export function createNames({ db }: { db: Db }) {
     /** By client_id or entity ID. */
     async applications(clientIds: readonly (string | null)[]): Promise<Map<string, { id: string; name: string }>> {
       const clientIdsToRead = distinct(clientIds);
-      const rows = await db.application.findMany({
+      const rows = await db.asStored.application.findMany({
         where: { clientId: { in: clientIdsToRead } },
         select: { id: true, clientId: true, name: true },
       });
@@ -21,15 +21,15 @@ export function createNames({ db }: { db: Db }) {
     /** The application with this identifier, or else with this name if it is the only one. */
     async applicationOf(text: string): Promise<{ clientId: string; name: string } | undefined> {
       const select = { clientId: true, name: true } as const;
-      const found = await db.application.findMany({ where: { name: text }, select, take: 2 });
+      const found = await db.asStored.application.findMany({ where: { name: text }, select, take: 2 });
       return (
-        (await db.application.findUnique({ where: { clientId: text }, select })) ??
+        (await db.asStored.application.findUnique({ where: { clientId: text }, select })) ??
         (found.length === 1 ? found[0] : undefined)
       );
     },
 
     async users(ids: readonly (string | null)[]): Promise<Map<string, string>> {
-      const rows = await db.user.findMany({
+      const rows = await db.asStored.user.findMany({
         where: { id: { in: distinct(ids) } },
         select: { id: true, username: true },
       });
@@ -37,7 +37,7 @@ export function createNames({ db }: { db: Db }) {
     },
 
     async connections(ids: readonly (string | null)[]): Promise<Map<string, string>> {
-      const rows = await db.connection.findMany({
+      const rows = await db.asStored.connection.findMany({
         where: { id: { in: distinct(ids) } },
         select: { id: true, name: true },
       });

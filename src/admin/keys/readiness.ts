@@ -34,7 +34,7 @@ export function createKeyReadiness({ db, applications, signIns }: KeyReadinessDe
         signIns.lastDays(),
       ]);
       const ids = found.map(({ id }) => id);
-      const rows = await db.samlMetadata.findMany({ where: { applicationId: { in: ids } } });
+      const rows = await db.asStored.samlMetadata.findMany({ where: { applicationId: { in: ids } } });
       const verifiers = found.map((application) => {
         const state = rows.find(({ applicationId }) => applicationId === application.id);
         return {

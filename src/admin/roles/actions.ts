@@ -123,7 +123,7 @@ async function openedBy(
   db: Db,
   roleId: string,
 ): ReturnType<(id: string) => Promise<{ applications: OpenedApplication[]; isMore: boolean }>> {
-  const found = await db.application.findMany({
+  const found = await db.asStored.application.findMany({
     where: { access: 'roles', roles: { some: { roleId } } },
     select: { id: true, name: true, protocol: true, enabled: true },
     orderBy: [{ name: 'asc' }, { id: 'asc' }],

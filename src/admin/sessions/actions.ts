@@ -137,7 +137,7 @@ async function listSessions(
 async function viewsOf(db: Db, found: readonly SessionEntry[]): Promise<SessionView[]> {
   const [devices, users] = await Promise.all([
     db.sessionDevice.findMany({ where: { uid: { in: found.map(({ uid }) => uid) } } }),
-    db.user.findMany({
+    db.asStored.user.findMany({
       where: { id: { in: found.map(({ accountId }) => accountId) } },
       select: { id: true, username: true, name: true },
     }),

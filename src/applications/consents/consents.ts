@@ -42,7 +42,7 @@ export function createConsents({ db, sql, now, protectedRows }: ConsentsDependen
   const keyOf = (userId: string, applicationId: string) => ({ userId_applicationId: { userId, applicationId } });
 
   async function find(userId: string, applicationId: string): Promise<Granted | undefined> {
-    const row = await db.consent.findUnique({ where: keyOf(userId, applicationId) });
+    const row = await db.asStored.consent.findUnique({ where: keyOf(userId, applicationId) });
     if (!row || !protectedRows.isGenuine(TABLE, row, row.mac)) return undefined;
     return JSON.parse(row.granted) as Granted;
   }
@@ -67,7 +67,7 @@ export function createConsents({ db, sql, now, protectedRows }: ConsentsDependen
     },
 
     async list(userId: string): Promise<ConsentEntry[]> {
-      const rows = await db.consent.findMany({
+      const rows = await db.asStored.consent.findMany({
         where: { userId },
         include: { application: { select: { clientId: true, name: true } } },
         orderBy: { grantedAt: 'desc' },

@@ -56,6 +56,6 @@ export function isGenuineSecret(row: ClientSecretColumns & { mac: string }, { is
 }
 
 /** What the MAC of a client secret covers. */
-export function coveredSecret({ secretSealed, ...row }: ClientSecretColumns): Covered<'client_secrets'> {
-  return { ...row, isSealed: secretSealed !== null };
+export function coveredSecret(row: ClientSecretColumns): Covered<'client_secrets'> {
+  return row;
 }

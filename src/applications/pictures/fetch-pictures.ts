@@ -89,7 +89,7 @@ async function attempt(dependencies: PictureFetchDependencies, job: PictureJob):
 
 /** The address in the registration, whose MAC is verified: a program that can only write to the database has nothing called. */
 async function registered({ db, protectedRows }: PictureFetchDependencies, id: string) {
-  const row = await db.application.findUnique({ where: { id } });
+  const row = await db.asStored.application.findUnique({ where: { id } });
   if (!row || !isGenuineApplication(row, protectedRows)) return undefined;
   return { clientId: row.clientId, logo: registrationOf(row).metadata.logo_uri };
 }
@@ -134,7 +134,7 @@ function createPictureQueueStore({ db, now }: { db: Db; now: Clock }): QueueStor
   return {
     // A lane for each application, so that a server that does not answer delays no other.
     async due({ limit, exceptLanes }) {
-      const rows = await db.applicationPicture.findMany({
+      const rows = await db.asStored.applicationPicture.findMany({
         where: { url: { not: null }, nextTryAt: { lte: now() }, applicationId: { notIn: [...exceptLanes] } },
         orderBy: { nextTryAt: 'asc' },
         take: limit,

@@ -76,7 +76,7 @@ function createReads({ db, sql, protectedRows, now }: ApplicationPicturesDepende
     sql,
     async (clientId) => {
       const select = { ...COLUMNS, lastError: true, updatedAt: true };
-      const row = await db.applicationPicture.findFirst({ where: { application: { clientId } }, select });
+      const row = await db.asStored.applicationPicture.findFirst({ where: { application: { clientId } }, select });
       const isWaiting = row?.url && row.name === null && row.lastError === null;
       return { address: addressIn(row), firstReadSince: isWaiting ? row.updatedAt.getTime() : undefined };
     },
@@ -103,7 +103,7 @@ function createReads({ db, sql, protectedRows, now }: ApplicationPicturesDepende
     /** The addresses by the id of the application. */
     async addressesOf(ids: readonly string[]): Promise<Map<string, string>> {
       const rows = await inChunks(ids, (piece) =>
-        db.applicationPicture.findMany({
+        db.asStored.applicationPicture.findMany({
           where: { applicationId: { in: [...piece] }, name: { not: null } },
           select: COLUMNS,
         }),
@@ -119,11 +119,14 @@ function createReads({ db, sql, protectedRows, now }: ApplicationPicturesDepende
     /** The content of `<hash>.<kind>`; undefined without such a picture, and for one that another program wrote. */
     async read(name: string): Promise<Buffer | undefined> {
       // Several applications may have the same one.
-      const rows = await db.applicationPicture.findMany({ where: { name }, select: COLUMNS });
+      const rows = await db.asStored.applicationPicture.findMany({ where: { name }, select: COLUMNS });
       const genuine = rows.find((row) => isGenuinePicture(row, protectedRows));
       if (!genuine) return undefined;
       const { applicationId } = genuine;
-      const row = await db.applicationPicture.findUnique({ where: { applicationId }, select: { content: true } });
+      const row = await db.asStored.applicationPicture.findUnique({
+        where: { applicationId },
+        select: { content: true },
+      });
       if (!row?.content || !name.startsWith(`${imageHash(row.content)}.`)) return undefined;
       return Buffer.from(row.content);
     },
@@ -131,7 +134,7 @@ function createReads({ db, sql, protectedRows, now }: ApplicationPicturesDepende
     /** Undefined for an application without logo_uri and without a picture. */
     async state(applicationId: string): Promise<PictureState | undefined> {
       const select = { ...COLUMNS, tries: true, nextTryAt: true, lastError: true };
-      const row = await db.applicationPicture.findUnique({ where: { applicationId }, select });
+      const row = await db.asStored.applicationPicture.findUnique({ where: { applicationId }, select });
       if (!row) return undefined;
       const { url, tries, nextTryAt, lastError } = row;
       return {
@@ -165,7 +168,7 @@ function createChoices(dependencies: ApplicationPicturesDependencies) {
       await transaction(db, async (tx) => {
         const application = await changeableApplication(dependencies, applicationId, source, tx);
         const where = { applicationId };
-        const before = await tx.applicationPicture.findUnique({ where, select: { name: true } });
+        const before = await tx.asStored.applicationPicture.findUnique({ where, select: { name: true } });
         const mac = pictureMac({ applicationId, url: null, name }, protectedRows);
         const state = { tries: 0, nextTryAt: null, lastError: null, updatedAt: now() };
         const data = { url: null, name, content: new Uint8Array(content), mac, ...state };
@@ -188,7 +191,7 @@ function createChoices(dependencies: ApplicationPicturesDependencies) {
       await transaction(db, async (tx) => {
         const { clientId, name, metadata } = await changeableApplication(dependencies, applicationId, source, tx);
         const where = { applicationId, url: null };
-        const before = await tx.applicationPicture.findFirst({ where, select: { name: true } });
+        const before = await tx.asStored.applicationPicture.findFirst({ where, select: { name: true } });
         if (!before) return;
         await tx.applicationPicture.deleteMany({ where });
         await planPicture(tx, applicationId, metadata.logo_uri, now());

@@ -7,7 +7,7 @@ const NOT_READ = { name: null, content: null, mac: '', tries: 0, lastError: null
 /** Returns whether a picture has to be read now. One that an administrator chose stays, whatever the logo_uri is. */
 export async function planPicture(tx: Tx, applicationId: string, url: string | undefined, at: Date): Promise<boolean> {
   const where = { applicationId };
-  const row = await tx.applicationPicture.findUnique({ where, select: { url: true } });
+  const row = await tx.asStored.applicationPicture.findUnique({ where, select: { url: true } });
   if (row?.url === null || row?.url === url) return false;
   if (url === undefined) {
     await tx.applicationPicture.deleteMany({ where });

@@ -1,18 +1,22 @@
-// Opens the database, SQLite or PostgreSQL, and runs transactions. Domain functions use Prisma directly; there is no layer
-// over it.
+// Opens the database, SQLite or PostgreSQL, and runs transactions. Domain functions use Prisma, whose client seals and verifies rows
+// (protected-client.ts).
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
 import { type Prisma, PrismaClient } from '../../generated/sqlite/client.ts';
 import { jitter } from '../platform/random.ts';
 import { DatabaseError, type DatabaseKind, type DatabaseLocation, parseDatabaseUrl } from './database-url.ts';
 import { type OpenOptions, patientLimits } from './open-options.ts';
+import { type Protection, protectedClient } from './protected-client.ts';
+import type { ProtectedRows } from './protected-rows.ts';
 import { withStatementSpans } from './spans.ts';
-import type { Sql } from './statements.ts';
+import { type PlainSql, protectedStatements, type Sql } from './statements.ts';
 import { DatabaseUnavailable, unavailableIn } from './unavailable.ts';
 
-export type Db = PrismaClient;
+export type Db = Omit<PrismaClient, '$transaction'> & Protection<PrismaClient> & { $transaction: Transact };
 /** A Prisma client inside a transaction. A Db can be passed where a Tx is expected. */
-export type Tx = Prisma.TransactionClient;
+export type Tx = Omit<Prisma.TransactionClient, '$transaction'> & Protection<Prisma.TransactionClient>;
+type Transact = <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>;
+type TransactionOptions = { isolationLevel?: 'Serializable'; maxWait?: number; timeout?: number };
 
 export interface Database {
   db: Db;
@@ -20,6 +24,8 @@ export interface Database {
   sql: Sql;
   /** For migrations, backup and doctor only. */
   kind: DatabaseKind;
+  /** Sets the keys of MACs, which are stored in the database. Before that, no protected row is read or written. */
+  protect(rows: ProtectedRows): void;
   close(): Promise<void>;
 }
 
@@ -41,11 +47,17 @@ export async function openDatabase(
     const connections = await connect(location, options);
     const { adapter, sql } = withSpans ? withStatementSpans(connections, kind) : connections;
     close = () => adapter.dispose();
-    const db = await createClient(adapter, kind);
-    await db.$connect();
-    close = () => db.$disconnect(); // also disposes of the adapter
-    await db.$queryRaw`SELECT 1 AS one`;
-    return { db, sql, kind, close };
+    const client = await createClient(adapter, kind);
+    await client.$connect();
+    close = () => client.$disconnect(); // also disposes of the adapter
+    await client.$queryRaw`SELECT 1 AS one`;
+    let rows: ProtectedRows | undefined;
+    const macs = () => rows ?? rejectUnprotected();
+    const db = protectedClient(client, macs) as unknown as Db;
+    const protect = (given: ProtectedRows) => {
+      rows = given;
+    };
+    return { db, sql: protectedStatements(sql, macs), kind, close, protect };
   } catch (cause) {
     await close();
     throw unreachable(location, cause);
@@ -89,7 +101,7 @@ export function isUniqueViolation(error: unknown): boolean {
 async function connect(
   location: DatabaseLocation,
   { limits, ...others }: Partial<OpenOptions>,
-): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
+): Promise<{ adapter: SqlDriverAdapter; sql: PlainSql }> {
   const options = { limits: limits ?? patientLimits, ...others };
   if (location.kind === 'sqlite') return (await import('./sqlite/adapter.ts')).openSqlite(location.file, options);
   const [{ openPostgres }, { lookAtServer }] = await Promise.all([
@@ -100,13 +112,17 @@ async function connect(
   return openPostgres(location, options);
 }
 
-async function createClient(adapter: SqlDriverAdapter, kind: DatabaseKind): Promise<Db> {
+function rejectUnprotected(): never {
+  throw new Error('a protected row cannot be used before the keys of MACs are known');
+}
+
+async function createClient(adapter: SqlDriverAdapter, kind: DatabaseKind): Promise<PrismaClient> {
   const { provider, adapterName } = adapter;
   const options = { adapter: { provider, adapterName, connect: async () => adapter }, transactionOptions: TRANSACTION };
   if (kind === 'sqlite') return new PrismaClient(options);
   const client = await import('../../generated/postgresql/client.ts');
   // Both clients are generated from one schema, so the type of the SQLite client fits both.
-  return new client.PrismaClient(options) as unknown as Db;
+  return new client.PrismaClient(options) as unknown as PrismaClient;
 }
 
 /** The error for a database that does not respond; it does not contain the password of the URL. */

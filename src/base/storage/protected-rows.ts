@@ -16,6 +16,8 @@ interface Values {
   time: Date | string | number | null;
   bytes: Uint8Array;
   list: readonly string[];
+  /** Whether there is a value. */
+  given: unknown;
 }
 type Kind = keyof Values;
 /** A kind, or a kind with the default that a column added later has; the default of a kind alone is null. */
@@ -25,163 +27,307 @@ type KindOf<Declared extends Column> = Declared extends readonly [infer One exte
   : Declared & Kind;
 export type CoveredColumns = Readonly<Record<string, Column>>;
 
-/** Table -> what its MAC covers: the key first, and every value that decides what the row gives or proves. */
-export const coveredColumns = {
-  user_roles: { userId: 'text', roleId: 'text', via: 'text' },
-  roles: { id: 'text', name: 'text', permissions: 'list' },
-  password_credentials: { userId: 'text', hash: 'text' },
-  passkeys: { id: 'text', userId: 'text', publicKey: 'bytes', userVerified: 'flag' },
-  phone_factors: { userId: 'text', number: 'text' },
-  password_reset_tokens: { id: 'text', userId: 'text', tokenHash: 'text', expiresAt: 'time' },
-  mail_tokens: { id: 'text', userId: 'text', tokenHash: 'text', expiresAt: 'time', purpose: 'text', data: 'text' },
+export interface TableDeclaration {
+  /** The model of Prisma. */
+  model: string;
+  /** The primary key. */
+  key: readonly string[];
+  /** The first column names the row in alarms. */
+  covers: CoveredColumns;
+  /** A row has a MAC only with a value in this column; a row with a wrong MAC counts as one without the value, not as absent. */
+  onlyWith?: string;
+  /** The relations that are read with a row, by their field: the table whose rows are verified too, or null for one without MACs. */
+  relations?: Readonly<Record<string, string | null>>;
+  /** Its folder seals and verifies the rows itself, because their MAC covers more or less than the row as it is read. */
+  byHand?: true;
+}
+
+/** Table -> what its MAC covers: every value that decides what the row gives or proves. */
+export const protectedTables = {
+  user_roles: {
+    model: 'userRole',
+    key: ['userId', 'roleId', 'via'],
+    relations: { user: 'users', role: null },
+    covers: { userId: 'text', roleId: 'text', via: 'text' },
+  },
+  roles: { model: 'role', key: ['id'], byHand: true, covers: { id: 'text', name: 'text', permissions: 'list' } },
+  password_credentials: { model: 'passwordCredential', key: ['userId'], covers: { userId: 'text', hash: 'text' } },
+  passkeys: {
+    model: 'passkey',
+    key: ['id'],
+    covers: { id: 'text', userId: 'text', publicKey: 'bytes', userVerified: 'flag' },
+  },
+  phone_factors: { model: 'phoneFactor', key: ['userId'], covers: { userId: 'text', number: 'text' } },
+  password_reset_tokens: {
+    model: 'passwordResetToken',
+    key: ['id'],
+    covers: { id: 'text', userId: 'text', tokenHash: 'text', expiresAt: 'time' },
+  },
+  mail_tokens: {
+    model: 'mailToken',
+    key: ['id'],
+    covers: { id: 'text', userId: 'text', tokenHash: 'text', expiresAt: 'time', purpose: 'text', data: 'text' },
+  },
   connections: {
-    id: 'text',
-    kind: 'text',
-    preset: 'text',
-    name: 'text',
-    enabled: 'flag',
-    position: 'number',
-    settings: 'text',
-    source: 'text',
+    model: 'connection',
+    key: ['id'],
+    covers: {
+      id: 'text',
+      kind: 'text',
+      preset: 'text',
+      name: 'text',
+      enabled: 'flag',
+      position: 'number',
+      settings: 'text',
+      source: 'text',
+    },
   },
-  connection_documents: { connectionId: 'text', kind: 'text', content: 'text' },
-  connection_domains: { domain: 'text', connectionId: 'text', challenge: 'text', provenAt: 'time' },
-  connection_role_mappings: { connectionId: 'text', group: 'text', roleId: 'text' },
-  external_identities: { connectionId: 'text', subject: 'text', userId: 'text' },
-  upstream_sessions: { id: 'text', sessionUid: 'text', connectionId: 'text', userId: 'text', subject: 'text' },
+  connection_documents: {
+    model: 'connectionDocument',
+    key: ['connectionId', 'kind'],
+    covers: { connectionId: 'text', kind: 'text', content: 'text' },
+  },
+  connection_domains: {
+    model: 'connectionDomain',
+    key: ['domain'],
+    covers: { domain: 'text', connectionId: 'text', challenge: 'text', provenAt: 'time' },
+  },
+  connection_role_mappings: {
+    model: 'connectionRoleMapping',
+    key: ['connectionId', 'group', 'roleId'],
+    relations: { role: null },
+    covers: { connectionId: 'text', group: 'text', roleId: 'text' },
+  },
+  external_identities: {
+    model: 'externalIdentity',
+    key: ['id'],
+    covers: { connectionId: 'text', subject: 'text', userId: 'text' },
+  },
+  upstream_sessions: {
+    model: 'upstreamSession',
+    key: ['id'],
+    covers: { id: 'text', sessionUid: 'text', connectionId: 'text', userId: 'text', subject: 'text' },
+  },
   users: {
-    id: 'text',
-    username: 'text',
-    usernameKey: 'text',
-    email: 'text',
-    emailKey: 'text',
-    emailVerified: 'flag',
-    phoneNumber: 'text',
-    phoneNumberVerified: 'flag',
-    address: 'text',
-    attributes: 'text',
-    ssoId: 'text',
-    isActive: 'flag',
-    source: 'text',
-    name: 'text',
-    givenName: 'text',
-    middleName: 'text',
-    familyName: 'text',
-    nickname: 'text',
-    profile: 'text',
-    picture: 'text',
-    website: 'text',
-    gender: 'text',
-    birthdate: 'text',
-    locale: 'text',
-    zoneinfo: 'text',
+    model: 'user',
+    key: ['id'],
+    relations: { roles: 'user_roles', externalIdentities: 'external_identities' },
+    covers: {
+      id: 'text',
+      username: 'text',
+      usernameKey: 'text',
+      email: 'text',
+      emailKey: 'text',
+      emailVerified: 'flag',
+      phoneNumber: 'text',
+      phoneNumberVerified: 'flag',
+      address: 'text',
+      attributes: 'text',
+      ssoId: 'text',
+      isActive: 'flag',
+      source: 'text',
+      name: 'text',
+      givenName: 'text',
+      middleName: 'text',
+      familyName: 'text',
+      nickname: 'text',
+      profile: 'text',
+      picture: 'text',
+      website: 'text',
+      gender: 'text',
+      birthdate: 'text',
+      locale: 'text',
+      zoneinfo: 'text',
+    },
   },
-  known_browsers: { userId: 'text', tokenHash: 'text', trustedUntil: 'time' },
+  known_browsers: {
+    model: 'knownBrowser',
+    key: ['id'],
+    onlyWith: 'trustedUntil',
+    covers: { userId: 'text', tokenHash: 'text', trustedUntil: 'time' },
+  },
   applications: {
-    id: 'text',
-    clientId: 'text',
-    protocol: 'text',
-    name: 'text',
-    enabled: 'flag',
-    consent: 'text',
-    access: 'text',
-    metadata: 'text',
-    source: 'text',
+    model: 'application',
+    key: ['id'],
+    relations: { roles: 'application_roles' },
+    covers: {
+      id: 'text',
+      clientId: 'text',
+      protocol: 'text',
+      name: 'text',
+      enabled: 'flag',
+      consent: 'text',
+      access: 'text',
+      metadata: 'text',
+      source: 'text',
+    },
   },
-  application_pictures: { applicationId: 'text', url: 'text', name: 'text' },
-  application_roles: { applicationId: 'text', roleId: 'text' },
-  // A sealed value is bound to its row already, and `secrets rotate` encrypts it again.
-  client_secrets: { id: 'text', applicationId: 'text', secretHash: 'text', isSealed: 'flag', expiresAt: 'time' },
-  resources: { identifier: 'text', scopes: 'text', scopePermissions: 'text', signingAlg: 'text', source: 'text' },
-  consents: { userId: 'text', applicationId: 'text', granted: 'text' },
+  application_pictures: {
+    model: 'applicationPicture',
+    key: ['applicationId'],
+    onlyWith: 'name',
+    covers: { applicationId: 'text', url: 'text', name: 'text' },
+  },
+  application_roles: {
+    model: 'applicationRole',
+    key: ['applicationId', 'roleId'],
+    relations: { role: null },
+    covers: { applicationId: 'text', roleId: 'text' },
+  },
+  // An encrypted value is bound to its row already, and `secrets rotate` encrypts it again.
+  client_secrets: {
+    model: 'clientSecret',
+    key: ['id'],
+    relations: { use: null },
+    covers: { id: 'text', applicationId: 'text', secretHash: 'text', secretSealed: 'given', expiresAt: 'time' },
+  },
+  resources: {
+    model: 'resource',
+    key: ['identifier'],
+    covers: { identifier: 'text', scopes: 'text', scopePermissions: 'text', signingAlg: 'text', source: 'text' },
+  },
+  consents: { model: 'consent', key: ['id'], covers: { userId: 'text', applicationId: 'text', granted: 'text' } },
   oidc_artifacts: {
-    id: 'text',
-    model: 'text',
-    payload: 'text',
-    grantId: 'text',
-    userCode: 'text',
-    uid: 'text',
-    accountId: 'text',
-    clientId: 'text',
+    model: 'oidcArtifact',
+    key: ['id'],
+    byHand: true,
+    covers: {
+      id: 'text',
+      model: 'text',
+      payload: 'text',
+      grantId: 'text',
+      userCode: 'text',
+      uid: 'text',
+      accountId: 'text',
+      clientId: 'text',
+    },
   },
   // All but the end, because the session ends with its single sign-on session at the latest.
-  rp_sessions: { id: 'text', userId: 'text', ssoUid: 'text', acr: 'text', amr: 'text', authTime: 'time' },
-  sign_in_attempts: { uid: 'text', userId: 'text', factors: 'text', data: 'text', expiresAt: 'time' },
-  first_factor_approvals: { userId: 'text', allowedUntil: 'time' },
+  rp_sessions: {
+    model: 'rpSession',
+    key: ['id'],
+    covers: { id: 'text', userId: 'text', ssoUid: 'text', acr: 'text', amr: 'text', authTime: 'time' },
+  },
+  sign_in_attempts: {
+    model: 'signInAttempt',
+    key: ['uid'],
+    covers: { uid: 'text', userId: 'text', factors: 'text', data: 'text', expiresAt: 'time' },
+  },
+  first_factor_approvals: {
+    model: 'firstFactorApproval',
+    key: ['userId'],
+    onlyWith: 'allowedUntil',
+    covers: { userId: 'text', allowedUntil: 'time' },
+  },
   // Once approved, a waiting document decides where assertions go: until then nobody may exchange it.
-  saml_metadata: { applicationId: 'text', url: 'text', pendingXml: 'text', pendingSince: 'time' },
-  saml_requests: { id: 'text', applicationId: 'text', browserHash: 'text', data: 'text' },
+  saml_metadata: {
+    model: 'samlMetadata',
+    key: ['applicationId'],
+    onlyWith: 'pendingXml',
+    covers: { applicationId: 'text', url: 'text', pendingXml: 'text', pendingSince: 'time' },
+  },
+  saml_requests: {
+    model: 'samlRequest',
+    key: ['id'],
+    covers: { id: 'text', applicationId: 'text', browserHash: 'text', data: 'text' },
+  },
   // A NameID cannot be moved to another user.
-  saml_name_ids: { userId: 'text', applicationId: 'text', value: 'text' },
+  saml_name_ids: { model: 'samlNameId', key: ['id'], covers: { userId: 'text', applicationId: 'text', value: 'text' } },
   api_keys: {
-    id: 'text',
-    userId: 'text',
-    name: 'text',
-    secretHash: 'text',
-    permissions: 'text',
-    createdBy: 'text',
-    createdAt: 'time',
-    expiresAt: 'time',
-    revokedAt: 'time',
+    model: 'apiKey',
+    key: ['id'],
+    covers: {
+      id: 'text',
+      userId: 'text',
+      name: 'text',
+      secretHash: 'text',
+      permissions: 'text',
+      createdBy: 'text',
+      createdAt: 'time',
+      expiresAt: 'time',
+      revokedAt: 'time',
+    },
   },
   sign_up_codes: {
-    id: 'text',
-    name: 'text',
-    codeHash: 'text',
-    maxUses: 'number',
-    uses: 'number',
-    source: 'text',
-    createdBy: 'text',
-    createdAt: 'time',
-    expiresAt: 'time',
+    model: 'signUpCode',
+    key: ['id'],
+    covers: {
+      id: 'text',
+      name: 'text',
+      codeHash: 'text',
+      maxUses: 'number',
+      uses: 'number',
+      source: 'text',
+      createdBy: 'text',
+      createdAt: 'time',
+      expiresAt: 'time',
+    },
   },
   // Whose the run is, how it ends, until when. The browser and the progress change without the MAC.
   logout_runs: {
-    id: 'text',
-    userId: 'text',
-    reason: 'text',
-    initiator: 'text',
-    completion: 'text',
-    createdAt: 'time',
-    expiresAt: 'time',
+    model: 'logoutRun',
+    key: ['id'],
+    relations: { participants: 'logout_participants' },
+    covers: {
+      id: 'text',
+      userId: 'text',
+      reason: 'text',
+      initiator: 'text',
+      completion: 'text',
+      createdAt: 'time',
+      expiresAt: 'time',
+    },
   },
   // Who is notified, of which session. The channel and the progress change without the MAC.
   logout_participants: {
-    id: 'text',
-    runId: 'text',
-    position: 'number',
-    clientId: 'text',
-    protocol: 'text',
-    name: 'text',
-    data: 'text',
+    model: 'logoutParticipant',
+    key: ['id'],
+    relations: { run: 'logout_runs' },
+    covers: {
+      id: 'text',
+      runId: 'text',
+      position: 'number',
+      clientId: 'text',
+      protocol: 'text',
+      name: 'text',
+      data: 'text',
+    },
   },
   logout_deliveries: {
-    id: 'text',
-    channel: 'text',
-    participantId: 'text',
-    clientId: 'text',
-    accountId: 'text',
-    sid: 'text',
-    createdAt: 'time',
+    model: 'logoutDelivery',
+    key: ['id'],
+    covers: {
+      id: 'text',
+      channel: 'text',
+      participantId: 'text',
+      clientId: 'text',
+      accountId: 'text',
+      sid: 'text',
+      createdAt: 'time',
+    },
   },
   // An administrator may apply a fix that is made of it: an address to register, a subject to connect.
   rejections: {
-    id: 'text',
-    endpoint: 'text',
-    reason: 'text',
-    message: 'text',
-    clientId: 'text',
-    subjectId: 'text',
-    data: 'text',
+    model: 'rejection',
+    key: ['id'],
+    covers: {
+      id: 'text',
+      endpoint: 'text',
+      reason: 'text',
+      message: 'text',
+      clientId: 'text',
+      subjectId: 'text',
+      data: 'text',
+    },
   },
-  settings: { key: 'text', value: 'text' },
-} as const satisfies Record<string, CoveredColumns>;
+  settings: { model: 'setting', key: ['key'], byHand: true, covers: { key: 'text', value: 'text' } },
+} as const satisfies Record<string, TableDeclaration>;
 
-export type ProtectedTable = keyof typeof coveredColumns;
+export type ProtectedTable = keyof typeof protectedTables;
 /** A row as far as its MAC covers it. */
 export type Covered<Table extends ProtectedTable> = {
-  readonly [Name in keyof (typeof coveredColumns)[Table]]: Values[KindOf<
-    (typeof coveredColumns)[Table][Name] & Column
+  readonly [Name in keyof (typeof protectedTables)[Table]['covers']]: Values[KindOf<
+    (typeof protectedTables)[Table]['covers'][Name] & Column
   >];
 };
 
@@ -202,6 +348,7 @@ export function coveredText(columns: CoveredColumns, row: Readonly<Record<string
 function coveredValue(kind: Kind, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (kind === 'flag') return Boolean(value);
+  if (kind === 'given') return true;
   if (kind === 'time') return new Date(value as Date).toISOString();
   if (kind === 'bytes') return Buffer.from(value as Uint8Array).toString('base64url');
   return value;
@@ -221,7 +368,7 @@ export const REMOVED_MAC_CHARACTERS = 21;
 export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies) {
   const purpose = (table: ProtectedTable) => `row ${table}`;
   const raise = <Table extends ProtectedTable>(table: Table, row: Covered<Table>): false => {
-    const [first = ''] = Object.keys(coveredColumns[table]);
+    const [first = ''] = Object.keys(protectedTables[table].covers);
     const key = String((row as Record<string, unknown>)[first] ?? '');
     // Not awaited, because a transaction may be open.
     void alarm.raise('row', `a row of ${table} was written by another program: ${key}`, { table, key });
@@ -231,14 +378,14 @@ export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies)
   return {
     /** The MAC to store with a row. */
     macOf<Table extends ProtectedTable>(table: Table, row: Covered<Table>): string {
-      const text = coveredText(coveredColumns[table], row);
+      const text = coveredText(protectedTables[table].covers, row);
       const mac = vault.mac(text, purpose(table));
       if (table === READ_OFTEN) recent.add(mac, text);
       return mac;
     },
     /** Whether this server wrote the row; raises an alarm if not. */
     isGenuine<Table extends ProtectedTable>(table: Table, row: Covered<Table>, mac: string): boolean {
-      const text = coveredText(coveredColumns[table], row);
+      const text = coveredText(protectedTables[table].covers, row);
       if (table === READ_OFTEN && recent.has(mac, text)) return true;
       if (!vault.macMatches(text, mac, purpose(table))) return raise(table, row);
       if (table === READ_OFTEN) recent.add(mac, text);
@@ -249,7 +396,7 @@ export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies)
      * valid again.
      */
     isGenuineConsumed: <Table extends ProtectedTable>(table: Table, row: Covered<Table>, mac: string): boolean =>
-      vault.macMatches(coveredText(coveredColumns[table], row), mac, purpose(table), REMOVED_MAC_CHARACTERS) ||
+      vault.macMatches(coveredText(protectedTables[table].covers, row), mac, purpose(table), REMOVED_MAC_CHARACTERS) ||
       raise(table, row),
   };
 }

@@ -3,11 +3,11 @@
 import type { SqlDriverAdapter, SqlQuery, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils';
 import { runInChildSpan, type SpanOptions } from '../platform/tracing.ts';
 import type { DatabaseKind } from './database-url.ts';
-import type { Sql, Statement, Statements } from './statements.ts';
+import type { PlainSql, Statement, Statements } from './statements.ts';
 
 interface Connections {
   adapter: SqlDriverAdapter;
-  sql: Sql;
+  sql: PlainSql;
 }
 
 /** The same connections with spans. */

@@ -3,6 +3,7 @@
 import type { DatabaseKind } from './database-url.ts';
 import type { Dialect } from './dialect.ts';
 import type { Outage } from './outages.ts';
+import type { Covered, ProtectedRows, ProtectedTable } from './protected-rows.ts';
 
 export type SqlValue = string | number | bigint | boolean | Date | Uint8Array | null;
 
@@ -22,8 +23,21 @@ export interface Statements {
   execute(statement: Statement, ...values: SqlValue[]): Promise<number>;
 }
 
+/** Statements that read protected rows. */
+export interface ProtectedStatements extends Statements {
+  /** The rows that this server wrote; raises an alarm for each other one. They have every column that their MAC covers, and `mac`. */
+  genuine<Row>(table: ProtectedTable, statement: Statement, ...values: SqlValue[]): Promise<Row[]>;
+}
+
 /** Hot statements outside any transaction. Rows hold numbers for integers and a Date for a timestamp. */
-export interface Sql extends Statements {
+export interface Sql extends ProtectedStatements, PlainSql {
+  in(tx: RawQueries): ProtectedStatements;
+  /** For rows that a statement writes, and for those that it joins. */
+  macs: ProtectedRows;
+}
+
+/** Hot statements that neither seal nor verify. */
+export interface PlainSql extends Statements {
   /** Runs them inside a transaction. Rows may hold a bigint for an integer, text for a time and 0 or 1 for a boolean. */
   in(tx: RawQueries): Statements;
   /** SQL that differs between the two databases. */
@@ -79,4 +93,18 @@ export function statementsIn(tx: RawQueries, kind: DatabaseKind): Statements {
       tx.$queryRawUnsafe<Row[]>(statement[kind], ...values),
     execute: async (statement, ...values) => tx.$executeRawUnsafe(statement[kind], ...values),
   };
+}
+
+/** The statements with MACs under the keys of `macs`. */
+export function protectedStatements(sql: PlainSql, macs: () => ProtectedRows): Sql {
+  const withGenuine = (statements: Statements): ProtectedStatements => ({
+    query: statements.query,
+    execute: statements.execute,
+    async genuine<Row>(table: ProtectedTable, statement: Statement, ...values: SqlValue[]) {
+      const rows = await statements.query<Covered<typeof table> & { mac: string }>(statement, ...values);
+      return rows.filter((row) => macs().isGenuine(table, row, row.mac)) as Row[];
+    },
+  });
+  const all = { ...sql, ...withGenuine(sql), in: (tx: RawQueries) => withGenuine(sql.in(tx)) };
+  return Object.defineProperty(all, 'macs', { get: macs, enumerable: true }) as Sql;
 }

@@ -153,7 +153,7 @@ async function settingsFindings({ config, database: { db }, now, protectedRows }
   const networks = denied.length === 0 ? [] : [ok('denied networks', denied.join(', '))];
   const advice = 'Remove it from the setting texts, or write it for the text of this version.';
   const ignored = ignoredTexts(texts).map((text) => warning('texts', `Gatehouse ignores ${text}`, advice));
-  const applications = await db.application.findMany({ select: { clientId: true } });
+  const applications = await db.asStored.application.findMany({ select: { clientId: true } });
   const known = new Set([FIRST_PARTY_CLIENT_ID, ...applications.map(({ clientId }) => clientId)]);
   const unknown = unknownBrandApplications(brands, (id) => known.has(id));
   const correction = 'Correct the ID in the setting brand_applications, or remove it.';

@@ -9,7 +9,7 @@ const ADVICE =
   'Correct logo_uri, or choose a picture in the console: Applications, the application, Settings, Change picture.';
 
 export async function pictureFindings({ database: { db } }: { database: { db: Db } }): Promise<Finding[]> {
-  const rows = await db.applicationPicture.findMany({
+  const rows = await db.asStored.applicationPicture.findMany({
     where: { lastError: { not: null } },
     select: { lastError: true, application: { select: { clientId: true } } },
     orderBy: { applicationId: 'asc' },

@@ -32,7 +32,7 @@ export async function forgetDeleted(tx: Tx): Promise<void> {
   const rows = await tx.setting.findMany({ where: { key: { startsWith: PREFIX } }, select: { key: true } });
   const ids = rows.map(({ key }) => key.slice(PREFIX.length));
   const select = { id: true } as const;
-  const accounts = await inChunks(ids, (piece) => tx.user.findMany({ where: { id: { in: piece } }, select }));
+  const accounts = await inChunks(ids, (piece) => tx.asStored.user.findMany({ where: { id: { in: piece } }, select }));
   const existing = new Set(accounts.map(({ id }) => id));
   const gone = ids.filter((id) => !existing.has(id)).map((id) => `${PREFIX}${id}`);
   await inChunks(gone, async (piece) => {

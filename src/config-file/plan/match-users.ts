@@ -31,12 +31,12 @@ export async function storedFor(declared: readonly DeclaredUser[], db: Db) {
   const select = { id: true } as const;
   const touched = [
     await ownedByFile(db),
-    await inChunks(names, (piece) => db.user.findMany({ where: { usernameKey: { in: piece } }, select })),
-    await inChunks(emails, (piece) => db.user.findMany({ where: { emailKey: { in: piece } }, select })),
+    await inChunks(names, (piece) => db.asStored.user.findMany({ where: { usernameKey: { in: piece } }, select })),
+    await inChunks(emails, (piece) => db.asStored.user.findMany({ where: { emailKey: { in: piece } }, select })),
     // A username may be an address, and must not be that of another account.
-    await inChunks(names, (piece) => db.user.findMany({ where: { emailKey: { in: piece } }, select })),
-    await inChunks(emails, (piece) => db.user.findMany({ where: { usernameKey: { in: piece } }, select })),
-    await inChunks(subjects, (piece) => db.user.findMany({ where: { id: { in: piece } }, select })),
+    await inChunks(names, (piece) => db.asStored.user.findMany({ where: { emailKey: { in: piece } }, select })),
+    await inChunks(emails, (piece) => db.asStored.user.findMany({ where: { usernameKey: { in: piece } }, select })),
+    await inChunks(subjects, (piece) => db.asStored.user.findMany({ where: { id: { in: piece } }, select })),
   ];
   const ids = [...new Set(touched.flat().map(({ id }) => id))];
   const stored = await inChunks(ids, (piece) => loadUsers(piece, db));
@@ -49,7 +49,7 @@ async function ownedByFile(db: Db): Promise<{ id: string }[]> {
   for (let piece = [{ id: '' }]; piece.length > 0; ) {
     const after = piece.at(-1)?.id ?? '';
     const where = { source: 'file', id: { gt: after } };
-    piece = await db.user.findMany({ where, select: { id: true }, orderBy: { id: 'asc' }, take: 500 });
+    piece = await db.asStored.user.findMany({ where, select: { id: true }, orderBy: { id: 'asc' }, take: 500 });
     found.push(...piece);
     await nextTurn();
   }
@@ -62,7 +62,7 @@ async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
     roles: { where: { via: '' }, select: { role: { select: { name: true } } } },
     externalIdentities: { select: { connectionId: true, subject: true } },
   };
-  const rows = await db.user.findMany({ where: { id: { in: ids } }, include });
+  const rows = await db.asStored.user.findMany({ where: { id: { in: ids } }, include });
   return rows.map(({ password, roles, attributes, address, externalIdentities: identities, ...row }) => ({
     ...row,
     ssoConnection: identities.find(({ subject }) => subject === row.ssoId)?.connectionId ?? null,

@@ -110,7 +110,7 @@ export async function planResources(
   { db, now, applications, protectedRows, signingAlgs }: ResourcePlanDependencies,
 ): Promise<Planned> {
   const plan = nothingPlanned();
-  const stored = new Map((await db.resource.findMany()).map((row) => [row.identifier, row]));
+  const stored = new Map((await db.asStored.resource.findMany()).map((row) => [row.identifier, row]));
   for (const [index, { identifier, ...entry }] of declared.entries()) {
     if (applications.isReserved(identifier))
       plan.faults.push({ path: ['resources', index, 'identifier'], message: RESERVED });

@@ -90,7 +90,7 @@ function readRows(db: Db): Promise<DataKeyRow[]> {
 
 async function isEmpty(db: Db): Promise<boolean> {
   const [user, event] = await Promise.all([
-    db.user.findFirst({ select: { id: true } }),
+    db.asStored.user.findFirst({ select: { id: true } }),
     db.auditEvent.findFirst({ select: { id: true } }),
   ]);
   return user === null && event === null;

@@ -31,13 +31,13 @@ export function createLinkTokens({ db, now, protectedRows }: LinkTokensDependenc
   const usable = () => ({ usedAt: null, expiresAt: { gt: now() } });
 
   async function findReset(tokenHash: string) {
-    const row = await db.passwordResetToken.findFirst({ where: { tokenHash, ...usable() } });
+    const row = await db.asStored.passwordResetToken.findFirst({ where: { tokenHash, ...usable() } });
     if (!row || !protectedRows.isGenuine('password_reset_tokens', row, row.mac)) return null;
     return { id: row.id, userId: row.userId, purpose: 'reset-password', email: undefined };
   }
 
   async function findOther(tokenHash: string, purposes: LinkPurpose[]) {
-    const row = await db.mailToken.findFirst({ where: { tokenHash, purpose: { in: purposes }, ...usable() } });
+    const row = await db.asStored.mailToken.findFirst({ where: { tokenHash, purpose: { in: purposes }, ...usable() } });
     if (!row || !protectedRows.isGenuine('mail_tokens', row, row.mac)) return null;
     const { email } = JSON.parse(row.data) as { email: string };
     return { id: row.id, userId: row.userId, purpose: row.purpose, email };

@@ -103,7 +103,7 @@ export function createRejections(dependencies: RejectionsDependencies) {
     /** By its code, in either case and with or without the dash. */
     async find(code: string): Promise<Rejection | undefined> {
       await Promise.allSettled([...writing]);
-      const row = await db.rejection.findUnique({ where: { id: normalized(code) } });
+      const row = await db.asStored.rejection.findUnique({ where: { id: normalized(code) } });
       return row && isGenuine(row, protectedRows) ? fromRow(row) : undefined;
     },
 
@@ -184,7 +184,7 @@ async function listRejections(
   };
   const [beyond, orSame, order] = isAscending ? (['gt', 'gte', 'asc'] as const) : (['lt', 'lte', 'desc'] as const);
   const cursor = at && id ? { at: { [orSame]: at }, OR: [{ at: { [beyond]: at } }, { id: { [beyond]: id } }] } : {};
-  const rows = await db.rejection.findMany({
+  const rows = await db.asStored.rejection.findMany({
     where: { AND: [equals, cursor] },
     orderBy: [{ at: order }, { id: order }],
     take: limit + 1,

@@ -61,7 +61,7 @@ export function createAccessCheck(dependencies: AccessCheckDependencies) {
     async findApplication(text: string): Promise<Application | undefined> {
       const byClient = await applications.find(text);
       if (byClient) return byClient;
-      const byId = await db.application.findUnique({ where: { id: text }, select: { id: true } });
+      const byId = await db.asStored.application.findUnique({ where: { id: text }, select: { id: true } });
       if (byId) return applications.get(text);
       const { applications: found } = await applications.list({ search: text, limit: 2 });
       const exact = found.find(({ name }) => name.toLowerCase() === text.toLowerCase());

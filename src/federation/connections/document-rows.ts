@@ -26,7 +26,7 @@ export async function readDocumentRow(
   connectionId: string,
   kind: DocumentKind,
 ): Promise<DocumentRow | undefined> {
-  const row = await db.connectionDocument.findUnique({ where: { connectionId_kind: { connectionId, kind } } });
+  const row = await db.asStored.connectionDocument.findUnique({ where: { connectionId_kind: { connectionId, kind } } });
   return row ? fromRow(row, protectedRows) : undefined;
 }
 
@@ -34,7 +34,7 @@ export async function listDocumentRows(
   { db, protectedRows }: DocumentRowsContext,
   connectionId?: string,
 ): Promise<DocumentRow[]> {
-  const rows = await db.connectionDocument.findMany({
+  const rows = await db.asStored.connectionDocument.findMany({
     where: connectionId === undefined ? {} : { connectionId },
     orderBy: [{ connectionId: 'asc' }, { kind: 'asc' }],
   });

@@ -35,7 +35,7 @@ export async function listDomains(
   tx: Tx,
 ): Promise<ConnectionDomain[]> {
   const where = connectionId === undefined ? {} : { connectionId };
-  const rows = await tx.connectionDomain.findMany({ where, orderBy: { domain: 'asc' } });
+  const rows = await tx.asStored.connectionDomain.findMany({ where, orderBy: { domain: 'asc' } });
   return rows.map((row) => {
     const isGenuine = protectedRows.isGenuine('connection_domains', row, row.mac);
     const { domain, connectionId: id, challenge, checkedAt } = row;
@@ -54,7 +54,7 @@ export async function setDomains(
 ): Promise<void> {
   const wanted = [...new Set(domains)];
   await tx.connectionDomain.deleteMany({ where: { connectionId, domain: { notIn: wanted } } });
-  const stored = await tx.connectionDomain.findMany({ where: { connectionId } });
+  const stored = await tx.asStored.connectionDomain.findMany({ where: { connectionId } });
   for (const domain of wanted) {
     const existing = stored.find((row) => row.domain === domain);
     if (existing) {

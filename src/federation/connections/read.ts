@@ -9,13 +9,13 @@ type ReadContext = Pick<ConnectionsContext, 'protectedRows'>;
 
 /** Every connection that this server wrote, in the order of the buttons. */
 export async function listConnections({ protectedRows }: ReadContext, tx: Tx): Promise<Connection[]> {
-  const rows = await tx.connection.findMany({ orderBy: [{ position: 'asc' }, { id: 'asc' }] });
+  const rows = await tx.asStored.connection.findMany({ orderBy: [{ position: 'asc' }, { id: 'asc' }] });
   return rows.filter((row) => protectedRows.isGenuine('connections', row, row.mac)).map(connectionOf);
 }
 
 /** The ids of the rows that another program wrote. */
 export async function listForged({ protectedRows }: ReadContext, tx: Tx): Promise<string[]> {
-  const rows = await tx.connection.findMany({ orderBy: { id: 'asc' } });
+  const rows = await tx.asStored.connection.findMany({ orderBy: { id: 'asc' } });
   return rows.filter((row) => !protectedRows.isGenuine('connections', row, row.mac)).map(({ id }) => id);
 }
 
@@ -24,7 +24,7 @@ export async function findConnection(
   id: string,
   tx: Tx,
 ): Promise<Connection | undefined> {
-  const row = await tx.connection.findUnique({ where: { id } });
+  const row = await tx.asStored.connection.findUnique({ where: { id } });
   return row && protectedRows.isGenuine('connections', row, row.mac) ? connectionOf(row) : undefined;
 }
 

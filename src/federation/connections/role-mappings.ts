@@ -21,7 +21,7 @@ export async function listRoleMappings(
   connectionId: string,
   tx: Tx,
 ): Promise<RoleMapping[]> {
-  const rows = await tx.connectionRoleMapping.findMany({
+  const rows = await tx.asStored.connectionRoleMapping.findMany({
     where: { connectionId },
     select: { group: true, roleId: true, mac: true, role: { select: { name: true } } },
     orderBy: [{ group: 'asc' }, { roleId: 'asc' }],

@@ -89,7 +89,7 @@ export function removeConnection(
   { by, tx: outer, source = 'local' }: Change,
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const row = await tx.connection.findUnique({ where: { id } });
+    const row = await tx.asStored.connection.findUnique({ where: { id } });
     if (!row) throw notFound({ message: t('console.connections.fault.missing', { id }) });
     const isGenuine = context.protectedRows.isGenuine('connections', row, row.mac);
     const before = isGenuine ? await getChangeable(context, id, source, tx) : undefined;

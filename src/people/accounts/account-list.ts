@@ -93,7 +93,7 @@ export async function listAccounts(context: Context, query: ListAccounts): Promi
   const found = await db.$queryRaw<{ id: string }[]>(pageQuery(sql.dialect, { ...query, limit }, sizes));
   const ids = found.slice(0, limit).map(({ id }) => id);
   const rows = new Map(
-    (await db.user.findMany({ where: { id: { in: ids } }, select: SUMMARY })).map((row) => [row.id, row]),
+    (await db.asStored.user.findMany({ where: { id: { in: ids } }, select: SUMMARY })).map((row) => [row.id, row]),
   );
   const page = ids.flatMap((id) => rows.get(id) ?? []);
   const accounts = page.map(({ usernameKey: _username, nameKey: _name, ...row }) => ({

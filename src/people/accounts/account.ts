@@ -97,7 +97,7 @@ export function createAccountLookup({ db, sql, protectedRows }: AccountLookupDep
     async byEmail(email: string, tx?: Tx): Promise<Account | undefined> {
       const emailKey = nameKey(email);
       if (!isStorable(emailKey)) return undefined;
-      const row = await (tx ?? db).user.findUnique({ where: { emailKey }, select: { id: true } });
+      const row = await (tx ?? db).asStored.user.findUnique({ where: { emailKey }, select: { id: true } });
       return row ? byId(row.id, tx) : undefined;
     },
   };

@@ -93,7 +93,9 @@ async function findStored(
   login: string,
 ): Promise<StoredAccount[]> {
   const key = nameKey(login);
-  const rows = await db.user.findMany({ where: { OR: [{ id: login }, { usernameKey: key }, { emailKey: key }] } });
+  const rows = await db.asStored.user.findMany({
+    where: { OR: [{ id: login }, { usernameKey: key }, { emailKey: key }] },
+  });
   return rows.map((row) => {
     const { id, username, email, source } = row;
     return { id, username, email, source, isGenuine: isGenuineUser(row, protectedRows) };

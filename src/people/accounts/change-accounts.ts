@@ -83,7 +83,7 @@ export function updateAccount(
     const emailKey = before.email === null ? null : nameKey(before.email);
     if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
       await assertNotTaken(tx, context.sql, id, columns);
-    const stored = await tx.user.findUniqueOrThrow({ where: { id } });
+    const stored = await tx.asStored.user.findUniqueOrThrow({ where: { id } });
     const row = { ...columns, source: source ?? before.source };
     const data = { ...row, mac: userMac({ ...stored, ...row }, context.protectedRows), updatedAt: now() };
     await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
@@ -109,7 +109,7 @@ export function setAccountActive(
   return withinTransaction(db, outer, async (tx) => {
     await lockRow(tx, context.sql, 'users', id);
     if ((await findOrThrow(context, id, tx)).isActive === isActive) return false;
-    const row = await tx.user.findUniqueOrThrow({ where: { id } });
+    const row = await tx.asStored.user.findUniqueOrThrow({ where: { id } });
     const mac = userMac({ ...row, isActive }, context.protectedRows);
     await tx.user.update({ where: { id }, data: { isActive, mac, updatedAt: now() } });
     const type = isActive ? 'account.enabled' : 'account.disabled';
@@ -221,8 +221,8 @@ async function assertNotTaken(
   // Two email addresses are compared by the unique constraint, so that only the rare other names wait for each other.
   await lockAccountNames(tx, sql, isOtherAddress ? 'exclusive' : 'shared');
   const [others, select] = [{ id: { not: id } }, { id: true }] as const;
-  if (isOtherAddress && (await tx.user.findFirst({ where: { emailKey: usernameKey, ...others }, select })))
+  if (isOtherAddress && (await tx.asStored.user.findFirst({ where: { emailKey: usernameKey, ...others }, select })))
     throw conflict('user_name_taken');
-  if (emailKey !== null && (await tx.user.findFirst({ where: { usernameKey: emailKey, ...others }, select })))
+  if (emailKey !== null && (await tx.asStored.user.findFirst({ where: { usernameKey: emailKey, ...others }, select })))
     throw conflict('email_taken');
 }

@@ -79,7 +79,7 @@ export function createApiKeys(dependencies: ApiKeysDependencies) {
     /** The key of this text. */
     async present(text: string): Promise<PresentedKey> {
       const id = idInKey(text);
-      const row = id === undefined ? null : await db.apiKey.findUnique({ where: { id } });
+      const row = id === undefined ? null : await db.asStored.apiKey.findUnique({ where: { id } });
       const matches = vault.macMatches(text, row?.secretHash ?? noHash, HASH_PURPOSE);
       if (!row || !matches || !isGenuine(row, dependencies)) return { fault: 'unknown' };
       const key = keyOf(row);
@@ -94,7 +94,7 @@ export function createApiKeys(dependencies: ApiKeysDependencies) {
         createdAt: { lte: after.createdAt },
         OR: [{ createdAt: { lt: after.createdAt } }, { id: { lt: after.id } }],
       };
-      const rows = await db.apiKey.findMany({
+      const rows = await db.asStored.apiKey.findMany({
         where: { AND: [inState(state, now()), isOfOwner, isAfter ?? {}] },
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
         take: limit,
@@ -104,7 +104,7 @@ export function createApiKeys(dependencies: ApiKeysDependencies) {
 
     /** Throws not_found (404). */
     async get(id: string): Promise<ApiKey> {
-      const row = await db.apiKey.findUnique({ where: { id } });
+      const row = await db.asStored.apiKey.findUnique({ where: { id } });
       if (!row) throw noSuchKey();
       return keyOf(row);
     },
@@ -150,7 +150,7 @@ async function createKey(
 
 async function revokeKey(dependencies: ApiKeysDependencies, id: string, by: Actor, tx: Tx): Promise<boolean> {
   const { now, audit, protectedRows } = dependencies;
-  const row = await tx.apiKey.findUnique({ where: { id } });
+  const row = await tx.asStored.apiKey.findUnique({ where: { id } });
   if (!row) throw noSuchKey();
   if (row.revokedAt) return false;
   const revokedAt = now();

@@ -89,7 +89,7 @@ export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencie
 
     /** Users who need the approval, the newest first. */
     async waiting(): Promise<{ id: string; username: string; requestedAt: Date }[]> {
-      const rows = await db.firstFactorApproval.findMany({
+      const rows = await db.asStored.firstFactorApproval.findMany({
         where: { requestedAt: { not: null }, user: { isActive: true } },
         select: { requestedAt: true, user: { select: { id: true, username: true } } },
         orderBy: { requestedAt: 'desc' },
@@ -147,7 +147,7 @@ async function requestApproval(
 type StateDependencies = Pick<FirstEnrolmentDependencies, 'db' | 'protectedRows'>;
 
 async function stateOf({ db, protectedRows }: StateDependencies, userId: string): Promise<FirstEnrolmentState> {
-  const row = await db.firstFactorApproval.findUnique({ where: { userId } });
+  const row = await db.asStored.firstFactorApproval.findUnique({ where: { userId } });
   if (!row) return { requestedAt: null, allowedUntil: null, resetByMailAt: null };
   const { requestedAt, allowedUntil, resetByMailAt, mac } = row;
   const isGenuine = allowedUntil === null || protectedRows.isGenuine(TABLE, row, mac);

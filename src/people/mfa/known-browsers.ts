@@ -94,7 +94,7 @@ export function createKnownBrowsers(dependencies: KnownBrowsersDependencies) {
     },
 
     async list(userId: string): Promise<BrowserSummary[]> {
-      const rows = await db.knownBrowser.findMany({
+      const rows = await db.asStored.knownBrowser.findMany({
         where: { userId, expiresAt: { gt: now() } },
         orderBy: { lastSeenAt: 'desc' },
       });

@@ -15,7 +15,7 @@ export async function listAdministrators(
   db: Db,
   find: (id: string) => Promise<Account | undefined>,
 ): Promise<Account[]> {
-  const rows = await db.user.findMany({
+  const rows = await db.asStored.user.findMany({
     where: { roles: { some: { role: { name: ADMIN_ROLE } } } },
     select: { id: true },
     orderBy: { id: 'asc' },

@@ -39,7 +39,7 @@ export function assignRole(
     // Its permissions decided who may give it, and could be put back later.
     if (!(await isGenuineRole(role, protectedRows, tx))) throw conflict('changed_outside');
     const grant = { userId, roleId: role.id, via: DIRECT };
-    const held = await tx.userRole.findUnique({ where: { userId_roleId_via: grant } });
+    const held = await tx.asStored.userRole.findUnique({ where: { userId_roleId_via: grant } });
     if (held && protectedRows.isGenuine('user_roles', { userId, roleId: role.id, via: DIRECT }, held.mac)) return false;
     if ((await tx.user.count({ where: { id: userId } })) === 0) throw notFound({ detail: { userId } });
     const row = grantRow(grant, protectedRows);
@@ -105,7 +105,7 @@ export function setRoles(
 /** The names of the roles that were granted to the user, not through a group or a connection. */
 export async function directRoles(userId: string, tx: Tx): Promise<string[]> {
   const where = { userId, via: DIRECT };
-  const rows = await tx.userRole.findMany({ where, select: { role: { select: { name: true } } } });
+  const rows = await tx.asStored.userRole.findMany({ where, select: { role: { select: { name: true } } } });
   return rows.map(({ role }) => role.name);
 }
 
@@ -118,7 +118,7 @@ export async function assertNotLastAdmin(userId: string, protectedRows: Reader, 
 export async function isLastAdmin(userId: string, protectedRows: Reader, tx: Tx): Promise<boolean> {
   // Locks the row, so that two administrators who remove each other at the same moment are serialized.
   await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });
-  const grants = await tx.userRole.findMany({
+  const grants = await tx.asStored.userRole.findMany({
     where: { role: { name: ADMIN_ROLE }, user: { isActive: true } },
     include: { user: true },
   });

@@ -74,7 +74,7 @@ export function removeRole(
     await assertMay(by, { what: 'role', role }, tx);
     await assertMay(by, { what: 'permissions', permissions: role.permissions }, tx);
     const select = { userId: true } as const;
-    const holders = await tx.userRole.findMany({ where: { roleId: role.id }, select, distinct: ['userId'] });
+    const holders = await tx.asStored.userRole.findMany({ where: { roleId: role.id }, select, distinct: ['userId'] });
     await tx.role.delete({ where: { id: role.id } });
     const others = await sets.rolesWithLimit(role.name, tx);
     await withNewRoleMacs(others, protectedRows, tx, () => sets.removeLimitedTo(role.name, tx));

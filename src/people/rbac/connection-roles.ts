@@ -43,7 +43,7 @@ export function createSetConnectionRoles({
   return (userId, { connectionId, roleIds }, by = {}, outer) =>
     withinTransaction(db, outer, async (tx) => {
       const via = `connection:${connectionId}`;
-      const rows = await tx.userRole.findMany({ where: { userId, via }, select: { roleId: true, mac: true } });
+      const rows = await tx.asStored.userRole.findMany({ where: { userId, via }, select: { roleId: true, mac: true } });
       if (rows.length + roleIds.length === 0) return { added: [], removed: [] };
       const involved = [...roleIds, ...rows.map(({ roleId }) => roleId)];
       const named = await tx.role.findMany({ where: { id: { in: involved } }, select: { id: true, name: true } });
@@ -85,7 +85,7 @@ export async function takeConnectionRoles(
   tx: Tx,
 ): Promise<void> {
   const via = `connection:${connectionId}`;
-  const rows = await tx.userRole.findMany({
+  const rows = await tx.asStored.userRole.findMany({
     where: { via },
     select: { userId: true, roleId: true, role: { select: { name: true } } },
   });

@@ -75,7 +75,7 @@ export function createSignUpCodes(dependencies: SignUpCodesDependencies) {
   const signed = (row: Unsigned): Row => ({ ...row, mac: protectedRows.macOf('sign_up_codes', row) });
 
   const genuineRow = async (id: string, tx: Tx = db) => {
-    const row = await tx.signUpCode.findUnique({ where: { id } });
+    const row = await tx.asStored.signUpCode.findUnique({ where: { id } });
     return row && isGenuine(row) ? row : undefined;
   };
   const codeOf = ({ mac: _mac, codeHash: _hash, ...row }: Row): SignUpCode => ({
@@ -130,7 +130,7 @@ export function createSignUpCodes(dependencies: SignUpCodesDependencies) {
 
     /** All of them, the newest first. Those that another program wrote are left out. */
     async list(): Promise<SignUpCode[]> {
-      const rows = await db.signUpCode.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] });
+      const rows = await db.asStored.signUpCode.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] });
       return rows.filter(isGenuine).map(codeOf);
     },
 
@@ -147,7 +147,7 @@ export function createSignUpCodes(dependencies: SignUpCodesDependencies) {
 
     /** The code of this text, or why it cannot be used. */
     async find(text: string): Promise<{ code: SignUpCode } | { fault: 'unknown' | 'used' | 'expired' }> {
-      const row = await db.signUpCode.findFirst({ where: { codeHash: { in: hashesOf(text) } } });
+      const row = await db.asStored.signUpCode.findFirst({ where: { codeHash: { in: hashesOf(text) } } });
       if (!row || !isGenuine(row)) return { fault: 'unknown' };
       const code = codeOf(row);
       return code.state === 'usable' ? { code } : { fault: code.state };
@@ -175,16 +175,16 @@ export function createSignUpCodes(dependencies: SignUpCodesDependencies) {
 
     /** For the configuration file: whether the stored code of this name has this text, and whether another name has it. */
     async compare(name: string, text: string): Promise<'same' | 'other' | 'taken'> {
-      const row = await db.signUpCode.findFirst({ where: { codeHash: { in: hashesOf(text) } } });
+      const row = await db.asStored.signUpCode.findFirst({ where: { codeHash: { in: hashesOf(text) } } });
       if (!row) return 'other';
       return row.name === name ? 'same' : 'taken';
     },
 
     /** Stores a code as the configuration file declares it, new or in place of what is there. Another text starts with no uses. */
     async declare({ name, code, maxUses, expiresAt }: DeclaredSignUpCode, tx: Tx): Promise<void> {
-      const found = await tx.signUpCode.findUnique({ where: { name } });
+      const found = await tx.asStored.signUpCode.findUnique({ where: { name } });
       if (found) await lockRow(tx, sql, 'sign_up_codes', found.id);
-      const stored = found && (await tx.signUpCode.findUnique({ where: { name } }));
+      const stored = found && (await tx.asStored.signUpCode.findUnique({ where: { name } }));
       const wanted = code === undefined ? [] : hashesOf(code);
       const keeps = stored !== null && isGenuine(stored) && (code === undefined || wanted.includes(stored.codeHash));
       const codeHash = keeps ? stored.codeHash : wanted[0];

@@ -104,7 +104,7 @@ async function dueDeliveries(
   { db, now, protectedRows }: Pick<LogoutDeliveriesDependencies, 'db' | 'now' | 'protectedRows'>,
   { limit, exceptLanes }: Parameters<QueueStore<Delivery>['due']>[0],
 ): Promise<Delivery[]> {
-  const rows = await db.logoutDelivery.findMany({
+  const rows = await db.asStored.logoutDelivery.findMany({
     where: { ...OPEN, nextTryAt: { lte: now() }, clientId: { notIn: [...exceptLanes] } },
     // New ones first: the user may be looking at the result page.
     orderBy: [{ tries: 'asc' }, { nextTryAt: 'asc' }],

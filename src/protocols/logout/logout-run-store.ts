@@ -40,7 +40,7 @@ export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies) {
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
 
   async function find(id: string): Promise<LogoutRun | undefined> {
-    const row = await db.logoutRun.findUnique({ where: { id }, include: WITH_PARTICIPANTS });
+    const row = await db.asStored.logoutRun.findUnique({ where: { id }, include: WITH_PARTICIPANTS });
     return row && row.expiresAt > now() ? toRun(row, protectedRows) : undefined;
   }
 
@@ -59,7 +59,7 @@ export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies) {
 
     /** A participant of a run that has not expired. */
     async participant(id: string): Promise<Participant | undefined> {
-      const row = await db.logoutParticipant.findUnique({ where: { id }, select: { runId: true } });
+      const row = await db.asStored.logoutParticipant.findUnique({ where: { id }, select: { runId: true } });
       const run = row && (await find(row.runId));
       return run?.participants.find((one) => one.id === id);
     },
@@ -92,7 +92,7 @@ export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies) {
 
     /** The participant that the LogoutRequest of this ID was sent to, while its LogoutResponse still counts. */
     async findByMessageId(messageId: string): Promise<Participant | undefined> {
-      const row = await db.logoutParticipant.findUnique({ where: { messageId } });
+      const row = await db.asStored.logoutParticipant.findUnique({ where: { messageId } });
       if (!row || !isOpen(row)) return undefined;
       return (await find(row.runId))?.participants.find(({ id }) => id === row.id);
     },
@@ -115,7 +115,7 @@ async function bindToBrowser(
   cookie: string | undefined,
   at: Date,
 ): Promise<true | 'other-browser' | undefined> {
-  const run = await db.logoutRun.findUnique({ where: { id }, select: { browserHash: true, expiresAt: true } });
+  const run = await db.asStored.logoutRun.findUnique({ where: { id }, select: { browserHash: true, expiresAt: true } });
   if (!run || run.browserHash === null || run.expiresAt <= at) return undefined;
   if (!cookie) return 'other-browser';
   const hash = sha256(cookie);
@@ -130,7 +130,7 @@ async function abandonedRuns(
   { db, now, protectedRows }: LogoutRunStoreDependencies,
   before: Date,
 ): Promise<LogoutRun[]> {
-  const rows = await db.logoutRun.findMany({
+  const rows = await db.asStored.logoutRun.findMany({
     where: { finishedAt: null, seenAt: { lt: before } },
     include: WITH_PARTICIPANTS,
     orderBy: { seenAt: 'asc' },

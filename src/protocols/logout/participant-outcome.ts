@@ -43,7 +43,7 @@ export async function settleParticipant(
     if (count === 0) return false;
     if (state === 'retrying') return true; // no final outcome
     await tx.logoutDelivery.deleteMany({ where: { participantId: id, doneAt: null, failedAt: null } });
-    const row = await tx.logoutParticipant.findUniqueOrThrow({ where: { id }, include: { run: true } });
+    const row = await tx.asStored.logoutParticipant.findUniqueOrThrow({ where: { id }, include: { run: true } });
     await audit.record(eventOf(row, row.run), tx);
     return true;
   });
@@ -67,7 +67,10 @@ export async function recordBrowserFailure(
     const where = { id, channel: { not: 'soap' }, state: { in: OPEN } };
     const { count } = await tx.logoutParticipant.updateMany({ where, data: bySoap });
     if (count === 0) return false;
-    const { userId } = await tx.logoutRun.findUniqueOrThrow({ where: { id: runId }, select: { userId: true } });
+    const { userId } = await tx.asStored.logoutRun.findUniqueOrThrow({
+      where: { id: runId },
+      select: { userId: true },
+    });
     const row = { id, clientId: participant.clientId, channel: 'soap', data: JSON.stringify(data) };
     await tx.logoutDelivery.create({ data: deliveryOf(row, userId, now(), protectedRows) });
     return true;

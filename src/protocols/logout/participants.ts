@@ -39,7 +39,7 @@ export async function planParticipants(
   const clientIds = new Set(sessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)));
   clientIds.delete(ownClientId);
   if (clientIds.size === 0) return [];
-  const rows = await tx.application.findMany({ where: { clientId: { in: [...clientIds] } } });
+  const rows = await tx.asStored.application.findMany({ where: { clientId: { in: [...clientIds] } } });
   const registered: Registered[] = rows.map((row) => ({
     ...row,
     enabled: row.enabled && isGenuineApplication(row, protectedRows),

@@ -22,7 +22,7 @@ export interface Rows {
 
 export interface ProtectedTableEntry {
   /** The model of Prisma. */
-  model: keyof Db;
+  model: keyof Db['asStored'];
   /** The primary key. */
   key: readonly string[];
   /** What the MAC covers, where it is not the row as it is read. */
@@ -194,7 +194,7 @@ export function coveredOf({ covered }: ProtectedTableEntry, row: ProtectedRow): 
 export const tablesInOrder = Object.entries(protectedTables) as [ProtectedTable, ProtectedTableEntry][];
 
 export function rowsOf(db: Db, { model }: ProtectedTableEntry): Rows {
-  return db[model] as unknown as Rows;
+  return db.asStored[model] as unknown as Rows;
 }
 
 /** The row in `where` or `cursor` of Prisma. */

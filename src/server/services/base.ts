@@ -52,6 +52,7 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   const {
     db,
     sql,
+    protect,
     close: closeDatabase,
   } = await openDatabase(config.databaseUrl, {
     ...(databaseLimits && { limits: databaseLimits }),
@@ -95,6 +96,7 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
     notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
   });
   const protectedRows = createProtectedRows({ vault, alarm });
+  protect(protectedRows);
   const accounts = createAccountLookup({ db, sql, protectedRows });
   const settings = createSettings({ db, now, vault, protectedRows });
   const brand = createBrand({ settings });

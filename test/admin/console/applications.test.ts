@@ -22,7 +22,7 @@ afterAll(() => idp?.stop());
 const register = async (preset: string, fields: Record<string, string>): Promise<Page> =>
   admin.follow(await admin.submit(await admin.get(`/admin/applications/new/${preset}`), fields));
 /** The application that was registered last. */
-const newest = () => idp.services.db.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
+const newest = () => idp.services.db.asStored.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
 
 describe('a new application', () => {
   itOnSqlite(
@@ -210,7 +210,7 @@ describe('a registered application', () => {
     const { id } = await newest();
     const at = `/admin/applications/${id}`;
     const metadata = async () =>
-      JSON.parse((await idp.services.db.application.findUniqueOrThrow({ where: { id } })).metadata);
+      JSON.parse((await idp.services.db.asStored.application.findUniqueOrThrow({ where: { id } })).metadata);
     const rows = (...claims: [name: string, field: string, scope: string][]) => ({
       'claims.name': claims.map(([name]) => name),
       'claims.field': claims.map(([, field]) => field),
@@ -285,13 +285,15 @@ describe('a registered application', () => {
 
   itOnSqlite('is deleted only after a fresh sign-in', async () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://d.example.com/cb'] });
-    await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(Date.now() - 3_600_000), mac: '' } });
+    await idp.services.db.asStored.rpSession.updateMany({
+      data: { authTime: new Date(Date.now() - 3_600_000), mac: '' },
+    });
     await signRows(idp.services);
     const typed_name = 'Test application';
     const sent = await admin.submit(await admin.get(`/admin/applications/${applicationId}/delete`), { typed_name });
     const asked = await admin.follow(sent);
     expect(asked.text).toContain('prompt=login');
-    await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(), mac: '' } });
+    await idp.services.db.asStored.rpSession.updateMany({ data: { authTime: new Date(), mac: '' } });
     await signRows(idp.services);
     const form = await admin.get(asked.url);
     expect(form.forms[0]?.fields.typed_name).toBe(typed_name);

@@ -228,7 +228,7 @@ describe('a connection', () => {
       client_id: 'x',
       client_secret: 'y',
     });
-    await db.connection.update({ where: { id: 'forged' }, data: { enabled: false } });
+    await db.asStored.connection.update({ where: { id: 'forged' }, data: { enabled: false } });
     expect(textOf((await admin.get(HOME)).text)).toContain('Another program changed these connections');
     await admin.submit(await admin.get(`${HOME}/forged/delete`), { typed_name: 'forged' });
     expect(await connections.forgedIds()).toEqual([]);

@@ -67,7 +67,7 @@ describe('the navigation and the overview', () => {
     expect(links).toEqual(expect.arrayContaining(['/account/factors', '/admin/applications/new']));
     const { clientId } = await aClient(idp.services, { redirect_uris: ['https://app.example.com/cb'] });
     expect(steps((await admin.get('/admin')).text)).toContain('Add your first application: done');
-    const { id } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId } });
+    const { id } = await idp.services.db.asStored.application.findUniqueOrThrow({ where: { clientId } });
     await idp.services.applications.remove(id);
     const support = await consoleOf(idp, await staff(idp, 'support'));
     expect(linksOf((await support.get('/admin')).text, page.url).map(({ href }) => href)).not.toContain(

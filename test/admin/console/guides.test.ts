@@ -29,7 +29,7 @@ const url = 'https://app.example.com';
 async function add(preset: string, fields: Record<string, string> = {}): Promise<string> {
   const sent = await admin.submit(await admin.get(`/admin/applications/new/${preset}`), { url, ...fields });
   expect([sent.status, sent.status === 303 ? '' : textOf(sent.text)]).toEqual([303, '']);
-  const { id } = await idp.services.db.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
+  const { id } = await idp.services.db.asStored.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
   return `/admin/applications/${id}`;
 }
 const guideOf = async (path: string, options = {}) => textOf((await admin.get(`${path}/setup`, options)).text);
@@ -46,7 +46,9 @@ describe('a setup guide', () => {
     expect(await guideOf(before)).toContain('user_oidc:provider Gatehouse');
     const after = await add('nextcloud', { name: 'Nextcloud of Berlin' });
     expect(await guideOf(after)).toContain("user_oidc:provider 'Example & Söhne'");
-    const { metadata } = await idp.services.db.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
+    const { metadata } = await idp.services.db.asStored.application.findFirstOrThrow({
+      orderBy: { createdAt: 'desc' },
+    });
     expect(JSON.parse(metadata).backchannel_logout_uri).toMatch(/\/backchannel-logout\/Example%20%26%20S%C3%B6hne$/);
   });
 

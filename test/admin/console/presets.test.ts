@@ -86,7 +86,7 @@ it.each(productPresets)(
     expect([sent.status, sent.status === 303 ? '' : textOf(sent.text)]).toEqual([303, '']);
     const page = await admin.follow(sent);
 
-    const { id, protocol, metadata, clientId, name } = await idp.services.db.application.findFirstOrThrow({
+    const { id, protocol, metadata, clientId, name } = await idp.services.db.asStored.application.findFirstOrThrow({
       orderBy: { createdAt: 'desc' },
     });
     const stored = JSON.parse(metadata);
@@ -160,7 +160,7 @@ it.each(productPresets)(
       name: 'Life',
     });
     expect([sent.status, sent.status === 303 ? '' : textOf(sent.text)]).toEqual([303, '']);
-    const { id, metadata, protocol, clientId } = await idp.services.db.application.findFirstOrThrow({
+    const { id, metadata, protocol, clientId } = await idp.services.db.asStored.application.findFirstOrThrow({
       orderBy: { createdAt: 'desc' },
     });
     const text = textOf((await admin.get(`/admin/applications/${id}/setup`)).text);
@@ -272,7 +272,7 @@ it('the form creates missing roles only when its box is ticked, for an administr
   const limited = { name: 'Grafana 4', create_roles: 'on', access: 'roles', 'access.roles': 'grafana-editor' };
   const added = await admin.follow(await submit(admin, limited));
   expect(textOf(added.text)).toMatch(/Users with the role grafana-editor .*With grafana-editor Editors in Grafana/);
-  expect((await db.application.findFirstOrThrow({ where: { name: 'Grafana 4' } })).access).toBe('roles');
+  expect((await db.asStored.application.findFirstOrThrow({ where: { name: 'Grafana 4' } })).access).toBe('roles');
   expect(await created()).toBe(before + 3);
   expect(await roles.find('grafana-editor')).toMatchObject({ description: 'Editors in Grafana', permissions: [] });
 });
@@ -282,14 +282,16 @@ it('a guide takes the address from the redirect URI when the application has no 
     client_name: 'Grafana of Berlin',
     redirect_uris: ['https://grafana.example.com/login/generic_oauth'],
   });
-  const { id } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId } });
+  const { id } = await idp.services.db.asStored.application.findUniqueOrThrow({ where: { clientId } });
   const guide = await admin.get(`/admin/applications/${id}/setup`);
   expect(textOf(guide.text)).toContain('root_url = https://grafana.example.com');
 });
 
 it('a guide stays with an application that gets another name, and another guide can be chosen', async () => {
   await admin.submit(await admin.get('/admin/applications/new/grafana'), { url: 'https://dash.example.com' });
-  const { id, metadata } = await idp.services.db.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
+  const { id, metadata } = await idp.services.db.asStored.application.findFirstOrThrow({
+    orderBy: { createdAt: 'desc' },
+  });
   expect(JSON.parse(metadata)).toMatchObject({ preset: 'grafana' });
   const at = `/admin/applications/${id}`;
   await admin.submit(await admin.get(`${at}/settings`), { client_name: 'Dashboards' });
@@ -309,7 +311,7 @@ it('the page of a new application displays the secret, and a reload adds nothing
   const count = await db.application.count();
   const page = await admin.get(sent.location ?? '');
   const secret = /client_secret = ([\w-]{20,})/.exec(textOf(page.text))?.[1] ?? '';
-  const { id } = await db.application.findFirstOrThrow({ where: { name: answers.name } });
+  const { id } = await db.asStored.application.findFirstOrThrow({ where: { name: answers.name } });
   expect(await idp.services.applications.hasSecret(id, secret)).toBe(true);
   expect(textOf(page.text)).toMatch(/Everyone .*With other roles or none Viewer/);
   expect(page.text).toMatch(/href="\/admin\/test\/[^"]+" target="_blank"/);
@@ -327,7 +329,7 @@ it('the page of a new application displays the secret, and a reload adds nothing
 });
 
 it('the test of a sign-in says what the product makes of the user, and that it needs an email address', async () => {
-  const { id } = await idp.services.db.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
+  const { id } = await idp.services.db.asStored.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
   const test = async (client: HttpClient) =>
     textOf((await client.follow(await client.submit(await client.get(`/admin/test/${id}`)))).text);
   expect(await test(admin)).toMatch(/The sign-in works\. .*Email \S+@\S+ .*Role in Grafana Viewer/);
@@ -339,12 +341,12 @@ it('the test of a sign-in says what the product makes of the user, and that it n
 
 it('a role that a product reads says so where no application requires it, and no step of its setup is impossible', async () => {
   const { id } = await idp.services.db.role.findFirstOrThrow({ where: { name: 'grafana-editor' } });
-  await idp.services.db.application
+  await idp.services.db.asStored.application
     .findFirstOrThrow({ where: { name: 'Grafana 4' } })
     .then(({ id: limited }) => idp.services.applications.remove(limited));
   const role = textOf((await admin.get(`/admin/roles/${id}/applications`)).text);
   expect(role).toContain('Grafana reads this role (Editors in Grafana).');
-  const once = await idp.services.db.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
+  const once = await idp.services.db.asStored.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
   const { clientId } = once;
   await idp.services.audit.record({ type: 'logout.failed', outcome: 'failure', reason: 'no_logout', clientId });
   const overview = (await admin.get(`/admin/applications/${once.id}`)).text;
@@ -355,7 +357,7 @@ it('a role that a product reads says so where no application requires it, and no
 });
 
 it('a guide has the redirect URIs, the client authentication and the scopes of the application', async () => {
-  const { id } = await idp.services.db.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
+  const { id } = await idp.services.db.asStored.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
   const guide = textOf((await admin.get(`/admin/applications/${id}/setup`)).text);
   expect(guide).toMatch(/Client authentication client_secret_basic .*Redirect URIs https:\/\/once\.example\.com/);
   expect(guide).toMatch(/scopes = openid profile email roles offline_access/);
@@ -380,7 +382,7 @@ it('a product asks for the whole address where a name without a dot is typed, an
   ] as const) {
     const added = await enter(url);
     expect([url, added.status], textOf(added.text)).toEqual([url, 303]);
-    const [newest] = await idp.services.db.application.findMany({ orderBy: { createdAt: 'desc' }, take: 1 });
+    const [newest] = await idp.services.db.asStored.application.findMany({ orderBy: { createdAt: 'desc' }, take: 1 });
     expect(JSON.stringify(newest)).toContain(stored);
   }
 });

@@ -36,7 +36,9 @@ it('the guide of a product and its demands are read on a desktop and on a phone 
   const client = await consoleOf(idp, admin);
   const form = await client.get('/admin/applications/new/oauth2-proxy');
   expect((await client.submit(form, { url: 'https://app.example.com' })).status).toBe(303);
-  const { id, clientId } = await idp.services.db.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
+  const { id, clientId } = await idp.services.db.asStored.application.findFirstOrThrow({
+    orderBy: { createdAt: 'desc' },
+  });
   const { username } = await aUser(idp.services, { name: 'Ann', email: 'ann@example.com', emailVerified: false });
   const check = `${idp.issuer}/admin/access-check?${new URLSearchParams({ user: username, app: clientId })}`;
 

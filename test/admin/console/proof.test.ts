@@ -70,9 +70,9 @@ describe('a sensitive change without a fresh sign-in', () => {
   it('asks for the strongest factor of the account, however recent the sign-in is', async () => {
     const { account } = await aUser(idp.services);
     const key = { id: `key-of-${ann.username}`, userId: ann.account.id, name: 'Key', userVerified: true };
-    await idp.services.db.passkey.create({ data: { ...key, publicKey: new Uint8Array(1) } });
+    await idp.services.db.asStored.passkey.create({ data: { ...key, publicKey: new Uint8Array(1) } });
     const data = { authTime: new Date(), acr: MFA_ACR, mac: '' };
-    await idp.services.db.rpSession.updateMany({ where: { userId: ann.account.id }, data });
+    await idp.services.db.asStored.rpSession.updateMany({ where: { userId: ann.account.id }, data });
     await signRows(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/disable`));
     const page = await confirmation(admin, sent);
@@ -167,7 +167,9 @@ describe('every sensitive form and button of the console', () => {
     await idp.services.applications.setEnabled(off.applicationId, false);
     await idp.services.applications.addSecret(client.applicationId, { replace: 60 });
     const [, old] = await idp.services.applications.unexpiredSecrets(client.applicationId);
-    await idp.services.db.resource.create({ data: { identifier: 'https://sensitive.example', scopes: '["read"]' } });
+    await idp.services.db.asStored.resource.create({
+      data: { identifier: 'https://sensitive.example', scopes: '["read"]' },
+    });
     await signRows(idp.services);
     const api = `/admin/apis/${encodeURIComponent('https://sensitive.example')}`;
     const user = `/admin/users/${account.id}`;

@@ -192,7 +192,7 @@ describe('a rejected token request', () => {
     ['no API is registered', 'none', {}],
   ])('is fixed by allowing the requested API where %s', async (_name, expected, fields) => {
     const resource = `https://api.example.com/${crypto.randomUUID()}`;
-    await idp.services.db.resource.create({ data: { identifier: resource, scopes: '["read"]' } });
+    await idp.services.db.asStored.resource.create({ data: { identifier: resource, scopes: '["read"]' } });
     await signRows(idp.services);
     const { clientId, clientSecret } = await aClient(idp.services, {
       grant_types: ['client_credentials'],

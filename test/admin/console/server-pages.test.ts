@@ -49,7 +49,8 @@ it.each(PAGES)('the console shows an auditor everything and no form that changes
 
 describe('APIs', () => {
   const at = `/admin/apis/${encodeURIComponent('https://articles.example')}`;
-  const stored = () => idp.services.db.resource.findUnique({ where: { identifier: 'https://articles.example' } });
+  const stored = () =>
+    idp.services.db.asStored.resource.findUnique({ where: { identifier: 'https://articles.example' } });
 
   it('are registered, listed, changed and deleted, with the permissions that their scopes need', async () => {
     const form = await admin.get('/admin/apis/new');
@@ -82,7 +83,7 @@ describe('APIs', () => {
 
   it('are changed only by an application manager who has the permissions of their scopes', async () => {
     const tied = { identifier: 'https://articles.example', scopes: '["pay"]', scopePermissions: '{"pay":"money:pay"}' };
-    await idp.services.db.resource.create({ data: tied });
+    await idp.services.db.asStored.resource.create({ data: tied });
     await signRows(idp.services);
     const manager = await consoleOf(idp, await staff(idp, 'application-manager'));
     const edit = await manager.get(at);

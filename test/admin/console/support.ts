@@ -29,7 +29,7 @@ export async function consoleOf(idp: TestIdp, user: TestUser): Promise<HttpClien
 /** Makes the sign-in of this user too old for a sensitive change: the engine has no clock of its own to set. */
 export async function signedInLongAgo({ services }: TestIdp, { account }: TestUser): Promise<void> {
   const authTime = new Date(Date.now() - (limits.recentAuthentication.seconds + 60) * 1000);
-  await services.db.rpSession.updateMany({ where: { userId: account.id }, data: { authTime, mac: '' } });
+  await services.db.asStored.rpSession.updateMany({ where: { userId: account.id }, data: { authTime, mac: '' } });
   await signRows(services);
 }
 

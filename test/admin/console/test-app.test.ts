@@ -176,7 +176,7 @@ describe('the test service provider', () => {
     const posted = await browser.follow(await browser.submit(page, {}, { form: '/sign-out' }));
     const back = await followNotifications(await browser.follow(await browser.submit(posted)), browser);
     expect(back.url).toContain('/signin/');
-    const participant = await idp.services.db.logoutParticipant.findFirst({
+    const participant = await idp.services.db.asStored.logoutParticipant.findFirst({
       where: { clientId: `${idp.issuer}/admin/test/sp` },
     });
     expect(participant).toMatchObject({ state: 'done' });

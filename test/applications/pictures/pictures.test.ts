@@ -199,11 +199,11 @@ describe('the picture of an application', () => {
     const address = await fetched(applicationId);
     const content = new Uint8Array(Buffer.from('<svg/>'));
     const where = { applicationId };
-    await idp.services.db.applicationPicture.update({ where, data: { content } });
+    await idp.services.db.asStored.applicationPicture.update({ where, data: { content } });
     expect(await idp.services.pictures.read(address.slice('/assets/application-'.length))).not.toEqual(
       Buffer.from('<svg/>'),
     );
-    await idp.services.db.applicationPicture.update({ where, data: { name: `${'0'.repeat(32)}.svg` } });
+    await idp.services.db.asStored.applicationPicture.update({ where, data: { name: `${'0'.repeat(32)}.svg` } });
     expect(await idp.services.pictures.addressOf(clientId)).toBeUndefined();
     expect((await load(`/assets/application-${'0'.repeat(32)}.svg`)).status).toBe(404);
   });

@@ -99,7 +99,7 @@ describe('an upstream whose key changes', () => {
     expectSignedIn((await signInOver(idp, corp.connection)).page);
     corp.upstream.rotateKey();
     // The JWKS was read more than a minute ago.
-    await idp.services.db.connectionDocument.updateMany({
+    await idp.services.db.asStored.connectionDocument.updateMany({
       where: { connectionId: corp.connection, kind: 'jwks' },
       data: { readAt: new Date(Date.now() - 120_000) },
     });

@@ -31,7 +31,7 @@ const service = (by: Record<string, string>) =>
 /** A service provider whose metadata has these names; `name` is the one that it is registered with. */
 async function withNames({ name, display, services }: { name: string; display?: object; services?: object }) {
   const sp = await aServiceProvider(idp.services);
-  const { id } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId: sp.entityId } });
+  const { id } = await idp.services.db.asStored.application.findUniqueOrThrow({ where: { clientId: sp.entityId } });
   const xml = `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${sp.entityId}">
     <md:SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
     ${display ? ui({ ...display }) : ''}

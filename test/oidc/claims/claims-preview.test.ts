@@ -65,7 +65,7 @@ describe('the claims preview', () => {
   it('is what an API receives, for its access token', async () => {
     const identifier = 'https://preview-api.example';
     const api = { identifier, scopes: '["read","pay"]', scopePermissions: '{"pay":"money:pay"}', signingAlg: 'RS256' };
-    await idp.services.db.resource.create({ data: api });
+    await idp.services.db.asStored.resource.create({ data: api });
     await signRows(idp.services);
     const app = await anApplication(idp, forApi(identifier, 'read', 'pay'));
     const [, , , token] = await previewOf(app.clientId);

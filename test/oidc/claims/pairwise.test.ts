@@ -30,7 +30,7 @@ beforeAll(async () => {
     await pairwise('https://shop.example/cb'),
     await pairwise('https://shop.example/app/cb'),
   ];
-  await idp.services.db.resource.create({ data: { identifier: api, scopes: '["read"]' } });
+  await idp.services.db.asStored.resource.create({ data: { identifier: api, scopes: '["read"]' } });
   await signRows(idp.services);
 });
 afterAll(() => idp?.stop());

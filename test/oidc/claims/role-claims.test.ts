@@ -18,7 +18,7 @@ beforeAll(async () => {
   await roles.create({ name: 'payroll', permissions: ['salaries:read'] });
   user = await aUser(idp.services, { attributes: { department: 'Library', floors: ['1', '2'], level: 7 } });
   await roles.setRoles(user.account.id, ['wiki-editor', 'payroll']);
-  await db.resource.create({ data: { identifier: api, scopes: '["read"]' } });
+  await db.asStored.resource.create({ data: { identifier: api, scopes: '["read"]' } });
   await signRows(idp.services);
 });
 afterAll(() => idp?.stop());

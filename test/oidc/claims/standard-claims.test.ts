@@ -157,7 +157,7 @@ describe('the standard claims', () => {
     await change(user, { ...texts, address });
     const attributes = { nick: 'nickname', born: 'birthdate', l: 'address.locality', postal: 'address' };
     const { entityId } = await aServiceProvider(idp.services, { settings: { attributes } });
-    const { id } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId: entityId } });
+    const { id } = await idp.services.db.asStored.application.findUniqueOrThrow({ where: { clientId: entityId } });
     expect((await admin.get(`/applications/${id}`)).json()).toMatchObject({ declaration: { attributes } });
     const wrong = { attributes: { planet: 'address.planet' } };
     expect((await admin.send('PATCH', `/applications/${id}`, wrong, { 'if-match': '*' })).status).toBe(400);

@@ -36,7 +36,7 @@ const web = (more: object = {}) => ({ client_name: 'My app', redirect_uris: [red
 describe('registration', () => {
   it('gives no right at any API', async () => {
     const api = 'https://api.example.com';
-    await idp.services.db.resource.create({ data: { identifier: api, scopes: '["articles:write"]' } });
+    await idp.services.db.asStored.resource.create({ data: { identifier: api, scopes: '["articles:write"]' } });
     await signRows(idp.services);
     const page = await register(
       web({ grant_types: ['client_credentials'], redirect_uris: [], response_types: [], resources: [api] }),

@@ -25,7 +25,7 @@ let user: TestUser;
 beforeAll(async () => {
   idp = await startIdp();
   user = await aUser(idp.services);
-  await idp.services.db.resource.create({ data: { identifier: api, scopes: '["read","write"]' } });
+  await idp.services.db.asStored.resource.create({ data: { identifier: api, scopes: '["read","write"]' } });
   await signRows(idp.services);
 });
 afterAll(() => idp?.stop());

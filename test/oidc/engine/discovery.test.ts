@@ -114,7 +114,7 @@ describe('discovery', () => {
       aClient(idp.services, { redirect_uris: ['https://app.example/cb'], id_token_signed_response_alg: 'ES256' }),
     );
     expect(await published()).toEqual(only('RS256', 'ES256'));
-    await idp.services.db.resource.create({
+    await idp.services.db.asStored.resource.create({
       data: { identifier: 'https://api.example', scopes: '[]', signingAlg: 'EdDSA' },
     });
     expect(await published()).toEqual(only('RS256', 'ES256', 'EdDSA'));

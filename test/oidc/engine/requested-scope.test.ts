@@ -29,8 +29,10 @@ beforeAll(async () => {
   user = await aUser(idp.services, { name: 'Ann Example' });
   const scopes = '["articles:read","articles:write"]';
   const tied = '{"articles:read":"articles","articles:write":"articles"}';
-  await idp.services.db.resource.create({ data: { identifier: api, scopes } });
-  await idp.services.db.resource.create({ data: { identifier: `${api}/tied`, scopes, scopePermissions: tied } });
+  await idp.services.db.asStored.resource.create({ data: { identifier: api, scopes } });
+  await idp.services.db.asStored.resource.create({
+    data: { identifier: `${api}/tied`, scopes, scopePermissions: tied },
+  });
   await signRows(idp.services);
 });
 afterAll(() => idp?.stop());

@@ -344,7 +344,7 @@ describe('a client that gets a profile', () => {
     const registration = { model: 'RegistrationAccessToken', clientId: app.clientId };
     const row = await db.oidcArtifact.findFirstOrThrow({ where: { clientId: app.clientId, model: 'AccessToken' } });
     await db.oidcArtifact.create({ data: { ...row, id: `${row.id}x`, ...registration } });
-    const { metadata } = await db.application.findUniqueOrThrow({ where: { id: app.applicationId } });
+    const { metadata } = await db.asStored.application.findUniqueOrThrow({ where: { id: app.applicationId } });
     const declared = { ...JSON.parse(metadata), consent: 'implicit' };
     await applications.updateOidc(app.applicationId, { ...declared, client_name: 'Bank' });
     expect((await userinfo()).status).toBe(200);

@@ -82,7 +82,7 @@ describe('a client with the profile fapi2', () => {
       [apis.good, 'PS256'],
       [apis.weak, 'RS256'],
     ] as const)
-      await db.resource.create({ data: { identifier, scopes: '["read"]', signingAlg } });
+      await db.asStored.resource.create({ data: { identifier, scopes: '["read"]', signingAlg } });
     await signRows(idp.services);
     const client = await aFapiClient(idp, 'fapi2', { resources: Object.values(apis), scope: 'openid read' });
     const ask = (resource: string) =>

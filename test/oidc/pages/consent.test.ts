@@ -25,7 +25,9 @@ let user: TestUser;
 
 beforeAll(async () => {
   idp = await startIdp();
-  await idp.services.db.resource.create({ data: { identifier: api, scopes: '["articles:read","articles:write"]' } });
+  await idp.services.db.asStored.resource.create({
+    data: { identifier: api, scopes: '["articles:read","articles:write"]' },
+  });
   await signRows(idp.services);
 });
 afterAll(() => idp?.stop());
@@ -102,7 +104,10 @@ describe('the consent page', () => {
     expect(await words('fr', { ui_locales: 'en' })).toContain('Ann Example · French');
     expect(await words('de_CH', { ui_locales: 'en' })).toContain('Ann Example · German (Switzerland)');
     expect(await words('fr', { ui_locales: 'de' })).toContain('Ann Example · Französisch');
-    await idp.services.db.user.update({ where: { id: user.account.id }, data: { locale: 'Deutsch', mac: '' } });
+    await idp.services.db.asStored.user.update({
+      where: { id: user.account.id },
+      data: { locale: 'Deutsch', mac: '' },
+    });
     await signRows(idp.services);
     expect(textOf((await open(browser, app, { scope: 'openid profile' })).text)).toContain('Ann Example · Deutsch');
   });

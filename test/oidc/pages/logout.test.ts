@@ -233,7 +233,9 @@ describe('logout', () => {
     const changing = await anApplication(idp, { post_logout_redirect_uris: [home] });
     const browser = httpClient(idp.issuer);
     const hint = (await signIn(browser, changing, user)).tokens.id_token ?? '';
-    const { id } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId: changing.clientId } });
+    const { id } = await idp.services.db.asStored.application.findUniqueOrThrow({
+      where: { clientId: changing.clientId },
+    });
     const redirect_uris = [changing.redirectUri];
     await idp.services.applications.updateOidc(id, {
       client_name: 'Changing',

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const { db, roles } = idp.services;
   const scopes = JSON.stringify(['scoped:read', 'scoped:write']);
   const scopePermissions = JSON.stringify({ 'scoped:write': 'scoped-articles:write' });
-  await db.resource.createMany({
+  await db.asStored.resource.createMany({
     data: [
       { identifier: openApi, scopes },
       { identifier: api, scopes, scopePermissions },

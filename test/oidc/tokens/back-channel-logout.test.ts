@@ -62,7 +62,7 @@ describe('back-channel logout', () => {
     expect(down.web.logoutTokens).toEqual([]);
     respond(503);
     await expect
-      .poll(() => idp.services.db.logoutDelivery.findFirst({ where: { clientId: down.app.clientId } }))
+      .poll(() => idp.services.db.asStored.logoutDelivery.findFirst({ where: { clientId: down.app.clientId } }))
       .toMatchObject({ tries: 1, doneAt: null, lastError: expect.any(String) });
 
     down.web.answerLogoutWith(204);
@@ -109,7 +109,7 @@ describe('back-channel logout', () => {
     await expect.poll(() => logged().length).toBe(1);
     const where = { clientId: app.clientId };
     await expect
-      .poll(() => idp.services.db.logoutDelivery.findFirst({ where }))
+      .poll(() => idp.services.db.asStored.logoutDelivery.findFirst({ where }))
       .toMatchObject({ lastError: expect.any(String) });
     const result = await browser.follow(page);
     expect(result.text).toContain('couldn’t sign you out. This server keeps trying');
@@ -131,15 +131,17 @@ describe('back-channel logout', () => {
     web.answerLogoutWith(500);
     await browser.submit(await browser.get('/end-session'), {}, { button: 'Sign out' });
     const where = { clientId: app.clientId };
-    await expect.poll(() => idp.services.db.logoutDelivery.findFirst({ where })).toMatchObject({ tries: 1 });
+    await expect.poll(() => idp.services.db.asStored.logoutDelivery.findFirst({ where })).toMatchObject({ tries: 1 });
     // As if eleven tries had failed: the pauses before them add up to hours.
-    await idp.services.db.logoutDelivery.updateMany({ where, data: { tries: 11 } });
+    await idp.services.db.asStored.logoutDelivery.updateMany({ where, data: { tries: 11 } });
     clock.advance({ hours: 2 });
     await expect
       .poll(() => idp.services.db.auditEvent.findFirst({ where: { type: 'logout.failed', ...where } }), {
         timeout: 15_000,
       })
       .toMatchObject({ outcome: 'failure', subjectId: user.account.id });
-    expect(await idp.services.db.logoutDelivery.findFirst({ where })).toMatchObject({ failedAt: expect.any(Date) });
+    expect(await idp.services.db.asStored.logoutDelivery.findFirst({ where })).toMatchObject({
+      failedAt: expect.any(Date),
+    });
   });
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
     grant_types: ['client_credentials'],
     ...forApi(api, 'read', 'write'),
   });
-  await idp.services.db.resource.create({ data: { identifier: api, scopes: '["read","write"]' } });
+  await idp.services.db.asStored.resource.create({ data: { identifier: api, scopes: '["read","write"]' } });
   await signRows(idp.services);
 });
 afterAll(() => idp?.stop());

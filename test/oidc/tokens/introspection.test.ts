@@ -111,7 +111,7 @@ describe('introspection of JWT access tokens', () => {
 
   beforeAll(async () => {
     const scopes = JSON.stringify(['orders:read']);
-    await idp.services.db.resource.createMany({
+    await idp.services.db.asStored.resource.createMany({
       data: [
         { identifier, scopes, signingAlg: 'ES256' },
         { identifier: otherApi, scopes },

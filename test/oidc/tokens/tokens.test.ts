@@ -22,9 +22,9 @@ beforeAll(async () => {
     ...forApi([api, es], 'articles:read', 'articles:write', 'things'),
   });
   const { db } = idp.services;
-  await db.resource.create({ data: { identifier: api, scopes: '["articles:read","articles:write"]' } });
+  await db.asStored.resource.create({ data: { identifier: api, scopes: '["articles:read","articles:write"]' } });
   await signRows(idp.services);
-  await db.resource.create({ data: { identifier: es, scopes: '["things"]', signingAlg: 'ES256' } });
+  await db.asStored.resource.create({ data: { identifier: es, scopes: '["things"]', signingAlg: 'ES256' } });
   await signRows(idp.services);
 });
 afterAll(() => idp?.stop());
@@ -115,7 +115,7 @@ describe('the access token', () => {
   }
 
   it.each(['PS256', 'ES256', 'EdDSA'])('is issued for a resource without openid, signed with its %s', async (alg) => {
-    await idp.services.db.resource.update({ where: { identifier: es }, data: { signingAlg: alg, mac: '' } });
+    await idp.services.db.asStored.resource.update({ where: { identifier: es }, data: { signingAlg: alg, mac: '' } });
     await signRows(idp.services);
     const machine = await oidc.clientCredentialsGrant(app.rp.config, { resource: es, scope: 'things' });
     const { payload, protectedHeader } = await jose.jwtVerify(machine.access_token, keys(), { audience: es });

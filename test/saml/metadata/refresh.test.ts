@@ -265,16 +265,16 @@ describe('changed metadata', () => {
     await refreshWith({ acs: [NEW_ACS] });
     const path = `/applications/${id}/metadata-change`;
     const { db } = idp.services;
-    const { pendingXml } = await db.samlMetadata.findUniqueOrThrow({ where: { applicationId: id } });
+    const { pendingXml } = await db.asStored.samlMetadata.findUniqueOrThrow({ where: { applicationId: id } });
     const exchanged = (pendingXml ?? '').replaceAll(NEW_ACS, 'https://worse.example/acs');
     expect(exchanged).toContain('worse.example');
-    await db.samlMetadata.update({ where: { applicationId: id }, data: { pendingXml: exchanged } });
+    await db.asStored.samlMetadata.update({ where: { applicationId: id }, data: { pendingXml: exchanged } });
     expect((await api.get(path)).status).toBe(404);
     const sent = { document: sha256(exchanged) };
     expect((await api.send('POST', `${path}/approve`, sent)).status).toBe(404);
     expect(await stored()).toBe(metadata());
     // As it was received it waits again.
-    await db.samlMetadata.update({ where: { applicationId: id }, data: { pendingXml } });
+    await db.asStored.samlMetadata.update({ where: { applicationId: id }, data: { pendingXml } });
     expect((await api.get(path)).json()).toMatchObject({ changes: [{ what: 'ACS addresses' }] });
     expect((await api.send('POST', `${path}/reject`, { document: await document() })).status).toBe(200);
   });

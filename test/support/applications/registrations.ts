@@ -23,9 +23,9 @@ export async function storedClient(
 ): Promise<{ clientId: string; applicationId: string }> {
   const { clientId, applicationId } = await payroll(idp);
   const { db } = idp.services;
-  const row = await db.application.findUniqueOrThrow({ where: { id: applicationId } });
+  const row = await db.asStored.application.findUniqueOrThrow({ where: { id: applicationId } });
   const changed = JSON.stringify({ ...JSON.parse(row.metadata), ...metadata });
-  await db.application.update({ where: { id: applicationId }, data: { metadata: changed, mac: '' } });
+  await db.asStored.application.update({ where: { id: applicationId }, data: { metadata: changed, mac: '' } });
   await signRows(idp.services);
   return { clientId, applicationId };
 }

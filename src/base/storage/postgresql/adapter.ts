@@ -14,7 +14,7 @@ import { dialects } from '../dialect.ts';
 import { guardedAdapter, type Watch } from '../guarded-adapter.ts';
 import type { OpenOptions } from '../open-options.ts';
 import { withinRequest } from '../request-scope.ts';
-import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
+import { type PlainSql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
 import type { DatabaseUnavailable } from '../unavailable.ts';
 import { revisionOf } from './directory-revision.ts';
 import { closeIdleConnections, endWaits, lookAtServer, type PoolOptions, poolConfig, type Waits } from './pool.ts';
@@ -29,7 +29,7 @@ type Location = Extract<DatabaseLocation, { kind: 'postgresql' }>;
 export async function openPostgres(
   location: Location,
   { limits, onChange }: OpenOptions,
-): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
+): Promise<{ adapter: SqlDriverAdapter; sql: PlainSql }> {
   const waits: Waits = new Set();
   const plainAdapter = await postgresAdapter(location, { limits, max: limits.connections, waits }).connect();
   const pool = plainAdapter.underlyingDriver();
@@ -54,7 +54,7 @@ export async function openPostgres(
     limited: (run, discard) => withinRequest(limits, { run, fail, ...(discard && { discard }) }),
     watch: failing.watch,
   });
-  const sql: Sql = {
+  const sql: PlainSql = {
     async query<Row>({ postgresql: text }: Statement, ...args: SqlValue[]) {
       const { columnNames, columnTypes, rows } = await adapter.queryRaw({ sql: text, args, argTypes: untyped(args) });
       return rows.map((row) => {

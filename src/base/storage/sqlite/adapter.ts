@@ -12,7 +12,7 @@ import { guardedAdapter } from '../guarded-adapter.ts';
 import type { OpenOptions } from '../open-options.ts';
 import { watchOutages } from '../outages.ts';
 import { chargeStatement } from '../request-scope.ts';
-import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
+import { type PlainSql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
 import { asUnavailable, DatabaseUnavailable } from '../unavailable.ts';
 import { BUSY_MILLISECONDS, clientOf, connectSqlite } from './connections.ts';
 import { createRevisions } from './directory-revision.ts';
@@ -35,7 +35,7 @@ export function createSqliteFile(file: string): void {
 export async function openSqlite(
   file: string,
   { limits, onChange }: Pick<OpenOptions, 'limits' | 'onChange'>,
-): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
+): Promise<{ adapter: SqlDriverAdapter; sql: PlainSql }> {
   createSqliteFile(file);
   const writer = await connectSqlite(file);
   await configureSqlite(writer);
@@ -89,7 +89,7 @@ export async function openSqlite(
       await writerLock.run(() => writer.dispose());
     },
   };
-  const sql: Sql = {
+  const sql: PlainSql = {
     query: <Row>({ sqlite: text }: Statement, ...values: SqlValue[]) => {
       const read = availability.isUp() && isRead(text) ? readNow<Row>(text, values) : undefined;
       if (read) return Promise.resolve(read);

@@ -57,7 +57,7 @@ async function authenticate(
   answer: AssertionResponse,
   { challenge, userId, mustVerify = userId === undefined }: ExpectedAssertion,
 ): Promise<PasskeyCheck> {
-  const row = await db.passkey.findUnique({ where: { id: answer.id } });
+  const row = await db.asStored.passkey.findUnique({ where: { id: answer.id } });
   if (!row || (userId !== undefined && row.userId !== userId)) return { outcome: 'unknown-passkey' };
   if (!protectedRows.isGenuine('passkeys', row, row.mac)) return { outcome: 'unknown-passkey' };
   const handle = answer.response.userHandle;

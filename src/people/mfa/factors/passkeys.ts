@@ -45,7 +45,7 @@ export function createPasskeys(dependencies: PasskeysDependencies) {
     },
 
     list: (userId: string): Promise<PasskeySummary[]> =>
-      db.passkey.findMany({
+      db.asStored.passkey.findMany({
         where: { userId },
         orderBy: { createdAt: 'asc' },
         select: { id: true, name: true, backedUp: true, discoverable: true, createdAt: true, lastUsedAt: true },

@@ -18,7 +18,7 @@ export const TIMEOUT_MS = limits.passkey.timeoutSeconds * 1000;
 
 /** The keys of an account, as the options of a ceremony name them. */
 export async function descriptorsOf(db: Db, userId: string) {
-  const rows = await db.passkey.findMany({ where: { userId }, select: { id: true, transports: true } });
+  const rows = await db.asStored.passkey.findMany({ where: { userId }, select: { id: true, transports: true } });
   return rows.map(({ id, transports }) => ({ id, transports: JSON.parse(transports) as string[] }));
 }
 

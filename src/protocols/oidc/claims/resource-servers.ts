@@ -93,7 +93,7 @@ export async function registeredApi(
   { db, protectedRows }: Pick<ResourcesDependencies, 'db' | 'protectedRows'>,
   identifier: string,
 ): Promise<Resource | undefined> {
-  const row = isStorable(identifier) ? await db.resource.findUnique({ where: { identifier } }) : null;
+  const row = isStorable(identifier) ? await db.asStored.resource.findUnique({ where: { identifier } }) : null;
   return row && isGenuineResource(row, protectedRows) ? resourceOf(row) : undefined;
 }
 

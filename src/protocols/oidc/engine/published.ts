@@ -53,11 +53,11 @@ export function createPublished({ db, sql, now, settings }: PublishedDependencie
 /** Which of these algorithms sign something for an application or an API: their keys stay published as long. */
 async function usedAlgs(db: Db, algs: readonly KeyAlg[]): Promise<KeyAlg[]> {
   const [applications, apis] = await Promise.all([
-    db.application.findMany({
+    db.asStored.application.findMany({
       where: { protocol: 'oidc', OR: algs.map((alg) => ({ metadata: { contains: `"${alg}"` } })) },
       select: { metadata: true },
     }),
-    db.resource.findMany({ where: { signingAlg: { in: [...algs] } }, select: { signingAlg: true } }),
+    db.asStored.resource.findMany({ where: { signingAlg: { in: [...algs] } }, select: { signingAlg: true } }),
   ]);
   const used = new Set<string | undefined>(apis.map(({ signingAlg }) => signingAlg));
   for (const { metadata } of applications) {

@@ -15,7 +15,7 @@ export function createRefreshState({ db, now, protectedRows }: { db: Db; now: Cl
   return {
     /** Whether the metadata has to be read now. */
     async isDue(applicationId: string, url: string): Promise<boolean> {
-      const state = await db.samlMetadata.findUnique({
+      const state = await db.asStored.samlMetadata.findUnique({
         where: { applicationId },
         select: { url: true, nextReadAt: true },
       });
@@ -30,7 +30,7 @@ export function createRefreshState({ db, now, protectedRows }: { db: Db; now: Cl
 
     /** Records a failed refresh; a waiting document stays. */
     async failed(applicationId: string, url: string, nextReadAt: Date): Promise<void> {
-      const before = await db.samlMetadata.findUnique({ where: { applicationId }, select: { url: true } });
+      const before = await db.asStored.samlMetadata.findUnique({ where: { applicationId }, select: { url: true } });
       // What waits came from the address before.
       const data = { url, nextReadAt, ...(before?.url !== url && NOTHING_WAITS) };
       await db.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
@@ -44,7 +44,7 @@ export function createRefreshState({ db, now, protectedRows }: { db: Db; now: Cl
       { xml, changes }: { xml: string; changes: readonly MetadataChange[] },
       tx: Tx,
     ): Promise<'new' | 'known' | 'rejected'> {
-      const state = await tx.samlMetadata.findUnique({ where: { applicationId } });
+      const state = await tx.asStored.samlMetadata.findUnique({ where: { applicationId } });
       const key = changesKey(changes);
       const isRejected = state?.rejectedKey === key;
       const isKnown = state?.pendingKey === key;

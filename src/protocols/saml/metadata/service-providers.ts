@@ -83,7 +83,7 @@ export function createServiceProviders({
     const known = cached(entityId, row);
     if (known) return known;
     // The metadata may be long, and is read only when it is new.
-    const stored = await db.application.findFirst({
+    const stored = await db.asStored.application.findFirst({
       where: { clientId: entityId, protocol: 'saml', enabled: true },
     });
     if (!stored || !isGenuineApplication(stored, protectedRows)) return undefined;

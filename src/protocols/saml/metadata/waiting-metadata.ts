@@ -69,7 +69,7 @@ async function findWaiting(
   applicationId: string,
   tx: Tx,
 ) {
-  const state = await tx.samlMetadata.findUnique({ where: { applicationId } });
+  const state = await tx.asStored.samlMetadata.findUnique({ where: { applicationId } });
   if (!state?.pendingXml || !state.pendingSince) return undefined;
   if (!protectedRows.isGenuine('saml_metadata', state, state.mac)) return undefined;
   const application = await applications.get(applicationId, tx);

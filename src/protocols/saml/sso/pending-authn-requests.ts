@@ -86,7 +86,7 @@ export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDep
     /** Ties a request that was saved without a browser to this one. Works once. */
     async bindToBrowser(id: string, browser: string): Promise<PendingAuthnRequest | undefined> {
       const where = { id, browserHash: UNBOUND, usedAt: null, expiresAt: { gt: now() } };
-      const row = await db.samlRequest.findFirst({ where });
+      const row = await db.asStored.samlRequest.findFirst({ where });
       const request = row && requestOf([row]);
       if (!request) return undefined;
       const browserHash = sha256(browser);
@@ -118,7 +118,7 @@ export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDep
 
     /** Stores the encrypted Response to a test sign-in, for the page that shows it. */
     async saveTestResponse(id: string, sealed: string): Promise<void> {
-      const row = await db.samlRequest.findFirst({ where: { id, usedAt: { not: null } } });
+      const row = await db.asStored.samlRequest.findFirst({ where: { id, usedAt: { not: null } } });
       if (!row || !requestOf([row])) return;
       const data = JSON.stringify({ answer: sealed });
       await db.samlRequest.update({ where: { id }, data: { data, mac: macOf({ ...row, data }) } });
@@ -128,7 +128,7 @@ export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDep
     async testResponse(id: string, browser: string | undefined): Promise<string | undefined> {
       if (!browser) return undefined;
       const where = { id, browserHash: sha256(browser), usedAt: { not: null }, expiresAt: { gt: now() } };
-      const row = await db.samlRequest.findFirst({ where });
+      const row = await db.asStored.samlRequest.findFirst({ where });
       if (!row || !protectedRows.isGenuine(TABLE, row, row.mac)) return undefined;
       return (JSON.parse(row.data) as { answer?: string }).answer;
     },

@@ -32,7 +32,7 @@ export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameI
   return {
     /** The user whose stored value at this service provider it is; also a user who was deleted. */
     async ownerOf(applicationId: string, value: string): Promise<string | undefined> {
-      const row = await db.samlNameId.findUnique({
+      const row = await db.asStored.samlNameId.findUnique({
         where: { value },
         select: { userId: true, applicationId: true, mac: true },
       });

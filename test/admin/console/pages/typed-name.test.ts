@@ -70,7 +70,7 @@ it('a role is deleted where its name was typed', async () => {
 it('an API is deleted where its identifier was typed', async () => {
   const identifier = 'https://typed.example/api';
   await admin.submit(await admin.get('/admin/apis/new'), { identifier, scopes: 'read' });
-  const stored = () => idp.services.db.resource.findUnique({ where: { identifier } });
+  const stored = () => idp.services.db.asStored.resource.findUnique({ where: { identifier } });
   const form = await admin.get(`/admin/apis/${encodeURIComponent(identifier)}/delete`);
   await rejected(form, 'https://typed.example', `That isn’t the name. Enter “${identifier}” to delete it.`);
   expect(await stored()).not.toBeNull();

@@ -1,0 +1,271 @@
+// Prisma's client with MACs (protected-rows.ts): it seals each row of a protected table that it writes and verifies each one that it reads, so
+// that domain functions call it as they call Prisma. A read leaves out a forged row and raises the alarm.
+//
+// A change of some covered columns verifies the stored row first and is made only if nothing changed that since (compare and set): otherwise
+// it would confirm what another program wrote. `update` and `upsert` throw RowChanged then, `updateMany` leaves the row as it is.
+// Deletions and counts take rows as they are. `asStored` is Prisma itself, for reads that decide nothing: names in lists, and forged rows that an
+// administrator has to see.
+import {
+  type Covered,
+  type ProtectedRows,
+  type ProtectedTable,
+  protectedTables,
+  type TableDeclaration,
+} from './protected-rows.ts';
+
+/** What the client has beside Prisma's. */
+export interface Protection<Client> {
+  asStored: Client;
+  macs: ProtectedRows;
+}
+
+/** The stored row is another program's (`outside`), or another request changed it (`meanwhile`). */
+export class RowChanged extends Error {
+  override name = 'RowChanged';
+  constructor(
+    readonly by: 'outside' | 'meanwhile',
+    table: string,
+  ) {
+    super(`a row of ${table} was changed ${by === 'outside' ? 'by another program' : 'by another request'}`);
+  }
+}
+
+type Row = Record<string, unknown>;
+type Query = Row & { select?: Row; include?: Row; where?: Row; data?: Row; create?: Row; update?: Row };
+type Model = Record<string, (query: Query) => Promise<unknown>>;
+type Table = TableDeclaration & { name: ProtectedTable };
+
+const tables: Record<string, Table> = Object.fromEntries(
+  Object.entries<TableDeclaration>(protectedTables).map(([name, table]) => [
+    name,
+    { ...table, name: name as ProtectedTable },
+  ]),
+);
+/** The tables that were converted; each other one is sealed and verified by its folder. */
+const SEALED_HERE = new Set<ProtectedTable>([]);
+const tableOfModel = new Map<unknown, Table>(
+  Object.values(tables).flatMap((table) =>
+    table.byHand || !SEALED_HERE.has(table.name) ? [] : [[table.model, table]],
+  ),
+);
+
+/** The client that seals and verifies rows; `macs` is called with the first one. */
+export function protectedClient<Client extends object>(
+  client: Client,
+  macs: () => ProtectedRows,
+): Client & Protection<Client> {
+  const models = new Map<string, object>();
+  const modelOf = (table: Table) => {
+    const model = models.get(table.model) ?? protectedModel(table, member(client, table.model) as Model, macs);
+    models.set(table.model, model);
+    return model;
+  };
+  const transaction = (work: (tx: object) => unknown, options?: object): Promise<unknown> =>
+    (member(client, '$transaction') as typeof transaction).call(
+      client,
+      (tx) => work(protectedClient(tx, macs)),
+      options,
+    );
+  return new Proxy(client as object, {
+    get(_client, name) {
+      const table = tableOfModel.get(name);
+      if (table) return modelOf(table);
+      if (name === 'asStored') return client;
+      if (name === 'macs') return macs();
+      if (name === '$transaction') return transaction;
+      return member(client, name);
+    },
+  }) as Client & Protection<Client>;
+}
+
+function member(client: object, name: string | symbol): unknown {
+  return (client as Record<string | symbol, unknown>)[name];
+}
+
+/** The model of one table. Operations that it lacks would neither seal nor verify. */
+function protectedModel(table: Table, stored: Model, macs: () => ProtectedRows): Model {
+  const run = (operation: string, query: Query) => (stored[operation] as Model[string])(query);
+
+  const one = (operation: string) => async (query: Query) => {
+    const row = (await run(operation, withColumns(table, query))) as Row | null;
+    return row && verified(table, row, query, macs());
+  };
+  const oneOrThrow = (operation: string) => async (query: Query) => {
+    const row = await one(operation)(query);
+    if (!row) throw new RowChanged('outside', table.name);
+    return row;
+  };
+
+  async function update({ where = {}, data = {}, ...rest }: Query) {
+    const change = await changeOf(where, data);
+    if (!change) return run('update', { where, data, ...rest });
+    try {
+      return await run('update', { where: { ...where, ...change.condition }, data: change.data, ...rest });
+    } catch (error) {
+      throw change.condition && isNotFound(error) ? new RowChanged('meanwhile', table.name) : error;
+    }
+  }
+
+  /** A change with its MAC, and the condition that the row has not changed since it was verified; undefined without covered columns. */
+  async function changeOf(where: Row, data: Row): Promise<{ data: Row; condition?: Row } | undefined> {
+    if (!touches(table, data)) return undefined;
+    const known = { ...scalarsOf(where), ...data };
+    if (isWhole(table, known)) return { data: sealed(table, known, data, macs()) };
+    const row = (await run('findUniqueOrThrow', { where, select: selectionOf(table) })) as Row;
+    const genuine = genuineOf(table, row, macs());
+    if (!genuine) throw new RowChanged('outside', table.name);
+    return { data: sealed(table, { ...genuine, ...data }, data, macs()), condition: { mac: row.mac } };
+  }
+
+  async function updateMany({ where = {}, data = {} }: Query) {
+    if (!touches(table, data)) return run('updateMany', { where, data });
+    const known = { ...scalarsOf(where), ...data };
+    if (isWhole(table, known)) return run('updateMany', { where, data: sealed(table, known, data, macs()) });
+    let count = 0;
+    for (const row of (await run('findMany', { where, select: selectionOf(table) })) as Row[]) {
+      const genuine = genuineOf(table, row, macs());
+      if (!genuine) continue;
+      const same = { ...keyOf(table, row), mac: row.mac };
+      const change = { where: { AND: [where, same] }, data: sealed(table, { ...genuine, ...data }, data, macs()) };
+      count += ((await run('updateMany', change)) as { count: number }).count;
+    }
+    return { count };
+  }
+
+  async function upsert({ where = {}, create = {}, update: data = {}, ...rest }: Query) {
+    const made = sealed(table, create, create, macs());
+    const known = { ...scalarsOf(where), ...data };
+    if (touches(table, data) && !isWhole(table, known)) {
+      // Two requests may find no row: the second one has a violated unique constraint.
+      if (!(await run('findUnique', { where, select: { mac: true } }))) return run('create', { data: made, ...rest });
+      return update({ where, data, ...rest });
+    }
+    const change = touches(table, data) ? sealed(table, known, data, macs()) : data;
+    return run('upsert', { where, create: made, update: change, ...rest });
+  }
+
+  return {
+    findUnique: one('findUnique'),
+    findFirst: one('findFirst'),
+    findUniqueOrThrow: oneOrThrow('findUniqueOrThrow'),
+    findFirstOrThrow: oneOrThrow('findFirstOrThrow'),
+    async findMany(query = {}) {
+      const rows = (await run('findMany', withColumns(table, query))) as Row[];
+      return rows.flatMap((row) => verified(table, row, query, macs()) ?? []);
+    },
+    create: async ({ data = {}, ...rest }) => run('create', { data: sealed(table, data, data, macs()), ...rest }),
+    createMany: async ({ data, ...rest }) => {
+      const rows = (Array.isArray(data) ? data : [data]) as Row[];
+      return run('createMany', { data: rows.map((row) => sealed(table, row, row, macs())) as never, ...rest });
+    },
+    update,
+    updateMany,
+    upsert,
+    delete: (query) => run('delete', query),
+    deleteMany: (query) => run('deleteMany', query),
+    count: (query) => run('count', query),
+    aggregate: (query) => run('aggregate', query),
+    groupBy: (query) => run('groupBy', query),
+  };
+}
+
+/** The query with every column that the MAC needs, also of the rows that it reads by relations. */
+function withColumns(table: Table, query: Query): Query {
+  const { select, include } = query;
+  if (select) return { ...query, select: { ...selectionOf(table), ...related(table, select) } };
+  return include ? { ...query, include: related(table, include) } : query;
+}
+
+function related(table: Table, fields: Row): Row {
+  const entries = Object.entries(fields).map(([field, value]) => {
+    const other = relationOf(table, field, value);
+    return [field, other && typeof value === 'object' ? withColumns(other, value as Query) : value];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The table that a field leads to; undefined for a column, and for a table without MACs. */
+function relationOf({ name, relations = {}, covers }: Table, field: string, value: unknown): Table | undefined {
+  const other = relations[field];
+  if (other) return tables[other];
+  if (other === undefined && typeof value === 'object' && !(field in covers))
+    throw new Error(`protected-rows.ts declares no relation ${field} of ${name}`);
+  return undefined;
+}
+
+/** The row as the query asks for it; undefined when it is forged, or belongs to a row that is. */
+function verified(table: Table, row: Row, { select, include }: Query, macs: ProtectedRows): Row | undefined {
+  const genuine = genuineOf(table, row, macs);
+  if (!genuine) return undefined;
+  const fields = select ?? include;
+  if (!fields) return genuine;
+  const answer: Row = select ? {} : { ...genuine };
+  for (const [field, query] of Object.entries(fields)) {
+    if (!query) continue;
+    const other = relationOf(table, field, query);
+    const value = genuine[field];
+    if (!other || !value) answer[field] = value;
+    else if (Array.isArray(value))
+      answer[field] = value.flatMap((one: Row) => verified(other, one, query as Query, macs) ?? []);
+    else {
+      const found = verified(other, value as Row, query as Query, macs);
+      if (!found) return undefined;
+      answer[field] = found;
+    }
+  }
+  return answer;
+}
+
+/** The row if this server wrote it. Where only one column gives something, a forged row counts as one without it. */
+function genuineOf({ name, onlyWith }: Table, row: Row, macs: ProtectedRows): Row | undefined {
+  if (onlyWith !== undefined && row[onlyWith] === null) return row;
+  if (macs.isGenuine(name, row as Covered<ProtectedTable>, row.mac as string)) return row;
+  return onlyWith === undefined ? undefined : { ...row, [onlyWith]: null };
+}
+
+/** `data` with the MAC of the row that it makes. */
+function sealed({ name, covers, onlyWith }: Table, row: Row, data: Row, macs: ProtectedRows): Row {
+  for (const [column, value] of Object.entries(data))
+    if (column === 'mac' || isNested(value)) throw new Error(`${name}.${column} cannot be written here`);
+  if (onlyWith !== undefined && (row[onlyWith] ?? null) === null) return { ...data, mac: '' };
+  const missing = Object.keys(covers).find((column) => row[column] === undefined);
+  // The database would put a default there, which the MAC does not know.
+  if (missing !== undefined) throw new Error(`${name}.${missing} is missing`);
+  return { ...data, mac: macs.macOf(name, row as Covered<ProtectedTable>) };
+}
+
+function isNested(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !(value instanceof Date) && !(value instanceof Uint8Array);
+}
+
+function touches({ covers }: Table, data: Row): boolean {
+  return Object.keys(data).some((column) => (column in covers || column === 'mac') && data[column] !== undefined);
+}
+
+/** Whether the change says every value that the MAC covers, so that nothing of the stored row is confirmed. */
+function isWhole({ covers }: Table, row: Row): boolean {
+  return Object.keys(covers).every((column) => row[column] !== undefined);
+}
+
+function selectionOf({ key, covers }: Table): Record<string, true> {
+  return Object.fromEntries([...key, ...Object.keys(covers), 'mac'].map((column) => [column, true]));
+}
+
+function keyOf({ key }: Table, row: Row): Row {
+  return Object.fromEntries(key.map((column) => [column, row[column]]));
+}
+
+/** The columns that a `where` compares with one value, also those of a compound key. */
+function scalarsOf(where: Row): Row {
+  const columns: Row = {};
+  for (const [name, value] of Object.entries(where)) {
+    if (!isNested(value)) columns[name] = value;
+    else if (name.includes('_')) Object.assign(columns, value);
+  }
+  return columns;
+}
+
+/** Prisma's "an operation failed because it depends on records that were not found". */
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'P2025';
+}
