@@ -40,8 +40,8 @@ import { parseServiceProviderMetadata } from '../protocols/saml/metadata/parse.t
 import { parseIdentityProviderMetadata } from '../protocols/saml/metadata/parse-identity-provider.ts';
 import type { WaitingMetadataDecisions } from '../protocols/saml/metadata/waiting-metadata.ts';
 import type { Endpoint } from './api/endpoint.ts';
-import { createApiKeyAdmin } from './api-keys/actions.ts';
-import { apiKeyEndpoints } from './api-keys/api.ts';
+
+import { apiKeyEndpoints, createApiKeyAdmin } from './api-keys/api-keys.ts';
 import { createApplicationAdmin } from './applications/actions.ts';
 import { applicationEndpoints } from './applications/api.ts';
 import { auditEndpoints } from './audit/api.ts';
@@ -54,8 +54,8 @@ import { mailEndpoints } from './mail/api.ts';
 import { overviewEndpoints } from './overview/api.ts';
 import { cacheStatistics } from './overview/cached-statistics.ts';
 import { createStatistics } from './overview/statistics.ts';
-import { createResourceAdmin } from './resources/actions.ts';
-import { resourceEndpoints } from './resources/api.ts';
+
+import { createResourceAdmin, resourceEndpoints } from './resources/resources.ts';
 import { createRoleAdmin } from './roles/actions.ts';
 import { roleEndpoints } from './roles/api.ts';
 import { createSessionAdmin } from './sessions/actions.ts';
@@ -63,8 +63,8 @@ import { sessionEndpoints, userSessionEndpoints } from './sessions/api.ts';
 import { createSettingAdmin } from './settings/actions.ts';
 import { configurationEndpoints, settingEndpoints } from './settings/api.ts';
 import { createConfigurationAdmin } from './settings/configuration.ts';
-import { createSignUpCodeAdmin } from './sign-up-codes/actions.ts';
-import { signUpCodeEndpoints } from './sign-up-codes/api.ts';
+
+import { createSignUpCodeAdmin, signUpCodeEndpoints } from './sign-up-codes/sign-up-codes.ts';
 import { createUserAdmin } from './users/actions.ts';
 import { userEndpoints } from './users/api.ts';
 

@@ -1,23 +1,29 @@
-// /admin/api-keys: the API keys that an administrator may see, a new one, and the revocation of one.
-import Router from '@koa/router';
+// /admin/api-keys: the API keys that an administrator may see, one of them, a new one, and the revocation of one.
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../base/http/context.ts';
 import { badRequest } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
-import { t } from '../../base/texts/text.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import { maskedKey } from '../../people/api-keys/key-text.ts';
 import { adminApi } from '../../people/rbac/built-in.ts';
-import type { ConsolePage } from '../console/blocks.ts';
-import { cursorField, type Frame, trailField } from '../console/frame.ts';
-import { keyPermissionOptions } from '../console/permission-words.ts';
-import { readTypedForm } from '../console/typed-form.ts';
+import type { Action, Cell, ConsolePage, Mark, Option, Search } from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
+import { cursorField, type Frame, listPath, trailField } from '../console/frame.ts';
+import { pageLinks, tableOf } from '../console/lists.ts';
+import { keyPermissionMark, keyPermissionOptions } from '../console/permission-words.ts';
+import { pagesOf } from '../resource.ts';
 import { type FindTypedUser, typedUserValue } from '../suggestions/typed-user.ts';
-import type { ApiKeyAdmin } from './actions.ts';
-import { type KeyForm, keyForm, keyListPage, keyPage, newKeyPage, revocationPage } from './console-pages.ts';
+import { type ApiKeyAdmin, apiKeyNoun, type CreatedKey, type KeyView } from './api-keys.ts';
 
 const HOME = '/admin/api-keys';
-const READ = 'gatehouse.api-keys:read' as const;
 const WRITE = 'gatehouse.api-keys:write' as const;
+const DAY_MS = 24 * 3600 * 1000;
+/** The tag of a key warns from so many days before its end. */
+const SOON_DAYS = 14;
+const CHOICES = [7, 30, 90, 180, 365];
+const back = { href: HOME, label: t('console.navigation.api-keys') };
+const pathOf = ({ id }: Pick<KeyView, 'id'>) => `${HOME}/${id}`;
+const CREATE: Action = { label: t('console.api-keys.create'), icon: 'plus', href: `${HOME}/new` };
 const query = z.object({
   state: z.enum(['active', 'ended']).default('active'),
   user: z.string().trim().max(254).default(''),
@@ -33,106 +39,279 @@ export interface ApiKeyPagesDependencies {
   now(): Date;
 }
 
-/** All pages below /admin/api-keys. */
-export function apiKeyRoutes(dependencies: ApiKeyPagesDependencies): Router<State, Extras> {
-  const { frame, apiKeys, findUser, now } = dependencies;
-  const router = new Router<State, Extras>({ prefix: HOME });
+export function apiKeyRoutes({ frame, apiKeys, findUser, issuer, now }: ApiKeyPagesDependencies) {
+  const { router, list, create, one, question } = pagesOf(frame, apiKeyNoun(apiKeys));
 
-  router.get('/', ...frame.page(READ), async (ctx) => {
+  list(async ({ ctx, by, may }) => {
     const { state, user, after, trail } = parseQuery(ctx, query);
-    const by = frame.actor(ctx);
     const owner = user === '' ? undefined : await findUser(user, by);
     const ownerId = user === '' ? undefined : (owner?.account?.id ?? '');
     const page = await apiKeys.list({ state, ownerId, cursor: after, limit: limits.api.pageSize }, by);
     const hasNone = async () => (await apiKeys.list({ state: 'ended', limit: 1 }, by)).keys.length === 0;
     const isEmpty = state === 'active' && user === '' && page.keys.length === 0 && (await hasNone());
-    frame.show(
-      ctx,
-      keyListPage(page, {
-        state,
-        user,
-        owner: typedUserValue(user, owner),
-        after,
-        trail,
-        isEmpty,
-        now: now(),
-        mayWrite: frame.may(ctx, WRITE),
-      }),
-    );
+    const field = typedUserValue(user, owner);
+    return keyListPage(page, { state, user, owner: field, after, trail, isEmpty, now: now(), mayWrite: may(WRITE) });
   });
 
-  // `/new` first: it would match `/:id`.
-  addCreation(router, dependencies);
-
-  router.get('/:id', ...frame.page(READ), async (ctx) => {
-    const key = await apiKeys.get(ctx.params.id ?? '', frame.actor(ctx));
-    frame.show(ctx, keyPage(key, { now: now(), mayWrite: frame.may(ctx, WRITE) }));
+  create({
+    form: keyForm,
+    lists: ['permissions'],
+    async page({ by }, given) {
+      const { defaultDays, maxDays } = apiKeys.lifetimes();
+      const options = keyPermissionOptions(await apiKeys.grantable(by));
+      const empty = { name: '', expires_in_days: String(defaultDays), permissions: [] };
+      return newKeyPage(given ?? empty, { defaultDays, maxDays, options });
+    },
+    async submit({ by }, { name, permissions, expires_in_days: days }) {
+      if (name === '') {
+        const message = t('console.api-keys.form.name.missing');
+        throw badRequest('invalid_input', { fields: [{ field: 'name', message }] });
+      }
+      return { result: createdPage(await apiKeys.create({ name, permissions, days: Number(days) }, by), issuer) };
+    },
   });
 
-  router.get('/:id/revoke', ...frame.page(READ, WRITE), async (ctx) => {
-    frame.show(ctx, revocationPage(await apiKeys.get(ctx.params.id ?? '', frame.actor(ctx))));
-  });
+  one('', { page: ({ subject, may }) => keyPage(subject, { now: now(), mayWrite: may(WRITE) }) });
 
-  router.post('/:id/revoke', ...frame.change(READ, WRITE), async (ctx) => {
-    const { name } = await apiKeys.revoke(ctx.params.id ?? '', frame.actor(ctx));
-    frame.redirect(ctx, HOME, t('console.api-keys.revoke.done', { name }));
+  question('/revoke', {
+    title: ({ name }) => t('console.api-keys.revoke.title', { name }),
+    back: (key) => ({ href: pathOf(key), label: key.name }),
+    lead: ({ subject: { username, ownerId } }) => t('console.api-keys.revoke.lead', { owner: username || ownerId }),
+    button: t('console.api-keys.revoke'),
+    async submit({ by, subject: { id, name } }) {
+      await apiKeys.revoke(id, by);
+      return { to: HOME, notice: t('console.api-keys.revoke.done', { name }) };
+    },
   });
-
   return router;
 }
 
-function addCreation(router: Router<State, Extras>, { frame, apiKeys, issuer }: ApiKeyPagesDependencies): void {
-  const formPage = async (ctx: Context, given: KeyForm): Promise<ConsolePage> =>
-    newKeyPage(given, {
-      ...apiKeys.lifetimes(),
-      options: keyPermissionOptions(await apiKeys.grantable(frame.actor(ctx))),
-    });
+const keyForm = z.object({
+  name: z.string().trim().max(100).default(''),
+  expires_in_days: z
+    .string()
+    .regex(/^\d{1,4}$/)
+    .default(''),
+  permissions: z.array(z.string().max(400)).max(100).default([]),
+});
+type KeyForm = z.output<typeof keyForm>;
 
-  router.get('/new', ...frame.page(WRITE), async (ctx) => {
-    const { defaultDays } = apiKeys.lifetimes();
-    frame.show(ctx, await formPage(ctx, { name: '', expires_in_days: String(defaultDays), permissions: [] }));
-  });
+interface ListOptions {
+  state: 'active' | 'ended';
+  /** The username or email address of the owner. */
+  user: string;
+  /** What the field of the owner displays and sends. */
+  owner: { value: string; sends?: string };
+  after: string | undefined;
+  trail: string;
+  /** No key was ever created, or all ended long ago. */
+  isEmpty: boolean;
+  now: Date;
+  mayWrite: boolean;
+}
 
-  router.post('/new', ...frame.change(WRITE), async (ctx) => {
-    const { given, check } = await readTypedForm(ctx, keyForm.loose(), { lists: ['permissions'] });
-    await frame.attempt(
-      ctx,
-      async () => {
-        check();
-        const { name, permissions, expires_in_days: days } = given;
-        if (name === '') {
-          const message = t('console.api-keys.form.name.missing');
-          throw badRequest('invalid_input', { fields: [{ field: 'name', message }] });
-        }
-        const { key, text } = await apiKeys.create({ name, permissions, days: Number(days) }, frame.actor(ctx));
-        await frame.showResult(ctx, createdPage(key, text));
+function keyListPage(
+  { keys, next }: { keys: readonly KeyView[]; next?: string },
+  { state, user, owner, after, trail, isEmpty, now, mayWrite }: ListOptions,
+): ConsolePage {
+  const filters = filtersOf(state, user);
+  return {
+    title: t('console.navigation.api-keys'),
+    lead: t('console.api-keys.lead'),
+    actions: [
+      { label: t('console.api-keys.documentation'), icon: 'book-open', href: '/api/docs' },
+      ...(mayWrite ? [{ ...CREATE, look: 'primary' as const }] : []),
+    ],
+    blocks: [
+      {
+        kind: 'table',
+        caption: state === 'active' ? t('console.navigation.api-keys') : t('console.api-keys.caption.ended'),
+        filter: filterOf(state, user, owner),
+        ...tableOf(keys, [
+          [t('console.api-keys.key'), (key) => ({ text: key.name, href: pathOf(key), small: maskedKey(key) })],
+          [t('console.api-keys.owner'), ownerCell],
+          [{ label: t('console.api-keys.permissions'), isNumber: true }, ({ permissions }) => permissions.length],
+          [t('console.api-keys.created-at'), ({ createdAt }) => createdAt],
+          [t('console.api-keys.last-used'), ({ lastUsedAt }) => lastUsedAt ?? t('console.api-keys.never')],
+          [t(`console.api-keys.${state === 'active' ? 'expires' : 'state'}`), (key) => endTag(key, now)],
+          mayWrite &&
+            state === 'active' && [
+              t('console.api-keys.action'),
+              (key) => ({
+                action: { label: t('console.api-keys.revoke'), of: key.name, href: `${pathOf(key)}/revoke` },
+              }),
+            ],
+        ]),
+        empty: isEmpty ? noKeys(mayWrite) : user === '' ? NONE[state] : t('console.api-keys.none-of-user', { user }),
+        pages: pageLinks({ path: HOME, filters, sort: '', defaultSort: '' }, { after, trail }, next),
       },
-      () => formPage(ctx, given),
-    );
-  });
+    ],
+  };
+}
 
-  function createdPage({ name, expiresAt }: { name: string; expiresAt: Date }, text: string): ConsolePage {
-    return {
-      title: t('console.api-keys.created'),
-      back: { href: HOME, label: t('console.navigation.api-keys') },
-      blocks: [
-        { kind: 'secret', label: t('console.api-keys.created.key'), text, lead: t('console.api-keys.created.copy') },
-        {
-          kind: 'facts',
-          rows: [
-            { label: t('console.shared.name'), value: name },
-            { label: t('console.api-keys.expires'), value: expiresAt },
-          ],
-        },
-        {
-          kind: 'code',
-          title: t('console.api-keys.created.try'),
-          lead: t('console.api-keys.created.try.lead'),
-          label: t('console.api-keys.created.example'),
-          text: `curl -H "Authorization: Bearer $API_KEY" ${adminApi(issuer)}/me`,
-        },
-        { kind: 'actions', items: [{ label: t('console.api-keys.created.done'), href: HOME, look: 'primary' }] },
-      ],
-    };
-  }
+const filtersOf = (state: ListOptions['state'], user: string) => ({ state: state === 'active' ? '' : state, user });
+
+function filterOf(state: ListOptions['state'], user: string, owner: ListOptions['owner']): Search {
+  const placeholder = t('console.api-keys.search');
+  const segment = (value: ListOptions['state'], label: PageText) => ({
+    href: listPath(HOME, filtersOf(value, user)),
+    label,
+    isCurrent: state === value,
+  });
+  return {
+    action: HOME,
+    fields: [
+      { name: 'user', label: placeholder, ...owner, suggest: 'users', isLabelHidden: true, placeholder },
+      { name: 'state', label: '', type: 'hidden', value: filtersOf(state, user).state },
+    ],
+    segments: [segment('active', t('console.api-keys.active')), segment('ended', t('console.api-keys.ended'))],
+  };
+}
+
+const NONE = { active: t('console.api-keys.none-active'), ended: t('console.api-keys.none-ended') };
+
+function noKeys(mayWrite: boolean) {
+  return {
+    icon: 'key-square',
+    title: t('console.api-keys.none'),
+    text: t('console.api-keys.none.text'),
+    ...(mayWrite && { action: CREATE }),
+  };
+}
+
+function ownerCell({ username, ownerId }: KeyView): Mark {
+  const name = username || ownerId;
+  return { text: name, href: `/admin/users/${ownerId}`, logo: { name, isPerson: true } };
+}
+
+/** `in 12 days` or, as a sentence, `Expires in 12 days`; or how it ended. */
+function endTag({ state, expiresAt }: Pick<KeyView, 'state' | 'expiresAt'>, now: Date, isSentence = false): Mark {
+  if (state === 'revoked') return { text: t('console.api-keys.revoked'), tone: 'plain' };
+  if (state === 'expired') return { text: t('console.api-keys.expired'), tone: 'bad' };
+  const days = Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);
+  const beginning = isSentence ? 'expires-' : '';
+  const text =
+    days <= 1
+      ? t(`console.api-keys.${beginning}within-a-day`)
+      : t(`console.api-keys.${beginning}in-days`, { count: days });
+  return { text, tone: days <= SOON_DAYS ? 'warn' : 'good' };
+}
+
+/** One key. */
+function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: boolean }): ConsolePage {
+  const { name, state, permissions } = key;
+  const danger = dangerZone([
+    {
+      title: t('console.api-keys.revoke.task'),
+      text: t('console.api-keys.revoke.consequence'),
+      action: { label: t('console.api-keys.revoke'), of: name, href: `${pathOf(key)}/revoke`, look: 'danger' },
+    },
+  ]);
+  const ended = t(`console.api-keys.${state === 'active' ? 'expires' : state}`);
+  return {
+    title: name,
+    back,
+    tags: [endTag(key, now, true)],
+    blocks: [
+      {
+        kind: 'facts',
+        rows: [
+          { label: t('console.api-keys.key'), value: { text: maskedKey(key), code: true } },
+          { label: t('console.api-keys.owner'), value: ownerCell(key) },
+          { label: t('console.api-keys.permissions'), value: permissions.map(keyPermissionMark) },
+          { label: t('console.api-keys.created-at'), value: key.createdAt },
+          { label: t('console.api-keys.created-by'), value: createdBy(key) },
+          { label: t('console.api-keys.last-used'), value: key.lastUsedAt ?? t('console.api-keys.never') },
+          { label: ended, value: key.revokedAt ?? key.expiresAt },
+        ],
+      },
+      { kind: 'text', tone: 'small', text: t('console.api-keys.rights') },
+      ...(mayWrite && state === 'active' ? [danger] : []),
+    ],
+  };
+}
+
+function createdBy({ createdBy: id, ownerId, username }: KeyView): Cell {
+  if (id === null) return t('console.api-keys.command-line');
+  return id === ownerId ? username || ownerId : { text: id, code: true };
+}
+
+interface FormChoices {
+  options: readonly Option[];
+  defaultDays: number;
+  maxDays: number;
+}
+
+/** The form for a new key. */
+function newKeyPage(given: KeyForm, { options, maxDays, defaultDays }: FormChoices): ConsolePage {
+  const days = [...new Set([...CHOICES.filter((one) => one < maxDays), defaultDays, maxDays])].sort((a, b) => a - b);
+  return {
+    title: t('console.api-keys.create'),
+    lead: t('console.api-keys.form.lead'),
+    back,
+    blocks: [
+      {
+        kind: 'form',
+        action: `${HOME}/new`,
+        fields: [
+          {
+            name: 'name',
+            label: t('console.shared.name'),
+            value: given.name,
+            required: true,
+            isHalf: true,
+            placeholder: t('console.api-keys.form.name.example'),
+            hint: t('console.api-keys.form.name.hint'),
+          },
+          {
+            name: 'expires_in_days',
+            label: t('console.api-keys.form.valid-for'),
+            type: 'select',
+            isHalf: true,
+            value: given.expires_in_days,
+            options: days.map((one) => ({
+              value: String(one),
+              label: t('console.api-keys.form.days', { count: one }),
+            })),
+          },
+          {
+            name: 'permissions',
+            label: t('console.api-keys.permissions'),
+            type: 'checks',
+            isWide: true,
+            values: given.permissions,
+            options,
+            hint: t('console.api-keys.form.permissions.hint'),
+          },
+        ],
+        button: t('console.api-keys.create'),
+        cancel: HOME,
+      },
+    ],
+  };
+}
+
+function createdPage({ key: { name, expiresAt }, text }: CreatedKey, issuer: string): ConsolePage {
+  return {
+    title: t('console.api-keys.created'),
+    back,
+    blocks: [
+      { kind: 'secret', label: t('console.api-keys.created.key'), text, lead: t('console.api-keys.created.copy') },
+      {
+        kind: 'facts',
+        rows: [
+          { label: t('console.shared.name'), value: name },
+          { label: t('console.api-keys.expires'), value: expiresAt },
+        ],
+      },
+      {
+        kind: 'code',
+        title: t('console.api-keys.created.try'),
+        lead: t('console.api-keys.created.try.lead'),
+        label: t('console.api-keys.created.example'),
+        text: `curl -H "Authorization: Bearer $API_KEY" ${adminApi(issuer)}/me`,
+      },
+      { kind: 'actions', items: [{ label: t('console.api-keys.created.done'), href: HOME, look: 'primary' }] },
+    ],
+  };
 }

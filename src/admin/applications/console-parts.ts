@@ -9,7 +9,7 @@ import type { ConnectionAdmin } from '../connections/actions.ts';
 import type { Block, Cell } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
-import type { ResourceAdmin } from '../resources/actions.ts';
+import type { ResourceAdmin } from '../resources/resources.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { FindTypedUser } from '../suggestions/typed-user.ts';
 import type { ApplicationAdmin } from './actions.ts';

@@ -11,7 +11,8 @@ export function dangerZone(rows: Extract<Block, { kind: 'tasks' }>['rows']): Blo
   return { kind: 'tasks', title: t('console.shared.danger-zone'), isDanger: true, rows };
 }
 
-const TYPED_NAME = 'typed_name';
+/** The field for the name. */
+export const TYPED_NAME = 'typed_name';
 
 /** @param value as it was typed */
 export function typedNameField(name: string, value = ''): Field {

@@ -1,6 +1,6 @@
 // What the lists of the console share: sorting by a column, counts, and the first page.
 import { inLanguage, type PageText, type Text, t } from '../../base/texts/text.ts';
-import type { Column } from './blocks.ts';
+import type { Cell, Column } from './blocks.ts';
 import { listPath } from './frame.ts';
 
 /** The address of a list: its path, its filters, and its order (`name`, or `-name` reversed). */
@@ -88,4 +88,13 @@ export function sortedBy<T>(
 /** `1 user`, `57 users` or, where they were not counted to the end, `10,000+ users`. */
 export function countText(count: number, what: 'users' | 'members', isMore: boolean): Text {
   return t(`console.list.${what}`, { count, more: isMore ? 'yes' : 'no' });
+}
+
+/** Columns, each with its cell of a row; those that are false are left out. */
+export function tableOf<Row>(
+  rows: readonly Row[],
+  columns: readonly (readonly [head: PageText | Column, cell: (row: Row) => Cell] | false)[],
+): { columns: (PageText | Column)[]; rows: Cell[][] } {
+  const shown = columns.filter((column) => column !== false);
+  return { columns: shown.map(([head]) => head), rows: rows.map((row) => shown.map(([, cell]) => cell(row))) };
 }

@@ -1,9 +1,8 @@
 // /admin/apis: the APIs that access tokens are issued for, their scopes, and the permissions that scopes are tied to.
-import Router from '@koa/router';
 import { z } from 'zod';
 import { type Resource, scopePermissionFaults } from '../../applications/resources.ts';
 import { check, formatPath } from '../../applications/validation.ts';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import type { Context } from '../../base/http/context.ts';
 import { badRequest, type FieldFault } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import type { Fault } from '../../base/platform/faults.ts';
@@ -11,15 +10,28 @@ import { inLanguage, t } from '../../base/texts/text.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
 import { keyAlgs } from '../../core/keys/rotation.ts';
 import { etagOf } from '../api/versions.ts';
-import { type Block, type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
-import { assertTypedName, dangerZone, deletionForm, readTypedName } from '../console/danger-zone.ts';
+import {
+  type Action,
+  type Block,
+  type Cell,
+  type ConsolePage,
+  type Field,
+  VERSION,
+  versionField,
+} from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
 import { faultText } from '../console/fault-sentences.ts';
-import { sortColumn, sortedBy } from '../console/lists.ts';
+import type { Frame } from '../console/frame.ts';
+import { sortColumn, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import { lines } from '../console/text-area.ts';
-import { readTypedForm } from '../console/typed-form.ts';
-import type { ResourceAdmin } from './actions.ts';
-import { type ApiPagesDependencies, HOME, pathOf, READ, WRITE } from './console-parts.ts';
+import { pagesOf } from '../resource.ts';
+import { apiNoun, type ResourceAdmin } from './resources.ts';
+
+const HOME = '/admin/apis';
+const WRITE = 'gatehouse.applications:write' as const;
+const pathOf = (identifier: string) => `${HOME}/${encodeURIComponent(identifier)}`;
+const ADD: Action = { label: t('console.apis.add'), icon: 'plus', href: `${HOME}/new` };
 
 const query = z.object({ sort: z.enum(['identifier', '-identifier']).default('identifier') });
 const apiForm = z.object({
@@ -30,105 +42,85 @@ const apiForm = z.object({
 });
 type ApiForm = z.output<typeof apiForm>;
 
-/** All pages below /admin/apis. */
-export function apiRoutes(dependencies: ApiPagesDependencies): Router<State, Extras> {
-  const router = new Router<State, Extras>({ prefix: HOME });
-  addListRoute(router, dependencies);
-  // `/new` first: it would match `/:identifier`.
-  addNewRoutes(router, dependencies);
-  addEditRoutes(router, dependencies);
-  apiDeletion(router, dependencies);
+export interface ApiPagesDependencies {
+  frame: Frame;
+  resources: ResourceAdmin;
+  /** The path of the configuration file. */
+  configFile: string | undefined;
+}
+
+export function apiRoutes({ frame, resources, configFile }: ApiPagesDependencies) {
+  const { router, list, create, one, question } = pagesOf(frame, apiNoun(resources));
+
+  list(async ({ ctx, language, may }) => listPage(await resources.list(), { ctx, language, mayWrite: may(WRITE) }));
+  create({
+    form: apiForm,
+    page: (_, given = apiForm.parse({})) => newPage(given, resources.signingAlgs()),
+    async submit({ by, language }, given) {
+      const { identifier } = await resources.create(declaredBy(given.identifier, given, language), by);
+      return { to: pathOf(identifier), notice: t('console.apis.added') };
+    },
+  });
+  one('', {
+    form: apiForm,
+    page: ({ subject: api, may }, given = formOf(api)) =>
+      apiPage(api, given, { mayWrite: may(WRITE), configFile, signingAlgs: resources.signingAlgs() }),
+    async submit({ by, language, subject }, given) {
+      const { identifier, ...changes } = declaredBy(subject.identifier, given, language);
+      await resources.update(identifier, changes, by, given[VERSION]);
+      return { to: pathOf(identifier), notice: t('console.apis.saved') };
+    },
+  });
+  question('/delete', {
+    title: ({ identifier }) => t('console.apis.delete-title', { identifier }),
+    back: ({ identifier }) => ({ href: pathOf(identifier), label: identifier }),
+    lead: () => t('console.apis.delete-lead'),
+    typedName: ({ identifier }) => identifier,
+    async submit({ by, subject }) {
+      await resources.remove(subject.identifier, by);
+      return { to: HOME, notice: t('console.apis.deleted') };
+    },
+  });
   return router;
 }
 
-const found = (resources: ResourceAdmin, ctx: Context & { params: Record<string, string> }) =>
-  resources.get(ctx.params.identifier ?? '');
-
-function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
-  router.get('/', ...frame.page(READ), async (ctx) => {
-    const { sort } = parseQuery(ctx, query);
-    const list = { path: HOME, filters: {}, sort, defaultSort: 'identifier' };
-    const all = sortedBy(await resources.list(), sort, frame.language(ctx), {
-      identifier: ({ identifier }) => identifier,
-    });
-    const explanation = t('console.apis.explanation');
-    frame.show(ctx, {
-      title: t('console.apis.title'),
-      lead: t('console.apis.lead'),
-      actions: frame.may(ctx, WRITE)
-        ? [{ label: t('console.apis.add'), icon: 'plus', href: `${HOME}/new`, look: 'primary' }]
-        : [],
-      blocks: [
-        { kind: 'text', tone: 'small', text: explanation },
-        {
-          kind: 'table',
-          caption: t('console.apis.caption'),
-          columns: [
+function listPage(
+  apis: readonly Resource[],
+  { ctx, language, mayWrite }: { ctx: Context; language: string; mayWrite: boolean },
+): ConsolePage {
+  const { sort } = parseQuery(ctx, query);
+  const list = { path: HOME, filters: {}, sort, defaultSort: 'identifier' };
+  return {
+    title: t('console.apis.title'),
+    lead: t('console.apis.lead'),
+    actions: mayWrite ? [{ ...ADD, look: 'primary' }] : [],
+    blocks: [
+      { kind: 'text', tone: 'small', text: t('console.apis.explanation') },
+      {
+        kind: 'table',
+        caption: t('console.apis.caption'),
+        ...tableOf(sortedBy(apis, sort, language, { identifier: ({ identifier }) => identifier }), [
+          [
             sortColumn(t('console.apis.api'), 'identifier', list),
-            t('console.apis.scopes'),
-            t('console.apis.signed-with'),
-            t('console.apis.managed-by'),
+            ({ identifier }) => ({ text: identifier, href: pathOf(identifier) }),
           ],
-          rows: all.map((api) => [
-            { text: api.identifier, href: pathOf(api.identifier) },
-            scopeCells(api),
-            api.signingAlg,
-            api.source === 'file' ? { text: t('console.page.configuration-file'), tone: 'plain' } : '',
-          ]),
-          count: t('console.apis.count', { count: all.length }),
-          empty: {
-            icon: 'braces',
-            title: t('console.apis.none'),
-            text: t('console.apis.none-text'),
-            ...(frame.may(ctx, WRITE) && {
-              action: { label: t('console.apis.add'), icon: 'plus', href: `${HOME}/new` },
-            }),
-          },
+          [t('console.apis.scopes'), scopeCells],
+          [t('console.apis.signed-with'), ({ signingAlg }) => signingAlg],
+          [
+            t('console.apis.managed-by'),
+            ({ source }) => (source === 'file' ? { text: t('console.page.configuration-file'), tone: 'plain' } : ''),
+          ],
+        ]),
+        count: t('console.apis.count', { count: apis.length }),
+        empty: {
+          icon: 'braces',
+          title: t('console.apis.none'),
+          text: t('console.apis.none-text'),
+          ...(mayWrite && { action: ADD }),
         },
-      ],
-    });
-  });
-}
-
-function addNewRoutes(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
-  const empty: ApiForm = { identifier: '', scopes: '', signing_alg: 'RS256', [VERSION]: '' };
-  router.get('/new', ...frame.page(WRITE), (ctx) => frame.show(ctx, newPage(empty, resources.signingAlgs())));
-
-  router.post('/new', ...frame.change(WRITE), async (ctx) => {
-    const { given, check } = await readTypedForm(ctx, apiForm.loose());
-    await frame.attempt(
-      ctx,
-      async () => {
-        check();
-        const made = await resources.create(declaredBy(given.identifier, given, frame.language(ctx)), frame.actor(ctx));
-        frame.redirect(ctx, pathOf(made.identifier), t('console.apis.added'));
       },
-      () => newPage(given, resources.signingAlgs()),
-    );
-  });
-}
-
-function addEditRoutes(router: Router<State, Extras>, { frame, resources, configFile }: ApiPagesDependencies): void {
-  router.get('/:identifier', ...frame.page(READ), async (ctx) => {
-    const api = await found(resources, ctx);
-    const options = { mayWrite: frame.may(ctx, WRITE), configFile, signingAlgs: resources.signingAlgs() };
-    frame.show(ctx, apiPage(api, formOf(api), options));
-  });
-
-  router.post('/:identifier', ...frame.change(WRITE), async (ctx) => {
-    const api = await found(resources, ctx);
-    const { given, check } = await readTypedForm(ctx, apiForm.loose());
-    await frame.attempt(
-      ctx,
-      async () => {
-        check();
-        const { identifier, ...changes } = declaredBy(api.identifier, given, frame.language(ctx));
-        await resources.update(identifier, changes, frame.actor(ctx), given[VERSION]);
-        frame.redirect(ctx, pathOf(identifier), t('console.apis.saved'));
-      },
-      () => apiPage(api, given, { mayWrite: true, configFile, signingAlgs: resources.signingAlgs() }),
-    );
-  });
+    ],
+  };
 }
 
 function newPage(given: ApiForm, signingAlgs: readonly string[]): ConsolePage {
@@ -172,17 +164,23 @@ function apiPage(
     kind: 'table',
     title: t('console.apis.scopes'),
     caption: t('console.apis.scopes-caption'),
-    columns: [t('console.apis.scope'), t('console.apis.users'), t('console.apis.clients')],
-    rows: api.scopes.map((scope) => {
-      const permission = permissionOfScope(api, scope);
-      return [
-        { text: scope, code: true },
-        permission === undefined
-          ? t('console.apis.all-users')
-          : { text: permission, code: true, small: t('console.apis.with-permission') },
-        permission === undefined ? t('console.apis.allowed') : t('console.apis.never'),
-      ];
-    }),
+    ...tableOf(
+      api.scopes.map((scope) => ({ scope, permission: permissionOfScope(api, scope) })),
+      [
+        [t('console.apis.scope'), ({ scope }) => ({ text: scope, code: true })],
+        [
+          t('console.apis.users'),
+          ({ permission }) =>
+            permission === undefined
+              ? t('console.apis.all-users')
+              : { text: permission, code: true, small: t('console.apis.with-permission') },
+        ],
+        [
+          t('console.apis.clients'),
+          ({ permission }) => t(`console.apis.${permission === undefined ? 'allowed' : 'never'}`),
+        ],
+      ],
+    ),
     empty: t('console.apis.no-scopes'),
   };
   const form: Block = {
@@ -301,34 +299,4 @@ function scopeCells(api: Resource): Cell[] {
       ...(permission !== undefined && { small: t('console.apis.only-with', { permission }) }),
     };
   });
-}
-
-function apiDeletion(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
-  router.get('/:identifier/delete', ...frame.page(WRITE), async (ctx) => {
-    const { identifier } = await resources.get(ctx.params.identifier ?? '');
-    frame.show(ctx, deletionPage(identifier));
-  });
-
-  router.post('/:identifier/delete', ...frame.change(WRITE), async (ctx) => {
-    const { identifier } = await resources.get(ctx.params.identifier ?? '');
-    const typed = await readTypedName(ctx);
-    await frame.attempt(
-      ctx,
-      async () => {
-        assertTypedName(typed, identifier);
-        await resources.remove(identifier, frame.actor(ctx));
-        frame.redirect(ctx, HOME, t('console.apis.deleted'));
-      },
-      () => deletionPage(identifier, typed),
-    );
-  });
-}
-
-function deletionPage(identifier: string, typed?: string): ConsolePage {
-  const at = pathOf(identifier);
-  return {
-    title: t('console.apis.delete-title', { identifier }),
-    back: { href: at, label: identifier },
-    blocks: [deletionForm({ at, name: identifier, lead: t('console.apis.delete-lead'), typed })],
-  };
 }

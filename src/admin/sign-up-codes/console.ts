@@ -1,26 +1,26 @@
 // /admin/security/sign-up-codes: the codes with which people sign up, a new one, and the revocation of one.
-import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../base/http/context.ts';
 import { badRequest, type FieldFault } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { t } from '../../base/texts/text.ts';
 import type { SignUpCode } from '../../people/sign-up-codes/sign-up-codes.ts';
-import type { Action, Cell, ConsolePage, Mark } from '../console/blocks.ts';
+import type { Action, ConsolePage, Mark } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import { tableOf } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
-import { readTypedForm } from '../console/typed-form.ts';
-import type { CreatedSignUpCode, SignUpCodeAdmin } from './actions.ts';
+import { pagesOf } from '../resource.ts';
+import { type CreatedSignUpCode, type SignUpCodeAdmin, signUpCodeNoun } from './sign-up-codes.ts';
 
 const HOME = '/admin/security/sign-up-codes';
-const SETTINGS = '/admin/security/sign-up';
-const READ = 'gatehouse.settings:read' as const;
-const WRITE = 'gatehouse.settings:write-security' as const;
 const DAY_CHOICES = [1, 7, 30, 90, 365];
 const { defaultDays, maxUses: MAX_USES } = limits.signUpCode;
-
 const back = { href: HOME, label: t('console.sign-up-codes.title') };
 const CREATE: Action = { label: t('console.sign-up-codes.create'), icon: 'plus', href: `${HOME}/new` };
+const STATES: Record<SignUpCode['state'], Mark> = {
+  usable: { text: t('console.sign-up-codes.usable'), tone: 'good' },
+  used: { text: t('console.sign-up-codes.used'), tone: 'plain' },
+  expired: { text: t('console.sign-up-codes.expired'), tone: 'plain' },
+};
 const codeForm = z.object({
   name: z.string().trim().max(100).default(''),
   max_uses: z.string().trim().max(10).default('1'),
@@ -36,37 +36,29 @@ export interface SignUpCodePagesDependencies {
   issuer: string;
 }
 
-/** All pages below /admin/security/sign-up-codes. */
 export function signUpCodeRoutes({ frame, codes, areNeeded, issuer }: SignUpCodePagesDependencies) {
-  const router = new Router<State, Extras>({ prefix: HOME });
-  const idOf = (ctx: Context & { params: Record<string, string> }) => ctx.params.id ?? '';
+  const { router, list, create, question } = pagesOf(frame, signUpCodeNoun(codes));
 
-  router.get('/', ...frame.page(READ), async (ctx) => {
-    const mayWrite = frame.may(ctx, WRITE);
-    frame.show(ctx, listPage(await codes.list(), { mayWrite, areNeeded: await areNeeded() }));
+  list(async ({ may }) =>
+    listPage(await codes.list(), {
+      mayWrite: may('gatehouse.settings:write-security'),
+      areNeeded: await areNeeded(),
+    }),
+  );
+  create({
+    form: codeForm.loose(),
+    page: (_, given = codeForm.parse({})) => newPage(given),
+    submit: async ({ by }, given) => ({ result: createdPage(await codes.create(inputOf(given), by), issuer) }),
   });
-
-  // `/new` first: it would match `/:id`.
-  router.get('/new', ...frame.page(READ, WRITE), (ctx) => frame.show(ctx, newPage(codeForm.parse({}))));
-  router.post('/new', ...frame.change(READ, WRITE), async (ctx) => {
-    const { given, check } = await readTypedForm(ctx, codeForm.loose());
-    await frame.attempt(
-      ctx,
-      async () => {
-        check();
-        const made = await codes.create(inputOf(given), frame.actor(ctx));
-        await frame.showResult(ctx, createdPage(made, issuer));
-      },
-      () => newPage(given),
-    );
-  });
-
-  router.get('/:id/revoke', ...frame.page(READ, WRITE), async (ctx) => {
-    frame.show(ctx, revocationPage(await codes.get(idOf(ctx))));
-  });
-  router.post('/:id/revoke', ...frame.change(READ, WRITE), async (ctx) => {
-    const { name } = await codes.revoke(idOf(ctx), frame.actor(ctx));
-    frame.redirect(ctx, HOME, t('console.sign-up-codes.revoke.done', { name }));
+  question('/revoke', {
+    title: ({ name }) => t('console.sign-up-codes.revoke.title', { name }),
+    back: () => back,
+    lead: () => t('console.sign-up-codes.revoke.lead'),
+    button: t('console.sign-up-codes.revoke'),
+    async submit({ by, subject: { id, name } }) {
+      await codes.revoke(id, by);
+      return { to: HOME, notice: t('console.sign-up-codes.revoke.done', { name }) };
+    },
   });
   return router;
 }
@@ -81,27 +73,37 @@ function inputOf({ name, max_uses, expires_in_days }: CodeForm) {
   return { name, maxUses, days: Number(expires_in_days) };
 }
 
-function listPage(codes: readonly SignUpCode[], options: { mayWrite: boolean; areNeeded: boolean }): ConsolePage {
-  const { mayWrite, areNeeded } = options;
+function listPage(
+  codes: readonly SignUpCode[],
+  { mayWrite, areNeeded }: { mayWrite: boolean; areNeeded: boolean },
+): ConsolePage {
   return {
     title: t('console.sign-up-codes.title'),
     lead: t('console.sign-up-codes.lead'),
-    back: { href: SETTINGS, label: t('console.settings.tab.sign-up') },
+    back: { href: '/admin/security/sign-up', label: t('console.settings.tab.sign-up') },
     actions: mayWrite ? [{ ...CREATE, look: 'primary' }] : [],
     blocks: [
       ...(areNeeded ? [] : [{ kind: 'text', tone: 'notice', text: t('console.sign-up-codes.not-needed') } as const]),
       {
         kind: 'table',
         caption: t('console.sign-up-codes.title'),
-        columns: [
-          t('console.shared.name'),
-          { label: t('console.sign-up-codes.uses'), isNumber: true },
-          t('console.sign-up-codes.state'),
-          t('console.sign-up-codes.expires'),
-          t('console.sign-up-codes.created-at'),
-          ...(mayWrite ? [t('console.sign-up-codes.action')] : []),
-        ],
-        rows: codes.map((code) => [...codeCells(code), ...(mayWrite ? [actionCell(code)] : [])]),
+        ...tableOf(codes, [
+          [t('console.shared.name'), ({ name }) => name],
+          [
+            { label: t('console.sign-up-codes.uses'), isNumber: true },
+            ({ uses, maxUses: max }) => t('console.sign-up-codes.uses-of', { uses, max }),
+          ],
+          [t('console.sign-up-codes.state'), ({ state }) => STATES[state]],
+          [t('console.sign-up-codes.expires'), ({ expiresAt }) => expiresAt ?? t('console.sign-up-codes.never')],
+          [t('console.sign-up-codes.created-at'), ({ createdAt }) => createdAt],
+          mayWrite && [
+            t('console.sign-up-codes.action'),
+            ({ id, name, source }) =>
+              source === 'file'
+                ? FILE_TAG
+                : { action: { label: t('console.sign-up-codes.revoke'), of: name, href: `${HOME}/${id}/revoke` } },
+          ],
+        ]),
         empty: {
           icon: 'ticket',
           title: t('console.sign-up-codes.none'),
@@ -111,27 +113,6 @@ function listPage(codes: readonly SignUpCode[], options: { mayWrite: boolean; ar
       },
     ],
   };
-}
-
-const STATES: Record<SignUpCode['state'], Mark> = {
-  usable: { text: t('console.sign-up-codes.usable'), tone: 'good' },
-  used: { text: t('console.sign-up-codes.used'), tone: 'plain' },
-  expired: { text: t('console.sign-up-codes.expired'), tone: 'plain' },
-};
-
-function codeCells({ name, uses, maxUses, state, expiresAt, createdAt }: SignUpCode): Cell[] {
-  return [
-    name,
-    t('console.sign-up-codes.uses-of', { uses, max: maxUses }),
-    STATES[state],
-    expiresAt ?? t('console.sign-up-codes.never'),
-    createdAt,
-  ];
-}
-
-function actionCell({ id, name, source }: SignUpCode): Cell {
-  if (source === 'file') return FILE_TAG;
-  return { action: { label: t('console.sign-up-codes.revoke'), of: name, href: `${HOME}/${id}/revoke` } };
 }
 
 function newPage(given: CodeForm): ConsolePage {
@@ -201,25 +182,6 @@ function createdPage({ code, text }: CreatedSignUpCode, issuer: string): Console
         ],
       },
       { kind: 'actions', items: [{ label: t('console.sign-up-codes.created.done'), href: HOME, look: 'primary' }] },
-    ],
-  };
-}
-
-/** The question before the revocation. */
-function revocationPage({ id, name }: SignUpCode): ConsolePage {
-  return {
-    title: t('console.sign-up-codes.revoke.title', { name }),
-    back,
-    blocks: [
-      {
-        kind: 'form',
-        lead: t('console.sign-up-codes.revoke.lead'),
-        action: `${HOME}/${id}/revoke`,
-        fields: [],
-        button: t('console.sign-up-codes.revoke'),
-        look: 'danger',
-        cancel: HOME,
-      },
     ],
   };
 }

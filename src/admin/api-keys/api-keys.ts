@@ -1,6 +1,7 @@
-// API keys, as administrators use them: created for themselves, with no more permissions than they have, and revoked. An actor sees and
+// API keys, with which programs call the admin API for their owners: created by administrators for themselves, with no more permissions than they have, and revoked. An actor sees and
 // revokes the own keys and those of users whom the actor could change: no key of a user with more permissions.
 
+import { z } from 'zod';
 import { badRequest, type FieldFault, forbidden, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { faultMessage } from '../../base/platform/fault-messages.ts';
@@ -14,9 +15,13 @@ import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { ApiKey, ApiKeys } from '../../people/api-keys/api-keys.ts';
 import { type Authority, type Change, falseIfForbidden } from '../../people/rbac/authority.ts';
 import { ADMIN_ROLE, type OwnPermission, ownPermissions } from '../../people/rbac/built-in.ts';
+import { permissionSchema } from '../../people/rbac/names.ts';
 import { isOwnPermission } from '../../people/rbac/rights.ts';
+import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
+import { id, iso, paged, pageOf, time } from '../api/parts.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
+import { endpointsOf, type Resource } from '../resource.ts';
 
 const READ = 'gatehouse.api-keys:read' as const;
 const WRITE = 'gatehouse.api-keys:write' as const;
@@ -34,10 +39,14 @@ export interface ApiKeyInput {
   days?: number | undefined;
 }
 
-export interface CreatedKey {
-  key: KeyView;
-  /** Readable only now. */
-  text: string;
+/** `text` is readable only now. */
+export type CreatedKey = { key: KeyView; text: string };
+
+interface KeyQuery {
+  state: 'active' | 'ended';
+  ownerId?: string | undefined;
+  limit: number;
+  cursor?: string | undefined;
 }
 
 export type ApiKeyAdmin = ReturnType<typeof createApiKeyAdmin>;
@@ -81,10 +90,7 @@ export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies) {
     lifetimes,
     get: (id: string, by: Actor): Promise<KeyView> => get(id, by, READ),
 
-    async list(
-      query: { state: 'active' | 'ended'; ownerId?: string | undefined; limit: number; cursor?: string | undefined },
-      by: Actor,
-    ): Promise<{ keys: KeyView[]; next?: string }> {
+    async list(query: KeyQuery, by: Actor): Promise<{ keys: KeyView[]; next?: string }> {
       const { keys, next } = await visibleKeys(apiKeys, covers, query, by);
       return { keys: await Promise.all(keys.map(viewOf)), ...(next && { next }) };
     },
@@ -139,7 +145,7 @@ async function createOwn(
   onCreated: OnCreated<{ key: ApiKey; text: string }>,
 ): Promise<{ key: ApiKey; text: string }> {
   const owner = by.actorId === undefined ? undefined : await accounts.find(by.actorId);
-  if (!owner) throw forbidden('forbidden', { message: NO_OWNER });
+  if (!owner) throw forbidden('forbidden', { message: t('console.api-keys.problem.no-owner') });
   assertGrantable(permissions);
   await authority.assertMay(by, { what: 'permissions', permissions });
   assertFreshProof(by, 'api-key.create', name);
@@ -156,16 +162,7 @@ async function createOwn(
 async function visibleKeys(
   apiKeys: ApiKeys,
   covers: Covers,
-  {
-    limit,
-    cursor,
-    ...query
-  }: Parameters<
-    (
-      query: { state: 'active' | 'ended'; ownerId?: string | undefined; limit: number; cursor?: string | undefined },
-      by: Actor,
-    ) => Promise<{ keys: KeyView[]; next?: string }>
-  >[0],
+  { limit, cursor, ...query }: KeyQuery,
   by: Actor,
 ): Promise<{ keys: ApiKey[]; next?: string }> {
   const seen = new Map<string, boolean>();
@@ -184,8 +181,6 @@ async function visibleKeys(
     if (page.length < limits.api.maxPageSize) return { keys };
   }
 }
-
-const NO_OWNER = t('console.api-keys.problem.no-owner');
 
 /** Throws invalid_input unless these are permissions for Gatehouse. */
 function assertGrantable(permissions: readonly string[]): void {
@@ -210,4 +205,92 @@ function cursorOf(key: ApiKey | undefined): string {
 function parseCursor(text: string | undefined): { createdAt: Date; id: string } | undefined {
   const [, time, id] = /^(\d{1,14})\.([0-9A-Za-z]{1,64})$/.exec(text ?? '') ?? [];
   return time && id ? { createdAt: new Date(Number(time)), id } : undefined;
+}
+
+const fields = {
+  id: z.string(),
+  name: z.string(),
+  owner: z.object({ id: z.string(), username: z.string() }),
+  permissions: z.array(z.string()).describe('What it may do is what its owner has of them at each call'),
+  last_four: z.string().describe('Of the key, to recognize it'),
+  state: z.enum(['active', 'expired', 'revoked']),
+  created_by: z.string().nullable().describe('Id of the account; null: the command line'),
+  created_at: time,
+  expires_at: time,
+  revoked_at: time.nullable(),
+  last_used_at: time.nullable().describe('At most an hour old'),
+};
+const schema = z.object(fields).meta({ id: 'ApiKey' });
+
+export const apiKeyNoun = (apiKeys: ApiKeyAdmin): Resource<KeyView> => ({
+  names: ['ApiKey', 'ApiKeys'],
+  tag: 'API keys',
+  api: '/api-keys',
+  home: '/admin/api-keys',
+  read: [READ],
+  write: [WRITE],
+  keyOf: (key) => key.id,
+  get: apiKeys.get,
+  schema,
+  json: (key) => ({
+    id: key.id,
+    name: key.name,
+    owner: { id: key.ownerId, username: key.username },
+    permissions: [...key.permissions],
+    last_four: key.lastFour,
+    state: key.state,
+    created_by: key.createdBy,
+    created_at: iso(key.createdAt),
+    expires_at: iso(key.expiresAt),
+    revoked_at: iso(key.revokedAt),
+    last_used_at: iso(key.lastUsedAt),
+  }),
+});
+
+/** /api/admin/api-keys. */
+export function apiKeyEndpoints(apiKeys: ApiKeyAdmin): Endpoint[] {
+  const noun = apiKeyNoun(apiKeys);
+  const { list, create, get, remove } = endpointsOf(noun);
+  return [
+    list({
+      summary: 'The API keys, newest first',
+      description:
+        'The keys of the caller and of users with no more permissions. Expired and revoked ones are listed for 30 days after their end.',
+      query: z.object({
+        ...paged,
+        state: z.enum(['active', 'ended']).default('active'),
+        owner: id.optional().describe('Id of the account'),
+      }),
+      response: pageOf(schema),
+      async handle({ owner, ...query }, by) {
+        const { keys, next = null } = await apiKeys.list({ ...query, ownerId: owner }, by);
+        return { items: keys.map(noun.json), next };
+      },
+    }),
+    create({
+      summary: 'A new API key of the user who calls',
+      description:
+        'It contains only permissions that the caller has. A call with an API key, or without a user, creates none. The owner is notified by email.',
+      body: z.strictObject({
+        name: z.string().trim().min(1).max(100),
+        permissions: z
+          .array(z.string().refine(isOwnPermission, 'must be a permission in Gatehouse').meta(permissionSchema))
+          .min(1)
+          .max(100),
+        expires_in_days: z
+          .int()
+          .min(1)
+          .max(limits.apiKey.maxDays)
+          .optional()
+          .describe('At most the setting api_key_max_days; 90 by default'),
+      }),
+      response: z
+        .object({ ...fields, api_key: z.string().describe('The key; it is in this answer only') })
+        .meta({ id: 'NewApiKey' }),
+      run: ({ expires_in_days: days, ...body }, by, onCreated) => apiKeys.create({ ...body, days }, by, onCreated),
+      reveal: ({ key, text }: CreatedKey) => ({ item: key, secret: { api_key: text } }),
+    }),
+    get({ summary: 'One API key' }),
+    remove({ verb: 'revoke', summary: 'Revokes the key: its next call is rejected', run: apiKeys.revoke }),
+  ];
 }

@@ -1,0 +1,181 @@
+// The routes of a page: GET shows it; POST carries out its form, and shows it again with what was sent after a fault that the
+// administrator can fix. A page says what it needs, what it is about and what it shows; this file alone reads, checks and answers.
+import type Router from '@koa/router';
+import type { ZodType } from 'zod';
+import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import { parseForm, readForm } from '../../base/http/input.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import type { Need, Target } from '../../people/rbac/rights.ts';
+import type { ConsolePage, Field, FormBlock } from './blocks.ts';
+import { assertTypedName, TYPED_NAME, typedNameField } from './danger-zone.ts';
+import type { Frame } from './frame.ts';
+import { asTyped, isRowButton, type Sent, sentValue, toSent } from './row-buttons.ts';
+import { readTypedForm } from './typed-form.ts';
+
+/** The context of a route with parameters. */
+export type Params = Context & { params: Record<string, string> };
+
+/** One request of an administrator for a page about `subject`. */
+export interface Visit<Subject> {
+  ctx: Params;
+  subject: Subject;
+  by: Actor;
+  /** Of the page. */
+  language: string;
+  may(permission: OwnPermission, target?: Target): boolean;
+  meets(need: Need): boolean;
+}
+
+/** What follows a form: another page, which says once what was done, or a page with a new secret. */
+export type Next =
+  | { to: string; notice: PageText; tone?: Parameters<Frame['redirect']>[3]; link?: Parameters<Frame['redirect']>[4] }
+  | { result: ConsolePage };
+
+/** Reads the form of a page. `check` throws invalid_input; a row button sends a form that is displayed again and not carried out. */
+export type FormReader<Given> = (ctx: Context) => Promise<{ given: Given; check?(): void; isRowButton?: boolean }>;
+
+/** Every field as it was sent: of a form with lists. @param schema a record of lists of texts, with their longest */
+export const sentForm =
+  (schema: ZodType<Record<string, string[]>>): FormReader<Sent> =>
+  async (ctx) => {
+    const given = toSent(await parseForm(ctx, schema, { lists: 'every field' }));
+    return { given, isRowButton: isRowButton(given) };
+  };
+
+export interface PageNeeds {
+  /** What the administrator must have to see the page. */
+  needs: readonly Need[];
+  /** To send its form; `needs` by default. */
+  submitNeeds?: readonly Need[];
+}
+
+export interface Page<Subject, Given> {
+  /** Reads what the page is about, once for each request. */
+  load?(ctx: Params, by: Actor): Promise<Subject>;
+  /** Throws what the change would throw, so that nobody fills in a form for nothing. The change itself checks again. */
+  assertOpen?(visit: Visit<Subject>): Promise<void> | void;
+  /** Absent: a button on another page sends the form, and a fault is displayed on an error page. */
+  page?(visit: Visit<Subject>, given?: Given): ConsolePage | Promise<ConsolePage>;
+  /** Before the form is read: its size, files. */
+  accepts?: Middleware;
+  /** A schema, whose faults are displayed in the form, or what reads it otherwise. */
+  form?: ZodType<Given> | FormReader<Given>;
+  /** Fields of a form with a schema that may be repeated. */
+  lists?: readonly string[];
+  /** Absent: the page only displays. */
+  submit?(visit: Visit<Subject>, given: Given): Promise<Next>;
+}
+
+/**
+ * Adds the routes of a page. One with a fixed path comes before one with a parameter, which it would match.
+ * @param path below the prefix of the router
+ */
+export function addPage<Subject = undefined, Given = undefined>(
+  router: Router<State, Extras>,
+  frame: Frame,
+  path: string,
+  description: Page<Subject, Given> & PageNeeds,
+): void {
+  const { needs, submitNeeds = needs, page, accepts, lists = [], submit, assertOpen } = description;
+  const { form = async () => ({ given: undefined as Given }) } = description;
+  const read: FormReader<Given> =
+    typeof form === 'function' ? form : (ctx) => readTypedForm(ctx, form as ZodType<Given & object>, { lists });
+  const visit = async (ctx: Params): Promise<Visit<Subject>> => {
+    const by = frame.actor(ctx);
+    return {
+      ctx,
+      by,
+      subject: (await description.load?.(ctx, by)) as Subject,
+      language: frame.language(ctx),
+      may: (permission, target) => frame.may(ctx, permission, target),
+      meets: (need) => frame.meets(ctx, need),
+    };
+  };
+
+  if (page)
+    router.get(path, ...frame.page(...needs), async (ctx: Params) => {
+      const visited = await visit(ctx);
+      await assertOpen?.(visited);
+      frame.show(ctx, await page(visited));
+    });
+
+  if (!submit) return;
+  router.post(path, ...(accepts ? [accepts] : []), ...frame.change(...submitNeeds), async (ctx: Params) => {
+    const visited = await visit(ctx);
+    const { given, check, isRowButton: isUnfinished } = await read(ctx);
+    const work = async () => {
+      check?.();
+      const next = await submit(visited, given);
+      if ('result' in next) return frame.showResult(ctx, next.result);
+      frame.redirect(ctx, next.to, next.notice, next.tone, next.link);
+    };
+    if (!page) return work();
+    if (isUnfinished) return frame.show(ctx, await page(visited, given));
+    await frame.attempt(ctx, work, () => page(visited, given));
+  });
+}
+
+/** A page that asks before something is done. */
+export interface Question<Subject> extends Omit<Page<Subject, Sent>, 'page' | 'form' | 'lists' | 'submit'> {
+  title(subject: Subject): PageText;
+  /** Where the question was asked, and Cancel leads back to. */
+  back(subject: Subject): { href: string; label: PageText };
+  /** Cancel leads elsewhere. */
+  cancel?: string;
+  /** The consequence. */
+  lead(visit: Visit<Subject>): PageText | Promise<PageText>;
+  /** The verb. Of a deletion it is `Delete` with the name. */
+  button?: PageText;
+  /** What is deleted permanently: the administrator types its name first. */
+  typedName?(subject: Subject): string;
+  look?: FormBlock['look'];
+  fields?(subject: Subject): readonly Field[] | Promise<readonly Field[]>;
+  submit(visit: Visit<Subject>, sent: Sent): Promise<Next>;
+}
+
+const readFields: FormReader<Sent> = async (ctx) => ({
+  given: toSent(await readForm(ctx, { lists: 'every field' })),
+});
+
+/** Adds the routes of a page that asks. */
+export function addQuestion<Subject = undefined>(
+  router: Router<State, Extras>,
+  frame: Frame,
+  path: string,
+  question: Question<Subject> & PageNeeds,
+): void {
+  const { title, back, cancel, lead, button, typedName, look = 'danger', fields, submit, ...page } = question;
+  addPage<Subject, Sent>(router, frame, path, {
+    ...page,
+    form: readFields,
+    async page(visit, sent) {
+      const { ctx, subject } = visit;
+      const name = typedName?.(subject);
+      const asked = (await fields?.(subject)) ?? [];
+      const own = sent ? asTyped(asked, sent) : asked;
+      const named = name === undefined ? [] : [typedNameField(name, sent && sentValue(sent, TYPED_NAME))];
+      return {
+        title: title(subject),
+        back: back(subject),
+        blocks: [
+          {
+            kind: 'form',
+            lead: await lead(visit),
+            action: ctx.path,
+            fields: [...own, ...named],
+            button: button ?? t('console.shared.delete-name', { name: name ?? '' }),
+            look,
+            cancel: cancel ?? back(subject).href,
+          },
+        ],
+      };
+    },
+    async submit(visit, sent) {
+      const name = typedName?.(visit.subject);
+      if (name !== undefined) assertTypedName(sentValue(sent, TYPED_NAME) ?? '', name);
+      return submit(visit, sent);
+    },
+  });
+}

@@ -1,0 +1,188 @@
+// A noun of administration, described once: what it is called, what it needs, how it is found and represented. The endpoints of the API
+// (`endpointsOf`) and the pages of the console (`pagesOf`) are made from it and call the same actions.
+import Router from '@koa/router';
+import type { z } from 'zod';
+import type { Extras, State } from '../base/http/context.ts';
+import type { Actor } from '../core/audit/audit.ts';
+import type { Need } from '../people/rbac/rights.ts';
+import type { Answer, Call, Endpoint } from './api/endpoint.ts';
+import type { OnCreated } from './api/idempotency.ts';
+import { byId } from './api/parts.ts';
+import type { ConsolePage } from './console/blocks.ts';
+import type { Frame } from './console/frame.ts';
+import {
+  addPage,
+  addQuestion,
+  type Page,
+  type PageNeeds,
+  type Params,
+  type Question,
+  type Visit,
+} from './console/pages.ts';
+
+export interface Resource<Item> {
+  /** As in the operations `getRole` and `listRoles`. */
+  names: readonly [one: string, many: string];
+  tag: string;
+  /** The path of the list below /api/admin. */
+  api: string;
+  /** The path of the list in the console. */
+  home: string;
+  /** The parameter of the paths of one; `{ id }` by default. */
+  params?: z.ZodObject;
+  read: readonly Need[];
+  write: readonly Need[];
+  keyOf(item: Item): string;
+  /** Throws not_found. */
+  get(key: string, by: Actor): Promise<Item>;
+  schema: z.ZodType;
+  json(item: Item): object;
+  /** What its ETag is made of (RFC 9110 8.8.3). Absent: a change names no version. */
+  version?(item: Item): unknown;
+}
+
+interface Described {
+  summary: string;
+  description?: string;
+}
+
+/** The answer with one, and its version. */
+export function answerOf<Item>(
+  { json, version }: Pick<Resource<Item>, 'json' | 'version'>,
+  item: Item,
+): Answer<object> {
+  return { body: json(item), ...(version && { version: version(item) }) };
+}
+
+/** The endpoints of a noun, each by what is its own. */
+export function endpointsOf<Item>(noun: Resource<Item>) {
+  const { names, tag, api, params = byId, read, write, keyOf, get, schema, version } = noun;
+  const [one, many] = names;
+  const [parameter = 'id'] = Object.keys(params.shape);
+  const path = `${api}/{${parameter}}`;
+  const keyIn = (call: Call<unknown, unknown, unknown>) => (call.params as Record<string, string>)[parameter] ?? '';
+  const shows = version && ({ versioned: 'shows' } as const);
+  const changes = version && ({ versioned: 'changes' } as const);
+
+  return {
+    list: <Query extends z.ZodObject | undefined = undefined>({
+      handle,
+      ...described
+    }: Described & {
+      query?: Query;
+      response: z.ZodType;
+      handle(query: Query extends z.ZodType ? z.output<Query> : undefined, by: Actor): Promise<object>;
+    }): Endpoint => ({
+      ...described,
+      method: 'get',
+      path: api,
+      operationId: `list${many}`,
+      tag,
+      needs: read,
+      handle: async ({ query, by }) => ({ body: await handle(query as Parameters<typeof handle>[0], by) }),
+    }),
+
+    /** `reveal`: what the answer has beside the noun, such as a secret that no later answer has; `response` is its schema then. */
+    create: <Body extends z.ZodType, Made = Item>({
+      run,
+      reveal = (made) => ({ item: made as unknown as Item }),
+      response = schema,
+      ...described
+    }: Described & {
+      needs?: readonly Need[];
+      body: Body;
+      response?: z.ZodType;
+      run(body: z.output<Body>, by: Actor, onCreated: OnCreated<Made>): Promise<Made>;
+      reveal?(made: Made): { item: Item; secret?: object };
+    }): Endpoint => {
+      const answer = (made: Made): Answer<object> => {
+        const { item, secret } = reveal(made);
+        const { body, ...rest } = answerOf(noun, item);
+        return { body: { ...body, ...secret }, ...rest, location: `${api}/${encodeURIComponent(keyOf(item))}` };
+      };
+      return {
+        needs: write,
+        ...described,
+        method: 'post',
+        path: api,
+        operationId: `create${one}`,
+        tag,
+        response,
+        status: 201,
+        ...shows,
+        idempotent: true,
+        handle: async ({ body, by, record }) =>
+          answer(await run(body as z.output<Body>, by, (made, tx) => record(answer(made), tx))),
+      };
+    },
+
+    get: (described: Described): Endpoint => ({
+      ...described,
+      method: 'get',
+      path,
+      operationId: `get${one}`,
+      tag,
+      needs: read,
+      params,
+      response: schema,
+      ...shows,
+      handle: async (call) => answerOf(noun, await get(keyIn(call), call.by)),
+    }),
+
+    update: <Body extends z.ZodType>({
+      run,
+      ...described
+    }: Described & {
+      body: Body;
+      run(key: string, changes: z.output<Body>, by: Actor, version: string): Promise<Item>;
+    }): Endpoint => ({
+      ...described,
+      method: 'patch',
+      path,
+      operationId: `update${one}`,
+      tag,
+      needs: write,
+      params,
+      response: schema,
+      ...changes,
+      handle: async (call) =>
+        answerOf(noun, await run(keyIn(call), call.body as z.output<Body>, call.by, call.version)),
+    }),
+
+    remove: ({
+      verb = 'delete',
+      run,
+      ...described
+    }: Described & { verb?: string; run(key: string, by: Actor, version: string): Promise<unknown> }): Endpoint => ({
+      ...described,
+      method: 'delete',
+      path,
+      operationId: `${verb}${one}`,
+      tag,
+      needs: write,
+      params,
+      ...changes,
+      status: 204,
+      handle: async (call) => void (await run(keyIn(call), call.by, call.version)),
+    }),
+  };
+}
+
+/** The pages of a noun: a router, and what adds to it. A fixed path comes before those of one, which would match it. */
+export function pagesOf<Item>(frame: Frame, { home, params = byId, read, write, get }: Resource<Item>) {
+  const router = new Router<State, Extras>({ prefix: home });
+  const [parameter = 'id'] = Object.keys(params.shape);
+  const load = (ctx: Params, by: Actor) => get(ctx.params[parameter] ?? '', by);
+  return {
+    router,
+    list: (page: (visit: Visit<undefined>) => Promise<ConsolePage>) =>
+      addPage(router, frame, '/', { needs: read, page }),
+    create: <Given>(page: Page<undefined, Given> & Partial<PageNeeds>) =>
+      addPage(router, frame, '/new', { needs: write, ...page }),
+    /** `path`: below the path of one, empty for its own page. Read or changed as the noun is, unless it says otherwise. */
+    one: <Given = undefined>(path: string, page: Page<Item, Given> & Partial<PageNeeds>) =>
+      addPage(router, frame, `/:${parameter}${path}`, { needs: read, submitNeeds: write, load, ...page }),
+    question: (path: string, question: Question<Item> & Partial<PageNeeds>) =>
+      addQuestion(router, frame, `/:${parameter}${path}`, { needs: write, load, ...question }),
+  };
+}
