@@ -27,12 +27,12 @@ const layers: string[][] = [
 const sublayers: Record<string, string[][]> = {
   account: [['*'], ['registration', 'recovery', 'rp'], ['mailed-links']],
   federation: [['*'], ['connections']],
-  protocols: [['authzen'], ['logout'], ['saml'], ['oidc']],
+  protocols: [['session-services'], ['authzen'], ['logout'], ['saml'], ['oidc']],
   'protocols/saml': [['create-saml'], ['sso', 'slo'], ['metadata'], ['messages'], ['xml']],
   applications: [['*', 'brand', 'consents']],
-  people: [['api-keys', 'credentials', 'mfa', 'rate-limits', 'rbac', 'sign-up-codes'], ['accounts']],
-  core: [['audit', 'keys', 'mail', 'rejections', 'settings', 'sms'], ['jobs']],
-  base: [['http', 'network'], ['storage'], ['texts'], ['config', 'limits', 'platform']],
+  people: [['people'], ['api-keys', 'credentials', 'mfa', 'rate-limits', 'rbac', 'sign-up-codes'], ['accounts']],
+  core: [['core'], ['audit', 'keys', 'mail', 'rejections', 'settings', 'sms'], ['jobs']],
+  base: [['base'], ['http', 'network'], ['storage'], ['texts'], ['config', 'limits', 'platform']],
 };
 
 /** The files that may import a restricted package. A trailing slash is a folder; `typesToo: false` allows type imports anywhere. */

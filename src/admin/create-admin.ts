@@ -5,7 +5,7 @@ import type { Invitations } from '../account/registration/invitation.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { ImageStore } from '../applications/brand/image-store.ts';
 import type { ApplicationPictures } from '../applications/pictures/pictures.ts';
-import { createResources } from '../applications/resources.ts';
+import type { Resources } from '../applications/resources.ts';
 import type { Clock } from '../base/platform/clock.ts';
 import type { Db } from '../base/storage/database.ts';
 import type { ProtectedRows } from '../base/storage/protected-rows.ts';
@@ -75,6 +75,7 @@ export interface AdminDependencies {
   accounts: Accounts;
   apiKeys: ApiKeys;
   applications: Applications;
+  resources: Resources;
   connections: Connections;
   connectionDocuments: ConnectionDocuments;
   domainChecks: DomainChecks;
@@ -152,14 +153,7 @@ function createAdminActions(dependencies: AdminDependencies) {
     db,
     sql,
     authority,
-    resources: createResources({
-      db,
-      audit,
-      now,
-      protectedRows: dependencies.protectedRows,
-      isReserved: dependencies.applications.isReserved,
-      signingAlgorithms: () => settings.latest().signing_algorithms,
-    }),
+    resources: dependencies.resources,
   });
   const connectionAdmin = createConnectionAdmin({
     db,

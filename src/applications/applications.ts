@@ -2,13 +2,10 @@
 // and dynamic registration.
 
 import { conflict, notFound } from '../base/http/errors.ts';
-import type { Clock } from '../base/platform/clock.ts';
-import type { Vault } from '../base/platform/vault.ts';
-import { type Db, type Tx, withinTransaction } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import { type Tx, withinTransaction } from '../base/storage/database.ts';
 import { t } from '../base/texts/text.ts';
-import type { Audit } from '../core/audit/audit.ts';
-import type { Authority } from '../people/rbac/authority.ts';
+import type { Core } from '../core/core.ts';
+import type { People } from '../people/people.ts';
 import type { AccessSubject } from './access-decision.ts';
 import type { Application } from './application.ts';
 import { declarationForAudit } from './audit-data.ts';
@@ -32,6 +29,7 @@ import { createSaml, updateSaml } from './register-saml.ts';
 import { createReservedCheck } from './rules/identifiers.ts';
 import { type AddSecret, createSecrets, type Secrets, type UnexpiredSecret } from './secrets.ts';
 import {
+  type ApplicationHooks,
   changeableApplication,
   genuineApplication,
   recordChange,
@@ -43,31 +41,16 @@ export type { Change, Registered, SamlInput } from './changes.ts';
 
 export type Applications = ReturnType<typeof createApplications>;
 
-export interface ApplicationsDependencies {
-  db: Db;
-  vault: Vault;
-  audit: Audit;
-  now: Clock;
-  authority: Pick<Authority, 'assertMay'>;
-  /** Identifiers of Gatehouse itself. Applications and APIs with a similar-looking identifier are rejected (identifiers.ts). */
-  reservedIdentifiers: readonly string[];
-  protectedRows: ProtectedRows;
-  /** The setting `signing_algorithms`; every algorithm by default. */
-  signingAlgorithms?: () => readonly string[];
-  /** Removes the grants, codes and tokens of an application that is disabled or deleted. */
-  removeClientArtifacts(clientId: string, tx: Tx, options?: { keepsRegistration?: boolean }): Promise<void>;
-  /** Starts the job that reads pictures soon. */
-  wakePictureFetch?: (() => void) | undefined;
-  /** Removes the rows of the SAML protocol for an application. */
-  removeServiceProviderData(applicationId: string, tx: Tx): Promise<void>;
-}
-
 /** Every operation on applications. A change runs in the transaction of its `change`, or in a new one. */
-export function createApplications(dependencies: ApplicationsDependencies) {
-  const { db, protectedRows } = dependencies;
-  const secrets = createSecrets(dependencies);
-  const isReserved = createReservedCheck(dependencies.reservedIdentifiers);
-  const context = { ...dependencies, isReserved, secrets };
+export function createApplications(
+  services: Core & People & ApplicationHooks,
+  /** Identifiers of Gatehouse itself. Applications and APIs with a similar-looking identifier are rejected (identifiers.ts). */
+  reservedIdentifiers: readonly string[],
+) {
+  const { db, protectedRows } = services;
+  const secrets = createSecrets(services);
+  const isReserved = createReservedCheck(reservedIdentifiers);
+  const context = { ...services, isReserved, secrets };
   return {
     /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
     isReserved,
@@ -85,7 +68,7 @@ export function createApplications(dependencies: ApplicationsDependencies) {
     /** Every application, and the errors of those whose rows are damaged. */
     readable: (): ReturnType<typeof readableApplications> => readableApplications(db),
     /** Every application with a valid MAC. */
-    allGenuine: (): Promise<Application[]> => allApplications(db, dependencies.protectedRows),
+    allGenuine: (): Promise<Application[]> => allApplications(db, protectedRows),
     /** Registers a client. Generates a secret if its method needs one and none is passed, but never for the configuration file. */
     createOidc: (input: Partial<OidcClientInput>, change: Change = {}): Promise<Registered> =>
       createOidc(context, input, change),

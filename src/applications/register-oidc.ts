@@ -6,7 +6,6 @@ import { t } from '../base/texts/text.ts';
 import type { Application, OidcApplication } from './application.ts';
 import type { Change, Registered } from './changes.ts';
 import {
-  idTokenAlgs,
   metadataOf,
   needsSecretValue,
   type OidcClient,
@@ -28,11 +27,7 @@ import {
   type WriteContext,
 } from './write.ts';
 
-type OidcContext = WriteContext & {
-  secrets: Secrets;
-  /** The setting `signing_algorithms`; every algorithm by default. */
-  signingAlgorithms?: () => readonly string[];
-};
+type OidcContext = WriteContext & { secrets: Secrets };
 
 /** Throws invalid_input (400) for a client that breaks the rules, and as insertApplication does. */
 export async function createOidc(
@@ -98,15 +93,10 @@ async function updateSecrets(
 }
 
 /** The plan of the configuration file checks the algorithms of its clients with the settings that it declares. */
-function checkClient(
-  { signingAlgorithms = () => idTokenAlgs }: OidcContext,
-  input: unknown,
-  { source }: Change,
-  before?: OidcMetadata,
-): OidcClient {
+function checkClient({ settings }: OidcContext, input: unknown, { source }: Change, before?: OidcMetadata): OidcClient {
   const checked = check(oidcClient, withProfileFields(input), (client) => [
     ...oidcRules(client),
-    ...(source === 'file' ? [] : unlistedAlgFaults(client, signingAlgorithms(), before)),
+    ...(source === 'file' ? [] : unlistedAlgFaults(client, settings.latest().signing_algorithms, before)),
   ]);
   if (checked.ok) return checked.value;
   const fields = checked.faults.map(({ path, message }) => ({ field: formatPath(path), message }));

@@ -1,13 +1,13 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
 
 import { badRequest, conflict, forbidden, notFound } from '../base/http/errors.ts';
-import type { Clock } from '../base/platform/clock.ts';
 import { faultMessage } from '../base/platform/fault-messages.ts';
 import type { Fault } from '../base/platform/faults.ts';
-import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
+import { isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
 import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import { t } from '../base/texts/text.ts';
-import type { Actor, Audit } from '../core/audit/audit.ts';
+import type { Actor } from '../core/audit/audit.ts';
+import type { Core } from '../core/core.ts';
 import type { KeyAlg } from '../core/keys/rotation.ts';
 import { RESERVED } from './rules/identifiers.ts';
 import { unlistedAlgFault } from './rules/signing-algorithms.ts';
@@ -34,18 +34,9 @@ export function scopePermissionFaults({
 
 export type Resources = ReturnType<typeof createResources>;
 
-export interface ResourcesDependencies {
-  db: Db;
-  audit: Audit;
-  now: Clock;
-  isReserved(identifier: string): boolean;
-  protectedRows: ProtectedRows;
-  /** The setting `signing_algorithms`. */
-  signingAlgorithms(): readonly string[];
-}
-
-export function createResources(dependencies: ResourcesDependencies) {
-  const { db, audit, now, protectedRows, isReserved, signingAlgorithms } = dependencies;
+export function createResources(core: Core, isReserved: (identifier: string) => boolean) {
+  const { db, audit, now, protectedRows, settings } = core;
+  const signingAlgorithms = () => settings.latest().signing_algorithms;
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.asStored.resource.findUnique({ where: { identifier } });
     if (!row) throw notFound({ message: t('console.applications.problem.no-api') });

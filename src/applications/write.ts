@@ -2,14 +2,13 @@
 // log.
 
 import { badRequest, conflict, forbidden } from '../base/http/errors.ts';
-import type { Clock } from '../base/platform/clock.ts';
 import { faultMessage } from '../base/platform/fault-messages.ts';
 import { randomId } from '../base/platform/random.ts';
-import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import { isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
 import type { Actor, Audit } from '../core/audit/audit.ts';
+import type { Core } from '../core/core.ts';
 import { nameKey } from '../people/accounts/names.ts';
-import type { Authority } from '../people/rbac/authority.ts';
+import type { People } from '../people/people.ts';
 import { type Application, type ApplicationSource, readMetadata } from './application.ts';
 import { declarationDifference, declarationForAudit } from './audit-data.ts';
 import type { Change } from './changes.ts';
@@ -21,18 +20,22 @@ import { getApplication } from './read.ts';
 import { neededFor } from './rules/field-rights.ts';
 import { RESERVED } from './rules/identifiers.ts';
 
-export type WriteContext = {
-  db: Db;
-  audit: Audit;
-  now: Clock;
-  authority: Pick<Authority, 'assertMay'>;
-  /** Whether an identifier is one of Gatehouse itself. */
-  isReserved(identifier: string): boolean;
-  protectedRows: ProtectedRows;
+/** What protocols remove with an application. */
+export interface ApplicationHooks {
+  /** Removes the grants, codes and tokens of an application that is disabled or deleted. */
   removeClientArtifacts(clientId: string, tx: Tx, options?: { keepsRegistration?: boolean }): Promise<void>;
-  /** Starts the job that reads pictures soon. Called before the transaction commits. */
-  wakePictureFetch?: (() => void) | undefined;
-};
+  /** Removes the rows of the SAML protocol for an application. */
+  removeServiceProviderData(applicationId: string, tx: Tx): Promise<void>;
+  /** Starts the job that reads pictures soon. */
+  wakePictureFetch(): void;
+}
+
+export type WriteContext = Core &
+  People &
+  ApplicationHooks & {
+    /** Whether an identifier is one of Gatehouse itself. */
+    isReserved(identifier: string): boolean;
+  };
 
 /** The columns that both protocols fill. */
 export type ApplicationColumns = {
@@ -120,7 +123,7 @@ async function planPictureOf(
   { id, metadata }: Application,
   tx: Tx,
 ): Promise<void> {
-  if (await planPicture(tx, id, metadata.logo_uri, now())) wakePictureFetch?.();
+  if (await planPicture(tx, id, metadata.logo_uri, now())) wakePictureFetch();
 }
 
 /** Asks the authority about every field that the row changes. */

@@ -1,5 +1,5 @@
 // Puts sign-in at upstream identity providers together. What the engine and other services need of it as well (requests, sessions,
-// identities) is created in server/services/federation.ts.
+// identities) is created in federation-services.ts.
 
 import type { Context } from '../base/http/context.ts';
 import type { Clock } from '../base/platform/clock.ts';

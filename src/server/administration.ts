@@ -6,6 +6,7 @@ import { type Admin, createAdmin } from '../admin/create-admin.ts';
 import { createAdminApi } from '../admin/create-admin-api.ts';
 import { type Console, createConsole } from '../admin/create-console.ts';
 import type { Config } from '../base/config.ts';
+import type { Http } from '../base/http/http.ts';
 import { createInternalRequest } from '../base/http/internal-request.ts';
 import { packageVersion, viewsDir } from '../base/platform/package.ts';
 import { t } from '../base/texts/text.ts';
@@ -14,14 +15,13 @@ import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
 import { createWarnings, lockedAccounts } from '../diagnostics/warnings.ts';
 import { createAuthzen } from '../protocols/authzen/create-authzen.ts';
 import { createTestBench } from '../test-bench/create-test-bench.ts';
-import type { HttpServices } from './http-services.ts';
 import type { Protocols } from './protocols.ts';
 import type { Services } from './services.ts';
 import type { UserPages } from './user-pages.ts';
 
 export interface AdministrationDependencies {
   services: Services;
-  http: HttpServices;
+  http: Http;
   protocols: Protocols;
   userPages: UserPages;
   /** Wakes the delivery of mail. */
@@ -68,6 +68,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
     accounts,
     apiKeys,
     applications,
+    resources: services.resources,
     issuer: config.issuer,
     connections,
     connectionDocuments,

@@ -7,6 +7,7 @@ import { createKoa } from '../base/http/context.ts';
 import { deniedNetworks } from '../base/http/denied-networks.ts';
 import { errorHandler } from '../base/http/error-handler.ts';
 import { hostGuard } from '../base/http/host-guard.ts';
+import type { Http } from '../base/http/http.ts';
 import { createAssets } from '../base/http/pages/assets.ts';
 import { languageChoice } from '../base/http/pages/language.ts';
 import { createRenderer, rendering } from '../base/http/pages/render.ts';
@@ -21,13 +22,12 @@ import { offeredLanguages } from '../core/settings/value-schemas.ts';
 import type { StorageBudget } from '../people/rate-limits/storage-budget.ts';
 import { engineSender } from '../protocols/oidc/engine/app-context.ts';
 import { isForPrograms } from '../protocols/oidc/engine/routes.ts';
-import type { HttpServices } from './http-services.ts';
 import { type PauseWatch, rejectStaleRequests } from './pause-watch.ts';
 import type { Services } from './services.ts';
 
 export interface AppDependencies {
   services: Services;
-  http: HttpServices;
+  http: Http;
   viewsDir: string;
   pauses: PauseWatch;
   /** Absent: no traces. */

@@ -2,16 +2,16 @@
 import type { Config } from '../base/config.ts';
 import { createKoa } from '../base/http/context.ts';
 import { errorHandler } from '../base/http/error-handler.ts';
+import type { Http } from '../base/http/http.ts';
 import { metricsRoutes } from '../base/http/metrics-routes.ts';
 import { requestContext } from '../base/http/request-context.ts';
 import { createHttpServer, type HttpServer } from '../base/http/server.ts';
 import type { Logger } from '../base/platform/logger.ts';
 import { mounted } from './app.ts';
-import type { HttpServices } from './http-services.ts';
 
 export interface MetricsServerDependencies {
   config: Pick<Config, 'metrics'>;
-  http: HttpServices;
+  http: Http;
   logger: Logger;
 }
 

@@ -1,20 +1,20 @@
 // The composition root of the protocols: the SAML identity provider, the OpenID Connect engine, and logout across both.
 
 import { FIRST_PARTY_CLIENT_ID, firstPartyClientMetadata } from '../account/rp/first-party-client.ts';
+import type { Http } from '../base/http/http.ts';
 import { createUpstreamParticipants } from '../federation/logout/upstream-participants.ts';
 import { createSamlUpstream, type SamlUpstream } from '../federation/saml/create-saml-upstream.ts';
 import { createLogout } from '../protocols/logout/create-logout.ts';
 import { createEngineLogoutHooks } from '../protocols/logout/oidc-logout.ts';
 import { createOidc, type Oidc } from '../protocols/oidc/create-oidc.ts';
 import { createSaml, type Saml } from '../protocols/saml/create-saml.ts';
-import type { HttpServices } from './http-services.ts';
 import type { Services } from './services.ts';
 
 export type Protocols = Awaited<ReturnType<typeof createProtocols>>;
 
 interface ProtocolsDependencies {
   services: Services;
-  http: HttpServices;
+  http: Http;
 }
 
 /** Creates them in the order in which they depend on each other. The signing keys must be loaded. */

@@ -1,21 +1,29 @@
-// The composition root of everything but HTTP: creates each domain's services with their dependencies, in order.
+// The composition root of everything but HTTP: creates the services of each folder, in order.
 
+import { FIRST_PARTY_CLIENT_ID } from '../account/rp/first-party-client.ts';
+import { createApplicationServices } from '../applications/application-services.ts';
 import type { Config } from '../base/config.ts';
 import type { ResolveTxt } from '../base/network/txt-records.ts';
 import { type Clock, systemClock } from '../base/platform/clock.ts';
 import type { Logger } from '../base/platform/logger.ts';
 import type { DatabaseLimits } from '../base/storage/open-options.ts';
+import { createConfigFile } from '../config-file/config-file.ts';
+import { createFileReader } from '../config-file/file-reader.ts';
 import type { AlarmKind } from '../core/audit/alarm.ts';
-import { createDirectoryUsers } from '../federation/directory-users.ts';
-import { createSsoIds } from '../federation/sso-ids.ts';
-import { createAuthority } from '../people/rbac/authority.ts';
-import { createApplicationServices } from './services/applications.ts';
-import { createBase } from './services/base.ts';
-import { createConfigFileServices } from './services/config-file.ts';
-import { createConnectionServices } from './services/connections.ts';
-import { createFederationServices } from './services/federation.ts';
-import { createSessionServices } from './services/sessions.ts';
-import { createUserServices } from './services/users.ts';
+import { createFederationServices } from '../federation/federation-services.ts';
+import { createPeople } from '../people/people.ts';
+import type { LogoutOnRoleChange } from '../people/rbac/connection-roles.ts';
+import type { PlanUpstream } from '../protocols/logout/upstream.ts';
+import { removeClientArtifacts } from '../protocols/oidc/store/removals.ts';
+import { createMetadataFetch } from '../protocols/saml/metadata/fetch.ts';
+import { parseServiceProviderMetadata } from '../protocols/saml/metadata/parse.ts';
+import { parseIdentityProviderMetadata } from '../protocols/saml/metadata/parse-identity-provider.ts';
+import { removeServiceProviderData } from '../protocols/saml/slo/removals.ts';
+import { decodeXml } from '../protocols/saml/xml/encoding.ts';
+import { createSessionServices } from '../protocols/session-services.ts';
+import { abandonSignIns } from '../sign-in/abandon-sign-ins.ts';
+import { createSignInPolicy } from '../sign-in/sign-in-policy.ts';
+import { createCore } from './create-core.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
@@ -41,7 +49,7 @@ export interface ServicesOptions {
 export async function createServices(options: ServicesOptions) {
   const { config, logger, now = systemClock, wakeLogoutDeliveries = () => {}, wakeMailDelivery = () => {} } = options;
   const { countAlarm = () => {}, databaseLimits, isServing = () => true, wakePictureFetch = () => {} } = options;
-  const { closeDatabase, ...base } = await createBase({
+  const { core, brand, brandImages, closeDatabase } = await createCore({
     config,
     logger,
     now,
@@ -50,30 +58,51 @@ export async function createServices(options: ServicesOptions) {
     databaseLimits,
     isServing,
   });
-  const { closePasswords, ...users } = createUserServices(base);
-  const connections = createConnectionServices({ base, users, resolveTxt: options.resolveTxt });
-  const federation = createFederationServices({ base, connections });
-  const applications = createApplicationServices({ base, users, wakePictureFetch });
-  const sessions = createSessionServices({ base, users, federation, wakeLogoutDeliveries });
-  const { setConnectionRoles } = sessions;
-  const ssoIds = createSsoIds({ ...connections, ...federation, authority: createAuthority(users), setConnectionRoles });
-  const directoryUsers = createDirectoryUsers({ ...base, ...connections, ...federation, ...sessions });
-  const configFile = createConfigFileServices({ base, users, connections, applications, sessions, ssoIds });
+  // Of a folder above.
+  const logoutOnRoleChange: LogoutOnRoleChange = (userId, by, tx) => sessions.logoutOnRoleChange(userId, by, tx);
+  const planUpstream: PlanUpstream = (sessionUid, tx) => federation.planUpstream(sessionUid, tx);
+  const ownClientId = FIRST_PARTY_CLIENT_ID;
+
+  const { closePasswords, ...people } = createPeople(core, { abandonSignIns, logoutOnRoleChange });
+  const users = { ...core, ...people };
+  const sessions = createSessionServices(users, { abandonSignIns, planUpstream, wakeLogoutDeliveries, ownClientId });
+  const applications = createApplicationServices(users, {
+    brand,
+    brandImages,
+    ownClientId,
+    wakePictureFetch,
+    removeClientArtifacts,
+    removeServiceProviderData,
+  });
+  const federation = createFederationServices({ ...users, ...sessions }, options.resolveTxt);
+  const services = { ...users, ...sessions, ...applications, ...federation };
+  const fetchMetadata = createMetadataFetch(core);
+  const configFile = createConfigFile({
+    ...services,
+    totp: people.mfa.totp,
+    fetchMetadata,
+    importHash: people.credentials.importHash,
+    endAllSessions: sessions.endSession.all,
+    decodeMetadata: decodeXml,
+    parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
+    parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
+  });
+  const fileReader = createFileReader();
   return {
-    ...base,
-    ...users,
-    ...connections,
-    ...federation,
-    ...applications,
-    ...sessions,
-    ...configFile,
-    ssoIds,
-    directoryUsers,
+    ...services,
+    fetchMetadata,
+    signInPolicy: createSignInPolicy({
+      ...people,
+      ...people.mfa,
+      settings: core.settings.latest,
+    }),
+    configFile,
+    fileReader,
     async close() {
       try {
-        await base.repeatedEntries.flush();
+        await core.repeatedEntries.flush();
       } finally {
-        await Promise.all([closePasswords(), configFile.fileReader.close(), base.brandImages.close()]);
+        await Promise.all([closePasswords(), fileReader.close(), brandImages.close()]);
         await closeDatabase();
       }
     },

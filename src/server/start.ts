@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http';
 import { PICTURE_JOB } from '../applications/pictures/jobs.ts';
 import type { Config } from '../base/config.ts';
 import { healthRoutes, type Phase } from '../base/http/health.ts';
+import type { Http } from '../base/http/http.ts';
 import { metricsRoutes } from '../base/http/metrics-routes.ts';
 import { homeRoutes } from '../base/http/pages/home-page.ts';
 import { languageRoutes } from '../base/http/pages/language.ts';
@@ -25,7 +26,7 @@ import { createMailDelivery } from '../core/mail/create-mail.ts';
 import { LOGOUT_JOB } from '../protocols/logout/jobs.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
-import { createHttpServices, type HttpServices } from './http-services.ts';
+import { createHttp } from './http.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { type PauseWatch, watchPauses } from './pause-watch.ts';
 import { prepareData } from './prepare-data.ts';
@@ -107,7 +108,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   await prepareData(services);
   await keyring.load();
 
-  const http = createHttpServices(services, metrics);
+  const http = createHttp(services, metrics);
   const phase = () => startPhase.now(server.isDraining());
   const pauses = watchPauses({ stopwatch: systemStopwatch, logger });
   const { handler, scheduler, mail } = await composeServer({ services, http, phase, pauses, instanceId, tracing });
@@ -165,7 +166,7 @@ function metricsOf(worker: WorkerOptions | undefined): Metrics {
 
 interface CompositionDependencies {
   services: Services;
-  http: HttpServices;
+  http: Http;
   phase(): Phase;
   pauses: PauseWatch;
   instanceId: string;
@@ -207,7 +208,7 @@ async function composeServer({ services, http, phase, pauses, instanceId, tracin
   return { handler, scheduler, mail };
 }
 
-async function listenForMetrics({ config, logger }: Services, http: HttpServices): Promise<HttpServer | undefined> {
+async function listenForMetrics({ config, logger }: Services, http: Http): Promise<HttpServer | undefined> {
   const { listen } = config.metrics;
   if (!listen) return undefined;
   const server = createMetricsServer({ config, http, logger });
@@ -222,7 +223,7 @@ interface JobsDependencies extends PagesDependencies {
 
 interface PagesDependencies {
   services: Services;
-  http: HttpServices;
+  http: Http;
   protocols: Protocols;
   userPages: UserPages;
 }
@@ -254,13 +255,7 @@ function createJobs({ services, http, protocols, userPages, instanceId, tracing 
   scheduleJobs(scheduler, {
     services,
     endExpired: services.endSession.expired,
-    jobs: [
-      ...services.connectionJobs,
-      ...services.federationJobs,
-      ...mail.jobs,
-      ...protocols.logout.jobs,
-      ...protocols.saml.jobs,
-    ],
+    jobs: [...services.federationJobs, ...mail.jobs, ...protocols.logout.jobs, ...protocols.saml.jobs],
   });
   return { scheduler, mail };
 }

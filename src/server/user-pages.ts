@@ -5,11 +5,11 @@ import { createRecovery } from '../account/recovery/create-recovery.ts';
 import { createRegistration, type Registration } from '../account/registration/create-registration.ts';
 import { createRp, type Rp } from '../account/rp/create-rp.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../account/rp/first-party-client.ts';
+import type { Http } from '../base/http/http.ts';
 import { createFederation, type Federation } from '../federation/create-federation.ts';
 import { createLogoutBrowserOf } from '../protocols/logout/front-channel/logout-browser.ts';
 import { createSignIn } from '../sign-in/create-sign-in.ts';
 import { createRecoveryCodesPages, type RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
-import type { HttpServices } from './http-services.ts';
 import type { Protocols } from './protocols.ts';
 import type { Services } from './services.ts';
 
@@ -17,7 +17,7 @@ export type UserPages = ReturnType<typeof createUserPages>;
 
 export interface UserPagesDependencies {
   services: Services;
-  http: HttpServices;
+  http: Http;
   protocols: Protocols;
 }
 

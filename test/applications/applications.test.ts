@@ -6,9 +6,11 @@ import { createLogger } from '../../src/base/platform/logger.ts';
 import { createVault } from '../../src/base/platform/vault.ts';
 import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
 import { createAudit } from '../../src/core/audit/audit.ts';
+import { createSettings } from '../../src/core/settings/settings.ts';
 import { removeClientArtifacts } from '../../src/protocols/oidc/store/removals.ts';
 import { removeServiceProviderData } from '../../src/protocols/saml/slo/removals.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 let database: TestDatabase;
 let applications: ReturnType<typeof createApplications>;
@@ -25,17 +27,18 @@ beforeAll(async () => {
     logger: createLogger({ level: 'silent', format: 'json' }),
     now,
   });
-  applications = createApplications({
-    db,
-    vault,
-    audit,
-    now,
-    authority: { assertMay: async () => {} },
-    reservedIdentifiers: ['gatehouse'],
-    protectedRows: createProtectedRows({ vault, alarm: { raise: async () => {} } }),
-    removeClientArtifacts,
-    removeServiceProviderData,
-  });
+  const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
+  const authority = { assertMay: async () => {} } as never;
+  const settings = createSettings({ db, now, protectedRows });
+  applications = createApplications(
+    {
+      ...servicesOf({ db, vault, audit, now, authority, protectedRows, settings }),
+      removeClientArtifacts,
+      removeServiceProviderData,
+      wakePictureFetch() {},
+    },
+    ['gatehouse'],
+  );
   await db.role.create({ data: { id: 'r1', name: 'editor' } });
 });
 afterAll(() => database.close());

@@ -27,6 +27,7 @@ import { removeServiceProviderData } from '../../src/protocols/saml/slo/removals
 import { decodeXml } from '../../src/protocols/saml/xml/encoding.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
 import { testDatabase } from '../support/database/database.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 /** `shared`: the URL of a database that another bench opened, as a second instance does. */
 export async function configFileBench(shared?: string) {
@@ -38,17 +39,16 @@ export async function configFileBench(shared?: string) {
   const audit = createAudit({ db, sql, vault, logger: createLogger({ level: 'silent', format: 'json' }), now });
   const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
   const accounts = createAccounts({ ...database, now, audit, protectedRows });
-  const applications = createApplications({
-    db,
-    vault,
-    audit,
-    now,
-    protectedRows,
-    removeClientArtifacts,
-    removeServiceProviderData,
-    authority: createAuthority({ accounts }),
-    reservedIdentifiers: ['gatehouse', 'https://idp.example/api/admin'],
-  });
+  const settings = createSettings({ db, now, protectedRows });
+  const applications = createApplications(
+    {
+      ...servicesOf({ db, vault, audit, now, protectedRows, settings, authority: createAuthority({ accounts }) }),
+      removeClientArtifacts,
+      removeServiceProviderData,
+      wakePictureFetch() {},
+    },
+    ['gatehouse', 'https://idp.example/api/admin'],
+  );
   const passwords = createPasswords();
   const totp = createTotp({ db, vault, now, audit, issuerName: () => 'localhost' });
   const credentials = createCredentials({
@@ -63,7 +63,6 @@ export async function configFileBench(shared?: string) {
     hasSecondFactor: (userId, tx) => totp.isEnrolled(userId, tx),
     abandonSignIns,
   });
-  const settings = createSettings({ db, now, protectedRows });
   const brandImages = createImageStore({ db, now, protectedRows });
   const signUpCodes = createSignUpCodes({ db, sql, vault, now, audit, protectedRows });
   const roles = createRoles({ db, audit, now, accounts, protectedRows });

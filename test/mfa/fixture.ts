@@ -8,6 +8,7 @@ import { createTotp } from '../../src/people/mfa/factors/totp.ts';
 import { createFirstEnrolmentRule, type FirstEnrolmentSetting } from '../../src/people/mfa/first-enrolment-rule.ts';
 import { createKnownBrowsers } from '../../src/people/mfa/known-browsers.ts';
 import { openPeople } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 export const ISSUER = new URL('https://login.example.org');
 
@@ -25,11 +26,11 @@ export async function openFactors() {
     first_factor_days: 14,
     requiredSince: undefined as Date | undefined,
   };
-  const firstEnrolment = createFirstEnrolmentRule({
-    ...people,
-    settings: () => setting,
-    requiredSince: async () => setting.requiredSince,
-  });
+  const settings = {
+    latest: () => ({ ...setting, mfa: setting.requiredSince ? 'required' : 'optional' }),
+    changedAt: async () => setting.requiredSince,
+  } as never;
+  const firstEnrolment = createFirstEnrolmentRule(servicesOf({ ...people, settings }));
   return {
     ...people,
     setting,

@@ -1,10 +1,11 @@
 // doctor: checks the database and its content. Read-only: migrates, creates and writes nothing.
 import { existsSync, statSync } from 'node:fs';
 import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
-import { createApplications } from '../../applications/applications.ts';
 import { unknownBrandApplications } from '../../applications/brand/unknown-applications.ts';
 import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fields/oidc-client.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
+import { allApplications } from '../../applications/read.ts';
+import { createSecrets } from '../../applications/secrets.ts';
 import { formatPath } from '../../applications/validation.ts';
 import type { Config } from '../../base/config.ts';
 import { limits } from '../../base/limits.ts';
@@ -26,8 +27,6 @@ import { createSettings } from '../../core/settings/settings.ts';
 import { createAccountLookup } from '../../people/accounts/account.ts';
 import { listAdministrators } from '../../people/rbac/administrators.ts';
 import { ADMIN_ROLE } from '../../people/rbac/built-in.ts';
-import { removeClientArtifacts } from '../../protocols/oidc/store/removals.ts';
-import { removeServiceProviderData } from '../../protocols/saml/slo/removals.ts';
 import { countStale } from '../../server/secrets/reseal.ts';
 import { connectionFindings } from './check-connections.ts';
 import { clockFinding } from './check-network.ts';
@@ -234,22 +233,10 @@ async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
   ];
 }
 
-async function clientFindings({ config, database, logger, now, protectedRows }: Opened): Promise<Finding[]> {
-  const { db } = database;
-  const vault = createVault(config.secrets);
-  const applications = createApplications({
-    db,
-    vault,
-    audit: createAudit({ ...database, vault, logger, now }),
-    now,
-    authority: { assertMay: async () => {} }, // the command line may do everything, and this only reads
-    reservedIdentifiers: [],
-    protectedRows,
-    removeClientArtifacts,
-    removeServiceProviderData,
-  });
+async function clientFindings({ config, database, now, protectedRows }: Opened): Promise<Finding[]> {
+  const secrets = createSecrets({ vault: createVault(config.secrets), now, protectedRows });
   const findings: Finding[] = [];
-  for (const { id, clientId, name, protocol, metadata, enabled } of await applications.all()) {
+  for (const { id, clientId, name, protocol, metadata, enabled } of await allApplications(database.db)) {
     if (!enabled || protocol !== 'oidc') continue;
     const faults = oidcRules(metadata);
     if (faults.length > 0) {
@@ -265,7 +252,7 @@ async function clientFindings({ config, database, logger, now, protectedRows }: 
       findings.push(warning('pkce', `client ${clientId} can sign users in without PKCE`, advice));
     }
     if (!usesSecret(metadata)) continue;
-    const unexpired = await applications.unexpiredSecrets(id);
+    const unexpired = await secrets.listUnexpired(id, database.db);
     if (unexpired.some(({ value }) => !needsSecretValue(metadata) || value !== undefined)) continue;
     findings.push(
       warning('secrets', `client ${clientId} has no usable secret`, `Run: gatehouse app secret ${clientId}`),

@@ -5,11 +5,11 @@
 
 import { forbidden } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { t } from '../../base/texts/text.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../accounts/account.ts';
 import { isStaff } from '../rbac/built-in.ts';
 
@@ -34,34 +34,22 @@ type Subject = Pick<Account, 'id' | 'username' | 'createdAt' | 'roles' | 'permis
 
 export type FirstEnrolmentRule = ReturnType<typeof createFirstEnrolmentRule>;
 
-export interface FirstEnrolmentDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  /** An approval that another program wrote is none. */
-  protectedRows: ProtectedRows;
-  settings(): { first_factor: FirstEnrolmentSetting; first_factor_days: number };
-  /** Since when every user needs a second factor, if they do. */
-  requiredSince(): Promise<Date | undefined>;
-}
-
 const DAY_MS = 86_400_000;
 const TABLE = 'first_factor_approvals';
 
-export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencies) {
-  const { db, now, audit, protectedRows } = dependencies;
+export function createFirstEnrolmentRule(core: Core) {
+  const { db, now, audit, protectedRows } = core;
   return {
-    state: (userId: string): Promise<FirstEnrolmentState> => stateOf(dependencies, userId),
+    state: (userId: string): Promise<FirstEnrolmentState> => stateOf(core, userId),
     /** Whether the user may set up a factor now. Always with a factor, because its proof is demanded before. */
-    isAllowed: (account: Subject, factors: PresentFactors): Promise<boolean> =>
-      isAllowed(dependencies, account, factors),
+    isAllowed: (account: Subject, factors: PresentFactors): Promise<boolean> => isAllowed(core, account, factors),
 
     /** Records that the user needs the approval, which administrators see, and throws 403. */
     async demandApproval(account: Subject, by: Actor): Promise<never> {
-      await requestApproval(dependencies, account.id, by);
+      await requestApproval(core, account.id, by);
       throw forbidden(
         'first_factor_needs_approval',
-        (await isAfterReset(dependencies, account)) ? afterResetText(account) : {},
+        (await isAfterReset(core, account)) ? afterResetText(account) : {},
       );
     },
 
@@ -100,39 +88,30 @@ export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencie
   };
 }
 
-async function isAllowed(
-  dependencies: FirstEnrolmentDependencies,
-  account: Subject,
-  factors: PresentFactors,
-): Promise<boolean> {
-  const { now, settings } = dependencies;
-  const rule = settings().first_factor;
+async function isAllowed(core: Core, account: Subject, factors: PresentFactors): Promise<boolean> {
+  const rule = core.settings.latest().first_factor;
   if (hasFactor(factors)) return true;
-  if (await isAfterReset(dependencies, account)) return false;
+  if (await isAfterReset(core, account)) return false;
   if (rule === 'open') return true;
-  if (rule === 'window' && (await isInWindow(dependencies, account.createdAt))) return true;
-  const { allowedUntil } = await stateOf(dependencies, account.id);
-  return allowedUntil !== null && allowedUntil > now();
+  if (rule === 'window' && (await isInWindow(core, account.createdAt))) return true;
+  const { allowedUntil } = await stateOf(core, account.id);
+  return allowedUntil !== null && allowedUntil > core.now();
 }
 
-async function isInWindow(
-  { now, settings, requiredSince }: FirstEnrolmentDependencies,
-  createdAt: Date,
-): Promise<boolean> {
-  const since = Math.max(createdAt.getTime(), (await requiredSince())?.getTime() ?? 0);
-  return now().getTime() < since + settings().first_factor_days * DAY_MS;
+async function isInWindow({ now, settings }: Core, createdAt: Date): Promise<boolean> {
+  const { mfa, first_factor_days: days } = settings.latest();
+  const requiredSince = mfa === 'required' ? await settings.changedAt('mfa') : undefined;
+  const since = Math.max(createdAt.getTime(), requiredSince?.getTime() ?? 0);
+  return now().getTime() < since + days * DAY_MS;
 }
 
-async function isAfterReset(dependencies: StateDependencies, account: Subject): Promise<boolean> {
-  return isStaff(account) && (await stateOf(dependencies, account.id)).resetByMailAt !== null;
+async function isAfterReset(core: Core, account: Subject): Promise<boolean> {
+  return isStaff(account) && (await stateOf(core, account.id)).resetByMailAt !== null;
 }
 
-async function requestApproval(
-  { db, now, audit, protectedRows }: FirstEnrolmentDependencies,
-  userId: string,
-  by: Actor,
-): Promise<void> {
-  if ((await stateOf({ db, protectedRows }, userId)).requestedAt !== null) return;
+async function requestApproval(core: Core, userId: string, by: Actor): Promise<void> {
+  const { db, now, audit } = core;
+  if ((await stateOf(core, userId)).requestedAt !== null) return;
   const requestedAt = now();
   await transaction(db, async (tx) => {
     await tx.firstFactorApproval.upsert({
@@ -144,9 +123,7 @@ async function requestApproval(
   });
 }
 
-type StateDependencies = Pick<FirstEnrolmentDependencies, 'db' | 'protectedRows'>;
-
-async function stateOf({ db, protectedRows }: StateDependencies, userId: string): Promise<FirstEnrolmentState> {
+async function stateOf({ db, protectedRows }: Core, userId: string): Promise<FirstEnrolmentState> {
   const row = await db.asStored.firstFactorApproval.findUnique({ where: { userId } });
   if (!row) return { requestedAt: null, allowedUntil: null, resetByMailAt: null };
   const { requestedAt, allowedUntil, resetByMailAt, mac } = row;

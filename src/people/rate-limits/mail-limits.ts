@@ -9,14 +9,13 @@ export type LimitedMail = 'reset' | 'unlock' | 'registration' | 'address-proof' 
 
 export type MailLimits = ReturnType<typeof createMailLimits>;
 
-export interface MailLimitsDependencies {
-  rateLimits: RateLimits;
-  knownBrowsers: { recognize(cookie: string | undefined, userId: string): Promise<{ id: string } | undefined> };
+export interface KnownBrowserLookup {
+  recognize(cookie: string | undefined, userId: string): Promise<{ id: string } | undefined>;
 }
 
 const PER_ACCOUNT = { reset: 'reset:account', unlock: 'unlock:account' } as const satisfies Record<string, PolicyName>;
 
-export function createMailLimits({ rateLimits, knownBrowsers }: MailLimitsDependencies) {
+export function createMailLimits(rateLimits: RateLimits, knownBrowsers: KnownBrowserLookup) {
   const to: (recipient: string, kind: LimitedMail) => Promise<Verdict> = (recipient, kind) =>
     rateLimits.consume('mail:recipient', `${kind}:${nameKey(recipient)}`);
 

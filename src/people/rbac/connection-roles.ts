@@ -22,12 +22,14 @@ export type SetConnectionRoles = (
   tx?: Tx,
 ) => Promise<{ added: string[]; removed: string[] }>;
 
+/** Called in the transaction in which a user got or lost a role. */
+export type LogoutOnRoleChange = (userId: string, by: Actor, tx: Tx) => Promise<void>;
+
 export interface ConnectionRolesDependencies {
   db: Db;
   audit: Audit;
   protectedRows: ProtectedRows;
-  /** Called in the transaction in which a user got or lost a role. */
-  logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
+  logoutOnRoleChange: LogoutOnRoleChange;
 }
 
 /**

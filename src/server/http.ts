@@ -1,13 +1,12 @@
 // What every route of the server shares: cookies, CSRF protection and metrics.
+import type { Base } from '../base/base.ts';
 import { cookieKeys, createCookies } from '../base/http/cookies.ts';
 import { createCsrf } from '../base/http/csrf.ts';
+import type { Http } from '../base/http/http.ts';
 import type { Metrics } from '../base/platform/metrics.ts';
-import type { Services } from './services.ts';
-
-export type HttpServices = ReturnType<typeof createHttpServices>;
 
 /** Creates them, with keys derived from the data keys. */
-export function createHttpServices({ config, vault }: Services, metrics: Metrics) {
+export function createHttp({ config, vault }: Base, metrics: Metrics): Http {
   const cookies = createCookies({ secure: config.secure });
   return {
     cookies,

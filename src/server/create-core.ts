@@ -1,35 +1,38 @@
-// What every domain needs: the database, keys, the audit log, settings, outgoing calls and mail.
+// Creates what every service needs: the database, keys, the audit log, settings, outgoing calls and mail.
 
-import { createBrand } from '../../applications/brand/brand.ts';
-import { createImageStore } from '../../applications/brand/image-store.ts';
-import type { Config } from '../../base/config.ts';
-import { createStoredPages } from '../../base/http/stored-pages.ts';
-import { limits } from '../../base/limits.ts';
-import { createOutgoingFetch } from '../../base/network/outgoing-fetch.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
-import { viewsDir } from '../../base/platform/package.ts';
-import { createVault } from '../../base/platform/vault.ts';
-import { openDatabase, type Tx } from '../../base/storage/database.ts';
-import { migrate } from '../../base/storage/migrations/migrate.ts';
-import type { DatabaseLimits } from '../../base/storage/open-options.ts';
-import { createProtectedRows } from '../../base/storage/protected-rows.ts';
-import { type AlarmKind, createAlarm } from '../../core/audit/alarm.ts';
-import { createAudit } from '../../core/audit/audit.ts';
-import { createAuditChain } from '../../core/audit/chain/chain.ts';
-import { createOutsideCheckpoints } from '../../core/audit/chain/outside-checkpoints.ts';
-import { createRepeatedEntries } from '../../core/audit/repeated-entries.ts';
-import { openDataKeys } from '../../core/keys/data-keys.ts';
-import { createMail } from '../../core/mail/create-mail.ts';
-import { type AdministratorMail, recipientOf } from '../../core/mail/messages.ts';
-import { createSettings } from '../../core/settings/settings.ts';
-import { createTextSource } from '../../core/settings/text-source.ts';
-import { offeredLanguages } from '../../core/settings/value-schemas.ts';
-import { createAccountLookup } from '../../people/accounts/account.ts';
-import { siteBlock } from '../../people/rate-limits/network-limits.ts';
-import { listAdministrators } from '../../people/rbac/administrators.ts';
+import { createBrand } from '../applications/brand/brand.ts';
+import { createImageStore } from '../applications/brand/image-store.ts';
+import type { Base } from '../base/base.ts';
+import type { Config } from '../base/config.ts';
+import { createStoredPages } from '../base/http/stored-pages.ts';
+import { limits } from '../base/limits.ts';
+import { createOutgoingFetch } from '../base/network/outgoing-fetch.ts';
+import type { Clock } from '../base/platform/clock.ts';
+import type { Logger } from '../base/platform/logger.ts';
+import { viewsDir } from '../base/platform/package.ts';
+import { createVault } from '../base/platform/vault.ts';
+import { openDatabase, type Tx } from '../base/storage/database.ts';
+import { migrate } from '../base/storage/migrations/migrate.ts';
+import type { DatabaseLimits } from '../base/storage/open-options.ts';
+import { createProtectedRows } from '../base/storage/protected-rows.ts';
+import { type AlarmKind, createAlarm } from '../core/audit/alarm.ts';
+import { createAudit } from '../core/audit/audit.ts';
+import { createAuditChain } from '../core/audit/chain/chain.ts';
+import { createOutsideCheckpoints } from '../core/audit/chain/outside-checkpoints.ts';
+import { createRepeatedEntries } from '../core/audit/repeated-entries.ts';
+import type { Core } from '../core/core.ts';
+import { openDataKeys } from '../core/keys/data-keys.ts';
+import { createKeyring } from '../core/keys/keyring.ts';
+import { createMail } from '../core/mail/create-mail.ts';
+import { type AdministratorMail, recipientOf } from '../core/mail/messages.ts';
+import { createSettings } from '../core/settings/settings.ts';
+import { createTextSource } from '../core/settings/text-source.ts';
+import { offeredLanguages } from '../core/settings/value-schemas.ts';
+import { createAccountLookup } from '../people/accounts/account.ts';
+import { siteBlock } from '../people/rate-limits/network-limits.ts';
+import { listAdministrators } from '../people/rbac/administrators.ts';
 
-export interface BaseOptions {
+export interface CoreOptions {
   config: Config;
   logger: Logger;
   now: Clock;
@@ -42,10 +45,8 @@ export interface BaseOptions {
   isServing(): boolean;
 }
 
-export type Base = Omit<Awaited<ReturnType<typeof createBase>>, 'closeDatabase'>;
-
 /** Migrates and opens the database. Throws DatabaseError. */
-export async function createBase({ config, logger, now, ...options }: BaseOptions) {
+export async function createCore({ config, logger, now, ...options }: CoreOptions) {
   const { issuer, loopback: allowLoopback } = config;
   const { wakeMailDelivery, countAlarm, databaseLimits, isServing } = options;
   for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
@@ -66,18 +67,17 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   });
   const dataKeys = await openDataKeys({ db, vault: createVault(config.secrets), now });
   const vault = createVault(config.secrets, dataKeys.mac);
-  const audit = createAudit({ db, sql, vault, logger, now });
+  const base: Base = { config, logger, now, db, sql, vault };
+  const audit = createAudit(base);
   const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteBlock });
   // The settings below raise an alarm, which is sent by mail.
   const look = { brand: () => brand.current(), brandOf: (application: string) => brand.ofApplication(application) };
   const offered = () => offeredLanguages(settings.latest());
   const { outbox, notifyOwner } = createMail({
-    db,
-    vault,
-    now,
+    ...base,
+    ...look,
     issuer,
     viewsDir,
-    ...look,
     offered,
     texts: () => texts(),
     wakeDelivery: wakeMailDelivery,
@@ -101,23 +101,18 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   const settings = createSettings({ db, now, vault, protectedRows });
   const brand = createBrand({ settings });
   const texts = createTextSource(settings);
-  const brandImages = createImageStore({ db, now, protectedRows });
   const setting = settings.latest;
   await settings.reload();
-  const rules = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback });
-  const outgoing = createOutgoingFetch({ rules, ...limits.outgoing });
+  const outgoingRules = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback });
+  const outgoing = createOutgoingFetch({ rules: outgoingRules, ...limits.outgoing });
   const checkpointKey = dataKeys.checkpoint;
   const { checkpointFile: file, checkpointUrl: url } = config;
   const checkpoints = createOutsideCheckpoints({ file, url, key: checkpointKey, fetch: outgoing, logger });
-  const auditChain = createAuditChain({ db, sql, vault, now, checkpointKey, outside: checkpoints, alarm });
+  const auditChain = createAuditChain({ ...base, checkpointKey, outside: checkpoints, alarm });
   await auditChain.begin();
-  return {
-    config,
-    logger,
-    now,
-    db,
-    sql,
-    vault,
+  const sessionSeconds = () => setting().session_hours * 3600;
+  const core: Core = {
+    ...base,
     audit,
     repeatedEntries,
     auditChain,
@@ -126,14 +121,13 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
     protectedRows,
     settings,
     texts,
-    brand,
-    brandImages,
+    keyring: createKeyring({ ...base, issuer, audit, sessionSeconds }),
     outgoing,
-    outgoingRules: rules,
+    outgoingRules,
     outbox,
-    storedPages: createStoredPages({ db, vault, now }),
-    notifyAdministrators,
     notifyOwner,
-    closeDatabase,
+    notifyAdministrators,
+    storedPages: createStoredPages(base),
   };
+  return { core, brand, brandImages: createImageStore({ db, now, protectedRows }), closeDatabase };
 }

@@ -1,0 +1,37 @@
+// What every service above this folder is created with: the base, and audit, settings, keys, mail and outgoing calls.
+import type { Base } from '../base/base.ts';
+import type { StoredPages } from '../base/http/stored-pages.ts';
+import type { OutgoingOptions } from '../base/network/outgoing-fetch.ts';
+import type { Tx } from '../base/storage/database.ts';
+import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import type { MessageSource } from '../base/texts/messages.ts';
+import type { Alarm } from './audit/alarm.ts';
+import type { Audit } from './audit/audit.ts';
+import type { AuditChain } from './audit/chain/chain.ts';
+import type { OutsideCheckpoints } from './audit/chain/outside-checkpoints.ts';
+import type { RepeatedEntries } from './audit/repeated-entries.ts';
+import type { Keyring } from './keys/keyring.ts';
+import type { AdministratorMail } from './mail/messages.ts';
+import type { NotifyOwner } from './mail/notify-owner.ts';
+import type { Outbox } from './mail/outbox.ts';
+import type { Settings } from './settings/settings.ts';
+
+export interface Core extends Base {
+  audit: Audit;
+  repeatedEntries: RepeatedEntries;
+  auditChain: AuditChain;
+  checkpoints: OutsideCheckpoints;
+  alarm: Alarm;
+  protectedRows: ProtectedRows;
+  settings: Settings;
+  texts: () => MessageSource | undefined;
+  keyring: Keyring;
+  /** For addresses that an administrator or another program chose: only allowed networks, with limits of time and size. */
+  outgoing: typeof fetch;
+  outgoingRules: OutgoingOptions['rules'];
+  outbox: Outbox;
+  /** Mails a user about a change of the account. */
+  notifyOwner: NotifyOwner;
+  notifyAdministrators(message: AdministratorMail, tx?: Tx): Promise<void>;
+  storedPages: StoredPages;
+}

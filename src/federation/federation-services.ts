@@ -1,0 +1,92 @@
+// Creates what is stored of upstream identity providers and of the sign-ins there, and the protocols that verify their answers.
+import { createTxtResolver, type ResolveTxt } from '../base/network/txt-records.ts';
+import type { Core } from '../core/core.ts';
+import { certificateEnds } from '../core/keys/key-rows.ts';
+import type { People } from '../people/people.ts';
+import { createMetadataFetch } from '../protocols/saml/metadata/fetch.ts';
+import { parseIdentityProviderMetadata } from '../protocols/saml/metadata/parse-identity-provider.ts';
+import type { SessionServices } from '../protocols/session-services.ts';
+import { createClientSecrets } from './client-secrets.ts';
+import { createDomainChecks } from './connections/check-domains.ts';
+import { createConnections } from './connections/connections.ts';
+import { createConnectionDocuments } from './connections/documents.ts';
+import { createExpiryNotices } from './connections/expiry-notices.ts';
+import { connectionJobs } from './connections/jobs.ts';
+import { connectionWarnings as readWarnings } from './connections/warnings.ts';
+import { createDirectoryUsers } from './directory-users.ts';
+import { createExternalIdentities } from './identities.ts';
+import { createDirectory } from './ldap/directory.ts';
+import { createPlanUpstream, type UpstreamLogoutProtocols } from './logout/upstream-participants.ts';
+import { createOAuth2Protocol } from './oauth2/protocol.ts';
+import { createOidcLogout } from './oidc/logout.ts';
+import { createOidcProtocol } from './oidc/protocol.ts';
+import { createOtherSignIns } from './other-sign-ins.ts';
+import { createUpstreamRequests } from './requests.ts';
+import { createUpstreamSessions } from './sessions.ts';
+import { createSsoIds } from './sso-ids.ts';
+import { createStepUps } from './step-up.ts';
+import type { Protocols } from './upstream-sign-in.ts';
+
+export type FederationServices = ReturnType<typeof createFederationServices>;
+
+/** @param resolveTxt the look-up of DNS records; the system's by default */
+export function createFederationServices(
+  services: Core & People & SessionServices,
+  resolveTxt: ResolveTxt = createTxtResolver(),
+) {
+  const { config, db, now, outgoing, authority } = services;
+  const connections = createConnections({ ...services, assertMay: authority.assertMay });
+  const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
+  const connectionDocuments = createConnectionDocuments({
+    ...services,
+    connections,
+    parseMetadata,
+    fetchMetadata: createMetadataFetch({ outgoing }),
+  });
+  const domainChecks = createDomainChecks({ ...services, connections, resolveTxt });
+  const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
+  const connectionWarnings = () =>
+    readWarnings({ connections, documents: connectionDocuments, parseMetadata, ownCertificates, now });
+  const notifyOfExpiry = createExpiryNotices({ ...services, warnings: connectionWarnings });
+  const oidc = { connections, documents: connectionDocuments, guardedFetch: outgoing, now };
+  // One for each kind of connection that the browser is redirected to.
+  const upstreamProtocols: Protocols = {
+    oidc: createOidcProtocol(oidc),
+    oauth2: createOAuth2Protocol({ connections, outgoing }),
+  };
+  const upstreamLogoutProtocols: UpstreamLogoutProtocols = { oidc: createOidcLogout(oidc, config.issuer) };
+  const directory = createDirectory({ connections, now });
+  const clientSecrets = createClientSecrets({
+    connections,
+    directory,
+    protocols: upstreamProtocols,
+    issuer: config.issuer,
+    now,
+  });
+  const upstreamSessions = createUpstreamSessions(services);
+  const identities = createExternalIdentities(services);
+  const stored = { connections, identities };
+  return {
+    connections,
+    connectionDocuments,
+    domainChecks,
+    connectionWarnings,
+    notifyOfExpiry,
+    upstreamProtocols,
+    upstreamLogoutProtocols,
+    directory,
+    clientSecrets,
+    upstreamSessions,
+    identities,
+    planUpstream: createPlanUpstream({ connections, sessions: upstreamSessions }),
+    otherSignIns: createOtherSignIns(stored),
+    upstreamRequests: createUpstreamRequests(services),
+    stepUps: createStepUps({ ...stored, sessions: upstreamSessions }),
+    ssoIds: createSsoIds({ ...services, ...stored }),
+    directoryUsers: createDirectoryUsers({ ...services, ...stored, directory }),
+    federationJobs: [
+      ...connectionJobs({ documents: connectionDocuments, domains: domainChecks, notifyOfExpiry, now }),
+      { name: 'connection-trials', everySeconds: 60, run: clientSecrets.checkNew },
+    ],
+  };
+}
