@@ -132,9 +132,10 @@ const lastEvent = (type: string) => idp.services.db.auditEvent.findFirst({ where
 
 describe('a service password that the directory rejects', () => {
   it('is sent once, whatever sign-in forms come at whichever node, until it changes', async () => {
+    // Before the connection: a job of the server may be the first to meet the rejection.
+    const admin = await staff(idp, 'admin');
     const id = await connect({ bind_password: 'old secret' });
     const person = aPerson();
-    const admin = await staff(idp, 'admin');
     const other = await startIdp({ environment: { DATABASE_URL: idp.services.config.databaseUrl } });
     try {
       const forms = [idp, other].flatMap((node) =>
@@ -149,9 +150,9 @@ describe('a service password that the directory rejects', () => {
         expect((await enter(node, { clientId, username: person.name, password: PASSWORD })).status).toBe(503);
       expect(bindsOf(SERVICE).length).toBe(before);
 
-      const event = await lastEvent('connection.secret-rejected');
-      expect(event).toMatchObject({ outcome: 'failure', reason: 'wrong_password' });
-      expect(await idp.services.db.auditEvent.count({ where: { type: 'connection.secret-rejected' } })).toBe(1);
+      const events = await idp.services.audit.list({ types: ['connection.secret-rejected'] });
+      const own = events.filter(({ data }) => data.connection === id);
+      expect(own).toMatchObject([{ outcome: 'failure', reason: 'wrong_password' }]);
       const mails = await idp.services.db.mailMessage.findMany({ where: { recipient: admin.account.email ?? '' } });
       expect(mails.filter(({ subject }) => subject.includes('rejected its password'))).toHaveLength(1);
 
