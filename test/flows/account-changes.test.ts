@@ -75,8 +75,7 @@ describe('the email address', () => {
     const live = [];
     for (const link of links) {
       const opened = await browser.follow(await browser.get(link));
-      if (opened.status === 200 && opened.forms.some(({ action }) => action.endsWith('/verify-email')))
-        live.push(link);
+      if (opened.status === 200 && opened.forms.some(({ action }) => action.endsWith('/verify-email'))) live.push(link);
     }
     expect(live).toHaveLength(1);
     // A browser holds the token of the link that it opened last.
