@@ -22,14 +22,12 @@ import { offeredLanguages } from '../core/settings/value-schemas.ts';
 import type { StorageBudget } from '../people/rate-limits/storage-budget.ts';
 import { engineSender } from '../protocols/oidc/engine/app-context.ts';
 import { isForPrograms } from '../protocols/oidc/engine/routes.ts';
-import { type PauseWatch, rejectStaleRequests } from './pause-watch.ts';
 import type { Services } from './services.ts';
 
 export interface AppDependencies {
   services: Services;
   http: Http;
   viewsDir: string;
-  pauses: PauseWatch;
   /** Absent: no traces. */
   tracing: Tracing | undefined;
   /** Routers and the engine, in the order in which they run. */
@@ -38,7 +36,7 @@ export interface AppDependencies {
 
 const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
-export function createApp({ services, http, viewsDir, tracing, pauses, routes }: AppDependencies): Application {
+export function createApp({ services, http, viewsDir, tracing, routes }: AppDependencies): Application {
   const { cookieKeys, csrf, metrics } = http;
   const { audit, brand, brandImages, config, logger, pictures, rateLimits, settings, storageBudget, texts } = services;
   const assets = createAssets({ dirs: assetDirs, reload: !config.production });
@@ -71,8 +69,6 @@ export function createApp({ services, http, viewsDir, tracing, pauses, routes }:
   app.use(errorHandler({ render, brandOf: brand.ofApplication, isOAuthPath: isForPrograms }));
   // After it, nothing uses a Host or X-Forwarded header of the client.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
-  // After the error handler, which writes its response; before anything that changes data.
-  app.use(rejectStaleRequests(pauses));
   app.use(serveBrand(brandImages));
   app.use(serveApplicationPictures(pictures));
   app.use(assets.serve);

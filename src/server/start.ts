@@ -28,7 +28,6 @@ import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
 import { createHttp } from './http.ts';
 import { createMetricsServer } from './metrics-server.ts';
-import { type PauseWatch, watchPauses } from './pause-watch.ts';
 import { prepareData } from './prepare-data.ts';
 import { createProtocols, type Protocols } from './protocols.ts';
 import { readinessChecks } from './readiness.ts';
@@ -110,8 +109,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
 
   const http = createHttp(services, metrics);
   const phase = () => startPhase.now(server.isDraining());
-  const pauses = watchPauses({ stopwatch: systemStopwatch, logger });
-  const { handler, scheduler, mail } = await composeServer({ services, http, phase, pauses, instanceId, tracing });
+  const { handler, scheduler, mail } = await composeServer({ services, http, phase, instanceId, tracing });
   wake.logout = () => scheduler.wake(LOGOUT_JOB);
   wake.mail = mail.scheduleDelivery;
   wake.pictures = wakeSoon(() => scheduler.wake(PICTURE_JOB), limits.mail.delayMs);
@@ -137,7 +135,6 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     retire: () => Promise.all([scheduler.stop(), server.retire()]).then(() => {}),
     async stop() {
       stopWatching();
-      pauses.stop();
       await Promise.all([server.drain({ seconds: limits.http.drainSeconds }), scheduler.stop()]);
       // After the drain, so that its last minute can be scraped too.
       await metricsServer?.drain({ seconds: 0 });
@@ -168,7 +165,6 @@ interface CompositionDependencies {
   services: Services;
   http: Http;
   phase(): Phase;
-  pauses: PauseWatch;
   instanceId: string;
   tracing: Tracing | undefined;
 }
@@ -184,7 +180,7 @@ async function startTracing({
 }
 
 /** Protocols, pages, jobs and the request handler that serves them; nothing runs yet. */
-async function composeServer({ services, http, phase, pauses, instanceId, tracing }: CompositionDependencies) {
+async function composeServer({ services, http, phase, instanceId, tracing }: CompositionDependencies) {
   const protocols = await createProtocols({ services, http });
   const userPages = createUserPages({ services, http, protocols });
   const { scheduler, mail } = createJobs({ services, http, protocols, userPages, instanceId, tracing });
@@ -204,7 +200,7 @@ async function composeServer({ services, http, phase, pauses, instanceId, tracin
     administration,
     phase,
   });
-  const handler: RequestListener = createApp({ services, http, viewsDir, tracing, pauses, routes }).callback();
+  const handler: RequestListener = createApp({ services, http, viewsDir, tracing, routes }).callback();
   return { handler, scheduler, mail };
 }
 

@@ -52,7 +52,6 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Not with spawnSync: without a turn for ten seconds, a server that other files share in this process takes itself for frozen. */
 async function run(
   program: 'main' | 'cli',
   {

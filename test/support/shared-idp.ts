@@ -2,7 +2,6 @@
 // a second of CPU. Such a file makes its own users and applications, asks only about those, and leaves settings, keys
 // and the server alone. Rate limits are off, because all files call from one address; test/rate-limits and others that meet
 // them start a server of their own (startIdp).
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { databaseKind } from './database/database.ts';
 import { atFileEnd } from './file-end.ts';
@@ -33,7 +32,6 @@ async function shared(purpose: string): Promise<TestIdp> {
   servers.set(name, server);
   const idp = await server;
   if (!inUse.has(idp)) inUse.set(idp, idp.log.length);
-  await untilServing(idp);
   return idp;
 }
 
@@ -56,15 +54,6 @@ async function expectIntactSharedServers(): Promise<void> {
 async function auditFaults({ services }: TestIdp): Promise<string[]> {
   const verdict = await services.auditChain.verify();
   return verdict.ok ? [] : [`the audit log is not intact: ${JSON.stringify(verdict)}`];
-}
-
-/** After a test that gave this process no turn for ten seconds, the server rejects requests for a second (src/server/pause-watch.ts). */
-async function untilServing({ issuer }: TestIdp): Promise<void> {
-  for (let tries = 0; tries < 10; tries += 1) {
-    const { status } = await fetch(`${issuer}/readyz`);
-    if (status !== 503) return;
-    await sleep(250);
-  }
 }
 
 async function start(): Promise<TestIdp> {
