@@ -43,7 +43,6 @@ describe('the stack trace of a logged error', () => {
   it.each([
     ['of a module of Node', 'at node:internal/process/task_queues:95:5'],
     ['of a file that was not bundled', `at work (${pathToFileURL(path.resolve('build/main.js'))}:3:1)`],
-    ['behind the end of a file', `at work (${pathToFileURL(path.resolve('dist/main.js'))}:999999:1)`],
   ])('leaves a position %s as it is', (_case, position) => {
     expect(sourceStack(position)).toBe(position);
   });

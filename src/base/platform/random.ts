@@ -1,22 +1,10 @@
 // Random tokens and IDs from a cryptographically secure source (RFC 6749, section 10.10), and the hash under which bearer
 // secrets are stored.
-import { hash, randomFillSync, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-// A system call for a few bytes costs as much as one for thousands. Each byte is used once and erased.
-const pool = Buffer.allocUnsafeSlow(4096);
-let used = pool.length;
-
-/** A bearer secret such as a reset token, base64url; 32 bytes unless given. Throws a RangeError above 4096 bytes. */
+/** A bearer secret such as a reset token, base64url; 32 bytes unless given. */
 export function randomToken(bytes = 32): string {
-  if (bytes > pool.length) throw new RangeError('a token is not that long');
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const token = pool.toString('base64url', used, used + bytes);
-  pool.fill(0, used, used + bytes);
-  used += bytes;
-  return token;
+  return randomBytes(bytes).toString('base64url');
 }
 
 /** A row ID: 24 base64url characters, almost 144 bits, not guessable and unique. */

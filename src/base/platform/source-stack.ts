@@ -1,38 +1,29 @@
-// Stack traces with the files and lines of src/ instead of those of the bundle. Node can do that with source maps, but it reads
-// all of them at start, which takes memory and time, so the build writes tables from which one line is read when it is needed.
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+// Stack traces with the files and lines of src/ instead of those of the bundle. Node's --enable-source-maps reads all source maps at the start,
+// which takes memory and time; here one is read when an error of its file is logged for the first time.
+import { readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageRoot } from './package.ts';
 
-/** 4 bytes for each line of a bundled file: the index of its source in dist/sources.json, and the line there. */
-const BITS_OF_LINE = 20;
+const POSITION = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g;
+const maps = new Map<string, SourceMap | undefined>();
 
-const POSITION = /(file:\/\/[^\s()]+\.js):(\d+):\d+/g;
-let sources: string[] | undefined;
-
-/** Replaces the positions in the bundle; others, and all of them when a table cannot be read, stay as they are. */
+/** Replaces the positions in the bundle; others stay as they are. */
 export function sourceStack(stack: string | undefined): string | undefined {
-  return stack?.replace(POSITION, (position, file: string, line: string) => {
-    try {
-      return sourcePosition(fileURLToPath(file), Number(line)) ?? position;
-    } catch {
-      return position; // not a file of the bundle
-    }
+  return stack?.replace(POSITION, (position, url: string, line: string, column: string) => {
+    if (!maps.has(url)) maps.set(url, readMap(url));
+    const origin = maps.get(url)?.findOrigin(Number(line), Number(column));
+    if (!origin || !('fileName' in origin)) return position;
+    const source = fileURLToPath(new URL(origin.fileName, url));
+    return `${path.relative(packageRoot, source)}:${origin.lineNumber}`;
   });
 }
 
-function sourcePosition(file: string, line: number): string | undefined {
-  const table = openSync(`${file}.lines`, 'r');
+function readMap(url: string): SourceMap | undefined {
   try {
-    const record = Buffer.alloc(4);
-    if (readSync(table, record, 0, 4, (line - 1) * 4) < 4) return undefined;
-    sources ??= JSON.parse(readFileSync(path.join(packageRoot, 'dist', 'sources.json'), 'utf8')) as string[];
-    const packed = record.readUInt32LE();
-    const sourceLine = packed % 2 ** BITS_OF_LINE;
-    const source = sources[Math.floor(packed / 2 ** BITS_OF_LINE)];
-    return sourceLine === 0 ? undefined : `${source}:${sourceLine}`;
-  } finally {
-    closeSync(table);
+    return new SourceMap(JSON.parse(readFileSync(`${fileURLToPath(url)}.map`, 'utf8')));
+  } catch {
+    return undefined; // not a file of the bundle
   }
 }
