@@ -70,7 +70,17 @@ const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = 
 
 /** The folders that may import Koa, because they speak HTTP. */
 const httpEdges = [
-  ...['base/http/', 'protocols/oidc/', 'protocols/authzen/', 'account/', 'admin/', 'diagnostics/', 'test-bench/'],
+  ...[
+    'base/http/',
+    'federation/',
+    'sign-in/',
+    'protocols/oidc/',
+    'protocols/authzen/',
+    'account/',
+    'admin/',
+    'diagnostics/',
+    'test-bench/',
+  ],
   'server/',
 ];
 /** The files that may read process.env. The authorities are in variables of OpenSSL. */
@@ -89,7 +99,7 @@ const pureFiles = [
   'core/keys/rotation.ts',
   'sign-in/next-step.ts',
   'protocols/logout/front-channel/next-step.ts',
-  'people/credentials/password-pattern.ts',
+  'people/credentials/password-policy.ts',
   'people/credentials/password-policy.ts',
   'base/platform/plural.ts',
   'people/mfa/policy.ts',

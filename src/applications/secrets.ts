@@ -4,14 +4,15 @@
 import { conflict } from '../base/http/errors.ts';
 import { limits } from '../base/limits.ts';
 import type { Clock } from '../base/platform/clock.ts';
+import type { Logger } from '../base/platform/logger.ts';
 import { randomId, randomToken, safeEqual } from '../base/platform/random.ts';
 import type { Vault } from '../base/platform/vault.ts';
-import type { Tx } from '../base/storage/database.ts';
+import type { Db, Tx } from '../base/storage/database.ts';
 import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import { t } from '../base/texts/text.ts';
 import { type ClientSecretColumns, clientSecretRow, isGenuineSecret } from './macs/protected-applications.ts';
 
-/** Purpose of the keyed hash, which protocols/oidc/patches/provider/client-secrets.ts compares with. */
+/** Purpose of the keyed hash, which protocols/oidc/patches/clients.ts compares with. */
 const SECRET_PURPOSE = 'client-secret';
 // Enough for a rotation in progress; each costs the token endpoint one more HMAC.
 const MAX_SECRETS = 5;
@@ -137,4 +138,35 @@ async function endWithin(
 
 function context(id: string): string {
   return `client_secrets:${id}`;
+}
+
+// When each client secret was last used, so that an administrator knows when an old one can be revoked. At most one write for each secret
+// and hour, apart from the answer that it belongs to.
+
+type RecordSecretUse = (secretId: string) => void;
+
+const MAX_REMEMBERED = 10_000;
+
+interface SecretUsesDependencies {
+  db: Db;
+  now: Clock;
+  logger: Logger;
+}
+
+/** Returns without waiting; a use that could not be stored is logged. */
+export function createSecretUses({ db, now, logger }: SecretUsesDependencies): RecordSecretUse {
+  // Saves most of the writes; another instance does not know of it and writes once more.
+  const recordedAt = new Map<string, number>();
+
+  return (secretId) => {
+    const lastUsedAt = now();
+    const before = recordedAt.get(secretId) ?? Number.NEGATIVE_INFINITY;
+    if (lastUsedAt.getTime() - before < limits.applicationUsage.seconds * 1000) return;
+    if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
+    recordedAt.set(secretId, lastUsedAt.getTime());
+    const row = { secretId, lastUsedAt };
+    db.clientSecretUse
+      .upsert({ where: { secretId }, create: row, update: { lastUsedAt } })
+      .catch((err: unknown) => logger.warn({ err }, 'the use of a client secret was not stored'));
+  };
 }

@@ -1,4 +1,5 @@
 // `gatehouse apply`: applies the configuration file, or prints what it would change.
+
 import { ConfigError } from '../base/config/config-error.ts';
 import type { Plan } from '../config-file/config-file.ts';
 import type { FieldChange, Step, StepKind } from '../config-file/plan/steps.ts';
@@ -69,3 +70,16 @@ function formatted(value: unknown): string {
   const text = plain(typeof value === 'string' ? value : JSON.stringify(value));
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1)}…` : text;
 }
+
+// `gatehouse export`: writes the configuration file.
+
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'print the configuration as YAML, without secrets',
+  run: (_input, io) =>
+    withServices(io, async (services) => {
+      const { exportConfiguration } = await import('../config-file/export.ts');
+      io.out((await exportConfiguration(services)).trimEnd());
+      return 0;
+    }),
+};

@@ -1,7 +1,7 @@
 // The list of commands, in the order of the help.
 import { apiKeyCreate, apiKeyList, apiKeyRevoke } from './api-keys.ts';
-import { appAdd } from './app-add.ts';
-import { applyCommand } from './apply.ts';
+import { appAdd, appRegistrationToken } from './app-add.ts';
+import { applyCommand, exportCommand } from './apply.ts';
 import { appList, appSecret, appShow } from './apps.ts';
 import { auditAcceptRestore, auditCheckpoints, auditPublicKey, auditVerify } from './audit.ts';
 import { backupCommand } from './backup/backup.ts';
@@ -10,9 +10,7 @@ import { verifyCommand } from './backup/verify.ts';
 import type { Command } from './command.ts';
 import { connectionCommands } from './connections.ts';
 import { doctorCommand } from './doctor/doctor.ts';
-import { exportCommand } from './export.ts';
 import { keysList, keysRotate } from './keys.ts';
-import { appRegistrationToken } from './registration-token.ts';
 import { secretsRotate } from './secrets/rotate.ts';
 import { serveCommand } from './serve.ts';
 import { signUpCodeCreate, signUpCodeList, signUpCodeRevoke } from './sign-up-codes.ts';

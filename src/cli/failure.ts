@@ -1,4 +1,4 @@
-// What an error of a command is to its caller: an exit code, the lines for people, and the fields of the JSON object (json-errors.ts).
+// What an error of a command is to its caller: an exit code, the lines for people, and the fields of the JSON object (run.ts).
 import { UnreadableApplication } from '../applications/application.ts';
 import { ConfigError } from '../base/config/config-error.ts';
 import { AppError } from '../base/http/errors.ts';

@@ -1,10 +1,10 @@
 // Finds the command, runs it, and maps its result to an exit code: 0 success, 1 failure, 2 usage error.
+
 import { packageVersion } from '../base/platform/package.ts';
 import { type Command, helpOf, readInput } from './command.ts';
 import { commands } from './commands.ts';
 import { type Failure, failureOf } from './failure.ts';
 import type { Io } from './io.ts';
-import { asksForJson, withJsonErrors } from './json-errors.ts';
 
 /** Runs one command line and resolves with its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -76,4 +76,53 @@ function listing(listed: readonly Command[]): string {
   const rows = listed.map(({ name, args = [], summary }) => [`  gatehouse ${[name, ...args].join(' ')}`, summary]);
   const width = Math.max(...rows.map(([left = '']) => left.length));
   return rows.map(([left = '', right = '']) => `${left.padEnd(width)}  ${right}`).join('\n');
+}
+
+// The command line with --json: an error is one JSON object on standard error, on one line and alone there, however the command reports it.
+
+/** Whether the words of a command line ask for JSON. */
+function asksForJson(words: readonly string[]): boolean {
+  const end = words.indexOf('--');
+  return (end < 0 ? words : words.slice(0, end)).includes('--json');
+}
+
+/**
+ * Runs `work` and resolves with the exit code. What it writes to standard error waits until it has ended: it follows a result, and is
+ * part of the object of an error. A report with another exit code than 0, such as that of `doctor`, is a result.
+ */
+async function withJsonErrors(
+  io: Io,
+  command: string | undefined,
+  work: (io: Io) => Promise<number | Failure>,
+): Promise<number> {
+  const lines: { text: string; isError: boolean }[] = [];
+  let hasResult = false;
+  const result =
+    <Args extends unknown[]>(print: (...args: Args) => void) =>
+    (...args: Args) => {
+      hasResult = true;
+      print(...args);
+    };
+  const outcome = await work({
+    ...io,
+    out: result(io.out),
+    json: result(io.json),
+    table: result(io.table),
+    err: (text) => void lines.push({ text, isError: true }),
+    note: (text) => void lines.push({ text, isError: false }),
+  });
+  if (typeof outcome === 'number' && (outcome === 0 || hasResult)) {
+    for (const { text } of lines) io.err(text);
+    return outcome;
+  }
+  const errors = typeof outcome === 'number' ? lines.filter(({ isError }) => isError) : [];
+  const notes = lines.filter((line) => !errors.includes(line)).map(({ text }) => text);
+  const { code, fields } = typeof outcome === 'number' ? { code: outcome, fields: reported(errors, command) } : outcome;
+  io.err(JSON.stringify({ ...fields, ...(notes.length > 0 && { notes }) }));
+  return code;
+}
+
+/** The fields of an error that the command has written itself. */
+function reported(errors: readonly { text: string }[], command: string | undefined) {
+  return { error: errors.map(({ text }) => text).join('\n'), command };
 }

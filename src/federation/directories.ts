@@ -5,19 +5,23 @@ import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
 import { limits } from '../base/limits.ts';
 import type { Clock } from '../base/platform/clock.ts';
 import type { Logger } from '../base/platform/logger.ts';
+import { type Db, transaction } from '../base/storage/database.ts';
 import { t } from '../base/texts/text.ts';
+import type { Audit } from '../core/audit/audit.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
 import type { DirectoryBudget } from '../people/rate-limits/directory-budget.ts';
+import type { SetConnectionRoles } from '../people/rbac/connection-roles.ts';
+import type { EndSession } from '../protocols/logout/end-session.ts';
 import type { DirectoryAttempt, DirectorySignIns, DirectoryVerdict } from '../sign-in/first-factor/directories.ts';
-import { domainOf } from './accounts/mapping.ts';
+import { domainOf, mappedRoles } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import { statedAuthTime } from './assurance.ts';
 import type { LdapConnection } from './connections/connection.ts';
 import type { Connections } from './connections/connections.ts';
 import { FederationError } from './faults.ts';
-import type { ExternalIdentities } from './identities.ts';
-import type { Directory, DirectoryCheck } from './ldap/directory.ts';
+import type { ExternalIdentities, ExternalIdentity } from './identities.ts';
+import type { Directory, DirectoryCheck, FoundUser } from './ldap/directory.ts';
 import type { RejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamRequests } from './requests.ts';
 import type { UpstreamIdentity } from './upstream.ts';
@@ -142,4 +146,102 @@ async function checkAt(
   if (checked.outcome === 'right') return { outcome: 'right', user: { connectionId, identity: checked.identity } };
   if (checked.outcome === 'wrong') return { ...checked, connectionId };
   return { ...checked, connectionId, name, passwordUrl: settings.password_url };
+}
+
+// Users of directories while they use this server: whether the directory still has them, and in which groups. Asked at most once an hour
+// for each user. A directory that does not answer changes nothing, and is asked again a minute later.
+
+interface DirectoryUsersDependencies {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+  logger: Logger;
+  connections: Connections;
+  directory: Directory;
+  identities: ExternalIdentities;
+  setConnectionRoles: SetConnectionRoles;
+  endSession: EndSession;
+}
+
+type Linked = ExternalIdentity & { connection: LdapConnection };
+
+const RETRY_SECONDS = 60;
+
+export function createDirectoryUsers(dependencies: DirectoryUsersDependencies) {
+  const { connections, directory, identities, logger, now } = dependencies;
+
+  const isDue = ({ checkedAt, lastUsedAt }: Linked) => {
+    const last = Math.max(checkedAt?.getTime() ?? 0, lastUsedAt?.getTime() ?? 0);
+    return last + limits.ldap.stateSeconds * 1000 <= now().getTime();
+  };
+
+  /** Whether the directory has lost the user just now. */
+  async function losesUser(identity: Linked): Promise<boolean> {
+    const at = now();
+    if (!isDue(identity) || !(await identities.takeCheck(identity, at))) return false;
+    const { connection, subject } = identity;
+    let found: FoundUser | undefined;
+    try {
+      found = await directory.findAgain(connection, subject);
+    } catch (error) {
+      if (!(error instanceof FederationError)) throw error;
+      const again = new Date(at.getTime() - (limits.ldap.stateSeconds - RETRY_SECONDS) * 1000);
+      await identities.takeCheck({ id: identity.id, checkedAt: at }, again);
+      const detail = { connection: connection.id, message: error.message, received: error.received };
+      logger.warn({ problem: error.code, detail }, 'a directory could not be asked about a user');
+      return false;
+    }
+    return recordState(dependencies, identity, found);
+  }
+
+  return {
+    /**
+     * Lets the roles of the account follow its directories. False: no directory has the user any more, or not as one who may sign in. Then
+     * every session has ended, and every token.
+     */
+    async check(accountId: string): Promise<boolean> {
+      const directories = (await connections.enabled()).filter((one) => one.kind === 'ldap');
+      if (directories.length === 0) return true;
+      const linked = (await identities.ofUser(accountId)).flatMap((identity): Linked[] => {
+        const connection = directories.find(({ id }) => id === identity.connectionId);
+        return connection ? [{ ...identity, connection }] : [];
+      });
+      const lost: Linked[] = [];
+      for (const identity of linked) if (await losesUser(identity)) lost.push(identity);
+      const isLeft = linked.some((one) => one.goneSince === null && !lost.includes(one));
+      if (lost.length === 0 || isLeft) return true;
+      await dependencies.endSession.all(accountId, 'account-disabled');
+      return false;
+    },
+  };
+}
+
+/** Stores what the directory says; returns whether the user is gone since now. */
+async function recordState(
+  { db, now, audit, connections, identities, setConnectionRoles }: DirectoryUsersDependencies,
+  { id, userId, connection, goneSince }: Linked,
+  found: FoundUser | undefined,
+): Promise<boolean> {
+  const reason = goneReason(found);
+  const mappings = await connections.roleMappings(connection.id);
+  return transaction(db, async (tx) => {
+    // Roles by group follow the directory, as at a sign-in; those of a user who is gone end.
+    const { names, isComplete } = found?.identity.groups ?? { names: [], isComplete: true };
+    const roleIds = reason === undefined ? mappedRoles(names, mappings) : [];
+    if (reason !== undefined || isComplete)
+      await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, {}, tx);
+    if ((reason === undefined) === (goneSince === null)) return false;
+    await identities.setGone(id, reason === undefined ? null : now(), tx);
+    if (reason === undefined) return false;
+    const data = { connection: connection.id };
+    await audit.record({ type: 'sign-in.upstream', outcome: 'failure', reason, subjectId: userId, data }, tx);
+    return true;
+  });
+}
+
+/** Anyone can lock an account for a while, and a password that has expired says nothing against its user. */
+function goneReason(found: FoundUser | undefined): string | undefined {
+  if (!found) return 'directory_gone';
+  const { problem } = found;
+  return problem === 'account_disabled' || problem === 'account_expired' ? `directory_${problem}` : undefined;
 }

@@ -1,6 +1,7 @@
 // Implements what the sign-in pages use (sign-in/first-factor/upstream.ts): the offer of the first page, the way to an upstream and back, and
 // the end of the sign-in.
 
+import { z } from 'zod';
 import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
 import { badRequest } from '../base/http/errors.ts';
 import type { Clock } from '../base/platform/clock.ts';
@@ -15,7 +16,6 @@ import type { ProvenUpstream, SignInOffer, UpstreamResult, UpstreamSignIns } fro
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 import { domainOf } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
-import { parseIdentity } from './accounts/stored-identity.ts';
 import { freshnessOf, statedAuthTime, trustedAmr } from './assurance.ts';
 import type { Connection } from './connections/connection.ts';
 import type { Connections } from './connections/connections.ts';
@@ -25,6 +25,8 @@ import type { RejectedSignIn, RejectedSignIns } from './rejected-sign-ins.ts';
 import type { AnsweredRequest, UpstreamRequests } from './requests.ts';
 import type { UpstreamSessions } from './sessions.ts';
 import type { StepUps } from './step-up.ts';
+import type { UpstreamIdentity } from './upstream.ts';
+import { handleSchema } from './upstream-session-rows.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
 
 export interface SignInsDependencies {
@@ -214,4 +216,22 @@ function otherAccount(): FederationError {
     expected: 'the account with the address of the identity',
     received: 'another account',
   });
+}
+
+// A verified identity as text, while its sign-in goes on: the request that brought it stores it encrypted.
+
+const schema = z.object({
+  subject: z.string(),
+  claims: z.record(z.string(), z.unknown()),
+  groups: z.object({ names: z.array(z.string()), isComplete: z.boolean() }).optional(),
+  acr: z.string().optional(),
+  amr: z.array(z.string()),
+  authTime: z.iso.datetime().optional(),
+  session: handleSchema.optional(),
+});
+
+/** The identity that `JSON.stringify` has written. */
+function parseIdentity(value: unknown): UpstreamIdentity {
+  const { groups, acr, authTime, session, ...rest } = schema.parse(value);
+  return { ...rest, groups, acr, authTime: authTime === undefined ? undefined : new Date(authTime), session };
 }

@@ -2,9 +2,8 @@
 import type { Tx } from '../base/storage/database.ts';
 import type { Core } from '../core/core.ts';
 import type { People } from '../people/people.ts';
-import { createEndSession } from './logout/end-session.ts';
+import { createEndSession, createLogoutOnRoleChange } from './logout/end-session.ts';
 import { createLogoutRunStore } from './logout/logout-run-store.ts';
-import { createLogoutOnRoleChange } from './logout/role-change.ts';
 import type { PlanUpstream } from './logout/upstream.ts';
 import { createSessions } from './oidc/store/sessions/sessions.ts';
 

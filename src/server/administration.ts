@@ -13,7 +13,7 @@ import { t } from '../base/texts/text.ts';
 import { createTestMail } from '../core/mail/test-mail.ts';
 import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
 import { createWarnings, lockedAccounts } from '../diagnostics/warnings.ts';
-import { createAuthzen } from '../protocols/authzen/create-authzen.ts';
+import { createAuthzen } from '../protocols/authzen/routes.ts';
 import { createTestBench } from '../test-bench/create-test-bench.ts';
 import type { Protocols } from './protocols.ts';
 import type { Services } from './services.ts';

@@ -2,11 +2,16 @@
 import type Router from '@koa/router';
 import { serveBrand } from '../applications/brand/serve.ts';
 import { serveApplicationPictures } from '../applications/pictures/serve.ts';
-import type { Application, Context, Extras, Middleware, State } from '../base/http/context.ts';
-import { createKoa } from '../base/http/context.ts';
-import { deniedNetworks } from '../base/http/denied-networks.ts';
+import {
+  type Application,
+  type Context,
+  createKoa,
+  type Extras,
+  type Middleware,
+  type State,
+} from '../base/http/context.ts';
 import { errorHandler } from '../base/http/error-handler.ts';
-import { hostGuard } from '../base/http/host-guard.ts';
+import { deniedNetworks, hostGuard } from '../base/http/host-guard.ts';
 import type { Http } from '../base/http/http.ts';
 import { createAssets } from '../base/http/pages/assets.ts';
 import { languageChoice } from '../base/http/pages/language.ts';

@@ -5,7 +5,7 @@ import type { Http } from '../base/http/http.ts';
 import { createUpstreamParticipants } from '../federation/logout/upstream-participants.ts';
 import { createSamlUpstream, type SamlUpstream } from '../federation/saml/create-saml-upstream.ts';
 import { createLogout } from '../protocols/logout/create-logout.ts';
-import { createEngineLogoutHooks } from '../protocols/logout/oidc-logout.ts';
+import { createEngineLogoutHooks } from '../protocols/logout/end-session.ts';
 import { createOidc, type Oidc } from '../protocols/oidc/create-oidc.ts';
 import { createSaml, type Saml } from '../protocols/saml/create-saml.ts';
 import type { Services } from './services.ts';

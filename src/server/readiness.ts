@@ -5,7 +5,7 @@ import { freeBytes, isFull } from '../base/platform/folders.ts';
 import { sqliteFileOf } from '../base/storage/database-url.ts';
 import { createSchemaCheck } from '../base/storage/migrations/newer.ts';
 import { unavailableIn } from '../base/storage/unavailable.ts';
-import { createWriteProbe } from '../core/jobs/write-probe.ts';
+import { createWriteProbe } from '../core/jobs/scheduler.ts';
 import type { Services } from './services.ts';
 
 const MIB = 1024 * 1024;

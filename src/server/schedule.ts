@@ -6,7 +6,7 @@ import { limits } from '../base/limits.ts';
 import { auditJobs } from '../core/audit/jobs.ts';
 import type { ScheduledJob, Scheduler } from '../core/jobs/scheduler.ts';
 import { createSweep } from '../core/jobs/sweep.ts';
-import { keyJobs } from '../core/keys/jobs.ts';
+import { keyJobs } from '../core/keys/keyring.ts';
 import { expiringRows } from './expiring-rows.ts';
 import type { Services } from './services.ts';
 

@@ -1,12 +1,16 @@
 // Puts the sign-in pages together: which steps there are, the pages that show them, and the forms that answer them.
 
+import Router from '@koa/router';
 import type { Client } from 'oidc-provider';
+import { z } from 'zod';
 import type { Consents } from '../applications/consents/consents.ts';
 import type { ApplicationPictures } from '../applications/pictures/pictures.ts';
 import { createStartPages } from '../applications/start-url.ts';
-import type { Context } from '../base/http/context.ts';
+import type { Context, Extras, Middleware, State } from '../base/http/context.ts';
 import type { Cookies } from '../base/http/cookies.ts';
 import type { Csrf } from '../base/http/csrf.ts';
+import { badRequest } from '../base/http/errors.ts';
+import { parseForm } from '../base/http/input.ts';
 import type { BrandLook } from '../base/http/pages/brand-look.ts';
 import { limits } from '../base/limits.ts';
 import type { Clock } from '../base/platform/clock.ts';
@@ -35,24 +39,22 @@ import type { RateLimits } from '../people/rate-limits/rate-limits.ts';
 import type { SamlRequirements } from '../protocols/oidc/engine/saml-requirements.ts';
 import type { ClientSource } from '../protocols/oidc/store/clients.ts';
 import type { Sessions } from '../protocols/oidc/store/sessions/sessions.ts';
-import { createAttempts } from './attempts.ts';
-import { createSteps } from './current-step.ts';
-import { decisionRoutes } from './decision-routes.ts';
-import { dispatchRoutes } from './dispatch-routes.ts';
+import { type Attempts, createAttempts } from './attempts.ts';
+import { requestedGrant } from './consent-description.ts';
+import { type CurrentStep, createSteps } from './current-step.ts';
 import { createExpiredSignIns, type ExpiredSignIns } from './expired-sign-in.ts';
 import type { DirectorySignIns } from './first-factor/directories.ts';
 import { createFirstFactor, type FirstFactor } from './first-factor/first-factor.ts';
 import { passwordRoutes } from './first-factor/password-routes.ts';
 import type { UpstreamSignIns } from './first-factor/upstream.ts';
-import { upstreamRoutes } from './first-factor/upstream-routes.ts';
-import { createFlow } from './flow.ts';
-import { createInteractions, type InteractionEngine } from './interactions.ts';
+import { namedConnection, sendStepUp, sendUpstream, upstreamRoutes } from './first-factor/upstream-routes.ts';
+import { createFlow, type Flow, type StepContext } from './flow.ts';
+import { createInteractions, type InteractionEngine, type Interactions } from './interactions.ts';
 import { createKnownBrowserCookie, type KnownBrowserCookie } from './known-browser-cookie.ts';
 import { createSecondFactorCodes } from './second-factor/codes.ts';
-import { enrolmentRoutes } from './second-factor/enrolment-routes.ts';
 import { createFactorPages, type FactorPages } from './second-factor/pages.ts';
 import type { RecoveryCodesPages } from './second-factor/recovery-codes-page.ts';
-import { secondFactorRoutes } from './second-factor/routes.ts';
+import { enrolmentRoutes, secondFactorRoutes } from './second-factor/routes.ts';
 import type { SignInPolicy } from './sign-in-policy.ts';
 import { createStepPages, type StepPages } from './step-pages.ts';
 
@@ -283,4 +285,104 @@ function afterPasswordChange({ mfa, endOtherSessions, notifyOwner }: SignInDepen
     await endOtherSessions(account.id, keptSession, by);
     await notifyOwner(account, 'password-changed', by.request);
   };
+}
+
+// The forms with a decision of the user: which account to use, and whether the application gets access (consent).
+
+interface DecisionRoutesDependencies {
+  flow: Flow;
+  interactions: Interactions;
+  consents: Consents;
+  audit: Audit;
+  checkCsrf: Middleware;
+}
+
+const decisionForm = z.object({ decision: z.enum(['allow', 'deny', 'other', 'continue']) });
+
+function decisionRoutes(dependencies: DecisionRoutesDependencies): Router<State, Extras> {
+  const { flow, interactions, consents, audit, checkCsrf } = dependencies;
+  const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
+
+  router.post('/account', checkCsrf, async (ctx: StepContext) => {
+    const current = await flow.expect(ctx, 'select-account', 'access-denied');
+    if (!current) return;
+    const { decision } = await parseForm(ctx, decisionForm);
+    if (decision === 'deny') return interactions.deny(ctx, 'the account may not open this application');
+    if (decision === 'other') return useAnotherAccount(ctx, current);
+    if (current.step === 'select-account') return interactions.answer(ctx, { select_account: {} });
+    throw badRequest('invalid_input');
+  });
+
+  router.post('/consent', checkCsrf, async (ctx: StepContext) => {
+    const current = await flow.expect(ctx, 'consent');
+    if (!current?.account) return;
+    const { decision } = await parseForm(ctx, decisionForm);
+    if (decision === 'other') return useAnotherAccount(ctx, current);
+    const { account, applicationId, clientId } = current;
+    const about = { actorId: account.id, subjectId: account.id, clientId, request: ctx.state.request };
+    if (decision !== 'allow') {
+      await audit.record({ type: 'consent.denied', outcome: 'success', ...about });
+      return interactions.deny(ctx, 'the user did not allow access');
+    }
+    const granted = requestedGrant(current.interaction);
+    await consents.allow(account.id, applicationId, granted);
+    await audit.record({ type: 'consent.granted', outcome: 'success', ...about, data: { ...granted } });
+    await interactions.answer(ctx, { consent: {} });
+  });
+
+  const useAnotherAccount = (ctx: Context, current: CurrentStep) =>
+    flow.proceed(ctx, current, {
+      userId: undefined,
+      amr: [],
+      choosesOtherAccount: true,
+      passwordSetAt: undefined,
+      usedRecoveryCode: undefined,
+      upstream: undefined,
+    });
+
+  return router;
+}
+
+// GET /signin/:uid, the dispatcher: shows the page of the current step, sends the browser to an upstream, or returns to the OIDC engine after the last
+// one. POST cancel returns to the application.
+
+interface DispatchRoutesDependencies {
+  flow: Flow;
+  pages: StepPages;
+  interactions: Interactions;
+  attempts: Attempts;
+  upstream: UpstreamSignIns;
+  /** Rejects forms from other sites (CSRF). */
+  checkCsrf: Middleware;
+}
+
+function dispatchRoutes(dependencies: DispatchRoutesDependencies): Router<State, Extras> {
+  const { flow, pages, interactions, attempts, upstream, checkCsrf } = dependencies;
+  const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
+
+  router.get('/', async (ctx: StepContext) => {
+    const current = await flow.open(ctx);
+    if (await flow.hasGoneOn(ctx, current)) return;
+    if (current.step === 'done') return flow.finish(ctx, current);
+    if (current.step === 'upstream') return sendStepUp({ attempts, upstream }, ctx, current);
+    const connection = current.step === 'identify' ? await namedConnection(upstream, current) : undefined;
+    if (connection) return sendUpstream({ attempts, upstream }, ctx, current, connection);
+    await pages.show(ctx, current);
+  });
+
+  // Asked by the page when it becomes visible again.
+  router.get('/changed', async (ctx: StepContext) => {
+    const current = await flow.open(ctx);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { changed: current.changedSession !== undefined || current.interaction.result !== undefined };
+  });
+
+  router.post('/cancel', checkCsrf, async (ctx: StepContext) => {
+    const { attempt, changedSession, interaction } = await flow.open(ctx);
+    if (changedSession) await interactions.forgetSession(interaction);
+    await attempts.remove(attempt.uid);
+    await interactions.deny(ctx, 'the user canceled the sign-in');
+  });
+
+  return router;
 }

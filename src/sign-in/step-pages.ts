@@ -10,7 +10,6 @@ import type { Rejections } from '../core/rejections/rejections.ts';
 import { ruleResults } from '../core/rejections/rules.ts';
 import type { FirstEnrolmentRule } from '../people/mfa/first-enrolment-rule.ts';
 import type { CaptchaChallenge, CaptchaWait } from '../people/rate-limits/captcha.ts';
-import { linksOfApplication, placeOfApplication } from './application-presentation.ts';
 import { describeRequest } from './consent-description.ts';
 import type { CurrentStep } from './current-step.ts';
 import type { ExpiredSignIns } from './expired-sign-in.ts';
@@ -296,4 +295,32 @@ function pathOf({ attempt }: CurrentStep, action: string): string {
 
 function footOf({ current, appName }: Page): Foot {
   return { who: current.account?.username, cancelAction: pathOf(current, 'cancel'), appName };
+}
+
+// How the pages of a sign-in present the application that the user comes from: the links to its terms and its policy (OpenID
+// Connect Dynamic Client Registration 1.0, section 2), and where it is.
+
+/** For `partials/application-links`. */
+function linksOfApplication(client: Client | undefined) {
+  return { policyUrl: client?.policyUri, termsUrl: client?.tosUri };
+}
+
+/**
+ * Where the application is, for the consent page: the page that an administrator registered or, for a client that registered
+ * itself, where the answer goes. Such a client may claim the page of another, but it cannot receive codes there.
+ */
+function placeOfApplication(
+  client: Client | undefined,
+  { redirect_uri: requested }: Record<string, unknown>,
+  registeredItself: boolean,
+): { appUrl?: string; appHost?: string; returnsTo?: string } {
+  if (registeredItself) return typeof requested === 'string' ? { returnsTo: placeOf(requested) } : {};
+  const appUrl = client?.clientUri;
+  return appUrl ? { appUrl, appHost: new URL(appUrl).host } : {};
+}
+
+/** The host, or the scheme of an app on the device (RFC 8252 7.1), which has none. */
+function placeOf(uri: string): string {
+  const { host, protocol } = new URL(uri);
+  return host || protocol;
 }

@@ -1,6 +1,6 @@
 // The language of a user (claim `locale`) and the tags of values in other languages: what is accepted, and where.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { acceptableFields } from '../../src/federation/accounts/update-profile.ts';
+import { acceptableFields } from '../../src/federation/accounts/resolve.ts';
 import { attributeFaults } from '../../src/people/accounts/attributes.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';

@@ -2,8 +2,7 @@
 // the benchmarks.
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { trustedText } from '../../src/base/storage/fragments.ts';
-import { countAccounts, listAccounts } from '../../src/people/accounts/account-list.ts';
-import { type FilterSizes, pageQuery } from '../../src/people/accounts/account-query.ts';
+import { countAccounts, type FilterSizes, listAccounts, pageQuery } from '../../src/people/accounts/account-list.ts';
 import { nameKey } from '../../src/people/accounts/names.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 

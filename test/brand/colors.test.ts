@@ -1,8 +1,7 @@
 // The colors of a brand are readable in both modes, whatever color was chosen.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { brandColors, contrast, hexOf, oklchOf } from '../../src/applications/brand/colors.ts';
-import { brandSheet, sheetNamed } from '../../src/applications/brand/sheet.ts';
+import { brandColors, brandSheet, contrast, hexOf, oklchOf, sheetNamed } from '../../src/applications/brand/sheet.ts';
 import { color } from '../../src/base/http/pages/tokens.ts';
 
 const hex = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);

@@ -206,7 +206,7 @@ describe('the registry of encrypted columns', () => {
     'core/settings/settings.ts': 'settings',
     'core/settings/stored-secret.ts': 'settings',
     'server/secrets/reseal.ts': 'the registry',
-    'account/factors/passkey-routes.ts': 'a form',
+    'account/factors/routes.ts': 'a form',
     'people/mfa/factors/phone-number.ts': 'a form',
     'protocols/oidc/store/form-state.ts': 'a cookie, valid for an hour',
     'protocols/oidc/store/test-tickets.ts': 'a cookie',

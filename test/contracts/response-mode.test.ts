@@ -96,7 +96,7 @@ describe('a registered response mode', () => {
     expect(answers.length).toBe(before);
   });
 
-  it('is not in discovery, but its response type is (patches/responses/discovery-response-types.ts)', async () => {
+  it('is not in discovery, but its response type is', async () => {
     const { response_types_supported, response_modes_supported } = (
       await httpClient().get(`${engine.origin}/.well-known/openid-configuration`)
     ).json();

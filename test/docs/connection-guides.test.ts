@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { pasteValuesOf } from '../../src/federation/connections/paste-values.ts';
 import { checkConnection } from '../../src/federation/connections/schema.ts';
-import { identityProviderMetadata } from '../../src/protocols/saml/metadata/identity-provider.ts';
+import { identityProviderMetadata } from '../../src/protocols/saml/metadata/signing-identity.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { accountOf, callbackOf, isAtApplication, signInOver } from '../federation/support.ts';
 import { redirectUri } from '../oidc/support.ts';

@@ -1,7 +1,7 @@
 // The browser is closed in the middle: what can be called is called, the rest is on record; and the remembered second
 // factor of a browser ends with the sign-out in it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAbandonedLogouts } from '../../src/protocols/logout/abandoned-logouts.ts';
+import { createAbandonedLogouts } from '../../src/protocols/logout/create-logout.ts';
 import { testClock } from '../support/clock.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aUser } from '../support/factories.ts';

@@ -5,7 +5,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { logOutput } from '../../src/base/platform/log-output.ts';
+import { logOutput } from '../../src/base/platform/logger.ts';
 import { freePort } from '../support/idp.ts';
 import { programArguments } from '../support/program.ts';
 

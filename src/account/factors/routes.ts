@@ -4,15 +4,19 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { tooManyRequests } from '../../base/http/errors.ts';
+import { notFound, tooManyRequests } from '../../base/http/errors.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Vault } from '../../base/platform/vault.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { AccountFactors } from '../../people/mfa/account-factors.ts';
 import type { CodeDelivery } from '../../people/mfa/factors/code-delivery.ts';
 import type { Passkeys } from '../../people/mfa/factors/passkeys.ts';
-import { maskNumber } from '../../people/mfa/factors/phone-number.ts';
+import { maskNumber, type Phones, phoneNumber } from '../../people/mfa/factors/phone-number.ts';
 import type { Totp } from '../../people/mfa/factors/totp.ts';
+import { parseAttestation } from '../../people/mfa/factors/webauthn-input.ts';
 import { hasSecondFactor } from '../../people/mfa/policy.ts';
 import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
@@ -121,3 +125,192 @@ async function removeAuthenticatorApp(
   if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.app-removed'));
   else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.app-gone'), 'warn');
 }
+
+// /account/factors/passkey: add, rename and remove passkeys and security keys. The challenge is carried in an encrypted
+// form field.
+
+interface PasskeyRoutesDependencies {
+  page: AccountPageHelpers;
+  now: Clock;
+  vault: Vault;
+  passkeys: Passkeys;
+  factorRecoveryCodes: FactorRecoveryCodes;
+  singleFactorPasswordRule: SingleFactorPasswordRule;
+}
+
+const PASSKEY_PATH = `${FACTORS_PAGE}/passkey`;
+const newForm = z.object({
+  response: z.string().max(20_000),
+  name: z.string().max(200).default(''),
+  sealed: z.string().max(1024),
+});
+const idForm = z.object({ id: z.string().min(1).max(1400) });
+const renameForm = idForm.extend({ name: z.string().max(200) });
+const sealedEnrolment = z.object({ challenge: z.string(), until: z.number() });
+
+export function passkeyRoutes(dependencies: PasskeyRoutesDependencies): Router<State, Extras> {
+  const { page, passkeys } = dependencies;
+  const { signedIn, checkChange } = page;
+  const router = new Router<State, Extras>({ prefix: PASSKEY_PATH });
+  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkChange] as const;
+
+  router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, page.mayEnrol, (ctx) =>
+    showForm(dependencies, ctx),
+  );
+  router.post('/', ...changeGuards, page.mayEnrol, (ctx) => addPasskey(dependencies, ctx));
+  router.post('/rename', ...changeGuards, async (ctx) => {
+    const { id, name } = await parseForm(ctx, renameForm);
+    await passkeys.rename(signedIn.userOf(ctx).account.id, id, name, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.renamed'));
+  });
+  router.post('/remove', ...changeGuards, (ctx) => removePasskey(dependencies, ctx));
+  return router;
+}
+
+async function showForm(dependencies: PasskeyRoutesDependencies, ctx: Context, problem?: PageText): Promise<void> {
+  const { page, passkeys } = dependencies;
+  const { account } = page.signedIn.userOf(ctx);
+  const options = await passkeys.registrationOptions(account);
+  const passkey = {
+    action: PASSKEY_PATH,
+    mode: 'create',
+    options: JSON.stringify(options),
+    sealed: sealChallenge(dependencies, account.id, options.challenge),
+    name: t('passkey.default-name'),
+    label: t('factors.create-passkey'),
+    isPrimary: true,
+  };
+  ctx.render('account/passkey', { passkey, problem }, problem ? 400 : 200);
+}
+
+async function addPasskey(dependencies: PasskeyRoutesDependencies, ctx: Context): Promise<void> {
+  const { page, passkeys, factorRecoveryCodes } = dependencies;
+  const { account } = page.signedIn.userOf(ctx);
+  const { response, name, sealed } = await parseForm(ctx, newForm);
+  const credential = parseAttestation(response);
+  const challenge = openChallenge(dependencies, account.id, sealed);
+  const result =
+    credential && challenge
+      ? await passkeys.register(account, credential, { challenge, name, ...page.actorOf(ctx) })
+      : undefined;
+  if (result?.outcome === 'already-registered') return showForm(dependencies, ctx, t('enrol.passkey-exists'));
+  if (result?.outcome !== 'ok') return showForm(dependencies, ctx, t('enrol.passkey-failed'));
+  await page.notifyOwner(account, 'passkey-added', ctx);
+  await factorRecoveryCodes.afterAdding(ctx, t('factors.passkey-done'), sealed);
+}
+
+async function removePasskey(
+  { page, passkeys, singleFactorPasswordRule }: PasskeyRoutesDependencies,
+  ctx: Context,
+): Promise<void> {
+  const { account } = page.signedIn.userOf(ctx);
+  const { id } = await parseForm(ctx, idForm);
+  if (await singleFactorPasswordRule.needsLongerPassword(account.id, { passkeyId: id }))
+    return singleFactorPasswordRule.requireLonger(ctx);
+  const isRemoved = await passkeys.remove(account.id, id, page.actorOf(ctx));
+  if (isRemoved) await page.notifyOwner(account, 'passkey-removed', ctx);
+  if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-removed'));
+  else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-gone'), 'warn');
+}
+
+function sealChallenge({ now, vault }: PasskeyRoutesDependencies, userId: string, challenge: string): string {
+  const until = now().getTime() + limits.passkey.timeoutSeconds * 1000;
+  return vault.seal(JSON.stringify({ challenge, until }), challengeAad(userId));
+}
+
+function openChallenge({ now, vault }: PasskeyRoutesDependencies, userId: string, sealed: string): string | undefined {
+  try {
+    const { challenge, until } = sealedEnrolment.parse(JSON.parse(vault.open(sealed, challengeAad(userId)).toString()));
+    return until > now().getTime() ? challenge : undefined;
+  } catch {
+    return undefined; // encrypted for another account, or modified
+  }
+}
+
+function challengeAad(userId: string): string {
+  return `passkey enrolment:${userId}`;
+}
+
+// /account/factors/phone: the phone number for codes by SMS. Stored after verification by a code.
+
+interface PhoneRoutesDependencies {
+  page: AccountPageHelpers;
+  accounts: Accounts;
+  phones: Phones;
+  codeDelivery: CodeDelivery;
+  rateLimits: RateLimits;
+  factorRecoveryCodes: FactorRecoveryCodes;
+}
+
+const PHONE_PATH = `${FACTORS_PAGE}/phone`;
+const numberForm = z.object({ phone: z.string().max(40) });
+const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
+
+interface PhoneForm {
+  number?: string;
+  sealed?: string;
+  problem?: PageText;
+}
+
+function show(ctx: Context, { number = '', sealed, problem }: PhoneForm = {}, status = 200): void {
+  const sentTo = sealed && maskNumber(number);
+  ctx.render(
+    'account/phone',
+    { action: PHONE_PATH, number, sealed, sentTo, problem },
+    problem ? Math.max(status, 400) : 200,
+  );
+}
+
+export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State, Extras> {
+  const { page, accounts, phones, codeDelivery, rateLimits, factorRecoveryCodes } = dependencies;
+  const { signedIn, checkChange } = page;
+  const router = new Router<State, Extras>({ prefix: PHONE_PATH });
+  const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
+
+  router.get('/', ...recentAuthentication, page.mayEnrol, (ctx) => {
+    if (!codeDelivery.hasSms()) throw notFound();
+    show(ctx);
+  });
+
+  router.post('/', ...recentAuthentication, checkChange, page.mayEnrol, async (ctx) => {
+    if (!codeDelivery.hasSms()) throw notFound();
+    const { phone: typed } = await parseForm(ctx, numberForm);
+    const number = phoneNumber(typed);
+    const invalidNumber = t('phone.invalid');
+    if (!number) return show(ctx, { number: typed, problem: invalidNumber });
+    const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
+    if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: backLink });
+    const problem = t('phone.not-sent');
+    if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, problem }, 502);
+    show(ctx, { number, sealed: result.sealed });
+  });
+
+  router.post('/confirm', ...recentAuthentication, checkChange, page.mayEnrol, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const { code, sealed } = await parseForm(ctx, codeForm);
+    const verdict = await rateLimits.consume('code:account', account.id);
+    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: backLink });
+    const number = phones.resume(account.id, sealed);
+    const outcome = await phones.confirm(account.id, sealed, code, page.actorOf(ctx));
+    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, problem: t('phone.wrong-code') });
+    if (outcome !== 'ok') return show(ctx, { problem: t('second-factor.expired-code') });
+    await rateLimits.reset('code:account', account.id);
+    // The number in the profile is the same, so it is proven too.
+    if (account.phoneNumber && phoneNumber(account.phoneNumber) === number)
+      await accounts.confirmPhoneNumber(account.id, account.phoneNumber, page.actorOf(ctx));
+    await page.notifyOwner(account, 'phone-changed', ctx);
+    await factorRecoveryCodes.afterAdding(ctx, t('factors.sms-done'), sealed);
+  });
+
+  router.post('/remove', ...recentAuthentication, checkChange, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const isRemoved = await phones.remove(account.id, page.actorOf(ctx));
+    if (isRemoved) await page.notifyOwner(account, 'phone-changed', ctx);
+    if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('phone.removed'));
+    else page.redirectWithNotice(ctx, FACTORS_PAGE, t('phone.none'), 'warn');
+  });
+
+  return router;
+}
+
+const backLink = { href: FACTORS_PAGE, label: t('factors.back') };

@@ -2,14 +2,18 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { ConsentEntry, Consents } from '../../applications/consents/consents.ts';
 import type { Extras, State } from '../../base/http/context.ts';
-import { parseQuery } from '../../base/http/input.ts';
+import { parseForm, parseQuery } from '../../base/http/input.ts';
+import type { Db } from '../../base/storage/database.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
+import type { Audit } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Credentials } from '../../people/credentials/credentials.ts';
 import type { AccountFactors } from '../../people/mfa/account-factors.ts';
 import { ADMIN_ROLE, isStaff } from '../../people/rbac/built-in.ts';
 import type { Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
+import { describeGrant } from '../../sign-in/consent-description.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { recoveryCodeWarning } from '../factors/recovery-code-warning.ts';
 import type { Portal } from './applications.ts';
@@ -73,4 +77,87 @@ export function portalRoutes(dependencies: PortalRoutesDependencies): Router<Sta
   }
 
   return router;
+}
+
+// /account/applications: what the user has consented to for each application, and what applications without consent pages
+// (`consent: implicit`) hold now. Revoking also revokes the grants of the application, and with them its tokens.
+
+interface ConsentRoutesDependencies {
+  db: Db;
+  page: AccountPageHelpers;
+  sessions: Sessions;
+  consents: Consents;
+  audit: Audit;
+}
+
+const HERE = '/account/applications';
+const revokeForm = z.object({ application: z.string().min(1).max(64) });
+
+interface Listed extends ConsentEntry {
+  /** The organization allowed it, not the user. */
+  isImplicit: boolean;
+}
+
+export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<State, Extras> {
+  const { page, sessions, consents, audit } = dependencies;
+  const { signedIn, checkChange } = page;
+  const router = new Router<State, Extras>({ prefix: HERE });
+
+  router.get('/', signedIn.requireSignIn, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const list = await allowedApplications(dependencies, account.id);
+    ctx.render('account/consents', {
+      notice: page.takeNotice(ctx),
+      consents: list.map(({ granted, ...consent }) => {
+        const { scopes, resources, isOffline } = describeGrant(granted, account);
+        const sentences = [
+          ...scopes.map(({ label }) => label),
+          ...resources.map(({ name }) => t('consents.on-behalf', { resource: name })),
+        ];
+        return { ...consent, granted: isOffline ? [...sentences, t('consent.offline')] : sentences };
+      }),
+    });
+  });
+
+  router.post('/revoke', signedIn.requireSignIn, checkChange, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const { application } = await parseForm(ctx, revokeForm);
+    const found = (await allowedApplications(dependencies, account.id)).find(
+      ({ applicationId }) => applicationId === application,
+    );
+    if (found) {
+      const hadConsent = await consents.withdraw(account.id, application);
+      await sessions.removeGrants(account.id, found.clientId);
+      const about = { subjectId: account.id, clientId: found.clientId, ...page.actorOf(ctx) };
+      const event = hadConsent
+        ? { type: 'consent.revoked' as const }
+        : { type: 'token.revoked' as const, reason: 'ended-by-person' };
+      await audit.record({ ...event, outcome: 'success', ...about });
+    }
+    page.redirectWithNotice(ctx, HERE, t('consents.removed'));
+  });
+
+  return router;
+}
+
+/** What the user has consented to, and the applications that hold a grant without a consent. */
+async function allowedApplications(
+  { db, consents, sessions }: ConsentRoutesDependencies,
+  accountId: string,
+): Promise<Listed[]> {
+  const consented = await consents.list(accountId);
+  const grants = (await sessions.grantsOf(accountId)).filter(
+    ({ clientId }) => !consented.some((consent) => consent.clientId === clientId),
+  );
+  // The own pages are no row, and a SAML service provider gets no tokens.
+  const rows = await db.asStored.application.findMany({
+    where: { clientId: { in: grants.map(({ clientId }) => clientId) }, protocol: 'oidc' },
+    select: { id: true, clientId: true, name: true },
+  });
+  const implicit = grants.flatMap(({ clientId, granted, grantedAt }) => {
+    const row = rows.find((one) => one.clientId === clientId);
+    if (!row) return [];
+    return [{ applicationId: row.id, clientId, applicationName: row.name, granted, grantedAt, isImplicit: true }];
+  });
+  return [...consented.map((consent) => ({ ...consent, isImplicit: false })), ...implicit];
 }

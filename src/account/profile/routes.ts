@@ -1,10 +1,10 @@
-// /account/profile: the standard claims that users set themselves. The phone number is on a page of its own, because it is
-// set by proving it (phone-routes.ts).
+// /account/profile: the standard claims that users set themselves. Email address and phone
+// number are on pages of their own below, because they are set by proving them.
 
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { AppError, type FieldFault, forbidden } from '../../base/http/errors.ts';
+import { AppError, badRequest, type FieldFault, forbidden, notFound, tooManyRequests } from '../../base/http/errors.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
@@ -22,7 +22,12 @@ import {
   textsOf,
 } from '../../people/accounts/profile-fields.ts';
 import type { CodeDelivery } from '../../people/mfa/factors/code-delivery.ts';
+import { maskNumber, type Phones, phoneNumber } from '../../people/mfa/factors/phone-number.ts';
+import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
+import { addConfirmRoutes, type ConfirmRoutesDependencies } from '../mailed-links/confirm-routes.ts';
+import type { EmailRequest, EmailVerification } from '../registration/email-verification.ts';
+import type { SignedIn } from '../rp/signed-in.ts';
 
 export interface ProfileRoutesDependencies {
   page: AccountPageHelpers;
@@ -99,4 +104,193 @@ function describeFault({ field, message }: FieldFault): PageText {
   const text = textFieldNames.find((one) => one === field);
   const label = part ? addressParts[part].label : text ? textFields[text].label : field;
   return t('profile.fault', { label, message });
+}
+
+// /account/email: change the email address, which takes effect when the link mailed to the new address is opened; and
+// verify the current one. The response does not reveal whether another account has the new address.
+
+interface EmailRoutesDependencies {
+  page: AccountPageHelpers;
+  emailVerification: EmailVerification;
+  hasMailServer: boolean;
+}
+
+const EMAIL_PATH = '/account/email';
+const form = z.object({ email: z.string().max(254) });
+
+const PROBLEMS: Partial<Record<EmailRequest['outcome'], PageText>> = {
+  'not-an-address': t('registration.invalid-email'),
+  unchanged: t('email.unchanged'),
+};
+
+export function emailRoutes({
+  page,
+  emailVerification,
+  hasMailServer,
+}: EmailRoutesDependencies): Router<State, Extras> {
+  const { signedIn, checkChange } = page;
+  const router = new Router<State, Extras>({ prefix: EMAIL_PATH });
+
+  router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) => show(ctx));
+
+  router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, checkChange, async (ctx) => {
+    const { email } = await parseForm(ctx, form);
+    const result = await emailVerification.requestEmailChange(signedIn.userOf(ctx).account, email, page.actorOf(ctx));
+    const problem = PROBLEMS[result.outcome];
+    if (problem) return show(ctx, { typed: email, problem });
+    answer(ctx, result, t('email.sent', { email: email.trim() }));
+  });
+
+  router.post('/verify', signedIn.requireSignIn, checkChange, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const result = await emailVerification.requestVerification(account, page.actorOf(ctx));
+    answer(ctx, result, t('email.verification-sent', { email: account.email ?? '' }));
+  });
+
+  function answer(ctx: Context, result: EmailRequest, sentence: PageText): void {
+    if (result.outcome === 'wait')
+      throw tooManyRequests(result.retryAfterSeconds, {
+        next: { href: '/account', label: t('verify-email.go-to-account') },
+      });
+    if (result.outcome !== 'sent') page.redirectWithNotice(ctx, '/account', t('email.already-confirmed'), 'plain');
+    else if (hasMailServer) page.redirectWithNotice(ctx, '/account', sentence, 'plain');
+    else page.redirectWithNotice(ctx, '/account', t('email.no-server'), 'warn');
+  }
+
+  function show(ctx: Context, { typed = '', problem }: { typed?: string; problem?: PageText } = {}): void {
+    const { account } = signedIn.userOf(ctx);
+    const isManagedByFile = account.source === 'file';
+    ctx.render('account/email', { account, isManagedByFile, typed, problem }, problem ? 400 : 200);
+  }
+
+  return router;
+}
+
+// /account/profile/phone: the phone number that applications may see. A user sets it by entering a code that was sent to it, so
+// it is verified; it is no second factor.
+
+interface ProfilePhoneRoutesDependencies {
+  page: AccountPageHelpers;
+  accounts: Accounts;
+  phones: Phones;
+  codeDelivery: CodeDelivery;
+  rateLimits: RateLimits;
+}
+
+const PHONE_PATH = '/account/profile/phone';
+const back = { href: '/account/profile', label: t('profile.title') };
+const numberForm = z.object({ phone: z.string().max(40) });
+const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
+
+export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies): Router<State, Extras> {
+  const { page, accounts, phones, codeDelivery, rateLimits } = dependencies;
+  const { signedIn, checkChange } = page;
+  const router = new Router<State, Extras>({ prefix: PHONE_PATH });
+  const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
+
+  const show = (ctx: Context, form: { number?: string; sealed?: string; problem?: PageText } = {}, status = 200) => {
+    const { number = signedIn.userOf(ctx).account.phoneNumber ?? '', sealed, problem } = form;
+    const sentTo = sealed && maskNumber(number);
+    const view = { action: PHONE_PATH, number, sealed, sentTo, problem, title: t('phone.number'), back };
+    ctx.render('account/phone', view, problem ? Math.max(status, 400) : 200);
+  };
+
+  /** The declared number of an account from the configuration file can be verified, but not replaced. */
+  const assertMaySet = (ctx: Context, number: string | undefined) => {
+    const { account } = signedIn.userOf(ctx);
+    if (account.source === 'file' && (number === undefined || phoneNumber(account.phoneNumber ?? '') !== number))
+      throw forbidden('owned_by_file');
+  };
+
+  router.get('/', ...recentAuthentication, (ctx) => {
+    if (!codeDelivery.hasSms()) throw notFound();
+    show(ctx);
+  });
+
+  router.post('/', ...recentAuthentication, checkChange, async (ctx) => {
+    if (!codeDelivery.hasSms()) throw notFound();
+    const { phone: typed } = await parseForm(ctx, numberForm);
+    const number = phoneNumber(typed);
+    const invalidNumber = t('phone.invalid');
+    if (!number) return show(ctx, { number: typed, problem: invalidNumber });
+    assertMaySet(ctx, number);
+    const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
+    if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: back });
+    const problem = t('phone.not-sent');
+    if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, problem }, 502);
+    show(ctx, { number, sealed: result.sealed });
+  });
+
+  router.post('/confirm', ...recentAuthentication, checkChange, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const { code, sealed } = await parseForm(ctx, codeForm);
+    const verdict = await rateLimits.consume('code:account', account.id);
+    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: back });
+    const number = phones.resume(account.id, sealed);
+    const outcome = await phones.prove(account.id, sealed, code);
+    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, problem: t('phone.wrong-code') });
+    if (outcome !== 'ok' || !number) return show(ctx, { problem: t('second-factor.expired-code') });
+    assertMaySet(ctx, number);
+    await rateLimits.reset('code:account', account.id);
+    await confirmNumber(accounts, account, number, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, '/account', t('phone.verified'));
+  });
+
+  router.post('/remove', ...recentAuthentication, checkChange, async (ctx) => {
+    assertMaySet(ctx, undefined);
+    await accounts.update(signedIn.userOf(ctx).account.id, { phoneNumber: null }, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, '/account', t('phone.removed'));
+  });
+
+  return router;
+}
+
+/** Stores the proven number; one that the account has in another spelling stays as it is written. */
+async function confirmNumber(
+  accounts: Accounts,
+  account: { id: string; phoneNumber: string | null },
+  number: string,
+  by: Parameters<Accounts['confirmPhoneNumber']>[2],
+): Promise<void> {
+  const { phoneNumber: stored } = account;
+  const isSame = stored !== null && phoneNumber(stored) === number;
+  await accounts.confirmPhoneNumber(account.id, isSame ? stored : number, by);
+}
+
+// /verify-email: a mailed link and a button that verify an email address, or change to it. Only the user who asked for the mail can use it,
+// signed in: its recipient may be another person, who would confirm the address of a stranger's account.
+
+interface EmailVerificationRoutesDependencies extends ConfirmRoutesDependencies {
+  emailVerification: EmailVerification;
+  signedIn: SignedIn;
+}
+
+const next = { href: '/account', label: t('verify-email.go-to-account') };
+
+export function emailVerificationRoutes(dependencies: EmailVerificationRoutesDependencies): Router<State, Extras> {
+  const { emailVerification, signedIn } = dependencies;
+  const router = new Router<State, Extras>();
+
+  addConfirmRoutes(router, dependencies, {
+    path: '/verify-email',
+    next,
+    requireSignIn: signedIn.requireSignIn,
+    async find(token, ctx) {
+      const found = await emailVerification.find(token);
+      if (!found || found.userId === signedIn.userOf(ctx).account.id) return found;
+      throw badRequest('link_invalid', { message: t('verify-email.other-account'), next });
+    },
+    describe: ({ email, isChange }) => ({
+      title: isChange ? t('verify-email.use') : t('verify-email.confirm'),
+      lead: isChange ? t('verify-email.use-lead') : t('verify-email.confirm-lead'),
+      value: email,
+      button: isChange ? t('verify-email.use-submit') : t('verify-email.confirm-submit'),
+    }),
+    confirm: async (ctx, token) =>
+      (await emailVerification.confirm(token, signedIn.userOf(ctx).account.id, { request: ctx.state.request })) !==
+      'invalid',
+    doneMessage: () => ({ title: t('verify-email.done'), lead: t('verify-email.done-lead'), next }),
+  });
+
+  return router;
 }

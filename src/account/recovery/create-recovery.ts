@@ -1,9 +1,13 @@
 // Puts account recovery together: the password reset and the unlocking of an account, both by a mailed link.
 
+import Router from '@koa/router';
+import type { Extras, State } from '../../base/http/context.ts';
 import type { Cookies } from '../../base/http/cookies.ts';
 import type { Csrf } from '../../base/http/csrf.ts';
+import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import type { Db } from '../../base/storage/database.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Outbox } from '../../core/mail/outbox.ts';
 import type { Settings } from '../../core/settings/settings.ts';
@@ -16,11 +20,12 @@ import type { KnownBrowsers } from '../../people/mfa/known-browsers.ts';
 import type { Lockout } from '../../people/rate-limits/lockout.ts';
 import type { MailLimits } from '../../people/rate-limits/mail-limits.ts';
 import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import { addConfirmRoutes } from '../mailed-links/confirm-routes.ts';
 import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
-import { createPasswordReset } from './password-reset.ts';
-import { passwordResetRoutes } from './password-reset-routes.ts';
-import { createUnlock } from './unlock.ts';
-import { unlockRoutes } from './unlock-routes.ts';
+import { addNewPasswordRoutes } from '../mailed-links/new-password-routes.ts';
+import { addRequestRoutes, type RequestRoutesDependencies } from '../mailed-links/request-routes.ts';
+import { createPasswordReset, type PasswordReset } from './password-reset.ts';
+import { createUnlock, type Unlock } from './unlock.ts';
 
 export interface RecoveryDependencies {
   db: Db;
@@ -75,4 +80,107 @@ export function createRecovery(dependencies: RecoveryDependencies) {
       unlockRoutes({ unlock, knownBrowsers, ...requests }),
     ],
   };
+}
+
+// /forgot-password and /reset-password: request a link by mail, and choose a new password with it.
+
+interface PasswordResetRoutesDependencies extends RequestRoutesDependencies {
+  rateLimits: RateLimits;
+  passwordReset: PasswordReset;
+  hasSecondFactor(accountId: string): Promise<boolean>;
+  /** How many minutes a link works. */
+  minutes(): number;
+}
+
+function passwordResetRoutes(dependencies: PasswordResetRoutesDependencies): Router<State, Extras> {
+  const { passwordReset, hasSecondFactor, minutes, returnToSignIn } = dependencies;
+  const router = new Router<State, Extras>();
+
+  addRequestRoutes(router, dependencies, {
+    path: '/forgot-password',
+    sentPath: '/forgot-password/sent',
+    texts: {
+      title: t('reset.title'),
+      lead: t('reset.lead'),
+    },
+    request: passwordReset.request,
+    sent: () => ({
+      lead: t('reset.sent', { minutes: minutes() }),
+      hint: t('reset.sent-hint'),
+      other: { href: '/forgot-password', label: t('reset.other') },
+    }),
+  });
+
+  addNewPasswordRoutes(router, dependencies, {
+    path: '/reset-password',
+    find: passwordReset.find,
+    setPassword: passwordReset.redeem,
+    hasSecondFactor,
+    doneMessage: (ctx) => ({
+      title: t('reset.done'),
+      lead: t('reset.done-lead'),
+      hint: t('reset.done-hint'),
+      next: returnToSignIn.next(ctx),
+      other: { href: '/account', label: t('reset.review') },
+    }),
+  });
+
+  return router;
+}
+
+// /unlock: request a link by mail that ends a lockout, and use it. From then on the browser is a known one, so failed
+// sign-ins elsewhere do not lock its owner out again.
+
+interface UnlockRoutesDependencies extends RequestRoutesDependencies {
+  rateLimits: RateLimits;
+  unlock: Unlock;
+  knownBrowsers: KnownBrowsers;
+}
+
+function unlockRoutes(dependencies: UnlockRoutesDependencies): Router<State, Extras> {
+  const { unlock, knownBrowsers, cookies, returnToSignIn } = dependencies;
+  const router = new Router<State, Extras>();
+
+  addRequestRoutes(router, dependencies, {
+    path: '/unlock/ask',
+    sentPath: '/unlock/sent',
+    texts: {
+      title: t('unlock.title'),
+      lead: t('unlock.lead'),
+    },
+    request: unlock.request,
+    sent: () => ({
+      lead: t('unlock.sent', { minutes: limits.unlockLink.minutes }),
+      hint: t('unlock.sent-hint'),
+      other: { href: '/forgot-password', label: t('unlock.forgot') },
+    }),
+  });
+
+  addConfirmRoutes(router, dependencies, {
+    path: '/unlock',
+    next: { href: '/unlock/ask', label: t('mailed-link.new') },
+    find: unlock.find,
+    describe: ({ username }) => ({
+      title: t('unlock.question'),
+      lead: t('unlock.question-lead'),
+      value: username,
+      button: t('unlock.submit'),
+    }),
+    async confirm(ctx, token) {
+      const { request } = ctx.state;
+      const account = await unlock.confirm(token, request);
+      if (!account) return false;
+      const { cookie } = await knownBrowsers.remember(cookies.get(ctx, 'knownBrowser'), account.id, { request });
+      cookies.set(ctx, 'knownBrowser', cookie);
+      return true;
+    },
+    doneMessage: (ctx) => ({
+      title: t('unlock.done'),
+      lead: t('unlock.done-lead'),
+      next: returnToSignIn.next(ctx),
+      other: { href: '/forgot-password', label: t('unlock.forgot') },
+    }),
+  });
+
+  return router;
 }

@@ -1,19 +1,28 @@
 // Puts the relying-party side of Gatehouse's own pages together: their client, their sessions and the routes of sign-in
 // and logout.
+import Router from '@koa/router';
 import type { Provider } from 'oidc-provider';
+import { z } from 'zod';
+import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
 import type { Cookies } from '../../base/http/cookies.ts';
 import type { Csrf } from '../../base/http/csrf.ts';
+import { badRequest, unavailable } from '../../base/http/errors.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { localPath } from '../../base/http/local-path.ts';
+import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
+import { randomToken, safeEqual, sha256 } from '../../base/platform/random.ts';
 import type { Db } from '../../base/storage/database.ts';
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { undefinedUnlessUnavailable } from '../../base/storage/unavailable.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { Acr } from '../../people/mfa/acr.ts';
+import { type Acr, MAILED_CODE_CLAIMS } from '../../people/mfa/acr.ts';
 import type { StrongestProof } from '../../people/mfa/step-up.ts';
 import type { Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
-import { createFirstPartyClient } from './first-party-client.ts';
-import { rpRoutes } from './routes.ts';
-import { createRpSessions } from './sessions.ts';
+import { createFirstPartyClient, FIRST_PARTY_CLIENT_ID, type FirstPartyClient } from './first-party-client.ts';
+import { createRpSessions, type RpSessions } from './sessions.ts';
 import { createSignedIn } from './signed-in.ts';
 
 export interface RpDependencies {
@@ -62,4 +71,178 @@ export function createRp(dependencies: RpDependencies) {
       }),
     ],
   };
+}
+
+// The relying-party side of Gatehouse's own pages: /login, /auth/callback (also /callback), /logout, /api/logout and
+// /api/auth/refresh.
+
+interface RpRoutesDependencies {
+  /** Public base URL. */
+  base: string;
+  cookies: Cookies;
+  firstPartyClient: FirstPartyClient;
+  rpSessions: RpSessions;
+  checkCsrf: Middleware;
+}
+
+const HOME = '/dashboard';
+const loginQuery = z.object({
+  return_to: z.string().max(2048).optional(),
+  /** `login`: authenticate again; `select_account`: sign in with another account. */
+  prompt: z.enum(['login', 'select_account']).optional(),
+  acr_values: z.string().max(200).optional(),
+  /** A code by email is demanded. */
+  amr: z.literal('email').optional(),
+  login_hint: z.string().max(254).optional(),
+  /** The id of a connection: the upstream identity provider to go to at once. */
+  connection: z.string().max(64).optional(),
+});
+const callbackQuery = z.object({
+  code: z.string().max(512).optional(),
+  state: z.string().max(128).default(''),
+  error: z.string().max(100).optional(),
+});
+const pendingSignIn = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  // Judged where it is used too: the browser holds the cookie.
+  returnTo: z.string().transform((path) => localPath(path) ?? HOME),
+  redirectUri: z.string(),
+});
+type PendingSignIn = z.output<typeof pendingSignIn>;
+const MAX_PENDING = 5;
+/** Browsers store 4096 bytes of a cookie, with its name and attributes; `returnTo` may be long. */
+const MAX_COOKIE = 3600;
+
+function rpRoutes(dependencies: RpRoutesDependencies): Router<State, Extras> {
+  const { checkCsrf } = dependencies;
+  const router = new Router<State, Extras>();
+  router.get('/login', (ctx) => startSignIn(dependencies, ctx));
+  router.get(['/auth/callback', '/callback'], (ctx) => finishSignIn(dependencies, ctx));
+  router.get('/logout', (ctx) => logOut(dependencies, ctx));
+  router.post('/api/logout', checkCsrf, (ctx) => endOwnSession(dependencies, ctx));
+  router.post('/api/auth/refresh', checkCsrf, (ctx) => refresh(dependencies, ctx));
+  return router;
+}
+
+function startSignIn({ base, cookies }: RpRoutesDependencies, ctx: Context): void {
+  const { return_to, amr, ...requested } = parseQuery(ctx, loginQuery);
+  const signIn = {
+    state: randomToken(limits.state.bytes),
+    nonce: randomToken(),
+    verifier: randomToken(limits.pkceVerifier.bytes),
+    returnTo: localPath(return_to) ?? HOME,
+    redirectUri: `${base}/auth/callback`,
+  };
+  // One for each tab that signs in at the same moment.
+  storePending(cookies, ctx, [signIn, ...readPending(cookies.get(ctx, 'rpSignIn'))].slice(0, MAX_PENDING));
+  const parameters = new URLSearchParams({
+    response_type: 'code',
+    client_id: FIRST_PARTY_CLIENT_ID,
+    redirect_uri: signIn.redirectUri,
+    scope: 'openid',
+    state: signIn.state,
+    nonce: signIn.nonce,
+    code_challenge: sha256(signIn.verifier),
+    code_challenge_method: 'S256',
+    ...requested,
+    ...(amr && { claims: MAILED_CODE_CLAIMS }),
+  });
+  redirect(ctx, `${base}/authorize?${parameters}`);
+}
+
+async function finishSignIn(
+  { cookies, firstPartyClient, rpSessions }: RpRoutesDependencies,
+  ctx: Context,
+): Promise<void> {
+  const { code, state, error } = parseQuery(ctx, callbackQuery);
+  const pending = readPending(cookies.get(ctx, 'rpSignIn'));
+  const signIn = pending.find((one) => safeEqual(state, one.state));
+  // Compared, then removed: a response is accepted only in the browser of the request, and only once (RFC 6749 10.12).
+  const others = pending.filter((one) => one !== signIn);
+  if (!signIn) {
+    storePending(cookies, ctx, others);
+    throw badRequest('state_mismatch', { next: { href: '/login', label: t('sign-in.title') } });
+  }
+  const redeemed =
+    code && !error
+      ? await firstPartyClient.redeem(code, signIn.verifier, signIn.redirectUri).catch(undefinedUnlessUnavailable)
+      : undefined;
+  // Not while the database cannot be used: the user reloads the page, and the code is redeemed once anyway.
+  storePending(cookies, ctx, others);
+  if (!redeemed || redeemed.nonce !== signIn.nonce) return failed(ctx, error);
+  await rpSessions.remove(cookies.get(ctx, 'rpSession'));
+  cookies.set(ctx, 'rpSession', await rpSessions.create(redeemed));
+  redirect(ctx, signIn.returnTo);
+}
+
+async function logOut(dependencies: RpRoutesDependencies, ctx: Context): Promise<void> {
+  const { base, cookies, firstPartyClient, rpSessions } = dependencies;
+  const cookie = cookies.get(ctx, 'rpSession');
+  const session = await rpSessions.find(cookie);
+  // A link on a foreign page leads here as well: then nothing ends before the confirmation.
+  const site = ctx.get('Sec-Fetch-Site');
+  if (site !== 'cross-site' && site !== 'same-site') {
+    await rpSessions.remove(cookie);
+    cookies.clear(ctx, 'rpSession');
+  }
+  const hint = session && (await firstPartyClient.logoutHint(session.userId, session.ssoUid));
+  const parameters = new URLSearchParams({
+    client_id: FIRST_PARTY_CLIENT_ID,
+    post_logout_redirect_uri: `${base}/`,
+    // Only a click on a page of this server needs no confirmation.
+    ...(hint && site === 'same-origin' && { id_token_hint: hint }),
+  });
+  redirect(ctx, `${base}/end-session?${parameters}`);
+}
+
+/** Ends the session of these pages only; the single sign-on session goes on. */
+async function endOwnSession({ cookies, rpSessions }: RpRoutesDependencies, ctx: Context): Promise<void> {
+  await rpSessions.remove(cookies.get(ctx, 'rpSession'));
+  cookies.clear(ctx, 'rpSession');
+  ctx.status = 204;
+}
+
+async function refresh({ cookies, rpSessions }: RpRoutesDependencies, ctx: Context): Promise<void> {
+  const cookie = cookies.get(ctx, 'rpSession');
+  const session = await rpSessions.refresh(cookie);
+  if (!session || !cookie) {
+    ctx.status = 401;
+    ctx.body = { refreshed: false };
+    return;
+  }
+  cookies.set(ctx, 'rpSession', cookie);
+  ctx.body = { refreshed: true, expires_at: session.expiresAt.toISOString() };
+}
+
+/** Stores the sign-ins that have begun in this browser, the newest first; the oldest give way to the size limit. */
+function storePending(cookies: Cookies, ctx: Context, pending: PendingSignIn[]): void {
+  const cookie = Buffer.from(JSON.stringify(pending)).toString('base64url');
+  if (pending.length === 0) cookies.clear(ctx, 'rpSignIn');
+  else if (cookie.length > MAX_COOKIE) storePending(cookies, ctx, pending.slice(0, -1));
+  else cookies.set(ctx, 'rpSignIn', cookie);
+}
+
+/**
+ * To begin again at once would go in circles while the database cannot be used. A user who cancelled is not sent to the sign-in
+ * again; after any other failure it begins again.
+ */
+function failed(ctx: Context, error: string | undefined): void {
+  if (error === 'temporarily_unavailable') throw unavailable('unavailable', { detail: { error } });
+  redirect(ctx, error === 'access_denied' ? '/' : '/login');
+}
+
+function redirect(ctx: Context, target: string): void {
+  ctx.status = 303;
+  ctx.redirect(target);
+}
+
+function readPending(cookie: string | undefined): PendingSignIn[] {
+  if (!cookie) return [];
+  try {
+    return z.array(pendingSignIn).safeParse(JSON.parse(Buffer.from(cookie, 'base64url').toString())).data ?? [];
+  } catch {
+    return [];
+  }
 }

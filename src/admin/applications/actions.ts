@@ -2,8 +2,8 @@
 // call the same functions. An application that has permissions in Gatehouse may only be changed by an actor who has them too.
 //
 // A change: the console turns its form into a merge patch (admin/applications/form/change.ts), the API has one. update-actions.ts checks the
-// rights (manageable-applications.ts, people/rbac/authority.ts), locks the row and compares its version. applications/register-oidc.ts or
-// applications/register-saml.ts validate; applications/write.ts checks each field (applications/rules/field-rights.ts) and writes the row with its
+// rights (manageable-applications.ts, people/rbac/authority.ts), locks the row and compares its version. applications/applications.ts or
+// applications/applications.ts validate; applications/write.ts checks each field (applications/rules/field-rights.ts) and writes the row with its
 // MAC and audit entry. A field that decides whom the application trusts needs a fresh proof (admin/proof/sensitive-changes.ts).
 
 import type { AccessSubject } from '../../applications/access-decision.ts';

@@ -1,4 +1,4 @@
-// Keeps the row of an application's picture in line with its logo_uri. A job reads what is planned (fetch-pictures.ts).
+// Keeps the row of an application's picture in line with its logo_uri. A job reads what is planned (pictures.ts).
 import type { Tx } from '../../base/storage/database.ts';
 
 /** The columns of a picture that is still to be read. */

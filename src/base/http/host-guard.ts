@@ -1,8 +1,10 @@
 // Links, cookies and discovery use ISSUER only. Rejects a request for another host or in absolute-form, and then sets the
 // Host and X-Forwarded headers, which frameworks trust, to the issuer's values.
+import { inNetworks } from '../network/networks.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
 import { isStorable } from '../storage/storable-text.ts';
 import type { Context, Middleware } from './context.ts';
-import { badRequest, misdirected } from './errors.ts';
+import { badRequest, forbidden, misdirected } from './errors.ts';
 
 export interface HostGuardDependencies {
   issuerUrl: URL;
@@ -77,4 +79,32 @@ function hostOf(requested: string, scheme: string): string | undefined {
   if (!/^[\w.:[\]-]+$/.test(requested)) return undefined;
   const url = `${scheme}://${requested}`;
   return URL.canParse(url) ? new URL(url).host : undefined;
+}
+
+// Rejects requests from networks that the operator denied (setting `denied_networks`), before any route runs.
+
+interface DeniedNetworksDependencies {
+  /** The current networks, in CIDR notation. */
+  networks(): readonly string[];
+  /** Called for each rejected request. */
+  onRejected(request: RequestInfo): Promise<void>;
+}
+
+/** Throws a 403 for requests from these networks. */
+export function deniedNetworks({ networks, onRejected }: DeniedNetworksDependencies): Middleware {
+  let list: readonly string[] = [];
+  let isDenied = inNetworks(list);
+  async function reject(request: RequestInfo): Promise<never> {
+    await onRejected(request);
+    throw forbidden('address_denied');
+  }
+  return (ctx, next) => {
+    const { request } = ctx.state;
+    const current = networks();
+    if (current !== list) {
+      isDenied = inNetworks(current);
+      list = current;
+    }
+    return isDenied(request.address) ? reject(request) : next();
+  };
 }

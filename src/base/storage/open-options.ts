@@ -9,7 +9,7 @@ export interface OpenOptions {
   limits: DatabaseLimits;
   /** Called when the database goes away, with the reason, and when it is back. */
   onChange?: ((away: DatabaseUnavailable | undefined) => void) | undefined;
-  /** A span for each statement (spans.ts). */
+  /** A span for each statement (database.ts). */
   withSpans?: boolean;
 }
 

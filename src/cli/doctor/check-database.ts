@@ -1,4 +1,5 @@
 // doctor: checks the database and its content. Read-only: migrates, creates and writes nothing.
+
 import { existsSync, statSync } from 'node:fs';
 import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
 import { unknownBrandApplications } from '../../applications/brand/unknown-applications.ts';
@@ -13,24 +14,31 @@ import type { Clock } from '../../base/platform/clock.ts';
 import type { Logger } from '../../base/platform/logger.ts';
 import { plural } from '../../base/platform/plural.ts';
 import { createVault } from '../../base/platform/vault.ts';
-import { type Database, openDatabase } from '../../base/storage/database.ts';
+import { type Database, type Db, openDatabase } from '../../base/storage/database.ts';
 import { readMigrations } from '../../base/storage/migrations/files.ts';
 import { createSchemaCheck } from '../../base/storage/migrations/newer.ts';
 import { createProtectedRows, type ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { ignoredTexts } from '../../base/texts/overrides.ts';
+import { readStoredText } from '../../base/texts/stored-text.ts';
 import { FIRST_PASSWORD_ADVICE, isFirstPasswordUnused } from '../../config-file/first-admin.ts';
 import { createAudit } from '../../core/audit/audit.ts';
 import { decryptDataKeys } from '../../core/keys/data-keys.ts';
+import { certificateEnds } from '../../core/keys/key-rows.ts';
 import { createKeyring } from '../../core/keys/keyring.ts';
 import { mailOf } from '../../core/mail/message-store.ts';
 import { createSettings } from '../../core/settings/settings.ts';
+import { type Connections, createConnections } from '../../federation/connections/connections.ts';
+import { createConnectionDocuments } from '../../federation/connections/documents.ts';
+import { rejectedSecret } from '../../federation/connections/secrets.ts';
+import { connectionWarnings } from '../../federation/connections/warnings.ts';
+import { FederationError } from '../../federation/faults.ts';
+import { createDirectory, type Directory } from '../../federation/ldap/directory.ts';
 import { createAccountLookup } from '../../people/accounts/account.ts';
 import { listAdministrators } from '../../people/rbac/administrators.ts';
 import { ADMIN_ROLE } from '../../people/rbac/built-in.ts';
+import { parseIdentityProviderMetadata } from '../../protocols/saml/metadata/parse-identity-provider.ts';
 import { countStale } from '../../server/secrets/reseal.ts';
-import { connectionFindings } from './check-connections.ts';
 import { clockFinding } from './check-network.ts';
-import { pictureFindings } from './check-pictures.ts';
 import { rowFindings } from './check-rows.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
@@ -259,4 +267,100 @@ async function clientFindings({ config, database, now, protectedRows }: Opened):
     );
   }
   return findings;
+}
+
+// doctor: the upstream identity providers. It reads the database only, and no upstream but directories: whether they accept the
+// account that searches is stored nowhere.
+
+interface ConnectionCheckNeeds {
+  config: Config;
+  logger: Logger;
+  now: Clock;
+  database: Database;
+}
+
+const advice = {
+  ends: 'Create a new one at the provider and add it: gatehouse connection secret ID, or in the console.',
+  'own-certificate': 'Publish the next one: gatehouse keys rotate --saml-sp, and later the same with --activate.',
+  document: 'Check that this machine can reach the upstream, and look up the error in the console.',
+  domain: 'Add the DNS record that the console shows, or remove the domain.',
+  rejected:
+    'Store the right password: gatehouse connection secret ID, or in the console. "Try it" there sends the old one once more.',
+  directory:
+    'Compare url, ca, bind_dn, bind_password and base_dn with the directory; "Try it" in the console displays more details.',
+  endpoint: 'Ask the upstream for metadata with https addresses, or declare sso_url and slo_url yourself.',
+  forged: 'Find out who changed it, and remove the connection: gatehouse connection remove ID.',
+} as const;
+
+async function connectionFindings({ config, logger, now, database }: ConnectionCheckNeeds): Promise<Finding[]> {
+  const { db, sql } = database;
+  const count = await db.connection.count();
+  if (count === 0) return [];
+  const sealing = createVault(config.secrets);
+  const vault = createVault(config.secrets, decryptDataKeys(await db.dataKey.findMany(), sealing).mac);
+  // The server raises the alarm; doctor only says what it found.
+  const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
+  const audit = createAudit({ db, sql, vault, logger, now });
+  const stored = { db, sql, vault, audit, now, logger, protectedRows };
+  // doctor sends no mail: what it finds is on the terminal.
+  const unsent = async () => {};
+  const connections = createConnections({ ...stored, assertMay: unsent, notifyAdministrators: unsent });
+  const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
+  const unused = async () => Promise.reject(new Error('doctor calls no upstream'));
+  const documents = createConnectionDocuments({
+    ...stored,
+    connections,
+    parseMetadata,
+    outgoing: unused,
+    fetchMetadata: unused,
+  });
+  const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
+  // First: a password that a directory rejects now is a warning then.
+  const ofDirectories = await directoryFindings(createDirectory({ connections, now }), connections, now);
+  const warnings = await connectionWarnings({ connections, documents, parseMetadata, ownCertificates, now });
+  const findings = [
+    ...warnings.map(({ problem, text, isUrgent }) =>
+      (isUrgent ? failure : warning)('connections', String(text), advice[problem]),
+    ),
+    ...ofDirectories,
+  ];
+  return findings.length === 0 ? [ok('connections', `${count} registered`)] : findings;
+}
+
+async function directoryFindings(directory: Directory, connections: Connections, now: Clock): Promise<Finding[]> {
+  const enabled = await connections.enabled();
+  const directories = enabled.filter((one) => one.kind === 'ldap');
+  const findings = await Promise.all(
+    directories.map(async (one) => {
+      try {
+        await directory.probe(one);
+        return [];
+      } catch (error) {
+        if (!(error instanceof FederationError)) throw error;
+        // Stored, so it is among the warnings.
+        if (rejectedSecret(await connections.secretInfos(one.id), now())) return [];
+        const text = `the directory ${one.id} can’t be used: ${error.expected ?? ''}: ${error.received ?? ''}`;
+        return [failure('connections', text, advice.directory)];
+      }
+    }),
+  );
+  return findings.flat();
+}
+
+// doctor: pictures of applications that could not be read from their logo_uri. It reads the database only.
+
+const MAX_NAMED = 20;
+const ADVICE =
+  'Correct logo_uri, or choose a picture in the console: Applications, the application, Settings, Change picture.';
+
+async function pictureFindings({ database: { db } }: { database: { db: Db } }): Promise<Finding[]> {
+  const rows = await db.asStored.applicationPicture.findMany({
+    where: { lastError: { not: null } },
+    select: { lastError: true, application: { select: { clientId: true } } },
+    orderBy: { applicationId: 'asc' },
+    take: MAX_NAMED,
+  });
+  return rows.map(({ lastError, application: { clientId } }) =>
+    warning('pictures', `the picture of ${clientId} can't be read: ${readStoredText(lastError ?? '')}`, ADVICE),
+  );
 }

@@ -1,4 +1,5 @@
 // Plans the configuration file: each section against what is stored, and the order of the steps.
+
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -9,6 +10,7 @@ import { ImageFault } from '../../applications/brand/images/image-fault.ts';
 import { unknownBrandApplications } from '../../applications/brand/unknown-applications.ts';
 import { ConfigError } from '../../base/config/config-error.ts';
 import type { Clock } from '../../base/platform/clock.ts';
+import { inTurns } from '../../base/platform/turns.ts';
 import type { Db } from '../../base/storage/database.ts';
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import type { Audit } from '../../core/audit/audit.ts';
@@ -16,19 +18,29 @@ import { defaultSettings, type Settings, type SettingValues } from '../../core/s
 import type { Connections } from '../../federation/connections/connections.ts';
 import type { ParseMetadata } from '../../federation/connections/document-checks.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { Roles } from '../../people/rbac/roles.ts';
-import type { SignUpCodes } from '../../people/sign-up-codes/sign-up-codes.ts';
+import { lookAlike } from '../../people/rbac/names.ts';
+import { missingReads, parseLimited } from '../../people/rbac/rights.ts';
+import type { Role, Roles } from '../../people/rbac/roles.ts';
+import type { SignUpCode, SignUpCodes } from '../../people/sign-up-codes/sign-up-codes.ts';
 import type { CredentialDependencies } from '../dependencies.ts';
 import type { ConfigurationFile } from '../read-file.ts';
-import type { DeclaredSettings } from '../schema.ts';
+import type { DeclaredRole, DeclaredSettings, DeclaredSignUpCode } from '../schema.ts';
 import type { FileFault } from '../yaml.ts';
 import { planClients } from './clients.ts';
 import { planConnections } from './connections.ts';
-import { planRoles } from './roles.ts';
 import { type MetadataReader, planServiceProviders } from './service-providers.ts';
 import { planResources, planSettings } from './settings.ts';
-import { planSignUpCodes } from './sign-up-codes.ts';
-import type { Planned, PlanOptions, Step } from './steps.ts';
+import {
+  differences,
+  type FieldChange,
+  nothingPlanned,
+  type Planned,
+  type PlanOptions,
+  type Step,
+  secretChange,
+  secretSet,
+  takeOver,
+} from './steps.ts';
 import { planUsers } from './users.ts';
 
 export type ConfigFileDependencies = CredentialDependencies & {
@@ -241,4 +253,115 @@ function inOrder(steps: readonly Step[]): Step[] {
     return section === 'users' ? 2 : 1;
   };
   return [...steps].sort((a, b) => rank(a) - rank(b));
+}
+
+// Plans the roles and their permissions: the file's declarations against the stored ones.
+
+async function planRoles(declared: readonly DeclaredRole[], stored: readonly Role[], roles: Roles): Promise<Planned> {
+  const plan = nothingPlanned();
+  const remaining = stored.filter(({ source }) => source !== 'file');
+  const known = new Set([...declared, ...remaining].map(({ name }) => name));
+  const builtInNames = stored.filter(({ source }) => source === 'built-in').map(({ name }) => name);
+  const left = new Map(stored.map((role) => [role.name, role]));
+  for await (const [index, { name, description, permissions: given }] of inTurns(declared.entries())) {
+    const existing = left.get(name);
+    left.delete(name);
+    if (existing?.source === 'built-in') {
+      plan.faults.push({
+        path: ['roles', index, 'name'],
+        message: 'is a built-in role: it exists without being declared',
+      });
+      continue;
+    }
+    const builtIn = lookAlike(name, builtInNames);
+    if (builtIn !== undefined)
+      plan.faults.push({ path: ['roles', index, 'name'], message: `looks like the built-in role ${builtIn}` });
+    const permissions = [...new Set(given)].sort();
+    for (const [at, permission] of given.entries()) {
+      const limit = parseLimited(permission)?.limit;
+      if (limit?.kind !== 'role' || known.has(limit.name)) continue;
+      plan.faults.push({
+        path: ['roles', index, 'permissions', at],
+        message: `this role doesn’t exist: ${limit.name}`,
+      });
+    }
+    for (const { read, neededBy } of missingReads(permissions))
+      plan.warnings.push(
+        `the role ${name} has ${neededBy.join(', ')} without ${read}: its pages find nothing to act on`,
+      );
+    const wanted = { description, permissions, source: 'file' as const };
+    const before = existing ? { description: existing.description, permissions: existing.permissions } : {};
+    const fields = [...differences(before, { description, permissions }), ...takeOver(existing?.source ?? 'file')];
+    if (existing && fields.length === 0) {
+      plan.unchanged += 1;
+      continue;
+    }
+    const run: Step['run'] = async (tx) => {
+      if (existing) await roles.update(name, wanted, {}, tx);
+      else await roles.create({ name, ...wanted }, {}, tx);
+    };
+    plan.steps.push({ kind: existing ? 'change' : 'create', section: 'roles', name, fields, run });
+  }
+  for (const { name, source } of left.values()) {
+    if (source !== 'file') continue;
+    const run: Step['run'] = (tx) => roles.remove(name, {}, tx);
+    plan.steps.push({ kind: 'delete', section: 'roles', name, fields: [], run });
+  }
+  return plan;
+}
+
+// Plans the codes with which people sign up: the file's declarations against the stored ones.
+
+const TAKEN = 'is already the code of another sign-up code';
+
+async function planSignUpCodes(
+  declared: readonly DeclaredSignUpCode[],
+  codes: SignUpCodes,
+  { hidesSecrets = false }: PlanOptions = {},
+): Promise<Planned> {
+  const plan = nothingPlanned();
+  const stored = new Map((await codes.list()).map((code) => [code.name, code]));
+  for (const [index, entry] of declared.entries()) {
+    const { name, code } = entry;
+    const before = stored.get(name);
+    stored.delete(name);
+    if (!before && code === undefined) {
+      plan.warnings.push(`sign-up code ${name} is left out: the file has no code for it, and none is stored`);
+      continue;
+    }
+    const wanted = {
+      name,
+      code,
+      maxUses: entry.max_uses,
+      expiresAt: entry.expires_at ? new Date(entry.expires_at) : null,
+    };
+    const fault = (message: string) => plan.faults.push({ path: ['sign_up_codes', index, 'code'], message });
+    const secret: FieldChange[] = [];
+    if (code !== undefined && hidesSecrets) secret.push(secretSet('code'));
+    else if (code !== undefined) {
+      const comparison = await codes.compare(name, code);
+      if (comparison === 'taken') fault(TAKEN);
+      if (comparison !== 'same') secret.push(secretChange('code'));
+    }
+    const fields = [
+      ...differences(before ? fieldsOf(before) : {}, fieldsOf(wanted)),
+      ...secret,
+      ...(before ? takeOver(before.source) : []),
+    ];
+    if (fields.length === 0) plan.unchanged += 1;
+    else {
+      const kind = before ? 'change' : 'create';
+      plan.steps.push({ kind, section: 'sign_up_codes', name, fields, run: (tx) => codes.declare(wanted, tx) });
+    }
+  }
+  for (const { name, source } of stored.values()) {
+    if (source !== 'file') continue;
+    const run: Planned['steps'][number]['run'] = (tx) => codes.removeDeclared(name, tx);
+    plan.steps.push({ kind: 'delete', section: 'sign_up_codes', name, fields: [], run });
+  }
+  return plan;
+}
+
+function fieldsOf({ maxUses, expiresAt }: Pick<SignUpCode, 'maxUses' | 'expiresAt'>) {
+  return { max_uses: maxUses, expires_at: expiresAt?.toISOString() };
 }

@@ -10,10 +10,7 @@ import type { Db, Tx } from '../../base/storage/database.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../../base/storage/fragments.ts';
 import { hotStatements, type Sql } from '../../base/storage/statements.ts';
 import type { AuditEventType, AuditOutcome } from './events.ts';
-import type { AuditFilter } from './filter.ts';
 import { type AuditContent, proofOf } from './row-mac.ts';
-
-export type { AuditFilter } from './filter.ts';
 
 /** The actor and the request of an event. Domain functions take it as a parameter for the events that they record. */
 export interface Actor {
@@ -239,4 +236,30 @@ function words(key: string): string {
     .replace(/[^A-Za-z0-9]+/g, ' ')
     .trim()
     .toLowerCase();
+}
+
+// The filter of a list of audit entries.
+
+export interface AuditFilter {
+  types?: AuditEventType[];
+  outcome?: AuditOutcome;
+  actorId?: string;
+  actorApp?: string;
+  subjectId?: string;
+  /** The account that acted, or that the event is about. */
+  partyId?: string;
+  clientId?: string;
+  address?: string;
+  requestId?: string;
+  from?: Date;
+  until?: Date;
+  /** The cursor: the id of the last entry of the previous page. Only older entries are listed. */
+  before?: number;
+  /** The oldest first; then `after` is the cursor. */
+  isOldestFirst?: boolean;
+  /** The cursor from the oldest on: only newer entries are listed. */
+  after?: number;
+  limit?: number;
+  /** Condition on a column that holds a user: only entries about such users. */
+  isVisible?: (column: string) => Fragment;
 }

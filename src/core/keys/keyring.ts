@@ -1,30 +1,40 @@
 // The signing keys of tokens and assertions: created at the first start, stored encrypted in signing_keys, and rotated
 // without a restart. Each instance holds the decrypted keys and reads changes of the table with refresh().
-import type { KeyObject } from 'node:crypto';
+
+import { type KeyObject, X509Certificate } from 'node:crypto';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import type { Logger } from '../../base/platform/logger.ts';
 import type { Vault } from '../../base/platform/vault.ts';
-import type { Db } from '../../base/storage/database.ts';
+import type { Db, Tx } from '../../base/storage/database.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { AuditEventType } from '../audit/events.ts';
+import type { ScheduledJob } from '../jobs/scheduler.ts';
 import { certificateInfo } from './certificate.ts';
-import type { PrivateJwk } from './key-pair.ts';
-import { readKeys, resealKeys } from './key-rows.ts';
+import { type KeyPair, KeyringError, openKey, type PrivateJwk, privateJwk } from './key-pair.ts';
 import {
-  createCurrentKeySet,
-  jwksOf,
-  type SamlCertificate,
-  type SamlCredential,
-  type SamlUse,
-  samlCertificatesOf,
-  samlCredentialOf,
-  samlCredentialsOf,
-} from './key-set.ts';
-import { applyDueSteps, type RotationContext, type RotationOutcome, rotateKeys } from './rotate-keys.ts';
-import { canSignFrom, type KeyDates, type RotationRequest, rotationPolicy } from './rotation.ts';
-
-export type { SamlCertificate, SamlCredential, SamlUse } from './key-set.ts';
-export type { RotationOutcome } from './rotate-keys.ts';
+  applySteps,
+  type KeyRow,
+  type KeyRowsDependencies,
+  keySetVersion,
+  type RecordStep,
+  readKeys,
+  resealKeys,
+  versionOf,
+} from './key-rows.ts';
+import {
+  canSignFrom,
+  dueSteps,
+  type KeyAlg,
+  type KeyDates,
+  type KeyUse,
+  keyAlgs,
+  planRotation,
+  type RotationPlan,
+  type RotationPolicy,
+  type RotationRequest,
+  rotationPolicy,
+} from './rotation.ts';
 
 export interface KeyringDependencies {
   db: Db;
@@ -139,4 +149,179 @@ function createSequence(): <T>(work: () => Promise<T>) => Promise<T> {
     last = result;
     return result;
   };
+}
+
+// The decrypted signing keys of this instance: the views for the OIDC engine and SAML, and the current set, which is updated
+// from the table.
+
+/** The uses whose keys have certificates. */
+export type SamlUse = Exclude<KeyUse, 'oidc'>;
+
+export interface SamlCertificate {
+  kid: string;
+  state: KeyDates['state'];
+  certificatePem: string;
+  until: Date;
+}
+
+export interface SamlCredential extends SamlCertificate {
+  privateKey: KeyObject;
+}
+
+interface KeySet {
+  version: string;
+  rows: KeyRow[];
+  pairs: Map<string, KeyPair>;
+}
+
+/** Called after the set has changed. */
+type KeySetListener = () => void | Promise<void>;
+
+/** The keys for tokens as JWKs with their private part, active ones first. */
+function jwksOf({ rows, pairs }: KeySet): { keys: PrivateJwk[] } {
+  const keys = rows.flatMap(({ kid, use, alg }) => {
+    const pair = pairs.get(kid);
+    return use === 'oidc' && isKeyAlg(alg) && pair ? [privateJwk(pair, alg)] : [];
+  });
+  return { keys };
+}
+
+/** The certificates of the keys of one use, those of active keys first. */
+function samlCertificatesOf({ rows }: KeySet, wanted: SamlUse): SamlCertificate[] {
+  return rows.flatMap(({ kid, use, state, certificate, certificateUntil }) =>
+    use === wanted && certificate && certificateUntil
+      ? [{ kid, state, certificatePem: certificate, until: certificateUntil }]
+      : [],
+  );
+}
+
+/** The keys of one use with their certificates, active ones first. */
+function samlCredentialsOf(set: KeySet, use: SamlUse): SamlCredential[] {
+  return samlCertificatesOf(set, use).flatMap((certificate) => {
+    const pair = set.pairs.get(certificate.kid);
+    return pair ? [{ ...certificate, privateKey: pair.privateKey }] : [];
+  });
+}
+
+/** The active key of one use with its certificate; throws KeyringError when there is none. */
+function samlCredentialOf(set: KeySet, use: SamlUse): SamlCredential {
+  const active = samlCredentialsOf(set, use).find(({ state }) => state === 'active');
+  if (!active) throw new KeyringError(`there is no active key for ${use}`);
+  return active;
+}
+
+function isKeyAlg(alg: string): alg is KeyAlg {
+  return (keyAlgs as readonly string[]).includes(alg);
+}
+
+/** Creates the current set of this instance. Calls of `follow` must not overlap. */
+function createCurrentKeySet({ db, vault }: { db: Db; vault: Vault }) {
+  const listeners = new Set<KeySetListener>();
+  let current: KeySet | undefined;
+  return {
+    /** Throws KeyringError before the first `follow`. */
+    get(): KeySet {
+      if (!current) throw new KeyringError('the signing keys are not loaded yet');
+      return current;
+    },
+
+    /** Reads the table when it differs from the set, then runs the listeners; true when it differed. */
+    async reload(): Promise<boolean> {
+      const before = current;
+      if (before?.version === (await keySetVersion(db))) return false;
+      current = openKeySet(await readKeys(db), before, vault);
+      if (!before) return true;
+      try {
+        for (const listener of listeners) await listener();
+      } catch (error) {
+        current = { ...current, version: 'listeners failed' }; // the next call runs them again
+        throw error;
+      }
+      return true;
+    },
+
+    /** Adds a listener; returns a function that removes it. */
+    onChange(listener: KeySetListener): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+// Decrypts new keys only. An unchanged key keeps its KeyObject, which caches computed values.
+function openKeySet(rows: KeyRow[], before: KeySet | undefined, vault: Vault): KeySet {
+  const pairs = rows.map((row) => {
+    const pair = before?.pairs.get(row.kid) ?? openKey(row, vault);
+    if (row.certificate && !new X509Certificate(row.certificate).checkPrivateKey(pair.privateKey))
+      throw new KeyringError(`the certificate of signing key ${row.kid} belongs to another key`);
+    return [row.kid, pair] as const;
+  });
+  return { version: versionOf(rows), rows, pairs: new Map(pairs) };
+}
+
+// Applies the steps of a scheduled or requested rotation, and records each in the audit log.
+
+export type RotationOutcome =
+  | { outcome: 'rotated'; activated: string[]; published: string[] }
+  | { outcome: 'published'; kid: string }
+  | { outcome: 'superseded' } // another instance rotated at the same time
+  | Exclude<RotationPlan, { outcome: 'go' }>;
+
+type RotationContext = KeyRowsDependencies & {
+  audit: Audit;
+  logger: Logger;
+  policy: () => RotationPolicy;
+};
+
+/** Applies every step that is due now. */
+async function applyDueSteps(context: RotationContext): Promise<void> {
+  const { db, now, policy, logger, audit } = context;
+  // When another instance applied the same steps first, this one checks again whether more are due.
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    const steps = dueSteps(await readKeys(db), now(), policy());
+    if (steps.length === 0) return;
+    const created = await applySteps(steps, context, recordedAs(audit, {}, { scheduled: true }));
+    if (created !== 'superseded') logger.info({ steps, created }, 'signing keys changed as scheduled');
+  }
+}
+
+/** Rotates on request of an administrator; `changed` runs after the change of the table and before the result. */
+async function rotateKeys(
+  context: RotationContext,
+  request: RotationRequest,
+  by: Actor,
+  changed: () => Promise<unknown>,
+): Promise<RotationOutcome> {
+  const { db, now, policy, logger, audit } = context;
+  const plan = planRotation(await readKeys(db), request, { now: now(), policy: policy() });
+  if (plan.outcome !== 'go') return plan;
+  const created = await applySteps(plan.steps, context, recordedAs(audit, by, { forced: request.force === true }));
+  await changed();
+  if (created === 'superseded') return { outcome: 'superseded' };
+  logger.info({ steps: plan.steps, created }, 'signing keys rotated by request');
+  const activated = plan.steps.flatMap((step) => (step.do === 'activate' ? [step.kid] : []));
+  const [kid] = created;
+  return activated.length === 0 && kid
+    ? { outcome: 'published', kid }
+    : { outcome: 'rotated', activated, published: created };
+}
+
+function recordedAs(audit: Audit, by: Actor, how: { scheduled: true } | { forced: boolean }): RecordStep {
+  const record = (type: AuditEventType, tx: Tx, data: object) =>
+    audit.record({ ...by, type, outcome: 'success', data: { ...data, ...how } }, tx);
+  return async (step, kid, tx) => {
+    if (step.do === 'remove') return record('key.removed', tx, { kid });
+    if (step.do === 'create') {
+      const { use, alg, state } = step;
+      return record('key.created', tx, { kid, use, alg, state });
+    }
+    await record('key.activated', tx, { kid, instead: step.instead ?? null });
+    if (step.instead !== undefined) await record('key.retired', tx, { kid: step.instead });
+  };
+}
+
+// The periodic job of the signing keys: publishes, activates and retires them on schedule (rotation.ts).
+
+export function keyJobs(keyring: Keyring): ScheduledJob[] {
+  return [{ name: 'keys', everySeconds: 60, run: () => keyring.runSchedule() }];
 }

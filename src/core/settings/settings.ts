@@ -1,11 +1,14 @@
 // The runtime settings: one table defines their names, ranges and defaults for the configuration file, the console and the
 // code. A row exists only where a value was set. Every instance sees a change within seconds.
+
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { type Clock, isWithin } from '../../base/platform/clock.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
 import type { Covered, ProtectedRows } from '../../base/storage/protected-rows.ts';
+import type { MessageSource } from '../../base/texts/messages.ts';
+import { createOverrides } from '../../base/texts/overrides.ts';
 import { storeValue } from './stored-values.ts';
 import {
   attributeSchema,
@@ -294,4 +297,21 @@ function fromRows(rows: readonly Row[], open: Change = () => undefined): Setting
 
 function parseJson(text: string | undefined): unknown {
   return text === undefined ? undefined : JSON.parse(text);
+}
+
+// The texts of the setting `texts`, as pages and mails read them: made again only when the setting changed, not for each request.
+
+/** Undefined where no text is set. Reads nothing: the settings are cached. */
+export function createTextSource({ latest }: Settings): () => MessageSource | undefined {
+  let last: { values: SettingValues; content: string; source: MessageSource | undefined } | undefined;
+  return () => {
+    const values = latest();
+    if (last?.values === values) return last.source;
+    // The settings were read again, mostly without a change of the texts, whose messages stay parsed then.
+    const content = JSON.stringify(values.texts);
+    const source =
+      last?.content === content ? last.source : content === '{}' ? undefined : createOverrides(values.texts);
+    last = { values, content, source };
+    return source;
+  };
 }

@@ -7,23 +7,27 @@ import { randomToken } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { recipientOf } from '../../core/mail/messages.ts';
 import type { NotifyOwner } from '../../core/mail/notify-owner.ts';
 import type { Outbox } from '../../core/mail/outbox.ts';
+import { placeOf } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
-import { nameKey } from '../../people/accounts/names.ts';
+import { emailFault, nameKey } from '../../people/accounts/names.ts';
+import { type Profile, profileColumns } from '../../people/accounts/profile.ts';
+import type { Credentials } from '../../people/credentials/credentials.ts';
+import type { AccountFactors } from '../../people/mfa/account-factors.ts';
+import { isStaff } from '../../people/rbac/built-in.ts';
 import type { SetConnectionRoles } from '../../people/rbac/connection-roles.ts';
 import type { EndSession } from '../../protocols/logout/end-session.ts';
-import type { Connection } from '../connections/connection.ts';
+import { attributesOf, type Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { RoleMapping } from '../connections/role-mappings.ts';
 import { FederationError } from '../faults.ts';
 import type { ExternalIdentities } from '../identities.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
-import { type AccountFacts, type FactsDependencies, labelOf, readFacts } from './facts.ts';
-import { type MappedProfile, mappedRoles } from './mapping.ts';
-import { type Match, matchAccount } from './match.ts';
-import { acceptableFields, updateProfile } from './update-profile.ts';
+import { domainOf, type MappedProfile, mapProfile, mappedRoles } from './mapping.ts';
+import { type Candidate, type Match, type MatchFacts, matchAccount } from './match.ts';
 
 export type Resolution =
   | { outcome: 'signed-in'; account: Account }
@@ -362,4 +366,191 @@ function rejected(
     expected: fault === 'account_inactive' ? 'an active account' : 'an account, or create_users: true',
     received: `${profile.email ?? profile.username ?? 'no address'}${settings.link_only ? ' (link_only)' : ''}`,
   });
+}
+
+// Reads the facts for match.ts: the identity's user, and the account that has the address which the upstream states.
+
+interface FactsDependencies {
+  accounts: Accounts;
+  credentials: Credentials;
+  factors: AccountFactors;
+  identities: ExternalIdentities;
+}
+
+interface AccountFacts extends MatchFacts {
+  profile: MappedProfile;
+  identityId: string | undefined;
+  known: Account | undefined;
+}
+
+/**
+ * Reads the facts; inside the transaction that acts on them.
+ *
+ * @param context `domains`: the proven ones of the connection; `invitedId`: the account of an invitation in this browser
+ */
+async function readFacts(
+  dependencies: FactsDependencies,
+  connection: Connection,
+  identity: UpstreamIdentity,
+  { domains, invitedId }: { domains: readonly string[]; invitedId?: string | undefined },
+  tx: Tx,
+): Promise<AccountFacts> {
+  const { accounts, identities } = dependencies;
+  const profile = profileOf(connection, identity, domains);
+  const linked = await identities.find(connection.id, identity.subject, tx);
+  const known = linked && (await accounts.find(linked.userId, tx));
+  const { settings } = connection;
+  const facts = {
+    profile,
+    identityId: linked?.id,
+    known,
+    isEmailTrusted: profile.isEmailTrusted,
+    isInProvenDomain: profile.email !== undefined && domains.includes(domainOf(profile.email)),
+    createUsers: settings.create_users,
+    linkOnly: settings.link_only,
+    link: settings.link,
+  };
+  // The first rule applies: the others are not read.
+  if (known) return { ...facts, invited: undefined, holder: undefined };
+  const holder = profile.email === undefined ? undefined : await accounts.findByLogin(profile.email, tx);
+  const invited = invitedId === undefined ? undefined : await accounts.find(invitedId, tx);
+  return {
+    ...facts,
+    // Another person's invitation, planted in this browser, has another address.
+    invited: invited && isAddressOf(invited, profile.email) ? invited : undefined,
+    holder:
+      holder && (await candidateOf(dependencies, holder, { stated: profile.email, connectionId: connection.id }, tx)),
+  };
+}
+
+/** What the account page lists of an identity. */
+function labelOf({ email, username, name }: MappedProfile, subject: string): string {
+  return email ?? username ?? name ?? subject;
+}
+
+function isAddressOf(account: Account, email: string | undefined): boolean {
+  return account.email !== null && email !== undefined && nameKey(account.email) === nameKey(email);
+}
+
+/** The case of an address does not count, look-alike letters do. */
+function isSame(email: string | null, stated: string | undefined): boolean {
+  const plain = (address: string) => address.normalize('NFKC').trim().toLowerCase();
+  return email !== null && stated !== undefined && plain(email) === plain(stated);
+}
+
+function profileOf(connection: Connection, { claims }: UpstreamIdentity, domains: readonly string[]): MappedProfile {
+  const rules = {
+    attributes: attributesOf(connection),
+    trusted_email: connection.settings.trusted_email,
+    marksVerified: connection.kind === 'oidc' || connection.kind === 'oauth2',
+  };
+  const profile = mapProfile(claims, rules, domains);
+  if (profile.email === undefined || emailFault(profile.email) === undefined) return profile;
+  return { ...profile, email: undefined, isEmailTrusted: false };
+}
+
+async function candidateOf(
+  { credentials, factors, identities }: FactsDependencies,
+  account: Account,
+  { stated, connectionId }: { stated: string | undefined; connectionId: string },
+  tx: Tx,
+): Promise<Candidate> {
+  const linked = await identities.ofUser(account.id, tx);
+  const { passkeys } = await factors.of(account.id, tx);
+  const hasPassword = (await credentials.status(account.id, tx)) !== undefined;
+  return {
+    id: account.id,
+    isActive: account.isActive,
+    emailVerified: account.emailVerified,
+    matches: isSame(account.email, stated) ? 'address' : isAddressOf(account, stated) ? 'look-alike' : 'username',
+    hasOwnCredential: passkeys > 0 || hasPassword || linked.length > 0,
+    isStaff: isStaff(account),
+    isOfOtherSubject: linked.some((one) => one.connectionId === connectionId),
+  };
+}
+
+// Updates the profile of an account from its upstream at each sign-in. Values that an account cannot have are ignored. An email
+// address is adopted only if that gives no account to the wrong person.
+
+type ProfileFields = Omit<Profile, 'username' | 'email' | 'emailVerified' | 'ssoId'>;
+
+/** The mapped fields that an account can have; `attributes` are added to the existing ones. */
+export function acceptableFields(
+  { name, givenName, familyName, picture, locale, zoneinfo, phoneNumber, attributes }: MappedProfile,
+  present: Record<string, unknown>,
+): ProfileFields {
+  const all = { name, givenName, familyName, picture, locale, zoneinfo, phoneNumber };
+  const suppliedFields: ProfileFields = Object.fromEntries(
+    Object.entries(all).filter(([, value]) => value !== undefined),
+  );
+  if (Object.keys(attributes).length > 0) suppliedFields.attributes = { ...present, ...attributes };
+  const wrong = faultsOf(() => profileColumns({ username: 'any', ...suppliedFields }));
+  return Object.fromEntries(Object.entries(suppliedFields).filter(([field]) => !wrong.includes(field)));
+}
+
+interface UpdateProfileDependencies {
+  accounts: Accounts;
+  audit: Audit;
+  outbox: Outbox;
+  now: Clock;
+}
+
+/**
+ * Updates the account; without the attributes when the schema of the settings rejects them. A new address can reset the password,
+ * so the old one gets a mail about it, and the change has its own audit entry.
+ */
+async function updateProfile(
+  dependencies: UpdateProfileDependencies,
+  account: Account,
+  profile: MappedProfile,
+  { by, tx }: { by: Actor; tx: Tx },
+): Promise<Account> {
+  const { accounts } = dependencies;
+  // The configuration file owns the fields of its users.
+  if (account.source === 'file') return account;
+  const address = await addressOf(accounts, account, profile, tx);
+  const fields = { ...acceptableFields(profile, account.attributes), ...address };
+  const updated = await accounts.update(account.id, fields, by, tx).catch((error: unknown) => {
+    if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error;
+    const { attributes: _rejected, ...others } = fields;
+    return accounts.update(account.id, others, by, tx);
+  });
+  if (address.email) await reportNewAddress(dependencies, account, address.email, { by, tx });
+  return updated;
+}
+
+async function reportNewAddress(
+  { audit, outbox, now }: UpdateProfileDependencies,
+  account: Account,
+  newEmail: string,
+  { by, tx }: { by: Actor; tx: Tx },
+): Promise<void> {
+  const data = { before: account.email, after: newEmail };
+  await audit.record({ ...by, type: 'email.changed', outcome: 'success', subjectId: account.id, data }, tx);
+  const to = recipientOf(account);
+  if (to) await outbox.send({ kind: 'email-changed', to, newEmail, place: placeOf(by.request, now()) }, tx);
+}
+
+/** The address, if the upstream proves it and no other account has it. Nothing else changes an address that resets a password. */
+async function addressOf(
+  accounts: Accounts,
+  account: Account,
+  { email, isEmailTrusted }: MappedProfile,
+  tx: Tx,
+): Promise<Pick<Profile, 'email' | 'emailVerified'>> {
+  if (email === undefined || !isEmailTrusted) return {};
+  const isSame = account.email !== null && nameKey(account.email) === nameKey(email);
+  if (isSame) return account.emailVerified ? {} : { emailVerified: true };
+  const holder = await accounts.findByLogin(email, tx);
+  return holder && holder.id !== account.id ? {} : { email, emailVerified: true };
+}
+
+function faultsOf(check: () => unknown): string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return error.fields.map(({ field }) => field);
+  }
 }

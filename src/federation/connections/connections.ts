@@ -1,15 +1,20 @@
 // The registry of upstream identity providers, for the console, the API, the command line, the configuration file, and the
 // protocols in federation/.
+import { conflict, forbidden, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { sha256 } from '../../base/platform/random.ts';
+import { isUniqueViolation, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
-import type { Connection } from './connection.ts';
+import { t } from '../../base/texts/text.ts';
+import { takeConnectionRoles } from '../../people/rbac/connection-roles.ts';
+import type { Connection, ConnectionColumns } from './connection.ts';
 import { type Change, type ConnectionsContext, recordChange } from './context.ts';
-import { type ConnectionDomain, listDomains } from './domains.ts';
+import { type ConnectionDomain, listDomains, setDomains } from './domains.ts';
 import type { DeclaredSecret } from './kinds/fields.ts';
 import { findConnection, getConnection, listConnections, listForged } from './read.ts';
-import { listRoleMappings, type RoleMapping } from './role-mappings.ts';
-import type { ConnectionEntry, SecretPurpose } from './schema.ts';
+import { declaredMappings, listRoleMappings, type RoleMapping, setRoleMappings } from './role-mappings.ts';
+import { type ConnectionEntry, partsOf, type SecretPurpose } from './schema.ts';
 import {
   type DecryptedSecret,
   decryptSecrets,
@@ -17,20 +22,12 @@ import {
   encryptedSecrets,
   forgetRejection,
   listSecrets,
+  replaceSecrets,
   type SecretInfo,
   secretsMatch,
   storeRejection,
   storeSecret,
 } from './secrets.ts';
-import {
-  type ChangeFault,
-  changeFault,
-  createConnection,
-  getChangeable,
-  removeConnection,
-  setEnabled,
-  updateConnection,
-} from './write.ts';
 
 export type Connections = ReturnType<typeof createConnections>;
 
@@ -138,4 +135,196 @@ export function createConnections(context: ConnectionsContext) {
       tx ? listRoleMappings(context, id, tx) : ((await mappings(id)) ?? []),
     domains: (id?: string, tx: Tx = db): Promise<ConnectionDomain[]> => listDomains(context, id, tx),
   };
+}
+
+// Creates, changes, enables and deletes connections, each with its audit event in one transaction.
+
+/** Throws conflict (409) for a taken id or domain, invalid_input (400) for an unknown role. */
+function createConnection(
+  context: ConnectionsContext,
+  entry: ConnectionEntry,
+  { by, tx: outer, source = 'local' }: Change,
+): Promise<Connection> {
+  return withinTransaction(context.db, outer, async (tx) => {
+    const row = rowOf(context, entry, source);
+    const at = context.now();
+    await tx.connection.create({ data: { ...row, createdAt: at, updatedAt: at } }).catch((error: unknown) => {
+      if (!isUniqueViolation(error)) throw error;
+      throw conflict('conflict', { message: t('console.connections.fault.exists', { id: entry.id }), cause: error });
+    });
+    const secrets = await storeRelatedRows(context, entry, { by: by ?? {}, source }, tx);
+    const connection = await getConnection(context, entry.id, tx);
+    const after = await declaredParts(context, connection, tx);
+    await recordChange(context, 'connection.created', entry.id, tx, by, { source, after, changedSecrets: secrets });
+    return connection;
+  });
+}
+
+/**
+ * Replaces the declaration of a connection; secrets that it does not name stay. The kind and preset stay, and so does the identity
+ * of the upstream: a user of another issuer is another user, although the subjects may be equal. Throws conflict (409).
+ */
+function updateConnection(
+  context: ConnectionsContext,
+  entry: ConnectionEntry,
+  { by, tx: outer, source = 'local' }: Change,
+): Promise<Connection> {
+  return withinTransaction(context.db, outer, async (tx) => {
+    const before = await getChangeable(context, entry.id, source, tx);
+    const old = await declaredParts(context, before, tx);
+    const fault = await changeFault(before, entry, tx);
+    if (fault)
+      throw conflict('conflict', { message: t(`console.connections.fault.${fault.reason}`, { field: fault.field }) });
+    const row = rowOf(context, entry, source);
+    await tx.connection.update({ where: { id: row.id }, data: { ...row, updatedAt: context.now() } });
+    const secrets = await storeRelatedRows(context, entry, { by: by ?? {}, source }, tx);
+    if (documentSource(before.settings) !== documentSource(partsOf(entry).settings))
+      await tx.connectionDocument.deleteMany({ where: { connectionId: row.id } });
+    const connection = await getConnection(context, row.id, tx);
+    const difference = changedFields(old, await declaredParts(context, connection, tx));
+    if (Object.keys(difference.after).length > 0 || secrets.length > 0)
+      await recordChange(context, 'connection.updated', row.id, tx, by, { ...difference, changedSecrets: secrets });
+    return connection;
+  });
+}
+
+/** Nothing happens when the connection is in that state already. */
+function setEnabled(
+  context: ConnectionsContext,
+  id: string,
+  enabled: boolean,
+  { by, tx: outer, source = 'local' }: Change,
+): Promise<void> {
+  return withinTransaction(context.db, outer, async (tx) => {
+    const before = await getChangeable(context, id, source, tx);
+    if (before.enabled === enabled) return;
+    const row = { ...columnsOf(before), enabled };
+    await tx.connection.update({
+      where: { id },
+      data: { enabled, mac: macOf(context, row), updatedAt: context.now() },
+    });
+    await recordChange(context, enabled ? 'connection.enabled' : 'connection.disabled', id, tx, by);
+  });
+}
+
+/** Also removes its secrets, domains, mappings and the links of users to it. A row that another program wrote can be removed, too. */
+function removeConnection(
+  context: ConnectionsContext,
+  id: string,
+  { by, tx: outer, source = 'local' }: Change,
+): Promise<void> {
+  return withinTransaction(context.db, outer, async (tx) => {
+    const row = await tx.asStored.connection.findUnique({ where: { id } });
+    if (!row) throw notFound({ message: t('console.connections.fault.missing', { id }) });
+    const isGenuine = context.protectedRows.isGenuine('connections', row, row.mac);
+    const before = isGenuine ? await getChangeable(context, id, source, tx) : undefined;
+    const old = before && (await declaredParts(context, before, tx));
+    await takeConnectionRoles(context, id, by ?? {}, tx);
+    await tx.connection.delete({ where: { id }, select: { id: true } });
+    await recordChange(context, 'connection.deleted', id, tx, by, { name: row.name, before: old ?? null });
+  });
+}
+
+/** The connection, when a change from `source` may touch it; throws owned_by_file (403) or not_found (404). */
+async function getChangeable(
+  context: ConnectionsContext,
+  id: string,
+  source: 'local' | 'file',
+  tx: Tx,
+): Promise<Connection> {
+  const connection = await getConnection(context, id, tx);
+  if (connection.source === 'file' && source !== 'file') throw forbidden('owned_by_file');
+  return connection;
+}
+
+/** The whole declaration without secrets, for the audit log: metadata as a hash. */
+async function declaredParts(
+  context: ConnectionsContext,
+  connection: Connection,
+  tx: Tx,
+): Promise<Record<string, unknown>> {
+  const { position: order, settings, kind, preset, name, enabled, source } = connection;
+  const domains = (await listDomains(context, connection.id, tx)).map(({ domain }) => domain);
+  const role_mappings = declaredMappings(await listRoleMappings(context, connection.id, tx));
+  return { kind, preset, name, enabled, order, source, ...withoutDocument(settings), domains, role_mappings };
+}
+
+function withoutDocument(settings: object): Record<string, unknown> {
+  const { metadata, ...rest } = settings as { metadata?: string };
+  return { ...rest, ...(metadata && { metadata: `${metadata.length} characters, SHA-256 ${sha256(metadata)}` }) };
+}
+
+async function storeRelatedRows(
+  context: ConnectionsContext,
+  entry: ConnectionEntry,
+  change: Required<Pick<Change, 'by' | 'source'>>,
+  tx: Tx,
+): Promise<SecretPurpose[]> {
+  const { id, domains, roleMappings, secrets } = partsOf(entry);
+  await setDomains(context, id, domains, { isDeclared: change.source === 'file' }, tx);
+  await setRoleMappings(context, id, roleMappings, change, tx);
+  const changed: SecretPurpose[] = [];
+  for (const [purpose, values] of Object.entries(secrets) as [
+    SecretPurpose,
+    NonNullable<(typeof secrets)[SecretPurpose]>,
+  ][])
+    if (await replaceSecrets(context, id, purpose, values, tx)) changed.push(purpose);
+  return changed;
+}
+
+function rowOf(
+  context: ConnectionsContext,
+  entry: ConnectionEntry,
+  source: string,
+): ConnectionColumns & { mac: string } {
+  const { id, kind, preset, name, enabled, order: position, settings } = partsOf(entry);
+  const row = { id, kind, preset, name, enabled, position, settings: JSON.stringify(settings), source };
+  return { ...row, mac: macOf(context, row) };
+}
+
+function columnsOf({ settings, ...columns }: Connection): ConnectionColumns {
+  return { ...columns, settings: JSON.stringify(settings) };
+}
+
+function macOf({ protectedRows }: ConnectionsContext, row: ConnectionColumns): string {
+  return protectedRows.macOf('connections', row);
+}
+
+interface ChangeFault {
+  field: string;
+  /** The half of a sentence about the field. */
+  message: string;
+  reason: 'fixed' | 'linked';
+}
+
+/** Why the declaration of `before` cannot become `entry`; undefined when it can. */
+async function changeFault(before: Connection, entry: ConnectionEntry, tx: Tx): Promise<ChangeFault | undefined> {
+  const { kind, preset, settings } = partsOf(entry);
+  const other = before.kind !== kind ? 'kind' : before.preset !== preset ? 'preset' : undefined;
+  if (other !== undefined) return { field: other, message: faultMessage('fixed'), reason: 'fixed' };
+  const field = identityFields.find((name) => pick(before.settings, [name]) !== pick(settings, [name]));
+  if (field === undefined) return undefined;
+  // Subjects are unique within an issuer only: another one could name any user of this connection.
+  if ((await tx.externalIdentity.count({ where: { connectionId: before.id } })) === 0) return undefined;
+  const message = faultMessage('linked');
+  return { field, message, reason: 'linked' };
+}
+
+const identityFields = ['issuer', 'entity_id', 'subject_claim', 'subject_attribute', 'base_dn', 'userinfo_url'];
+const documentFields = ['issuer', 'discovery_url', 'metadata_url', 'metadata', 'metadata_certificate', 'entity_id'];
+
+function documentSource(settings: object): string {
+  return pick(settings, documentFields);
+}
+
+function pick(settings: object, fields: readonly string[]): string {
+  return JSON.stringify(fields.map((field) => (settings as Record<string, unknown>)[field] ?? null));
+}
+
+function changedFields(old: Record<string, unknown>, now: Record<string, unknown>) {
+  const fields = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  const different = fields.filter((field) => JSON.stringify(old[field]) !== JSON.stringify(now[field]));
+  const of = (from: Record<string, unknown>) =>
+    Object.fromEntries(different.map((field) => [field, from[field] ?? null]));
+  return { before: of(old), after: of(now) };
 }

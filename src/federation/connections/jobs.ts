@@ -2,7 +2,13 @@
 
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
+import { sha256 } from '../../base/platform/random.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { isFirstUse } from '../../base/storage/single-use.ts';
+import type { Sql } from '../../base/storage/statements.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
+import type { AdministratorMail } from '../../core/mail/messages.ts';
+import type { ConnectionWarning } from './warnings.ts';
 
 export interface ConnectionJobsDependencies {
   documents: { refreshDue(signal: AbortSignal): Promise<Date | undefined> };
@@ -35,4 +41,38 @@ export function connectionJobs({
     { name: 'connection-domains', everySeconds, run: domains.checkDue },
     { name: 'connection-ends', everySeconds: 24 * 3600, run: notifyOfExpiry },
   ];
+}
+
+// Mail to the administrators about a secret or certificate of a connection that expires: once 30 days before, and again 7 days before.
+
+interface ExpiryNoticesDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  warnings(): Promise<ConnectionWarning[]>;
+  /** Queues a mail to each administrator. */
+  notifyAdministrators(message: AdministratorMail, tx: Tx): Promise<void>;
+}
+
+const REMEMBER_MS = 90 * 86_400_000;
+
+/** Queues the mails that are due and returns how many secrets and certificates they are about. Run by one instance, once a day. */
+export function createExpiryNotices({ db, sql, now, warnings, notifyAdministrators }: ExpiryNoticesDependencies) {
+  return async function notify(): Promise<number> {
+    let notices = 0;
+    for (const { connection, what, until, text, isUrgent } of await warnings()) {
+      if (!what || !until) continue;
+      const key = [connection?.id ?? '', what, until.getTime(), isUrgent].join('\n');
+      const rememberUntil = new Date(Math.max(until.getTime(), now().getTime()) + REMEMBER_MS);
+      const isNew = await transaction(db, async (tx) => {
+        // In the transaction of the mails, so that neither exists without the other.
+        if (!(await isFirstUse(sql.in(tx), `connection-end:${sha256(key)}`, rememberUntil))) return false;
+        const about = connection ? { connection: connection.name, connectionId: connection.id } : {};
+        await notifyAdministrators({ kind: 'connection-end', text: String(text), until, ...about }, tx);
+        return true;
+      });
+      if (isNew) notices += 1;
+    }
+    return notices;
+  };
 }

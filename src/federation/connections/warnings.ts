@@ -1,6 +1,6 @@
 // What an administrator should look at: secrets that were rejected, secrets and certificates that expire, documents that cannot be read, domains without
 // their TXT record, and rows that another program wrote. For the overview of the console, `gatehouse doctor` and mail
-// (expiry-notices.ts).
+// (jobs.ts).
 import { X509Certificate } from 'node:crypto';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';

@@ -1,20 +1,21 @@
 // Looks a user up in a directory and checks the password by a bind as that user. Read only.
+
 import { randomBytes } from 'node:crypto';
 import type { Entry } from 'ldapts';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import type { LdapConnection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
+import type { LdapSettings } from '../connections/kinds/ldap.ts';
+import { isRejected } from '../connections/secrets.ts';
 import { FederationError } from '../faults.ts';
 import type { PassedCheck, UpstreamIdentity } from '../upstream.ts';
-import { isBelow } from './dn.ts';
+import { domainRootOf, isBelow } from './dn.ts';
 import { createReadDomain, type DirectoryLockout, type Domain, lockoutOfUser, loginsOf } from './domain.ts';
-import { directoryUnavailable, invalidAnswer, type PasswordRejection } from './errors.ts';
-import { allOf, attributesOfLogin, filterWith, oneOf } from './filter.ts';
-import { groupsOf } from './groups.ts';
+import { directoryUnavailable, invalidAnswer, type PasswordRejection, searchAccountRejected } from './errors.ts';
+import { allOf, attributesOfLogin, equals, filterWith, oneOf } from './filter.ts';
 import { claimsOf, requestedAttributes, subjectFilter, subjectOf, valuesOf } from './identity.ts';
-import { createSearchBind } from './search-bind.ts';
-import type { DirectorySession } from './session.ts';
+import { type DirectorySession, withDirectory } from './session.ts';
 import { type AccountProblem, problemOf, stateAttributes } from './state.ts';
 
 export type DirectoryCheck =
@@ -274,5 +275,249 @@ async function identityOf(
     amr: ['pwd'],
     authTime,
     session: undefined,
+  };
+}
+
+// The groups of a user: an attribute of the entry (memberOf), or a search for groups that have the user as a member, with the
+// groups of those groups, and the primary group of Active Directory, which is in neither. A list that may be cut short says so, and
+// changes no roles then.
+
+interface GroupList {
+  names: string[];
+  isComplete: boolean;
+}
+
+type GroupSettings = NonNullable<LdapSettings['groups']>;
+
+/** LDAP_MATCHING_RULE_IN_CHAIN of Active Directory: members of members, in one search. */
+const IN_CHAIN = '(&(objectClass=group)(member:1.2.840.113556.1.4.1941:={dn}))';
+
+/** Undefined: the connection has no groups. `session` is bound to search. */
+async function groupsOf(
+  session: DirectorySession,
+  { settings }: Pick<LdapConnection, 'settings'>,
+  entry: Entry,
+): Promise<GroupList | undefined> {
+  const { groups, active_directory: isActiveDirectory, base_dn: base } = settings;
+  if (!groups) return undefined;
+  if (!isActiveDirectory) {
+    if (groups.base_dn === undefined) return listedGroups(entry, groups);
+    return groups.nested ? nestedGroups(session, groups, entry.dn) : membersOf(session, groups, entry.dn);
+  }
+  const root = groups.base_dn ?? domainRootOf(base);
+  const primary = await primaryGroupOf(session, { ...groups, base_dn: root }, entry);
+  const inChain = { ...groups, base_dn: root, filter: IN_CHAIN };
+  const lists = groups.nested
+    ? await Promise.all([entry, ...primary].map(({ dn }) => membersOf(session, inChain, dn)))
+    : [groups.base_dn === undefined ? listedGroups(entry, groups) : await membersOf(session, groups, entry.dn)];
+  // A group outside of the base DN is named by its DN, as in memberOf.
+  const isListed = !groups.nested && groups.base_dn === undefined;
+  const names = [
+    ...lists.flatMap((list) => list.names),
+    ...(isListed ? primary.map(({ dn }) => dn) : namesOf(primary, groups)),
+  ];
+  return { names: [...new Set(names)], isComplete: lists.every(({ isComplete }) => isComplete) };
+}
+
+/** The group whose SID has the domain of the user and `primaryGroupID` (MS-ADTS 3.1.1.4.5.34); no member lists it. */
+async function primaryGroupOf(session: DirectorySession, groups: GroupSettings, entry: Entry): Promise<Entry[]> {
+  const [sid] = valuesOf(entry, 'objectSid');
+  const id = Number(valuesOf(entry, 'primaryGroupID')[0]);
+  if (!Buffer.isBuffer(sid) || sid.length < 12 || !Number.isInteger(id)) return [];
+  const ofGroup = Buffer.from(sid);
+  ofGroup.writeUInt32LE(id, sid.length - 4);
+  const { entries } = await session.search({
+    base: groups.base_dn ?? '',
+    scope: 'sub',
+    max: 1,
+    filter: allOf(equals('objectClass', 'group'), equals('objectSid', ofGroup)),
+    attributes: [groups.name_attribute],
+  });
+  return entries;
+}
+
+/** The attribute of the user: DNs of groups. Active Directory cuts a long one (`memberOf;range=0-1499`). */
+function listedGroups(entry: Entry, { attribute }: GroupSettings): GroupList {
+  const name = attribute.toLowerCase();
+  const ranges = Object.keys(entry).filter((key) => key.toLowerCase().startsWith(`${name};`));
+  const values = [attribute, ...ranges].flatMap((one) => valuesOf(entry, one));
+  const names = values.filter((value) => typeof value === 'string').slice(0, limits.ldap.maxGroups);
+  return { names, isComplete: ranges.length === 0 && names.length === values.length };
+}
+
+async function membersOf(session: DirectorySession, groups: GroupSettings, dn: string): Promise<GroupList> {
+  const { entries, isCut } = await searchGroups(session, groups, dn);
+  return { names: namesOf(entries, groups), isComplete: !isCut };
+}
+
+/** Level by level, each group once. */
+async function nestedGroups(session: DirectorySession, groups: GroupSettings, dn: string): Promise<GroupList> {
+  const found = new Map<string, Entry>();
+  let members = [dn];
+  for (let level = 0; level < limits.ldap.nestedLevels && members.length > 0; level += 1) {
+    const next: string[] = [];
+    for (const member of members) {
+      const { entries, isCut } = await searchGroups(session, groups, member);
+      const added = entries.filter((one) => !found.has(one.dn.toLowerCase()));
+      for (const one of added) found.set(one.dn.toLowerCase(), one);
+      next.push(...added.map((one) => one.dn));
+      if (isCut || found.size > limits.ldap.maxGroups)
+        return { names: namesOf([...found.values()], groups), isComplete: false };
+    }
+    members = next;
+  }
+  return { names: namesOf([...found.values()], groups), isComplete: members.length === 0 };
+}
+
+function searchGroups(
+  session: DirectorySession,
+  { base_dn: base = '', filter, name_attribute }: GroupSettings,
+  dn: string,
+) {
+  return session.search({
+    base,
+    scope: 'sub',
+    filter: filterWith(filter, 'dn', dn),
+    attributes: [name_attribute],
+    max: limits.ldap.maxGroups,
+  });
+}
+
+/** The name of each group; its DN where it has no name. */
+function namesOf(entries: readonly Entry[], { name_attribute: attribute }: GroupSettings): string[] {
+  const names = entries.map((entry) => {
+    const [name] = valuesOf(entry, attribute);
+    return typeof name === 'string' && name !== '' ? name : entry.dn;
+  });
+  return [...new Set(names)];
+}
+
+// The bind of the account that searches. A password that the directory rejects is not sent again until it changes: sign-in forms would
+// lock the account otherwise. One sign-in at a time binds, so that many at once find a new rejection before they send the password too.
+
+interface SearchBindOptions {
+  /** An administrator asks: a rejected password is tried once more when no other is left. */
+  triesRejected?: boolean;
+}
+
+/** Runs `work` bound to search; `rebind` does it again after a bind as a user. */
+type WithSearchBind = <T>(
+  connection: LdapConnection,
+  work: (session: DirectorySession, rebind: () => Promise<void>) => Promise<T>,
+  options?: SearchBindOptions,
+) => Promise<T>;
+
+interface SearchBindDependencies {
+  connections: Connections;
+  now: Clock;
+}
+
+function createSearchBind({ connections, now }: SearchBindDependencies): WithSearchBind {
+  const limitConcurrency = createConcurrencyLimit(now);
+  const inTurn = createTurns();
+
+  async function bind(session: DirectorySession, { id, settings }: LdapConnection, options: SearchBindOptions) {
+    const { bind_dn: dn } = settings;
+    if (dn === undefined) {
+      const rejection = await session.bindToSearch(undefined, undefined);
+      if (rejection) throw directoryUnavailable('the anonymous bind', new Error(rejection.text));
+      return;
+    }
+    // Read in each turn: the sign-in before it, here or at another node, may have been rejected.
+    const secrets = await connections.decryptedSecrets(id, 'bind-password');
+    const usable = secrets.filter((one) => !isRejected(one, now()));
+    const tried = usable.length > 0 || !options.triesRejected ? usable : secrets.slice(0, 1);
+    if (secrets.length === 0) await session.bindToSearch(dn, undefined);
+    for (const secret of tried) {
+      const rejection = await session.bindToSearch(dn, secret.value);
+      if (!rejection) {
+        if (secret.rejectedAt) await connections.secretAccepted(id, secret.id);
+        return;
+      }
+      await connections.secretRejected(id, secret.id, rejection);
+    }
+    const [latest] = await connections.decryptedSecrets(id, 'bind-password');
+    throw searchAccountRejected(dn, latest?.rejectedText ?? 'no password');
+  }
+
+  return (connection, work, options = {}) =>
+    limitConcurrency(connection.id, () => {
+      const bindInTurn = (session: DirectorySession) => inTurn(connection.id, () => bind(session, connection, options));
+      return withDirectory(connection.settings, {
+        open: bindInTurn,
+        work: (session) => work(session, () => bindInTurn(session)),
+      });
+    });
+}
+
+/** Runs the work of each key one after the other. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const done = (last.get(key) ?? Promise.resolve()).then(work, work);
+    last.set(
+      key,
+      done.catch(() => {}),
+    );
+    return done;
+  };
+}
+
+type ConcurrencyLimit = <T>(connectionId: string, work: () => Promise<T>) => Promise<T>;
+
+interface State {
+  running: number;
+  downUntil: number;
+  /** In the order in which they came. `true`: a place is free. */
+  waiting: ((hasPlace: boolean) => void)[];
+}
+
+/** Throws upstream_unavailable when the directory has no place in time. */
+function createConcurrencyLimit(now: Clock): ConcurrencyLimit {
+  const states = new Map<string, State>();
+  const { maxConcurrent, maxWaiting, downSeconds, signInSeconds } = limits.ldap;
+  const isDown = ({ downUntil }: State) => downUntil > now().getTime();
+
+  /** Resolves with a place taken, or with `false`. */
+  function place(state: State): Promise<boolean> {
+    if (state.running < (isDown(state) ? 1 : maxConcurrent)) {
+      state.running += 1;
+      return Promise.resolve(true);
+    }
+    if (isDown(state) || state.waiting.length >= maxWaiting) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const settle = (hasPlace: boolean) => {
+        clearTimeout(timer);
+        state.waiting = state.waiting.filter((one) => one !== settle);
+        if (hasPlace) state.running += 1;
+        resolve(hasPlace);
+      };
+      const timer = setTimeout(() => settle(false), signInSeconds * 1000);
+      state.waiting.push(settle);
+    });
+  }
+
+  function release(state: State): void {
+    state.running -= 1;
+    if (isDown(state)) for (const settle of state.waiting) settle(false);
+    else state.waiting[0]?.(true);
+  }
+
+  return async (id, work) => {
+    const state = states.get(id) ?? { running: 0, downUntil: 0, waiting: [] };
+    states.set(id, state);
+    if (!(await place(state)))
+      throw directoryUnavailable('the sign-in', new Error('too many sign-ins wait for the directory'));
+    try {
+      const result = await work();
+      state.downUntil = 0;
+      return result;
+    } catch (error) {
+      if (error instanceof FederationError && error.code === 'upstream_unavailable')
+        state.downUntil = now().getTime() + downSeconds * 1000;
+      throw error;
+    } finally {
+      release(state);
+    }
   };
 }

@@ -112,7 +112,7 @@ function clientOf(server: Server): Client {
   });
 }
 
-/** The LDAP client connects at its first operation only, which is a bind in its turn (search-bind.ts). */
+/** The LDAP client connects at its first operation only, which is a bind in its turn (directory.ts). */
 async function connect(client: Client): Promise<void> {
   await Reflect.apply(Reflect.get(client, '_connect') as () => Promise<void>, client, []);
 }

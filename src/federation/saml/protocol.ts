@@ -2,25 +2,38 @@
 
 import { z } from 'zod';
 import type { Clock } from '../../base/platform/clock.ts';
+import type { RuleId } from '../../core/rejections/rules.ts';
 import { postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
 import { newMessageId } from '../../protocols/saml/messages/message-id.ts';
+import type { NameId } from '../../protocols/saml/messages/name-id.ts';
+import type { TrustedResponse } from '../../protocols/saml/messages/open-response.ts';
+import {
+  type Assertion,
+  type Authentication,
+  type ReceivedAttribute,
+  type ReceivedStatus,
+  readAssertion,
+  readResponseHead,
+} from '../../protocols/saml/messages/read-assertion.ts';
 import type { SeenMessages } from '../../protocols/saml/messages/seen-messages.ts';
-import { bindings, nameIdFormats } from '../../protocols/saml/xml/names.ts';
+import { isSameAddress } from '../../protocols/saml/xml/addresses.ts';
+import { bindings, nameIdFormatOf, nameIdFormats, statusCodes } from '../../protocols/saml/xml/names.ts';
 import { element, samlTime, type XmlElement } from '../../protocols/saml/xml/write.ts';
+import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
 import type { Connection, SamlConnection } from '../connections/connection.ts';
 import type { SamlSettings } from '../connections/kinds/saml.ts';
+import type { Quirks } from '../connections/presets/preset.ts';
 import { quirksOf } from '../connections/presets/presets.ts';
 import { FederationError } from '../faults.ts';
 import type {
   PassedCheck,
   SentRequest,
   UpstreamAnswer,
+  UpstreamIdentity,
   UpstreamProtocol,
   UpstreamRedirect,
   UpstreamRequirements,
 } from '../upstream.ts';
-import { checkAnswer } from './check-answer.ts';
-import { identityOf } from './identity.ts';
 import { authenticAnswer, type ReceiveDependencies } from './receive.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
@@ -166,4 +179,238 @@ function requestedContext(classes: readonly string[]): XmlElement | undefined {
   if (classes.length === 0) return undefined;
   const names = classes.map((name) => element('saml:AuthnContextClassRef', {}, name));
   return element('samlp:RequestedAuthnContext', { Comparison: 'exact' }, ...names);
+}
+
+// Whether an authentic answer is the one to this request, for this server, and valid now (SAML Profiles 4.1.4.3). Pure; each check
+// that passes is listed for "Try it", and the first that fails is thrown with what was expected and received.
+
+interface AnswerExpectation {
+  /** Entity ID of the upstream. */
+  issuer: string;
+  /** Entity ID of this server. */
+  audience: string;
+  acsUrl: string;
+  requestId: string;
+  /** When the request was sent, by the clock of this server. */
+  sentAt: Date;
+  now: Date;
+  /** How far the two clocks may differ. */
+  skewSeconds: number;
+}
+
+interface CheckedAnswer {
+  assertion: Assertion;
+  authentication: Authentication;
+  checks: PassedCheck[];
+}
+
+/** Throws FederationError upstream_denied or upstream_answer_invalid. */
+function checkAnswer(trusted: TrustedResponse, expected: AnswerExpectation): CheckedAnswer {
+  const checks: PassedCheck[] = [];
+  const check = (rule: RuleId, name: string, isMet: boolean, wanted: string, received: string | undefined) => {
+    if (!isMet) throw mismatch(rule, name, wanted, received);
+    checks.push({ name, expected: wanted, received: received ?? 'nothing' });
+  };
+  if (trusted.response) checkResponse(trusted.response, expected, check);
+  if (!trusted.assertion) throw denied({ code: statusCodes.Success, subcode: undefined, message: 'no assertion' });
+  const assertion = readAssertion(trusted.assertion);
+  check('issuer', 'Issuer of the assertion', assertion.issuer === expected.issuer, expected.issuer, assertion.issuer);
+  checkConditions(assertion, expected, check);
+  checkConfirmation(assertion, expected, check);
+  const { authentication } = assertion;
+  if (!authentication) throw mismatch('statement', 'AuthnStatement', 'one', undefined);
+  checkAuthentication(authentication, expected, check);
+  return { assertion, authentication, checks };
+}
+
+type Check = (rule: RuleId, name: string, isMet: boolean, wanted: string, received: string | undefined) => void;
+
+function checkResponse(response: Element, { issuer, acsUrl, requestId }: AnswerExpectation, check: Check): void {
+  const head = readResponseHead(response);
+  check('issuer', 'Issuer of the Response', (head.issuer ?? issuer) === issuer, issuer, head.issuer);
+  // Bindings 3.5.5.2: a signed Response without one could have been meant for another service provider.
+  check('destination', 'Destination', isAcs(head.destination, acsUrl), acsUrl, head.destination);
+  check(
+    'in_response_to',
+    'InResponseTo of the Response',
+    head.inResponseTo === requestId,
+    requestId,
+    head.inResponseTo,
+  );
+  if (head.status.code !== statusCodes.Success) throw denied(head.status);
+}
+
+function checkConditions(assertion: Assertion, expected: AnswerExpectation, check: Check): void {
+  const { audience, now, sentAt, skewSeconds } = expected;
+  const { audienceRestrictions, unknownConditions, issueInstant, notBefore, notOnOrAfter } = assertion;
+  const skew = skewSeconds * 1000;
+  check(
+    'conditions',
+    'Conditions',
+    unknownConditions.length === 0,
+    'only known ones',
+    unknownConditions.join(' ') || 'known',
+  );
+  const isForUs = audienceRestrictions.length > 0 && audienceRestrictions.every((list) => list.includes(audience));
+  check('audience', 'Audience', isForUs, audience, audienceRestrictions.flat().join(', ') || undefined);
+  const time = now.getTime();
+  const clock = `about ${now.toISOString()}`;
+  // An assertion that is older than the request was made for another one.
+  const issued = issueInstant?.getTime() ?? 0;
+  const isIssuedNow = issued >= sentAt.getTime() - skew && issued <= time + skew;
+  check('time', 'IssueInstant', isIssuedNow, `after ${sentAt.toISOString()}`, issueInstant?.toISOString());
+  const hasBegun = notBefore === undefined || notBefore.getTime() <= time + skew;
+  check('time', 'NotBefore', hasBegun, clock, notBefore?.toISOString());
+  const isValid = notOnOrAfter === undefined || notOnOrAfter.getTime() > time - skew;
+  check('time', 'NotOnOrAfter', isValid, clock, notOnOrAfter?.toISOString());
+}
+
+function isAcs(address: string | undefined, acsUrl: string): boolean {
+  return address !== undefined && isSameAddress(address, acsUrl);
+}
+
+/** One bearer confirmation has to meet every rule (Profiles 4.1.4.2). */
+function checkConfirmation({ confirmations }: Assertion, expected: AnswerExpectation, check: Check): void {
+  const { acsUrl, requestId, now, skewSeconds } = expected;
+  const isInTime = (end: Date | undefined) => end !== undefined && end.getTime() > now.getTime() - skewSeconds * 1000;
+  check(
+    'confirmation',
+    'SubjectConfirmation',
+    confirmations.length > 0,
+    'bearer',
+    confirmations.length > 0 ? 'bearer' : undefined,
+  );
+  const ofRequest = confirmations.filter(({ inResponseTo }) => inResponseTo === requestId);
+  check('in_response_to', 'InResponseTo', ofRequest.length > 0, requestId, confirmations[0]?.inResponseTo);
+  const forUs = ofRequest.filter(({ recipient }) => isAcs(recipient, acsUrl));
+  check('recipient', 'Recipient', forUs.length > 0, acsUrl, ofRequest[0]?.recipient);
+  const valid = forUs.filter(({ notOnOrAfter, hasNotBefore }) => isInTime(notOnOrAfter) && !hasNotBefore);
+  const [first] = forUs;
+  check(
+    'time',
+    'SubjectConfirmation NotOnOrAfter',
+    valid.length > 0,
+    `after ${now.toISOString()}, and no NotBefore`,
+    first?.hasNotBefore ? 'a NotBefore' : first?.notOnOrAfter?.toISOString(),
+  );
+}
+
+function checkAuthentication(statement: Authentication, { now, skewSeconds }: AnswerExpectation, check: Check): void {
+  const skew = skewSeconds * 1000;
+  const { instant, sessionNotOnOrAfter, isUnreadable } = statement;
+  const isPast = instant !== undefined && instant.getTime() <= now.getTime() + skew;
+  check('time', 'AuthnInstant', isPast, `before ${now.toISOString()}`, instant?.toISOString());
+  const lasts = !isUnreadable && (sessionNotOnOrAfter?.getTime() ?? Number.POSITIVE_INFINITY) > now.getTime() - skew;
+  check('time', 'SessionNotOnOrAfter', lasts, `after ${now.toISOString()}`, sessionNotOnOrAfter?.toISOString());
+}
+
+function mismatch(rule: RuleId, name: string, expected: string, received = 'nothing'): FederationError {
+  return new FederationError('upstream_answer_invalid', {
+    rule,
+    message: `${name} isn’t as expected.`,
+    expected,
+    received,
+  });
+}
+
+const DENIED: readonly string[] = [
+  statusCodes.AuthnFailed,
+  statusCodes.NoAuthnContext,
+  statusCodes.NoPassive,
+  statusCodes.RequestDenied,
+  statusCodes.UnknownPrincipal,
+];
+
+/** The upstream answers without an assertion: the user or its policy rejected the sign-in, or it rejects the request. */
+function denied({ code, subcode, message }: ReceivedStatus): FederationError {
+  const nameOf = (uri: string) => uri.slice(uri.lastIndexOf(':') + 1);
+  const status = [code, subcode].flatMap((uri) => (uri ? [nameOf(uri)] : [])).join(', ');
+  const isDenied = [code, subcode].some((uri) => uri !== undefined && DENIED.includes(uri));
+  return new FederationError(isDenied ? 'upstream_denied' : 'upstream_answer_invalid', {
+    rule: 'answer',
+    message: `The identity provider answers ${status}${message ? `: ${message}` : ''}`,
+    expected: 'Success, with an assertion',
+    received: status,
+  });
+}
+
+// From a checked assertion to an identity: attributes under their names, friendly names and the names of OpenID Connect. Pure.
+
+const ws = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';
+const microsoft = 'http://schemas.microsoft.com/';
+
+/** The names of attributes for each standard claim, the preferred one first: eduPerson and inetOrgPerson as OIDs, WS-Federation, plain. */
+const standardNames: Record<string, readonly string[]> = {
+  email: ['urn:oid:0.9.2342.19200300.100.1.3', `${ws}emailaddress`, 'mail', 'email', 'emailAddress'],
+  name: ['urn:oid:2.16.840.1.113730.3.1.241', `${microsoft}identity/claims/displayname`, 'displayName', 'name', 'cn'],
+  given_name: ['urn:oid:2.5.4.42', `${ws}givenname`, 'givenName', 'given_name', 'firstName'],
+  family_name: ['urn:oid:2.5.4.4', `${ws}surname`, 'sn', 'surname', 'family_name', 'lastName'],
+  preferred_username: ['urn:oid:0.9.2342.19200300.100.1.1', 'uid', 'username', 'preferred_username', `${ws}upn`],
+};
+
+/** The authentication methods of Entra ID and AD FS. */
+const METHODS = `${microsoft}claims/authnmethodsreferences`;
+/** Entra ID sends it in place of more than 150 groups. */
+const GROUPS_LINK = `${microsoft}claims/groups.link`;
+
+/** What identifies the user is missing: an empty subject, which signs nobody in. */
+function identityOf(
+  { settings }: Pick<SamlConnection, 'settings'>,
+  quirks: Quirks,
+  { assertion, authentication }: { assertion: Assertion; authentication: Authentication },
+): UpstreamIdentity {
+  const claims = claimsOf(assertion.attributes);
+  const { nameId } = assertion;
+  const { instant, contextClass, sessionIndex } = authentication;
+  return {
+    subject: subjectOf(settings.subject_attribute, claims, assertion),
+    claims,
+    groups: settings.groups_claim === undefined ? undefined : groupsOf(claims, settings.groups_claim, quirks),
+    acr: contextClass,
+    amr: groupNames(claims[METHODS]) ?? [],
+    authTime: instant,
+    session: nameId && { kind: 'saml', sessionIndex, nameId: { ...nameId } },
+  };
+}
+
+/** The attribute, with exactly one value; else the persistent NameID. Other NameIDs may change, or pass to another user. */
+function subjectOf(
+  attribute: string | undefined,
+  claims: Record<string, unknown>,
+  { nameId, issuer }: Assertion,
+): string {
+  if (attribute !== undefined) {
+    const value = claimAt(claims, attribute);
+    return typeof value === 'string' ? value : '';
+  }
+  return nameId && nameIdFormatOf(nameId.format) === 'persistent' ? qualifiedSubject(nameId, issuer) : '';
+}
+
+/** An identifier that another identity provider made is unique together with its name only (Core 8.3.7). */
+function qualifiedSubject({ value, nameQualifier }: NameId, issuer: string): string {
+  return nameQualifier === undefined || nameQualifier === issuer ? value : `${nameQualifier}!${value}`;
+}
+
+function claimsOf(attributes: readonly ReceivedAttribute[]): Record<string, unknown> {
+  const valuesBy = (nameOf: (one: ReceivedAttribute) => string | undefined) => {
+    const found = new Map<string, string[]>();
+    for (const one of attributes) {
+      const name = nameOf(one);
+      if (name && one.values.length > 0) found.set(name, [...(found.get(name) ?? []), ...one.values]);
+    }
+    return found;
+  };
+  // The name is what the upstream defines; a friendly name never replaces an attribute of that name (Core 2.7.3.1).
+  const values = new Map([...valuesBy(({ friendlyName }) => friendlyName), ...valuesBy(({ name }) => name)]);
+  for (const [claim, names] of Object.entries(standardNames)) {
+    const source = values.has(claim) ? claim : names.find((name) => values.has(name));
+    if (source !== undefined) values.set(claim, values.get(source) ?? []);
+  }
+  return Object.fromEntries([...values].map(([name, list]) => [name, list.length === 1 ? list[0] : list]));
+}
+
+/** A missing attribute means no groups, so that a user who left the last one loses its role. */
+function groupsOf(claims: Record<string, unknown>, path: string, quirks: Quirks): UpstreamIdentity['groups'] {
+  const isOverage = quirks.groups === 'entra-overage' && textOf(claims[GROUPS_LINK]) !== undefined;
+  return { names: groupNames(claimAt(claims, path)) ?? [], isComplete: !isOverage };
 }

@@ -4,20 +4,12 @@
 // another kind of table on SQLite.
 import { limits } from '../../base/limits.ts';
 import type { Db } from '../../base/storage/database.ts';
-import { fragment, joinFragments } from '../../base/storage/fragments.ts';
+import type { Dialect } from '../../base/storage/dialect.ts';
+import { type Fragment, fragment, joinFragments, noFragment, trustedText } from '../../base/storage/fragments.ts';
 import type { Sql } from '../../base/storage/statements.ts';
-import { isStorable } from '../../base/storage/storable-text.ts';
-import {
-  type AccountPageQuery,
-  countQuery,
-  cursorOf,
-  type FilterSizes,
-  matchesQuery,
-  pageQuery,
-} from './account-query.ts';
+import { isStorable, withoutUnstorable } from '../../base/storage/storable-text.ts';
+import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames } from './profile-fields.ts';
-
-export type { AccountSort } from './account-query.ts';
 
 /**
  * `search`: part of the username, email address or name, in whatever case and spelling. With more than `limits.lists.searched`
@@ -159,4 +151,162 @@ async function membersOf(db: Db, names: readonly string[]) {
   // Not Prisma's `count`: with a limit it sorts all rows before it.
   const count = await countOf(db, countedTo(held, limits.lists.few + 1));
   return { roleIds, count };
+}
+
+// The SQL of the list of accounts. Plain SQL, because Prisma's `contains` takes % and _ for patterns, and because SQLite, which has no
+// statistics, has to be led to the right index: test/admin/hundred-thousand.test.ts checks the plans.
+
+const accountSortKeys = ['created', 'name', 'username'] as const;
+type AccountSortKey = (typeof accountSortKeys)[number];
+/** A leading `-` reverses the order. */
+export type AccountSort = AccountSortKey | `-${AccountSortKey}`;
+
+interface AccountFilter {
+  search?: string | undefined;
+  /** The full name, in whatever case; of users without one, the username. */
+  name?: string | undefined;
+  isActive?: boolean | undefined;
+  source?: 'local' | 'file' | undefined;
+  /** Only these accounts. */
+  ids?: readonly string[] | undefined;
+}
+
+interface AccountPageQuery extends AccountFilter {
+  /** `-created` by default: the newest first. */
+  sort?: AccountSort | undefined;
+  limit?: number | undefined;
+  /** The cursor of `cursorOf`. */
+  after?: string | undefined;
+}
+
+/** What the filters meet, counted no further than it matters for the query. */
+export interface FilterSizes {
+  /** The users with one of these roles, for each filter by roles; an empty identifier has no members. */
+  members?: readonly { roleIds: readonly string[]; count: number }[];
+  /** Too many users to look into each: a search finds beginnings by index. */
+  isLarge?: boolean;
+  /** The disabled users, or `limits.lists.few` + 1. */
+  disabled?: number;
+}
+
+const COLUMNS: Record<AccountSortKey, string> = { created: 'created_at', name: 'name_key', username: 'username_key' };
+const { few, matches, counted } = limits.lists;
+
+/** Finds the ids of a page, and of one more account. */
+export function pageQuery(dialect: Dialect, query: AccountPageQuery, sizes: FilterSizes = {}): Fragment {
+  const { sort = '-created', limit = limits.api.pageSize, after } = query;
+  const { key, isDescending } = sortingOf(sort);
+  const column = trustedText(`f.${COLUMNS[key]}`);
+  const order = trustedText(isDescending ? 'DESC' : 'ASC');
+  const where = conditions(dialect, query, sizes, key);
+  const cursor = after === undefined ? undefined : parseCursor(after, key);
+  if (cursor) {
+    const { at, id } = cursor;
+    // Two conditions, because a database uses the index for the plain one and not for the pair.
+    where.push(
+      isDescending
+        ? fragment`${column} <= ${at} AND (${column} < ${at} OR f.id < ${id})`
+        : fragment`${column} >= ${at} AND (${column} > ${at} OR f.id > ${id})`,
+    );
+  }
+  return fragment`SELECT f.id FROM users f ${clause(where)} ORDER BY ${column} ${order}, f.id ${order} LIMIT ${limit + 1}`;
+}
+
+/** Counts the accounts of the query, at most `limits.lists.counted` + 1 of them; undefined where that would take too long. */
+function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes = {}): Fragment | undefined {
+  const [members, ...others] = (sizes.members ?? []).filter(({ count }) => count > few);
+  const { search, name, isActive, source, ids } = query;
+  const isFiltered =
+    search || name !== undefined || isActive !== undefined || source !== undefined || ids || others.length > 0;
+  if (members && isFiltered) return undefined;
+  const from = members
+    ? fragment`SELECT DISTINCT ur.user_id FROM user_roles ur WHERE ur.role_id IN (${joinFragments([...members.roleIds], ', ')})`
+    : fragment`SELECT f.id FROM users f ${clause(conditions(dialect, query, sizes, 'created'))}`;
+  return fragment`SELECT COUNT(*) AS count FROM (${from} LIMIT ${counted + 1}) AS found`;
+}
+
+/** How many accounts each of the ways of a search by index finds, at most `limits.lists.matches`. */
+function matchesQuery(search: string): Fragment {
+  const counts = rangesOf(search).map((range) => fragment`SELECT COUNT(*) AS count FROM (${range}) AS found`);
+  return fragment`SELECT MAX(count) AS count FROM (${joinFragments(counts, ' UNION ALL ')}) AS counts`;
+}
+
+function clause(where: readonly Fragment[]): Fragment {
+  return where.length > 0 ? fragment`WHERE ${joinFragments([...where], ' AND ')}` : noFragment;
+}
+
+function conditions(
+  dialect: Dialect,
+  { search, name, isActive, source, ids }: AccountFilter,
+  { members = [], isLarge = false, disabled = 0 }: FilterSizes,
+  sortedBy: AccountSortKey,
+): Fragment[] {
+  const where: Fragment[] = [];
+  const key = search && nameKey(withoutUnstorable(search));
+  if (isActive !== undefined) {
+    // An index on the state serves the order of creation, and few disabled accounts in any order. Negated, it is not used.
+    const isByState = !key && members.length === 0 && (sortedBy === 'created' || (!isActive && disabled <= few));
+    where.push(isByState ? fragment`f.is_active = ${isActive}` : fragment`NOT (f.is_active = ${!isActive})`);
+  }
+  if (name !== undefined) where.push(fragment`f.name_key = ${nameKey(withoutUnstorable(name))}`);
+  if (source !== undefined) where.push(fragment`f.source = ${source}`);
+  if (ids) where.push(ids.length > 0 ? fragment`f.id IN (${joinFragments([...ids], ', ')})` : fragment`1 = 0`);
+  if (key && isLarge) {
+    const ranges = rangesOf(key).map((range) => fragment`SELECT id FROM (${range}) AS found`);
+    where.push(fragment`f.id IN (${joinFragments(ranges, ' UNION ')})`);
+  } else if (key) {
+    where.push(dialect.contains('f.search_key', key));
+  }
+  for (const { roleIds, count } of members) {
+    const held = fragment`FROM user_roles ur WHERE ur.role_id IN (${joinFragments([...roleIds], ', ')})`;
+    where.push(
+      count <= few
+        ? fragment`f.id IN (SELECT ur.user_id ${held})`
+        : fragment`EXISTS (SELECT 1 ${held} AND ur.user_id = f.id)`,
+    );
+  }
+  return where;
+}
+
+/** The accounts whose username, email address, name or last name begins with the text: the first ones of each. */
+function rangesOf(search: string): Fragment[] {
+  const from = nameKey(withoutUnstorable(search));
+  // The highest character: the columns are compared by code point.
+  const to = `${from}\u{10ffff}`;
+  return ['username_key', 'email_key', 'name_key', 'last_name_key'].map((name) => {
+    const column = trustedText(name);
+    return fragment`SELECT id FROM users WHERE ${column} >= ${from} AND ${column} < ${to} ORDER BY ${column} LIMIT ${matches}`;
+  });
+}
+
+function sortingOf(sort: AccountSort): { key: AccountSortKey; isDescending: boolean } {
+  const isDescending = sort.startsWith('-');
+  return { key: (isDescending ? sort.slice(1) : sort) as AccountSortKey, isDescending };
+}
+
+/** The cursor of the page after this account. */
+function cursorOf(
+  { id, createdAt, nameKey: name, usernameKey }: { id: string; createdAt: Date; nameKey: string; usernameKey: string },
+  sort: AccountSort = '-created',
+): string {
+  const { key } = sortingOf(sort);
+  if (key === 'created') return `${createdAt.getTime()}.${id}`;
+  return Buffer.from(JSON.stringify([key === 'name' ? name : usernameKey, id])).toString('base64url');
+}
+
+// A malformed cursor starts at the first page; the links of the pages never contain one.
+function parseCursor(text: string, key: AccountSortKey): { at: Date | string; id: string } | undefined {
+  if (key === 'created') {
+    const [, time, id] = /^(\d{1,14})\.([\w.~|-]{1,64})$/.exec(text) ?? [];
+    return time && id ? { at: new Date(Number(time)), id } : undefined;
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    const [at, id] = Array.isArray(value) ? value : [];
+    return typeof at === 'string' && typeof id === 'string'
+      ? { at: withoutUnstorable(at), id: withoutUnstorable(id) }
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }

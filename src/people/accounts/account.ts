@@ -60,7 +60,7 @@ const MAX_CACHED = 1000;
 const SELECT_ACCOUNT = `SELECT ${COLUMNS} FROM users u WHERE`;
 export const statements = hotStatements('accounts', {
   byId: `${SELECT_ACCOUNT} u.id = ?`,
-  // Two index look-ups. No username is the email address of another account (change-accounts.ts), so both find the same one.
+  // Two index look-ups. No username is the email address of another account (accounts.ts), so both find the same one.
   byLogin: `${SELECT_ACCOUNT} u.username_key = ? OR u.email_key = ? LIMIT 1`,
 });
 

@@ -1,24 +1,21 @@
 // The accounts of users: look-ups, lists and changes.
 
-import { notFound } from '../../base/http/errors.ts';
+import { badRequest, conflict, notFound } from '../../base/http/errors.ts';
 import type { Clock } from '../../base/platform/clock.ts';
-import type { Db, Tx } from '../../base/storage/database.ts';
+import { randomId } from '../../base/platform/random.ts';
+import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../../base/storage/database.ts';
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { lockAccountNames, lockRow } from '../../base/storage/row-lock.ts';
 import type { Sql } from '../../base/storage/statements.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
 import { type Account, createAccountLookup } from './account.ts';
 import { type AccountCount, type AccountPage, countAccounts, type ListAccounts, listAccounts } from './account-list.ts';
-import type { AttributeSchema } from './attributes.ts';
-import {
-  type AccountContext,
-  createAccount,
-  removeAccount,
-  setAccountActive,
-  updateAccount,
-} from './change-accounts.ts';
-import { nameKey } from './names.ts';
-import type { NewAccount, Profile } from './profile.ts';
-import { isGenuineUser } from './protected-users.ts';
+import { type AttributeSchema, attributeFaults } from './attributes.ts';
+import { type NameDomains, nameKey } from './names.ts';
+import { type NewAccount, type Profile, profileColumns } from './profile.ts';
+import { emptyProfile } from './profile-fields.ts';
+import { isGenuineUser, userMac } from './protected-users.ts';
 
 export type { NewAccount } from './profile.ts';
 
@@ -113,4 +110,217 @@ async function removeStored(
   await tx.retiredSubject.upsert({ where: { id }, create: { id, retiredAt: now() }, update: {} });
   const data = { before: { username, email, source }, changedOutside: !isGenuine };
   await audit.record({ type: 'account.deleted', outcome: 'success', subjectId: id, data }, tx);
+}
+
+// Creates, changes and deletes accounts. Unique constraints decide which of two requests gets a name, not a look-up
+// beforehand. Every change is audited in its own transaction.
+
+type AccountContext = {
+  db: Db;
+  now: Clock;
+  audit: Audit;
+  protectedRows: ProtectedRows;
+  sql: Sql;
+  attributeSchema: () => AttributeSchema;
+  usernameDomains: () => readonly string[];
+  lookUp: Pick<ReturnType<typeof createAccountLookup>, 'byId'>;
+};
+
+/** Throws user_name_taken or email_taken (409), invalid_input (400). */
+async function createAccount(
+  context: AccountContext,
+  { id = randomId(), isActive = true, source = 'local', ...profile }: NewAccount,
+  by: Actor,
+  outer: Tx | undefined,
+): Promise<Account> {
+  const { db, now, audit, attributeSchema } = context;
+  // Attributes and names in the configuration file were checked against the settings that the file declares.
+  if (source !== 'file') assertAttributes(profile.attributes, attributeSchema());
+  const columns = profileColumns(profile, source === 'file' ? 'any' : context.usernameDomains());
+  return withinTransaction(db, outer, async (tx) => {
+    if (await tx.retiredSubject.findUnique({ where: { id } })) {
+      throw conflict('conflict', { message: 'This identifier belonged to a deleted account. Use another one.' });
+    }
+    await assertNotTaken(tx, context.sql, id, columns);
+    const at = now();
+    const row = { ...emptyProfile, ssoId: null, ...columns, id, isActive, source };
+    const dates = { createdAt: at, updatedAt: at };
+    await tx.user
+      .create({ data: { ...row, ...dates, mac: userMac(row, context.protectedRows) }, select: { id: true } })
+      .catch(throwTaken);
+    const data = { after: columnsForAudit(columns) };
+    await audit.record({ ...by, type: 'account.created', outcome: 'success', subjectId: id, data }, tx);
+    return findOrThrow(context, id, tx);
+  });
+}
+
+/** Changes the given fields; throws as createAccount does, and not_found (404). A new phone number is unverified unless it was proven. */
+function updateAccount(
+  context: AccountContext,
+  id: string,
+  { source, ...changes }: Partial<Profile> & { source?: 'local' | 'file' },
+  by: Actor,
+  outer: Tx | undefined,
+  hasProvenPhone = false,
+): Promise<Account> {
+  const { db, now, audit, attributeSchema } = context;
+  return withinTransaction(db, outer, async (tx) => {
+    // The MAC covers the whole row, so no other change may come between reading and writing it.
+    await lockRow(tx, context.sql, 'users', id);
+    const before = await findOrThrow(context, id, tx);
+    // Attributes from before the schema stay as they are until they are changed.
+    if (source !== 'file' && JSON.stringify(changes.attributes) !== JSON.stringify(before.attributes))
+      assertAttributes(changes.attributes, attributeSchema(), before.attributes);
+    const profile = changedProfile(before, changes);
+    const domains = source === 'file' ? 'any' : domainsFor(before, profile, context.usernameDomains());
+    const checked = profileColumns(profile, domains, before);
+    const isSamePhone = before.phoneNumberVerified && (checked.phoneNumber ?? null) === before.phoneNumber;
+    const columns = { ...checked, phoneNumberVerified: hasProvenPhone || isSamePhone };
+    const difference = differenceOf(before, columns);
+    if (!difference && (source ?? before.source) === before.source) return before;
+    const emailKey = before.email === null ? null : nameKey(before.email);
+    if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
+      await assertNotTaken(tx, context.sql, id, columns);
+    const stored = await tx.asStored.user.findUniqueOrThrow({ where: { id } });
+    const row = { ...columns, source: source ?? before.source };
+    const data = { ...row, mac: userMac({ ...stored, ...row }, context.protectedRows), updatedAt: now() };
+    await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
+    // Links that were mailed to the old address must not work.
+    if (columns.emailKey !== emailKey) await deleteLinkTokens(tx, id);
+    await audit.record(
+      { ...by, type: 'account.updated', outcome: 'success', subjectId: id, data: difference ?? { source } },
+      tx,
+    );
+    return findOrThrow(context, id, tx);
+  });
+}
+
+/** Whether it changed anything. */
+function setAccountActive(
+  context: AccountContext,
+  id: string,
+  isActive: boolean,
+  by: Actor,
+  outer: Tx | undefined,
+): Promise<boolean> {
+  const { db, now, audit } = context;
+  return withinTransaction(db, outer, async (tx) => {
+    await lockRow(tx, context.sql, 'users', id);
+    if ((await findOrThrow(context, id, tx)).isActive === isActive) return false;
+    const row = await tx.asStored.user.findUniqueOrThrow({ where: { id } });
+    const mac = userMac({ ...row, isActive }, context.protectedRows);
+    await tx.user.update({ where: { id }, data: { isActive, mac, updatedAt: now() } });
+    const type = isActive ? 'account.enabled' : 'account.disabled';
+    const data = { before: { isActive: !isActive }, after: { isActive } };
+    await audit.record({ ...by, type, outcome: 'success', subjectId: id, data }, tx);
+    return true;
+  });
+}
+
+/** Deletes the account and everything that belongs to it. Its id stays retired, so that no other account gets it. */
+function removeAccount(context: AccountContext, id: string, by: Actor, outer: Tx | undefined): Promise<void> {
+  const { db, now, audit } = context;
+  return withinTransaction(db, outer, async (tx) => {
+    const account = await findOrThrow(context, id, tx);
+    await tx.retiredSubject.create({ data: { id, retiredAt: now() } });
+    await tx.user.delete({ where: { id }, select: { id: true } });
+    const { permissions: _permissions, createdAt: _at, updatedAt: _changed, ...before } = account;
+    await audit.record({ ...by, type: 'account.deleted', outcome: 'success', subjectId: id, data: { before } }, tx);
+  });
+}
+
+async function findOrThrow({ lookUp }: AccountContext, id: string, tx: Tx): Promise<Account> {
+  const account = await lookUp.byId(id, tx);
+  if (!account) throw notFound({ detail: { accountId: id } });
+  return account;
+}
+
+/** A username from before its domain left the setting stays until it is changed. */
+function domainsFor(before: Account, { username }: Profile, domains: readonly string[]): NameDomains {
+  const isOwnAddress = before.email !== null && nameKey(before.email) === nameKey(before.username);
+  return username === before.username && !isOwnAddress ? 'any' : domains;
+}
+
+/** The profile after the changes, with the fields that follow from them. */
+function changedProfile(before: Account, changes: Partial<Profile>): Profile {
+  const profile: Profile = { ...before, ...changes };
+  // A username that is the email address follows it.
+  if (changes.username === undefined && before.email && nameKey(before.username) === nameKey(before.email)) {
+    profile.username = profile.email ?? before.username;
+  }
+  // A new address is unverified unless the caller has verified it.
+  if (profile.email && nameKey(profile.email) !== nameKey(before.email ?? '')) {
+    profile.emailVerified = changes.emailVerified ?? false;
+  }
+  return profile;
+}
+
+type Columns = ReturnType<typeof profileColumns> & { phoneNumberVerified?: boolean };
+
+function assertAttributes(
+  attributes: Record<string, unknown> | undefined,
+  schema: AttributeSchema,
+  before: Readonly<Record<string, unknown>> = {},
+): void {
+  const fields = attributes ? attributeFaults(attributes, schema, before) : [];
+  if (fields.length > 0) throw badRequest('invalid_input', { fields });
+}
+
+function throwTaken(error: unknown): never {
+  if (!isUniqueViolation(error)) throw error;
+  // `meta` names the constraint, in a different place for each database.
+  const where = JSON.stringify(error instanceof Error && 'meta' in error ? error.meta : '');
+  if (/email_?key/i.test(where)) throw conflict('email_taken', { cause: error });
+  if (/username_?key/i.test(where)) throw conflict('user_name_taken', { cause: error });
+  throw conflict('conflict', { cause: error });
+}
+
+/** The columns of a new account that the audit event contains. */
+function columnsForAudit({
+  usernameKey: _name,
+  emailKey: _email,
+  searchKey: _search,
+  nameKey: _sort,
+  lastNameKey: _last,
+  ...columns
+}: Columns): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== null && value !== '{}'));
+}
+
+function differenceOf(
+  before: Account,
+  { usernameKey: _name, emailKey: _email, searchKey: _search, nameKey: _sort, lastNameKey: _last, ...columns }: Columns,
+) {
+  const old: Record<string, unknown> = {
+    ...before,
+    attributes: JSON.stringify(before.attributes),
+    address: before.address && JSON.stringify(before.address),
+  };
+  const different = Object.entries(columns).filter(([field, value]) => (old[field] ?? null) !== value);
+  if (different.length === 0) return undefined;
+  return {
+    before: Object.fromEntries(different.map(([field]) => [field, old[field] ?? null])),
+    after: Object.fromEntries(different),
+  };
+}
+
+/**
+ * Throws user_name_taken or email_taken (409) when the username is the email address of another account, or the email address
+ * another account's username. Call it in the transaction that writes both, before it writes them.
+ */
+async function assertNotTaken(
+  tx: Tx,
+  sql: Sql,
+  id: string,
+  { usernameKey, emailKey }: { usernameKey: string; emailKey: string | null },
+): Promise<void> {
+  const isOtherAddress = usernameKey.includes('@') && usernameKey !== emailKey;
+  if (emailKey === null && !isOtherAddress) return;
+  // Two email addresses are compared by the unique constraint, so that only the rare other names wait for each other.
+  await lockAccountNames(tx, sql, isOtherAddress ? 'exclusive' : 'shared');
+  const [others, select] = [{ id: { not: id } }, { id: true }] as const;
+  if (isOtherAddress && (await tx.asStored.user.findFirst({ where: { emailKey: usernameKey, ...others }, select })))
+    throw conflict('user_name_taken');
+  if (emailKey !== null && (await tx.asStored.user.findFirst({ where: { usernameKey: emailKey, ...others }, select })))
+    throw conflict('email_taken');
 }

@@ -1,12 +1,24 @@
 // /access/v1/evaluation and /access/v1/evaluations, and the metadata that leads to them (AuthZEN 6, 7, 9, 10.1).
+
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Applications } from '../../applications/applications.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseJson } from '../../base/http/input.ts';
 import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
-import type { EvaluatingApp, EvaluationCallers } from './callers.ts';
-import type { Denied, Evaluated, Evaluations } from './evaluation.ts';
+import { accessApi } from '../../people/rbac/built-in.ts';
+import type { Permissions } from '../../people/rbac/permissions.ts';
+import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
+import { createEvaluationCallers, type EvaluatingApp, type EvaluationCallers } from './callers.ts';
+import {
+  createEvaluations,
+  type Denied,
+  type Evaluated,
+  type Evaluations,
+  type EvaluationsDependencies,
+} from './evaluation.ts';
 
 export interface EvaluationRoutesDependencies {
   issuer: string;
@@ -67,4 +79,28 @@ export function evaluationRoutes({
       data: { denied: denied.slice(0, MAX_LISTED), ...(denied.length > MAX_LISTED && { count: denied.length }) },
     });
   }
+}
+
+// Builds access evaluation for applications (OpenID AuthZEN Authorization API 1.0).
+
+interface AuthzenDependencies {
+  issuer: string;
+  accounts: Accounts;
+  applications: Applications;
+  repeatedEntries: RepeatedEntries;
+  permissions: Permissions;
+  rateLimits: RateLimits;
+  tokens: ApiTokens;
+  accountOf: EvaluationsDependencies['accountOf'];
+  hasUsed: EvaluationsDependencies['hasUsed'];
+  checkDirectories: EvaluationsDependencies['checkDirectories'];
+}
+
+export function createAuthzen(dependencies: AuthzenDependencies) {
+  const { issuer, accounts, applications, permissions, rateLimits, repeatedEntries, tokens, accountOf, hasUsed } =
+    dependencies;
+  const { checkDirectories } = dependencies;
+  const callers = createEvaluationCallers({ tokens, applications, rateLimits, audience: accessApi(issuer) });
+  const evaluations = createEvaluations({ accounts, permissions, hasUsed, accountOf, checkDirectories });
+  return { router: evaluationRoutes({ issuer, callers, evaluations, repeatedEntries, rateLimits }) };
 }

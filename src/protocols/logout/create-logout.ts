@@ -17,12 +17,12 @@ import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { SendLogoutToken } from '../oidc/patches/provider/logout-token-queue.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Saml } from '../saml/create-saml.ts';
-import { createAbandonedLogouts } from './abandoned-logouts.ts';
 import { createLogoutDeliveries } from './deliveries.ts';
 import type { EndSession } from './end-session.ts';
 import { createFrameProbe } from './front-channel/frame-probe.ts';
 import { createFrontChannelUrl } from './front-channel/front-channel-url.ts';
 import { createLogoutBrowserOf } from './front-channel/logout-browser.ts';
+import { isSettled, needsBrowser } from './front-channel/next-step.ts';
 import { logoutRoutes } from './front-channel/routes.ts';
 import { createLogoutSteps } from './front-channel/steps.ts';
 import { logoutJobs } from './jobs.ts';
@@ -147,4 +147,28 @@ function deliveryJobs(
     }),
     finishAbandoned: createAbandonedLogouts({ runs }),
   });
+}
+
+// Logout runs that their browser left: the remaining applications are notified by SOAP where they have an endpoint, else
+// recorded as not notified. Run as a job, by one instance at a time.
+
+/** Completes abandoned runs. Returns how many. */
+export function createAbandonedLogouts({ runs }: { runs: LogoutRunStore }) {
+  return async function finishAbandoned(signal?: AbortSignal): Promise<number> {
+    let count = 0;
+    for (const run of await runs.abandoned()) {
+      if (signal?.aborted) break;
+      for (const participant of run.participants) {
+        if (isSettled(participant) || !needsBrowser(participant)) continue;
+        // Its frame was open when the browser left.
+        const hadFrame =
+          participant.channel === 'front' && participant.state === 'sent' && participant.probeResult !== 'unreachable';
+        if (hadFrame) await runs.settle(participant, { state: 'notified' });
+        else await runs.browserFailed(participant, participant.state === 'sent' ? 'no_answer' : 'browser_left');
+      }
+      await runs.finish(run.id);
+      count += 1;
+    }
+    return count;
+  };
 }

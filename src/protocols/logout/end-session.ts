@@ -2,21 +2,39 @@
 // remembered second factor are removed in one transaction with the list of applications to notify, so that no slow
 // application and no crash keeps a session alive or an application uninformed.
 //
-// A logout comes from /end-session (protocols/oidc/patches/provider/logout-token-queue.ts, then protocols/logout/oidc-logout.ts), from /saml/slo
+// A logout comes from /end-session (protocols/oidc/patches/provider/logout-token-queue.ts, then protocols/logout/end-session.ts), from /saml/slo
 // (protocols/logout/saml/logout-requests.ts) or from an upstream (federation/logout/routes.ts). After this transaction,
 // protocols/logout/deliveries.ts sends logout tokens and SOAP requests with retries, while the browser opens /signout/:run again and again:
 // protocols/logout/front-channel/steps.ts probes, shows the frames, redirects to each service provider and to the upstream, and completes the run.
 
+import { readMetadata } from '../../applications/application.ts';
+import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
+import type { Cookies } from '../../base/http/cookies.ts';
+import { languagesOf } from '../../base/http/pages/language.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
+import type { OnSessionDestroyed } from '../oidc/store/sessions/session-adapter.ts';
 import type { SessionEntry, Sessions } from '../oidc/store/sessions/sessions.ts';
+import type { NameId } from '../saml/messages/name-id.ts';
+import type { SloEndpoint } from '../saml/metadata/entity.ts';
+import { sloEndpoints } from '../saml/metadata/service-providers.ts';
 import { endAccountParticipants, endSessionParticipants, removeAccountParticipants } from '../saml/slo/removals.ts';
-import { deliveryRow, type FrontChannel, type RunRef } from './logout-run.ts';
+import { createLogoutBrowserOf } from './front-channel/logout-browser.ts';
+import type { Channel } from './front-channel/next-step.ts';
+import {
+  deliveryRow,
+  type FrontChannel,
+  INITIATOR,
+  type LogoutCompletion,
+  type NewParticipant,
+  type ParticipantData,
+  type RunRef,
+} from './logout-run.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
-import { planParticipants } from './participants.ts';
 import type { PlanUpstream } from './upstream.ts';
 
 export type EndReason =
@@ -299,4 +317,167 @@ function byAccount(found: SessionEntry[]): SessionEntry[][] {
   const groups = new Map<string, SessionEntry[]>();
   for (const session of found) groups.set(session.accountId, [...(groups.get(session.accountId) ?? []), session]);
   return [...groups.values()];
+}
+
+// Plans how each application of the ended sessions is notified, from its current registration.
+
+interface PlanOptions {
+  /** client_id of this server's own pages, whose sessions end with the single sign-on session. */
+  ownClientId: string;
+  /** Whether there is a browser for front-channel steps. */
+  hasBrowser: boolean;
+  /** The application that began the logout. */
+  initiator: string | undefined;
+  /** An application that another program wrote or changed is not notified: an attacker may have chosen its addresses. */
+  protectedRows: ProtectedRows;
+}
+
+interface Registered {
+  id: string;
+  clientId: string;
+  protocol: string;
+  name: string;
+  enabled: boolean;
+  metadata: string;
+}
+
+/** The participants of these sessions, OpenID Connect first. Reads inside the transaction that ends the sessions. */
+async function planParticipants(
+  tx: Tx,
+  sessions: readonly SessionEntry[],
+  { ownClientId, hasBrowser, initiator, protectedRows }: PlanOptions,
+): Promise<NewParticipant[]> {
+  const clientIds = new Set(sessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)));
+  clientIds.delete(ownClientId);
+  if (clientIds.size === 0) return [];
+  const rows = await tx.asStored.application.findMany({ where: { clientId: { in: [...clientIds] } } });
+  const registered: Registered[] = rows.map((row) => ({
+    ...row,
+    enabled: row.enabled && isGenuineApplication(row, protectedRows),
+  }));
+  const byClientId = new Map(registered.map((application) => [application.clientId, application]));
+  const samlParticipants = await tx.samlParticipant.findMany({
+    where: { sessionUid: { in: sessions.map(({ uid }) => uid) }, endedAt: null },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+
+  const oidc = sessions.flatMap(({ participants }) =>
+    participants.flatMap(({ clientId, sid }) => {
+      const application = byClientId.get(clientId);
+      if (clientId === ownClientId || application?.protocol === 'saml') return [];
+      return planOidc(application, { clientId, sid, hasBrowser, isInitiator: clientId === initiator });
+    }),
+  );
+  const saml = samlParticipants.flatMap((row) => {
+    const application = registered.find(({ id }) => id === row.applicationId);
+    if (!application) return []; // deleted meanwhile
+    const data = { nameId: nameIdOf(row), sessionIndex: row.sessionIndex };
+    return planSaml(application, { data, hasBrowser, isInitiator: application.clientId === initiator });
+  });
+  return [...oidc, ...saml];
+}
+
+function planOidc(
+  application: Registered | undefined,
+  about: { clientId: string; sid: string | undefined; hasBrowser: boolean; isInitiator: boolean },
+): NewParticipant {
+  const { clientId, sid, hasBrowser, isInitiator } = about;
+  const common = { clientId, protocol: 'oidc' as const, name: application?.name ?? clientId, data: { sid } };
+  if (!application?.enabled) return { ...common, channel: 'none', state: 'failed', reason: 'switched_off' };
+  const { backchannel_logout_uri: back, frontchannel_logout_uri: front } = readMetadata('oidc', application.metadata);
+  // Back-channel logout is preferred: it does not depend on the browser.
+  if (back) return { ...common, channel: 'back', state: 'waiting' };
+  if (front && hasBrowser) return { ...common, channel: 'front', state: 'waiting' };
+  if (isInitiator) return { ...common, channel: 'none', state: 'done', reason: INITIATOR };
+  return { ...common, channel: 'none', state: 'unsupported', reason: front ? 'needs_browser' : 'no_logout' };
+}
+
+function planSaml(
+  application: Registered,
+  { data, hasBrowser, isInitiator }: { data: ParticipantData; hasBrowser: boolean; isInitiator: boolean },
+): NewParticipant {
+  const { clientId, name } = application;
+  const common = { clientId, protocol: 'saml' as const, name };
+  // It gets a LogoutResponse when the run is complete.
+  if (isInitiator) return { ...common, data, channel: 'none', state: 'done', reason: INITIATOR };
+  if (!application.enabled) return { ...common, data, channel: 'none', state: 'failed', reason: 'switched_off' };
+  const endpoints = endpointsOf(application);
+  const has = (binding: SloEndpoint['binding']) => endpoints.some((endpoint) => endpoint.binding === binding);
+  // The browser is preferred, because applications find their session by cookie; and redirect over POST, because a POST
+  // from another site has no SameSite=Lax cookies.
+  const visit = has('redirect') ? 'redirect' : has('post') ? 'post' : undefined;
+  const channel: Channel | undefined = hasBrowser && visit ? visit : has('soap') ? 'soap' : undefined;
+  if (channel) return { ...common, data: { ...data, hasSoap: has('soap') }, channel, state: 'waiting' };
+  return { ...common, data, channel: 'none', state: 'unsupported', reason: visit ? 'needs_browser' : 'no_logout' };
+}
+
+/** Registration data that cannot be read must not prevent the logout. */
+function endpointsOf({ metadata }: Registered): readonly SloEndpoint[] {
+  try {
+    return sloEndpoints(readMetadata('saml', metadata));
+  } catch {
+    return [];
+  }
+}
+
+function nameIdOf(row: {
+  nameId: string;
+  nameIdFormat: string;
+  nameQualifier: string | null;
+  spNameQualifier: string | null;
+}): NameId {
+  return {
+    value: row.nameId,
+    format: row.nameIdFormat,
+    ...(row.nameQualifier === null ? {} : { nameQualifier: row.nameQualifier }),
+    ...(row.spNameQualifier === null ? {} : { spNameQualifier: row.spNameQualifier }),
+  };
+}
+
+// Ends the sessions of a user whose roles change, if the setting `sign_out_on_role_change` is on.
+
+/** Returns a function to call in the transaction of a role change. */
+export function createLogoutOnRoleChange(
+  { settings }: Core,
+  { sessions, endSession }: { sessions: Sessions; endSession: EndSession },
+) {
+  return async function logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void> {
+    if (!settings.latest().sign_out_on_role_change || (await sessions.list(userId, tx)).length === 0) return;
+    await endSession.all(userId, 'roles-changed', by, tx);
+  };
+}
+
+// The functions that the engine's end-session endpoint calls when the user confirms a logout (OIDC RP-Initiated Logout 1.0).
+
+interface EngineLogoutHooksDependencies {
+  endSession: EndSession;
+  runs: LogoutRunStore;
+  cookies: Cookies;
+  /** client_id of this server's own pages. */
+  ownClientId: string;
+}
+
+export function createEngineLogoutHooks(dependencies: EngineLogoutHooksDependencies) {
+  const { endSession, runs, cookies, ownClientId } = dependencies;
+  const logoutBrowserOf = createLogoutBrowserOf({ cookies });
+  return {
+    queueLogoutToken: endSession.queueLogoutToken,
+
+    endSession: (async (uid, ctx, { clientId, actorId, returnUri }) => {
+      // For this server's own pages, the page of the logout run displays the result.
+      const isRelyingParty = returnUri !== undefined && clientId !== ownClientId;
+      const completion: LogoutCompletion = isRelyingParty ? { kind: 'oidc', uri: returnUri } : { kind: 'page' };
+      const ended = await endSession.one(uid, 'signed-out', {
+        ...(clientId && { clientId }),
+        ...(actorId && { actorId }),
+        request: ctx.state.request,
+        frontChannel: { browser: logoutBrowserOf(ctx), completion, languages: languagesOf(ctx.query.ui_locales) },
+      });
+      const run = ended?.run;
+      if (!run) return;
+      // Without front-channel steps the browser goes straight back; deliveries need no browser.
+      if (isRelyingParty && run.browserSteps === 0) await runs.finish(run.id);
+      else ctx.state.logoutRunPath = `/signout/${run.id}`;
+    }) satisfies OnSessionDestroyed,
+  };
 }

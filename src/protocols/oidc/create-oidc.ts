@@ -1,31 +1,63 @@
 // Builds the OpenID Connect side of the server: clients, storage, policy and pages around the engine, and the middleware
 // that serves it.
-import { createSecretUses } from '../../applications/secret-uses.ts';
+
+import { needsPkce } from '../../applications/fields/oidc-client.ts';
+import { createSecretUses } from '../../applications/secrets.ts';
+import type { Cookies } from '../../base/http/cookies.ts';
+import type { Logger } from '../../base/platform/logger.ts';
+import { randomToken } from '../../base/platform/random.ts';
 import { stableSecret } from '../../core/settings/stored-secret.ts';
+import { acrValues, FEDERATED_ACR } from '../../people/mfa/acr.ts';
+import type { KnownBrowsers } from '../../people/mfa/known-browsers.ts';
+import { ownResources } from '../../people/rbac/built-in.ts';
 import { createClaimsPreviews } from './claims/claims-preview.ts';
+import { createFindAccount } from './claims/find-account.ts';
 import { createPairwiseSubjects } from './claims/pairwise.ts';
-import { registeredApi } from './claims/resource-servers.ts';
+import { createResourceServers, registeredApi } from './claims/resource-servers.ts';
+import { createExtraTokenClaims } from './claims/token-claims.ts';
 import type { OidcDependencies, Shared } from './dependencies.ts';
-import { createAfterSignIn } from './engine/after-sign-in.ts';
+import { appContext } from './engine/app-context.ts';
 import { createUsageRecorder } from './engine/application-usage.ts';
-import { engineSeconds } from './engine/configuration.ts';
+import { createConfiguration, engineSeconds } from './engine/configuration.ts';
 import type { EngineEvents } from './engine/events.ts';
+import { createPrompts } from './engine/interaction-policy.ts';
 import type { PairwiseIdentifier } from './engine/introspection.ts';
-import type { Client } from './engine/library.ts';
+import {
+  type Adapter,
+  type AdapterPayload,
+  type Client,
+  type Configuration,
+  errors,
+  Provider,
+} from './engine/library.ts';
 import { createEngineMiddleware } from './engine/middleware.ts';
 import { createEngine } from './engine/provider.ts';
 import { createPublished } from './engine/published.ts';
-import { configurationOf } from './engine-options.ts';
+import { createRequestCheck } from './engine/requests/request-checks.ts';
+import { createDevicePages } from './pages/device-pages.ts';
+import { createErrorPage } from './pages/error-page.ts';
+import { createLogoutPages } from './pages/logout-pages.ts';
 import { createClientKeySets } from './patches/provider/client-key-sets.ts';
+import { upstreamLogin } from './patches/provider/session-auth-time.ts';
+import type { SignedInSession } from './patches/provider/session-saving.ts';
 import { type ClientLimits, clientLimitsOf } from './rate-limits/client-rate-limits.ts';
 import { createDeviceGuesses } from './rate-limits/device-code-guesses.ts';
 import { createDynamicRegistration } from './registration/dynamic-registration.ts';
 import { createRegistrationFaults, reportRejectedClients } from './registration/registration-fault.ts';
+import { type ArtifactStoreDependencies, createArtifactAdapter } from './store/adapter.ts';
 import { createApiTokens } from './store/api-access-tokens.ts';
 import { type ClientSource, createClientSource } from './store/clients.ts';
 import { createFormStates } from './store/form-state.ts';
-import { createRefreshTokenRetries } from './store/refresh-token-retries.ts';
+import { createGrantLoader } from './store/grants.ts';
+import {
+  createRefreshTokenAdapter,
+  createRefreshTokenRetries,
+  type RefreshTokenRetries,
+} from './store/refresh-token-retries.ts';
+import { createSessionAdapter, type OnSessionDestroyed } from './store/sessions/session-adapter.ts';
+import type { SessionDevices } from './store/sessions/session-devices.ts';
 import { createSessionStore } from './store/sessions/session-store.ts';
+import { createTestTickets } from './store/test-tickets.ts';
 
 export type Oidc = Awaited<ReturnType<typeof createOidc>>;
 
@@ -149,4 +181,201 @@ function eventsOf(
 /** The host that the client's redirect URIs share (OIDC Core 8.1); absent from oidc-provider's types. */
 function sectorOf(client: Client): string {
   return String(Reflect.get(client, 'sectorIdentifier'));
+}
+
+// Builds the options of the engine from the parts of this server.
+
+/** The options of the engine (engine/configuration.ts), from the parts of this server. */
+function configurationOf(dependencies: OidcDependencies, shared: Shared): Configuration {
+  const { accounts, audit, consents, db, issuer, keyring, now, rejections, saml, sessions, sql, vault } = dependencies;
+  const { protectedRows } = dependencies;
+  const { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries } = shared;
+  const { cookies, rateLimits } = dependencies;
+  const settings = () => {
+    const { session_hours, access_token_minutes, refresh_token_days, signing_algorithms } =
+      dependencies.settings.latest();
+    return {
+      sessionHours: session_hours,
+      accessTokenMinutes: access_token_minutes,
+      refreshTokenDays: refresh_token_days,
+      signingAlgorithms: signing_algorithms,
+    };
+  };
+  const testTickets = createTestTickets({ cookies, vault, now });
+  const { resourceServer, registeredScopes } = createResourceServers({
+    db,
+    protectedRows,
+    accounts,
+    clients,
+    accessTokenMinutes: () => settings().accessTokenMinutes,
+    serverApis: ownResources(issuer),
+  });
+  const { rejectedLogoutPage, ...logoutPages } = createLogoutPages({
+    findAccount: (id) => accounts.find(id),
+    ownClientId: dependencies.firstPartyClient.client_id,
+    clients,
+    reportRejectedClient: reportRejectedClients(dependencies.logger),
+  });
+  return createConfiguration({
+    jwks: keyring.jwks() as never,
+    adapter: createEngineAdapters({
+      protectedRows,
+      db,
+      sql,
+      now,
+      clients,
+      endSession: dependencies.logout.endSession,
+      isTooSoon: async (deviceCode) => !(await rateLimits.consume('device:poll', deviceCode)).allowed,
+      refreshTokenRetries,
+    }),
+    findAccount: createFindAccount({
+      accounts,
+      audit,
+      clients,
+      consents,
+      sessions,
+      checkDirectories: dependencies.checkDirectories,
+      refreshTokenDays: () => settings().refreshTokenDays,
+    }),
+    loadExistingGrant: createGrantLoader({
+      consents,
+      clients,
+      addClientToSession: sessionStore.addClientToSession,
+      isOwnApi: (resource) => Object.hasOwn(ownResources(issuer), resource),
+    }),
+    prompts: promptsOf(dependencies, shared),
+    checkAndCompleteRequest: createRequestCheck({
+      clients,
+      registeredScopes,
+      isPendingAuthnRequest: saml.isPendingAuthnRequest,
+      isRunningTest: (ctx, params) => testTickets.matches(appContext(ctx), params),
+    }),
+    needsPkce: (clientId) => needsPkce(clients.cachedApplicationOf(clientId)?.metadata ?? {}),
+    acrValues: [...acrValues, FEDERATED_ACR],
+    cookieKeys: dependencies.cookieKeys,
+    secure: dependencies.secure,
+    sessionCookie: cookies.nameOf('session'),
+    dpopNonceSecret: vault.deriveKey('dpop-nonce'),
+    settings,
+    lifetimesOf: (clientId) => clients.cachedApplicationOf(clientId)?.metadata ?? {},
+    resourceServer,
+    pairwiseIdentifier,
+    extraTokenClaims: createExtraTokenClaims(clients),
+    clientSecret: () => randomToken(),
+    fetch: dependencies.outgoingFetch,
+    pages: {
+      renderError: createErrorPage({ rejections, clients, rejectedLogoutPage }),
+      logout: logoutPages,
+      device: createDevicePages({ deviceGuesses }),
+    },
+  });
+}
+
+function promptsOf(
+  { accounts, canEnterMailedCode, canSatisfyAcr, credentials, saml, settingsAcr, upstream }: OidcDependencies,
+  { clients, pairwiseIdentifier }: Shared,
+) {
+  return createPrompts({
+    clients,
+    upstream,
+    canEnterMailedCode,
+    settingsAcr: (ctx, account) => settingsAcr(appContext(ctx), account),
+    async canSatisfyAcr(accountId, requested) {
+      const account = await accounts.find(accountId);
+      return account !== undefined && canSatisfyAcr(account, requested);
+    },
+    samlRequirements: (ctx) => saml.requirements(ctx, ctx.oidc.params),
+    hasPassword: async (accountId) => (await credentials.status(accountId)) !== undefined,
+    usernameOf: async (accountId) => (await accounts.find(accountId))?.username,
+    subjectOf: async (ctx, accountId) =>
+      ctx.oidc.client?.subjectType === 'pairwise' ? pairwiseIdentifier(ctx, accountId, ctx.oidc.client) : accountId,
+  });
+}
+
+// Runs after the session of a sign-in is stored: records the browser, and ends the user's oldest sessions if there are more than
+// the settings allow.
+
+interface AfterSignInDependencies {
+  cookies: Cookies;
+  logger: Logger;
+  knownBrowsers: KnownBrowsers;
+  sessions: SessionDevices;
+  /** Ends the oldest sessions of an account with too many. */
+  limitSessions(accountId: string): Promise<void>;
+  /** Links the session at an upstream to the session that started with it. */
+  attachUpstream(id: string, session: SignedInSession): Promise<void>;
+}
+
+/** The sign-in itself is complete, so a failure here is only logged. */
+function createAfterSignIn(dependencies: AfterSignInDependencies) {
+  const { cookies, logger, knownBrowsers, sessions, limitSessions, attachUpstream } = dependencies;
+
+  async function recordBrowser(session: SignedInSession): Promise<void> {
+    if (!Provider.ctx) return;
+    const ctx = appContext(Provider.ctx);
+    const browser = await knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), session.accountId);
+    await sessions.recordDevice(session, ctx.state.request, browser?.id);
+  }
+
+  return async function onSignedIn(session: SignedInSession): Promise<void> {
+    const upstream = upstreamLogin()?.upstream;
+    // Without the upstream session, applications that require a connection reject this session.
+    if (upstream)
+      await attachUpstream(upstream, session).catch((err) =>
+        logger.error({ err }, 'the upstream session was not attached'),
+      );
+    await recordBrowser(session).catch((err) => logger.error({ err }, 'the browser of a session was not recorded'));
+    await limitSessions(session.accountId).catch((err) =>
+      logger.error({ err }, 'the sessions over the limit were not ended'),
+    );
+  };
+}
+
+// The engine's storage, one adapter for each of its models (oidc-provider's `adapter`).
+
+interface EngineAdaptersDependencies extends ArtifactStoreDependencies {
+  clients: ClientSource;
+  endSession: OnSessionDestroyed;
+  /** Counts a poll of this device code; true when it came too soon after the last one. */
+  isTooSoon(deviceCode: string): Promise<boolean>;
+  refreshTokenRetries: RefreshTokenRetries;
+}
+
+function createEngineAdapters(dependencies: EngineAdaptersDependencies) {
+  const { clients, endSession, isTooSoon, refreshTokenRetries } = dependencies;
+  return function adapterOf(model: string): Adapter {
+    if (model === 'Client') return clients.adapter;
+    if (model === 'RefreshToken')
+      return createRefreshTokenAdapter(refreshTokenRetries, (mayUseAgain) =>
+        createArtifactAdapter(model, dependencies, mayUseAgain),
+      );
+    const adapter = createArtifactAdapter(model, dependencies);
+    if (model === 'Session') return createSessionAdapter(adapter, endSession);
+    if (model === 'DeviceCode') return createDeviceCodeAdapter(adapter, isTooSoon);
+    return adapter;
+  };
+}
+
+/**
+ * @param adapter stores the device codes
+ * @param isTooSoon counts a poll of this device code; true when it came too soon after the last one
+ */
+export function createDeviceCodeAdapter(
+  adapter: Adapter,
+  isTooSoon: (deviceCode: string) => Promise<boolean>,
+): Adapter {
+  return {
+    ...adapter,
+    async find(deviceCode) {
+      const stored = await adapter.find(deviceCode);
+      const oidc = Provider.ctx?.oidc;
+      const isPoll = oidc?.route === 'token' && stored && stored.clientId === oidc.client?.clientId;
+      if (isPoll && isPending(stored) && (await isTooSoon(deviceCode))) throw new errors.SlowDown();
+      return stored;
+    },
+  };
+}
+
+function isPending({ accountId, error, exp = 0 }: AdapterPayload): boolean {
+  return !accountId && !error && exp > engineSeconds();
 }

@@ -1,36 +1,37 @@
-// Every override of oidc-provider: three lists, each in the order in which it is applied. One file here and one test in
+// Every override of oidc-provider: three lists, each in the order in which it is applied. One test in
 // test/contracts/patches for each; why it exists and what to ask upstream: patches/README.md.
 
 import type { Context } from '../../base/http/context.ts';
 import type { Cookies } from '../../base/http/cookies.ts';
 import type { KoaContextWithOIDC, Provider } from './engine/library.ts';
 import type { Published } from './engine/published.ts';
-import { limitClientAuthentication } from './patches/provider/client-authentication-limits.ts';
+import {
+  acceptEverySecret,
+  type ClientSecretsDependencies,
+  extendLoopbackHosts,
+  limitClientAuthentication,
+  skipRejectedClients,
+} from './patches/clients.ts';
+import { completeRequestedScope } from './patches/parameters.ts';
 import { type ClientCacheDependencies, cacheClients } from './patches/provider/client-cache.ts';
 import { addApplicationClaims } from './patches/provider/client-claims.ts';
 import { type ClientKeySets, limitClientKeys } from './patches/provider/client-key-sets.ts';
-import { acceptEverySecret, type ClientSecretsDependencies } from './patches/provider/client-secrets.ts';
-import { skipRejectedClients } from './patches/provider/clients-at-logout.ts';
 import { acceptEmptySecrets } from './patches/provider/empty-secrets.ts';
-import { acceptEveryAlgorithm } from './patches/provider/id-token-hints.ts';
 import { introspectJwts, type JwtIntrospectionDependencies } from './patches/provider/jwt-introspection.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
-import { extendLoopbackHosts } from './patches/provider/loopback-hosts.ts';
-import { deriveSuccessor } from './patches/provider/refresh-token-successor.ts';
-import { completeRequestedScope } from './patches/provider/requested-scope.ts';
 import { separateAuthTime } from './patches/provider/session-auth-time.ts';
-import { includeSessionId } from './patches/provider/session-id-in-id-tokens.ts';
 import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/provider/session-saving.ts';
-import { requireDeviceCookies } from './patches/requests/device-step-cookies.ts';
-import { preferJsonErrors } from './patches/requests/json-errors.ts';
-import { redirectPostToGet } from './patches/requests/post-as-get.ts';
-import { limitCors } from './patches/responses/cors-headers.ts';
-import { redirectToLogoutRun } from './patches/responses/logout-destination.ts';
-import { followSettings } from './patches/responses/public-documents.ts';
-import { removeSecretPlaceholder } from './patches/responses/registration-secret.ts';
-import { addRejectionCode } from './patches/responses/rejection-code.ts';
-import { answerRevocationInJson } from './patches/responses/revocation-body.ts';
-import { renderSelfSubmittingForm } from './patches/responses/self-submitting-form.ts';
+import { preferJsonErrors, redirectPostToGet, requireDeviceCookies } from './patches/requests.ts';
+import {
+  addRejectionCode,
+  answerRevocationInJson,
+  followSettings,
+  limitCors,
+  redirectToLogoutRun,
+  removeSecretPlaceholder,
+  renderSelfSubmittingForm,
+} from './patches/responses.ts';
+import { acceptEveryAlgorithm, deriveSuccessor, includeSessionId } from './patches/tokens.ts';
 import type { ReportRejectedClient } from './registration/registration-fault.ts';
 import type { ClientSource } from './store/clients.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';

@@ -22,11 +22,14 @@ import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
 import { samlRateLimit } from './messages/rate-limit.ts';
 import { createSeenMessages } from './messages/seen-messages.ts';
-import { createCertificateNotice } from './metadata/certificate-notice.ts';
 import type { FetchMetadata } from './metadata/fetch.ts';
-import { samlJobs } from './metadata/jobs.ts';
 import { presentationOf } from './metadata/presentation.ts';
-import { createMetadataRefresh, type MetadataRefreshDependencies } from './metadata/refresh.ts';
+import {
+  createCertificateNotice,
+  createMetadataRefresh,
+  type MetadataRefreshDependencies,
+  samlJobs,
+} from './metadata/refresh.ts';
 import { createServiceProviders } from './metadata/service-providers.ts';
 import { createSigningIdentity } from './metadata/signing-identity.ts';
 import { createWaitingMetadata } from './metadata/waiting-metadata.ts';

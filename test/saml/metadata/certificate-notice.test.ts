@@ -1,7 +1,7 @@
 // The people behind an application hear in time that our certificate expires: once at 30 days, once more at 7.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceProvider, settingsOf } from '../../../src/applications/fields/service-provider.ts';
-import { createCertificateNotice } from '../../../src/protocols/saml/metadata/certificate-notice.ts';
+import { createCertificateNotice } from '../../../src/protocols/saml/metadata/refresh.ts';
 import { createServiceProviders } from '../../../src/protocols/saml/metadata/service-providers.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';

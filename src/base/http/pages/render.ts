@@ -1,7 +1,9 @@
 // Renders pages: eta templates from views/, with escaped output; only layout and include may print raw output
 // (checked by test/http/pages/render.test.ts). Rendered pages are never cached.
+
 import { Eta, type EtaConfig } from 'eta';
 import { plural } from '../../platform/plural.ts';
+import { dateFormats } from '../../texts/dates.ts';
 import {
   allLanguages,
   consoleLanguages,
@@ -17,7 +19,6 @@ import type { Context, Middleware } from '../context.ts';
 import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
 import type { BrandLook } from './brand-look.ts';
-import { day, moment } from './dates.ts';
 import { addressToReturnTo } from './language.ts';
 import { color, hueOf, initials } from './tokens.ts';
 
@@ -130,4 +131,19 @@ export function webLink(url: unknown): string {
   const text = String(url ?? '');
   if (localPath(text) !== undefined) return text;
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : '#';
+}
+
+// Formats dates for pages, in UTC: the server does not know the user's time zone.
+
+const days = dateFormats({ dateStyle: 'long', timeZone: 'UTC' });
+const moments = dateFormats({ dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+
+/** "November 21, 2026", in the language of the page. */
+function day(at: Date): string {
+  return days().format(at);
+}
+
+/** "Nov 21, 2026, 10:09 AM UTC", in the language of the page. */
+function moment(at: Date): string {
+  return `${moments().format(at).replace('\u202f', ' ')} UTC`;
 }

@@ -1,15 +1,28 @@
 // Passkeys and security keys of an account, to sign in without a password or as second factor: registration,
 // authentication, and the list that its owner manages.
 
+import type { PublicKeyCredentialCreationOptionsJSON, VerifiedRegistrationResponse } from '@simplewebauthn/server';
+import { conflict } from '../../../base/http/errors.ts';
+import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
-import { type Db, type Tx, transaction } from '../../../base/storage/database.ts';
+import { type Db, isUniqueViolation, type Tx, transaction } from '../../../base/storage/database.ts';
 import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
 import type { Sql } from '../../../base/storage/statements.ts';
+import { t } from '../../../base/texts/text.ts';
 import type { Actor, Audit } from '../../../core/audit/audit.ts';
+import { clearResetByMail } from '../first-enrolment-rule.ts';
 import { createPasskeyAuthenticator } from './passkey-authentication.ts';
 import { passkeyName } from './passkey-name.ts';
-import { createPasskeyRegistrar } from './passkey-registration.ts';
-import { webauthn } from './webauthn-ceremony.ts';
+import {
+  descriptorsOf,
+  passkeyFault,
+  redeemChallenge,
+  TIMEOUT_MS,
+  verificationResult,
+  webauthn,
+  withoutAttestation,
+} from './webauthn-ceremony.ts';
+import type { AttestationResponse } from './webauthn-input.ts';
 
 export interface PasskeySummary {
   id: string;
@@ -82,4 +95,116 @@ export function createPasskeys(dependencies: PasskeysDependencies) {
 
     count: (userId: string, tx: Tx = db): Promise<number> => tx.passkey.count({ where: { userId } }),
   };
+}
+
+// Registers a passkey or security key (WebAuthn Level 3, 7.1). The caller stores the challenge between the two calls.
+
+type PasskeyRegistration = { outcome: 'ok'; id: string } | { outcome: 'wrong' | 'already-registered' };
+interface PasskeyOwner {
+  id: string;
+  username: string;
+  name: string | null;
+}
+
+/** What the server stored when it sent the options, with the name that the user gave. */
+type RegistrationCeremony = { challenge: string; name: string; mustVerify?: boolean } & Actor;
+type NewPasskey = Parameters<Tx['passkey']['create']>[0]['data'] & { userId: string };
+
+interface PasskeyRegistrarDependencies {
+  protectedRows: ProtectedRows;
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  audit: Audit;
+  issuerUrl: URL;
+  /** The name that the device shows. */
+  serviceName: string;
+}
+
+function createPasskeyRegistrar(dependencies: PasskeyRegistrarDependencies) {
+  const { db, issuerUrl, serviceName } = dependencies;
+  return {
+    /** `mustVerify`: only a passkey that verifies its user is accepted. */
+    async registrationOptions(
+      owner: PasskeyOwner,
+      mustVerify: boolean = false,
+    ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+      const { generateRegistrationOptions } = await webauthn();
+      return generateRegistrationOptions({
+        rpName: serviceName,
+        rpID: issuerUrl.hostname,
+        userID: new TextEncoder().encode(owner.id),
+        userName: owner.username,
+        userDisplayName: owner.name ?? owner.username,
+        timeout: TIMEOUT_MS,
+        attestationType: 'none',
+        excludeCredentials: await descriptorsOf(db, owner.id),
+        // Preferred, not required: a security key without PIN is still a good second factor.
+        authenticatorSelection: { residentKey: 'preferred', userVerification: mustVerify ? 'required' : 'preferred' },
+        extensions: { credProps: true },
+      });
+    },
+
+    register: (
+      owner: PasskeyOwner,
+      answer: AttestationResponse,
+      ceremony: RegistrationCeremony,
+    ): Promise<PasskeyRegistration> => register(dependencies, owner, answer, ceremony),
+  };
+}
+
+async function register(
+  dependencies: PasskeyRegistrarDependencies,
+  owner: PasskeyOwner,
+  answer: AttestationResponse,
+  { challenge, name, mustVerify = false, ...by }: RegistrationCeremony,
+): Promise<PasskeyRegistration> {
+  const { sql, now, issuerUrl } = dependencies;
+  const { verifyRegistrationResponse } = await webauthn();
+  const result: VerifiedRegistrationResponse | undefined = await verificationResult(
+    verifyRegistrationResponse({
+      response: await withoutAttestation(answer),
+      expectedChallenge: challenge,
+      expectedOrigin: issuerUrl.origin,
+      expectedRPID: issuerUrl.hostname,
+      requireUserVerification: mustVerify,
+    }),
+  );
+  if (!result?.verified || !(await redeemChallenge({ sql, now }, challenge))) return { outcome: 'wrong' };
+  const { credential, aaguid, credentialBackedUp, credentialDeviceType, userVerified } = result.registrationInfo;
+  const publicKey = Uint8Array.from(credential.publicKey);
+  if ((await passkeyFault(publicKey)) !== undefined) return { outcome: 'wrong' };
+  const verifiedKey = { id: credential.id, userId: owner.id, publicKey, userVerified };
+  const row = {
+    ...verifiedKey,
+    mac: dependencies.protectedRows.macOf('passkeys', verifiedKey),
+    name: passkeyName(name),
+    counter: BigInt(credential.counter),
+    transports: JSON.stringify(credential.transports ?? []),
+    aaguid,
+    backedUp: credentialDeviceType === 'multiDevice' || credentialBackedUp,
+    discoverable: answer.clientExtensionResults?.credProps?.rk ?? false,
+    createdAt: now(),
+  };
+  try {
+    await store(dependencies, row, by);
+  } catch (error) {
+    if (isUniqueViolation(error)) return { outcome: 'already-registered' };
+    throw error;
+  }
+  return { outcome: 'ok', id: credential.id };
+}
+
+/** Throws conflict (409) when the account has as many passkeys as it may have. */
+async function store({ db, audit }: PasskeyRegistrarDependencies, row: NewPasskey, by: Actor): Promise<void> {
+  const { userId, name, aaguid } = row;
+  await transaction(db, async (tx) => {
+    if ((await tx.passkey.count({ where: { userId } })) >= limits.passkey.maxPerUser) {
+      throw conflict('conflict', { message: t('error.too-many-passkeys') });
+    }
+    await tx.passkey.create({ data: row });
+    await clearResetByMail(tx, userId);
+    const data = { name, aaguid };
+    await audit.record({ ...by, type: 'passkey.enrolled', outcome: 'success', subjectId: userId, data }, tx);
+  });
 }

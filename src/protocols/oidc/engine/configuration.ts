@@ -106,10 +106,10 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     },
     extraClientMetadata: extraClientMetadata(() => dependencies.settings().signingAlgorithms),
     assertJwtClientAuthClaimsAndHeader: profileChecks.assertClientAssertion,
-    // An error for an unknown origin would end native apps that send one; patches/responses/cors-headers.ts decides.
+    // An error for an unknown origin would end native apps that send one; patches/responses.ts decides.
     clientBasedCORS: () => true,
     acceptQueryParamAccessTokens: false,
-    enableHttpPostMethods: false, // needs SameSite=None cookies; patches/requests/post-as-get.ts serves POST instead
+    enableHttpPostMethods: false, // needs SameSite=None cookies; patches/requests.ts serves POST instead
 
     enabledJWA: signingAlgorithms(),
     clockTolerance: limits.clockSkew.seconds,

@@ -1,5 +1,5 @@
 // CORS: the origins whose pages may read a response. With a client: those of its own redirect URIs and of its `allowed_cors_origins`;
-// without one (preflight requests, unknown clients): those of any registered application (patches/responses/cors-headers.ts).
+// without one (preflight requests, unknown clients): those of any registered application (patches/responses.ts).
 import { readMetadata } from '../../../applications/application.ts';
 import { type ApplicationColumns, isGenuineApplication } from '../../../applications/macs/protected-applications.ts';
 import { originOf } from '../../../applications/uris.ts';

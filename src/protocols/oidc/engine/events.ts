@@ -13,8 +13,12 @@ import { appContext } from './app-context.ts';
 import type { RecordUsage } from './application-usage.ts';
 import { noteDatabaseFailure } from './database-unavailable.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
-import { type CredentialFaultDependencies, unencodedCredentials } from './requests/basic-credentials.ts';
-import { type RecordDependencies, recordRejection } from './requests/rejected-requests.ts';
+import {
+  type CredentialFaultDependencies,
+  type RecordDependencies,
+  recordRejection,
+  unencodedCredentials,
+} from './requests/rejected-requests.ts';
 import { TEST_MODE } from './test-response-mode.ts';
 
 export interface EngineEvents extends RecordDependencies, CredentialFaultDependencies {

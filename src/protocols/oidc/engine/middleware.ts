@@ -1,16 +1,18 @@
 // Koa middleware around the engine: the checks and patches before it, the engine itself, the patches after it.
 //
 // A code at /token: protocols/oidc/rate-limits/client-rate-limits.ts surrounds the engine, which loads the client (protocols/oidc/store/clients.ts) and
-// authenticates it (protocols/oidc/patches/provider/client-secrets.ts). protocols/oidc/store/adapter.ts finds the code by its hash and consumes it once.
+// authenticates it (protocols/oidc/patches/clients.ts). protocols/oidc/store/adapter.ts finds the code by its hash and consumes it once.
 // protocols/oidc/claims/find-account.ts loads the account, if applications/access-decision.ts still allows it, and its claims. The engine signs with the
 // keys of core/keys/keyring.ts; protocols/oidc/engine/events.ts audits. An error becomes a rejection (protocols/oidc/engine/requests/rejected-requests.ts).
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import compose from 'koa-compose';
 import type { Context, Middleware } from '../../../base/http/context.ts';
 import type { Cookies } from '../../../base/http/cookies.ts';
-import { methodNotAllowed } from '../../../base/http/errors.ts';
+import { badRequest, methodNotAllowed } from '../../../base/http/errors.ts';
 import { runInChildSpan } from '../../../base/platform/tracing.ts';
 import { findRequestsIn, shareReads } from '../../../base/storage/request-reads.ts';
+import { t } from '../../../base/texts/text.ts';
 import type { Rejections } from '../../../core/rejections/rejections.ts';
 import { requestPatches, responsePatches } from '../patches.ts';
 import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
@@ -25,7 +27,7 @@ import { recordProfileOfToken } from './profile-checks.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
 import type { Published } from './published.ts';
-import { guardRequest } from './requests/request-guards.ts';
+import { fitsIntoAnswer } from './requests/request-checks.ts';
 import { answerMethod, engineRoute } from './routes.ts';
 
 export interface EngineMiddlewareDependencies {
@@ -156,4 +158,27 @@ function composeOnce() {
 /** The engine calls `next` for a path of its own without a handler for the method, so the method is wrong. */
 async function rejectMethod(): Promise<never> {
   throw methodNotAllowed();
+}
+
+// Checks of this server before the engine sees a request.
+
+/** Rejects an authorization request that cannot be answered with bad_request; undefined when there is nothing to wait for. */
+function guardRequest(ctx: Context, clients: ClientSource): Promise<void> | undefined {
+  if (ctx.path !== routes.authorization) return undefined;
+  if (!fitsIntoAnswer(ctx.query))
+    throw badRequest('bad_request', { message: t('app-error.too-long'), advice: t('app-error.shorter-state') });
+  // The AuthnRequest behind it is bound to this browser by a cookie, which the redirect to here has set.
+  if (ctx.query.response_mode === 'saml' && ctx.get('Cookie') === '') throw badRequest('cookies_blocked');
+  return requireSamlResponseMode(ctx, clients);
+}
+
+/**
+ * A service provider is answered by SAML or on a page. With any other response mode the engine would redirect errors to the
+ * assertion consumer service URL, in a form that a service provider does not understand.
+ */
+async function requireSamlResponseMode(ctx: Context, clients: ClientSource): Promise<void> {
+  const { client_id: clientId, response_mode: mode } = ctx.query;
+  if (typeof clientId !== 'string' || mode === 'saml') return;
+  if ((await clients.applicationOf(clientId))?.protocol !== 'saml') return;
+  throw badRequest('bad_request', { message: t('app-error.only-saml') });
 }

@@ -7,13 +7,22 @@ import type { Applications } from '../../../applications/applications.ts';
 import { metadataFaults } from '../../../applications/fields/service-provider.ts';
 import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
-import { transaction } from '../../../base/storage/database.ts';
+import type { Logger } from '../../../base/platform/logger.ts';
+import { sha256 } from '../../../base/platform/random.ts';
+import { type Db, type Tx, transaction } from '../../../base/storage/database.ts';
 import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
+import { isFirstUse } from '../../../base/storage/single-use.ts';
+import type { Sql } from '../../../base/storage/statements.ts';
+import type { Audit } from '../../../core/audit/audit.ts';
+import type { ScheduledJob } from '../../../core/jobs/scheduler.ts';
+import type { Keyring } from '../../../core/keys/keyring.ts';
+import type { AdministratorMail } from '../../../core/mail/messages.ts';
+import type { Outbox } from '../../../core/mail/outbox.ts';
 import { type MetadataChange, needsApproval } from './differences.ts';
 import { parseServiceProviderMetadata } from './parse.ts';
-import { createRefreshReports, type RefreshReports, type RefreshReportsDependencies } from './refresh-reports.ts';
 import { createRefreshState, type RefreshState } from './refresh-state.ts';
 import { applyMetadata, changesTo } from './registered-document.ts';
+import { metadataEnd, type ServiceProviders } from './service-providers.ts';
 
 export interface MetadataRefreshDependencies extends RefreshReportsDependencies {
   applications: Applications;
@@ -131,4 +140,148 @@ async function apply(
   });
   logger.info({ clientId, url }, `metadata of ${name} was updated`);
   return 'changed';
+}
+
+// Notifies the contacts of each SAML application that the IdP signing certificate expires soon, so that they load the new
+// metadata in time: once per certificate 30 days before, and again 7 days before.
+
+interface CertificateNoticeDependencies {
+  db: Db;
+  sql: Sql;
+  now: Clock;
+  keyring: Keyring;
+  applications: Applications;
+  serviceProviders: ServiceProviders;
+  outbox: Outbox;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Queues the mails that are due and returns their number. Run by one instance, once a day. */
+export function createCertificateNotice(dependencies: CertificateNoticeDependencies) {
+  const { db, sql, now, keyring, applications, serviceProviders, outbox } = dependencies;
+
+  /** The contacts that an administrator named, else those of the metadata. */
+  async function contactsOf({ clientId, metadata }: SamlApplication): Promise<string[]> {
+    const contacts = metadata.contacts ?? (await serviceProviders.find(clientId))?.contacts ?? [];
+    return [...new Set(contacts.map((address) => address.toLowerCase()))].filter((address) =>
+      /^[^\s@]+@[^\s@]+$/.test(address),
+    );
+  }
+
+  return async function notify(): Promise<number> {
+    const [ending] = keyring.expiringCertificates().filter(({ state }) => state === 'active');
+    if (!ending) return 0;
+    const { kid, until } = ending;
+    const daysLeft = Math.floor((until.getTime() - now().getTime()) / DAY_MS);
+    const stage = daysLeft <= limits.saml.certificateReminderDays ? 'reminder' : 'warning';
+    const next = keyring.samlCertificates().find(({ state }) => state === 'next');
+    let mails = 0;
+    for (const application of await applications.allGenuine()) {
+      if (application.protocol !== 'saml' || !application.enabled) continue;
+      for (const email of await contactsOf(application)) {
+        const key = [kid, stage, application.id, email].join('\n');
+        const rememberUntil = new Date(until.getTime() + 30 * DAY_MS);
+        const isSent = await transaction(db, async (tx) => {
+          // In the transaction of the mail, so that neither exists without the other.
+          if (!(await isFirstUse(sql.in(tx), `certificate:${sha256(key)}`, rememberUntil))) return false;
+          const facts = { application: application.name, until, isNextPublished: next !== undefined };
+          await outbox.send(
+            { kind: 'saml-certificate', to: { email, application: application.clientId }, ...facts },
+            tx,
+          );
+          return true;
+        });
+        if (isSent) mails += 1;
+      }
+    }
+    return mails;
+  };
+}
+
+// The periodic jobs of SAML. Metadata is read as often as each document says; the job looks every hour what is due.
+
+export const METADATA_JOB = 'saml-metadata';
+
+interface SamlJobsDependencies {
+  refreshMetadata: ScheduledJob['run'];
+  notifyOfCertificates: ScheduledJob['run'];
+}
+
+export function samlJobs({ refreshMetadata, notifyOfCertificates }: SamlJobsDependencies): ScheduledJob[] {
+  return [
+    { name: METADATA_JOB, everySeconds: limits.saml.metadataPollSeconds, run: refreshMetadata },
+    { name: 'saml-certificates', everySeconds: 24 * 3600, run: notifyOfCertificates },
+  ];
+}
+
+// What a refresh of metadata reports: to the log, to the audit log, and by mail to the administrators.
+
+interface RefreshReportsDependencies {
+  db: Db;
+  sql: Sql;
+  audit: Audit;
+  logger: Logger;
+  now: Clock;
+  /** Queues a mail to each administrator. */
+  notifyAdministrators(message: AdministratorMail, tx: Tx): Promise<void>;
+}
+
+type RefreshReports = ReturnType<typeof createRefreshReports>;
+
+function createRefreshReports(dependencies: RefreshReportsDependencies) {
+  const { db, sql, audit, logger, now, notifyAdministrators } = dependencies;
+  return {
+    async rejected({ clientId, name }: SamlApplication, url: string, reason: string): Promise<void> {
+      logger.warn({ clientId, url, reason }, `metadata of ${name} was rejected; the last valid one stays in use`);
+      await audit.record({ type: 'application.metadata-invalid', outcome: 'failure', clientId, reason, data: { url } });
+    },
+
+    async waiting(
+      { id, clientId, name }: SamlApplication,
+      url: string,
+      changes: readonly MetadataChange[],
+      tx: Tx,
+    ): Promise<void> {
+      const judged = changes.filter((change) => change.needsApproval);
+      const data = { url, changes: judged.map((one) => ({ ...one })) };
+      logger.warn({ clientId, url }, `changed metadata of ${name} waits for the approval of an administrator`);
+      await audit.record({ type: 'application.metadata-waiting', outcome: 'success', clientId, data }, tx);
+      await notifyAdministrators({ ...noticeOf(name, id, judged), state: 'waiting' }, tx);
+    },
+
+    async applied(
+      { id, clientId, name }: SamlApplication,
+      url: string,
+      changes: readonly MetadataChange[],
+      tx: Tx,
+    ): Promise<void> {
+      const data = { url, changes: changes.map((one) => ({ ...one })) };
+      await audit.record({ type: 'application.metadata-applied', outcome: 'success', clientId, data }, tx);
+      await notifyAdministrators({ ...noticeOf(name, id, changes), state: 'applied' }, tx);
+    },
+
+    /** Reports once that the registered document has expired; until the grace period ends it stays in use. */
+    async expired({ id, clientId, name, metadata }: SamlApplication): Promise<void> {
+      const end = metadataEnd(metadata);
+      if (!end || end.validUntil > now()) return;
+      const { validUntil, endsAt } = end;
+      await transaction(db, async (tx) => {
+        const rememberUntil = new Date(endsAt.getTime() + 365 * 24 * 3600 * 1000);
+        const key = `metadata-expired:${id}:${validUntil.getTime()}`;
+        if (!(await isFirstUse(sql.in(tx), key, rememberUntil))) return;
+        logger.warn(
+          { clientId, validUntil, endsAt },
+          `the metadata of ${name} has expired and no valid one can be read`,
+        );
+        const data = { validUntil: validUntil.toISOString(), endsAt: endsAt.toISOString() };
+        await audit.record({ type: 'application.metadata-expired', outcome: 'failure', clientId, data }, tx);
+        await notifyAdministrators({ ...noticeOf(name, id, []), state: 'expired', until: endsAt }, tx);
+      });
+    },
+  };
+}
+
+function noticeOf(application: string, applicationId: string, changes: readonly MetadataChange[]) {
+  return { kind: 'saml-metadata' as const, application, applicationId, changes: changes.map(({ what }) => what) };
 }

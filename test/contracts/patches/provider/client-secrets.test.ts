@@ -2,7 +2,7 @@ import { SignJWT } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
 import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
 import type { Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
-import { acceptEverySecret } from '../../../../src/protocols/oidc/patches/provider/client-secrets.ts';
+import { acceptEverySecret } from '../../../../src/protocols/oidc/patches/clients.ts';
 import { httpClient } from '../../../support/http.ts';
 import { appUri, basic, type Engine, startBareEngine } from '../../bare-engine.ts';
 

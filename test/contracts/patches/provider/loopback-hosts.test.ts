@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { LOOPBACKS, type Provider } from '../../../../src/protocols/oidc/engine/library.ts';
-import { extendLoopbackHosts } from '../../../../src/protocols/oidc/patches/provider/loopback-hosts.ts';
+import { extendLoopbackHosts } from '../../../../src/protocols/oidc/patches/clients.ts';
 import { startBareEngine } from '../../bare-engine.ts';
 
 const uris = ['http://app.localhost/cb', 'http://127.1.2.3/cb'];

@@ -9,7 +9,7 @@ export interface EmptySecretDependencies {
   clients: Pick<ClientSource, 'cachedApplicationOf'>;
 }
 
-/** Apply it after the patch of requested-scope.ts, whose accessor it completes. */
+/** Apply it after the patch of parameters.ts, whose accessor it completes. */
 export function acceptEmptySecrets(
   { OIDCContext: { prototype } }: Provider,
   { clients }: EmptySecretDependencies,

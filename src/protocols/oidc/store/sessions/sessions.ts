@@ -5,7 +5,7 @@ import type { Clock } from '../../../../base/platform/clock.ts';
 import type { Db, Tx } from '../../../../base/storage/database.ts';
 import type { Sql } from '../../../../base/storage/statements.ts';
 import { artifactId, isPastAbsoluteExpiry } from '../adapter.ts';
-import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from '../grant-rows.ts';
+import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from '../grants.ts';
 import {
   type ArtifactVerifier,
   isGenuineArtifact,

@@ -1,11 +1,15 @@
+// Overrides of oidc-provider for its clients and their credentials.
+
+import { isLoopback } from '../../../base/config/addresses.ts';
+import type { Vault } from '../../../base/platform/vault.ts';
+import { type Client, type KoaContextWithOIDC, LOOPBACKS, Provider } from '../engine/library.ts';
+import { findUnlessRejected, type ReportRejectedClient } from '../registration/registration-fault.ts';
+import { type ClientApplication, type ClientSource, matchingSecret } from '../store/clients.ts';
+
 // Patch: Client.prototype.compareClientSecret and Client.find. A client may have several secrets while one is rotated, and
 // most are stored as MACs. The engine has one secret in plain text; this patch makes it accept all of them, compared
 // (client_secret_basic, client_secret_post), as HMAC keys (client_secret_jwt, HS256), or as the current secret in an update of a
 // registration (RFC 7592 2.2).
-
-import type { Vault } from '../../../../base/platform/vault.ts';
-import { type Client, type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
-import { type ClientApplication, type ClientSource, matchingSecret } from '../../store/clients.ts';
 
 interface Key {
   kty: 'oct';
@@ -83,4 +87,62 @@ function comparedInUpdate(client: Client, { oidc }: KoaContextWithOIDC, isSecret
     return typeof sent === 'string' && isSecret(sent) ? sent : client.clientSecret;
   };
   return Object.create(client, { clientSecret: { get } }) as Client;
+}
+
+// Patch: Client.find. At the endpoints where clients authenticate, and for a request object, the first lookup of a client is the last hook before
+// a credential is checked; a client with too many failures is rejected there.
+
+/** The engine's names of the endpoints at which clients authenticate. */
+const AUTHENTICATING = new Set([
+  'token',
+  'introspection',
+  'revocation',
+  'pushed_authorization_request',
+  'device_authorization',
+]);
+
+/** Whether the request carries a credential of the client, or a text that its keys must have signed. */
+function provesItself({ oidc: { route, params } }: KoaContextWithOIDC): boolean {
+  return AUTHENTICATING.has(route) || (route === 'authorization' && params?.request !== undefined);
+}
+
+/** @param admit called once for each such request with the client_id as it was sent; throws to reject the request */
+export function limitClientAuthentication(
+  provider: Provider,
+  admit: (ctx: KoaContextWithOIDC, clientId: string) => Promise<void>,
+): void {
+  const { find } = provider.Client;
+  const admitted = new WeakSet<object>();
+  provider.Client.find = async function findAdmitted(id: string) {
+    const { ctx } = Provider;
+    if (ctx && provesItself(ctx) && ctx.oidc.client === undefined && !admitted.has(ctx.req)) {
+      admitted.add(ctx.req);
+      await admit(ctx, id);
+    }
+    return find.call(provider.Client, id);
+  };
+}
+
+// Patch: Client.find. A confirmed logout looks up every client of the session, and the engine ends the request at one whose stored
+// registration it rejects. Here that client is unknown to the logout, so that all others are signed out.
+
+export function skipRejectedClients(provider: Provider, report: ReportRejectedClient): void {
+  const { find } = provider.Client;
+  // Every request of a client passes here, so there is no promise of its own for the others.
+  provider.Client.find = function findForLogout(id: string): Promise<Client | undefined> {
+    if (Provider.ctx?.oidc?.route !== 'end_session_confirm') return find.call(provider.Client, id);
+    return findUnlessRejected(
+      () => find.call(provider.Client, id),
+      (fault) => report(id, fault),
+    );
+  };
+}
+
+// Patch: LOOPBACKS.has. The engine's own list of loopback hosts is localhost, 127.0.0.1 and ::1; for native clients it rejects
+// http on any other host, and allows any port on these (RFC 8252 7.3). Here *.localhost (RFC 6761 6.3) and all of 127.0.0.0/8 are
+// loopback too, as in applications/uris.ts.
+
+/** Replaces the check of the engine's list, which all its clients share. */
+export function extendLoopbackHosts(): void {
+  LOOPBACKS.has = isLoopback;
 }

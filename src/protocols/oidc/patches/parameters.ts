@@ -3,9 +3,9 @@
 // calls a pre-defined default value. The engine checks the scope before any of its hooks that know both client and request object.
 // With `resource`, the default depends on the API, which is looked up later (engine/requests/request-checks.ts). A client that acts for itself
 // has its registered scopes of the API by default; without an API, a scope has no meaning for it.
-import { engineScopes, userScopes } from '../../claims/scopes.ts';
-import type { Provider } from '../../engine/library.ts';
-import type { ClientSource } from '../../store/clients.ts';
+import { engineScopes, userScopes } from '../claims/scopes.ts';
+import type { Provider } from '../engine/library.ts';
+import type { ClientSource } from '../store/clients.ts';
 
 const PARAMS = Symbol('params');
 const WITH_DEFAULT = new Set(['authorization', 'pushed_authorization_request', 'device_authorization']);
