@@ -56,8 +56,8 @@ import { cacheStatistics } from './overview/cached-statistics.ts';
 import { createStatistics } from './overview/statistics.ts';
 
 import { createResourceAdmin, resourceEndpoints } from './resources/resources.ts';
-import { createRoleAdmin } from './roles/actions.ts';
-import { roleEndpoints } from './roles/api.ts';
+
+import { createRoleAdmin, roleEndpoints } from './roles/roles.ts';
 import { createSessionAdmin } from './sessions/actions.ts';
 import { sessionEndpoints, userSessionEndpoints } from './sessions/api.ts';
 import { createSettingAdmin } from './settings/actions.ts';

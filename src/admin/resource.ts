@@ -3,6 +3,7 @@
 import Router from '@koa/router';
 import type { z } from 'zod';
 import type { Extras, State } from '../base/http/context.ts';
+import type { Tx } from '../base/storage/database.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Need } from '../people/rbac/rights.ts';
 import type { Answer, Call, Endpoint } from './api/endpoint.ts';
@@ -82,39 +83,43 @@ export function endpointsOf<Item>(noun: Resource<Item>) {
       handle: async ({ query, by }) => ({ body: await handle(query as Parameters<typeof handle>[0], by) }),
     }),
 
-    /** `reveal`: what the answer has beside the noun, such as a secret that no later answer has; `response` is its schema then. */
+    /**
+     * `reveal`: what the answer has beside the noun, such as a secret that no later answer has; `response` is its schema then. `answer`:
+     * the whole answer, of a noun that is represented otherwise as soon as it is made.
+     */
     create: <Body extends z.ZodType, Made = Item>({
       run,
       reveal = (made) => ({ item: made as unknown as Item }),
-      response = schema,
-      ...described
-    }: Described & {
-      needs?: readonly Need[];
-      body: Body;
-      response?: z.ZodType;
-      run(body: z.output<Body>, by: Actor, onCreated: OnCreated<Made>): Promise<Made>;
-      reveal?(made: Made): { item: Item; secret?: object };
-    }): Endpoint => {
-      const answer = (made: Made): Answer<object> => {
+      answer = async (made) => {
         const { item, secret } = reveal(made);
         const { body, ...rest } = answerOf(noun, item);
         return { body: { ...body, ...secret }, ...rest, location: `${api}/${encodeURIComponent(keyOf(item))}` };
-      };
-      return {
-        needs: write,
-        ...described,
-        method: 'post',
-        path: api,
-        operationId: `create${one}`,
-        tag,
-        response,
-        status: 201,
-        ...shows,
-        idempotent: true,
-        handle: async ({ body, by, record }) =>
-          answer(await run(body as z.output<Body>, by, (made, tx) => record(answer(made), tx))),
-      };
-    },
+      },
+      response = schema,
+      ...described
+    }: Described &
+      Pick<Partial<Endpoint>, 'needs' | 'maxBodyBytes'> & {
+        body: Body;
+        response?: z.ZodType;
+        run(body: z.output<Body>, by: Actor, onCreated: OnCreated<Made>): Promise<Made>;
+        reveal?(made: Made): { item: Item; secret?: object };
+        answer?(made: Made, tx?: Tx): Promise<Answer<object>>;
+      }): Endpoint => ({
+      needs: write,
+      ...described,
+      method: 'post',
+      path: api,
+      operationId: `create${one}`,
+      tag,
+      response,
+      status: 201,
+      ...shows,
+      idempotent: true,
+      async handle({ body, by, record }) {
+        const onCreated: OnCreated<Made> = async (made, tx) => record(await answer(made, tx), tx);
+        return answer(await run(body as z.output<Body>, by, onCreated));
+      },
+    }),
 
     get: (described: Described): Endpoint => ({
       ...described,
@@ -131,11 +136,14 @@ export function endpointsOf<Item>(noun: Resource<Item>) {
 
     update: <Body extends z.ZodType>({
       run,
+      response = schema,
       ...described
-    }: Described & {
-      body: Body;
-      run(key: string, changes: z.output<Body>, by: Actor, version: string): Promise<Item>;
-    }): Endpoint => ({
+    }: Described &
+      Pick<Partial<Endpoint>, 'maxBodyBytes'> & {
+        body: Body;
+        response?: z.ZodType;
+        run(key: string, changes: z.output<Body>, by: Actor, version: string): Promise<Answer<object>>;
+      }): Endpoint => ({
       ...described,
       method: 'patch',
       path,
@@ -143,10 +151,9 @@ export function endpointsOf<Item>(noun: Resource<Item>) {
       tag,
       needs: write,
       params,
-      response: schema,
+      response,
       ...changes,
-      handle: async (call) =>
-        answerOf(noun, await run(keyIn(call), call.body as z.output<Body>, call.by, call.version)),
+      handle: (call) => run(keyIn(call), call.body as z.output<Body>, call.by, call.version),
     }),
 
     remove: ({
@@ -165,8 +172,31 @@ export function endpointsOf<Item>(noun: Resource<Item>) {
       status: 204,
       handle: async (call) => void (await run(keyIn(call), call.by, call.version)),
     }),
+
+    /** What else is done with one, at a path below its own: a change by POST, unless it says otherwise. */
+    action: <Body extends z.ZodType | undefined = undefined>({
+      path: below,
+      run,
+      ...description
+    }: Described & {
+      path: string;
+      operationId: string;
+      run(call: ActionCall<Body extends z.ZodType ? z.output<Body> : undefined>): ReturnType<Endpoint['handle']>;
+      body?: Body;
+    } & Partial<Omit<Endpoint, 'handle' | 'body'>>): Endpoint => ({
+      method: 'post',
+      tag,
+      needs: write,
+      params,
+      ...description,
+      path: `${path}${below}`,
+      handle: (call) => run({ ...call, key: keyIn(call) } as unknown as Parameters<typeof run>[0]),
+    }),
   };
 }
+
+/** A call about one. */
+type ActionCall<Body> = Omit<Call<Record<string, string>, undefined, Body>, 'query'> & { key: string };
 
 /** The pages of a noun: a router, and what adds to it. A fixed path comes before those of one, which would match it. */
 export function pagesOf<Item>(frame: Frame, { home, params = byId, read, write, get }: Resource<Item>) {

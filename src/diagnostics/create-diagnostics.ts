@@ -4,7 +4,7 @@ import type { ApplicationAdmin } from '../admin/applications/actions.ts';
 import type { ConnectionAdmin } from '../admin/connections/actions.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Names } from '../admin/console/names.ts';
-import type { RoleAdmin } from '../admin/roles/actions.ts';
+import type { RoleAdmin } from '../admin/roles/roles.ts';
 import { createTypedUsers } from '../admin/suggestions/typed-user.ts';
 import type { UserAdmin } from '../admin/users/actions.ts';
 import type { Applications } from '../applications/applications.ts';

@@ -1,7 +1,7 @@
 // Repeated creates when the server dies between the change and its response.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIdempotency, type Idempotency, type RecordResponse } from '../../src/admin/api/idempotency.ts';
-import { createRoleAdmin, type RoleAdmin } from '../../src/admin/roles/actions.ts';
+import { createRoleAdmin, type RoleAdmin } from '../../src/admin/roles/roles.ts';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { createRoles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';

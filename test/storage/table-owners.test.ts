@@ -85,7 +85,7 @@ const plainSql: Record<string, string> = {
   'admin/sessions/actions.ts': 'the same for a session',
   'admin/applications/usage.ts': 'grouping by day',
   'admin/applications/sign-in-counts.ts': 'the same for all applications',
-  'admin/roles/actions.ts': 'counts up to a limit for each role in one statement',
+  'admin/roles/roles.ts': 'counts up to a limit for each role in one statement',
   'admin/overview/statistics.ts': 'UNION, grouping by day, a hint for the index',
   'protocols/oidc/store/sessions/sessions.ts': 'DELETE … RETURNING',
   'protocols/oidc/store/sessions/ended-sessions.ts':

@@ -10,7 +10,7 @@ import type { Block, Cell } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
 import type { ResourceAdmin } from '../resources/resources.ts';
-import type { RoleAdmin } from '../roles/actions.ts';
+import type { RoleAdmin } from '../roles/roles.ts';
 import type { FindTypedUser } from '../suggestions/typed-user.ts';
 import type { ApplicationAdmin } from './actions.ts';
 import type { IdentityProvider } from './presets/parts.ts';

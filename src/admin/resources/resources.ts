@@ -13,7 +13,7 @@ import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { endpointsOf, type Resource } from '../resource.ts';
+import { answerOf, endpointsOf, type Resource } from '../resource.ts';
 
 /** Scope -> permission. */
 type Ties = Readonly<Record<string, string>>;
@@ -140,13 +140,13 @@ export function resourceEndpoints(resources: ResourceAdmin): Endpoint[] {
         scope_permissions: editable.scope_permissions.unwrap().optional(),
         signing_alg: editable.signing_alg.unwrap().optional(),
       }),
-      run(identifier, { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg }, by, version) {
+      async run(identifier, { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg }, by, version) {
         const changes = {
           ...(scopes && { scopes }),
           ...(scopePermissions && { scopePermissions }),
           ...(signingAlg && { signingAlg }),
         };
-        return resources.update(identifier, changes, by, version);
+        return answerOf(noun, await resources.update(identifier, changes, by, version));
       },
     }),
     remove({ summary: 'Deletes the API; no more tokens are issued for it', run: resources.remove }),

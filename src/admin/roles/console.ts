@@ -1,137 +1,325 @@
 // /admin/roles: the roles, their permissions as a matrix, and each role with its permissions, members and applications.
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../base/http/context.ts';
-import { forbidden } from '../../base/http/errors.ts';
-import { bodyLimit, parseForm, parseQuery } from '../../base/http/input.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import { badRequest, forbidden, notFound } from '../../base/http/errors.ts';
+import { bodyLimit, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
-import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
-import { missingReads } from '../../people/rbac/rights.ts';
-import type { Role } from '../../people/rbac/role.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { inLanguage, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { missingReads, type Need, within } from '../../people/rbac/rights.ts';
+import { descriptionOf, type Role } from '../../people/rbac/role.ts';
 import { etagOf } from '../api/versions.ts';
-import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
-import { assertTypedName, dangerZone, deletionForm, readTypedName } from '../console/danger-zone.ts';
-import { quotedPermissions } from '../console/permission-words.ts';
-import { asTyped, isRowButton, type Sent, sentValue, toSent } from '../console/row-buttons.ts';
-import type { RoleAdmin } from './actions.ts';
-import { roleList } from './console-lists.ts';
-import { type MemberPagesDependencies, memberPages } from './console-members.ts';
-import { type RoleValues, roleSections, sentRole } from './role-form.ts';
-import { applicationsBlock, isOpenTab, mayChangeRole, pathOf, READ, roleTabPage, WRITE } from './role-page.ts';
-import { permissionQuery, permissionSearch, searchedSections, searchNotice } from './role-search.ts';
+import { productPresets } from '../applications/presets/presets.ts';
+import {
+  type Action,
+  type Block,
+  type Cell,
+  type ConsolePage,
+  type Mark,
+  VERSION,
+  versionField,
+} from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
+import { type Frame, listQuery } from '../console/frame.ts';
+import { countText, type ListAddress, pageLinks, sortColumn, sortedBy, tableOf } from '../console/lists.ts';
+import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
+import { addPage, addQuestion, sentForm, type Visit } from '../console/pages.ts';
+import { permissionMark, permissionWords, quotedPermissions } from '../console/permission-words.ts';
+import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
+import { pagesOf } from '../resource.ts';
+import { type FindTypedUser, sameNameText } from '../suggestions/typed-user.ts';
+import type { UserAdmin } from '../users/actions.ts';
+import {
+  permissionQuery,
+  permissionSearch,
+  type RoleValues,
+  roleSections,
+  searchedSections,
+  searchForm,
+  searchNotice,
+  sentRole,
+} from './role-form.ts';
+import { type OpenedApplication, type RoleAdmin, roleNoun } from './roles.ts';
 
 const HOME = '/admin/roles';
+const MATRIX = `${HOME}/permissions`;
+const WRITE = 'gatehouse.roles:write' as const;
 const MAX_FORM_BYTES = 256 * 1024;
-const form = z.record(z.string(), z.array(z.string().max(20_000)));
-export interface RolePagesDependencies extends MemberPagesDependencies {
+const form = sentForm(z.record(z.string(), z.array(z.string().max(20_000))));
+const query = z.object({
+  q: z.string().trim().max(200).default(''),
+  sort: z.enum(['name', '-name', 'members', '-members', 'permissions', '-permissions']).default('name'),
+});
+const TABS = {
+  '': t('console.roles.permissions'),
+  members: t('console.roles.members'),
+  applications: t('console.roles.applications'),
+} as const;
+type RoleTab = keyof typeof TABS;
+/** What each tab needs beside the right to read roles. */
+const TAB_NEEDS: Partial<Record<RoleTab, Need>> = {
+  members: within('gatehouse.users:read'),
+  applications: 'gatehouse.applications:read',
+};
+const SOURCES: Record<Role['source'], Cell> = {
+  local: '',
+  file: { ...FILE_TAG, text: t('console.page.configuration-file'), tone: 'plain' },
+  'built-in': { text: t('console.roles.built-in'), tone: 'plain' },
+};
+const TICK: Cell = { text: t('console.roles.yes'), tone: 'good' };
+
+const pathOf = ({ id }: Pick<Role, 'id'>) => `${HOME}/${id}`;
+
+/** One of them gives and takes roles, beside the right to manage the role. */
+const ASSIGN = ['gatehouse.users:write', 'gatehouse.roles:write'] as const;
+const CHANGE = within(...ASSIGN);
+const NEEDS = ['gatehouse.roles:read', CHANGE] as const;
+const memberForm = z.object({ user: z.string().trim().max(320).default('') });
+const nameOf = ({ name, username }: Pick<Account, 'name' | 'username'>) => name ?? username;
+const membersPath = (role: Role) => `${pathOf(role)}/members`;
+
+export interface RolePagesDependencies {
+  frame: Frame;
   roles: RoleAdmin;
+  users: UserAdmin;
+  findUser: FindTypedUser;
+  configFile: string | undefined;
 }
 
 /** All pages below /admin/roles. */
-export function roleRoutes(dependencies: RolePagesDependencies): Router<State, Extras> {
-  const router = new Router<State, Extras>({ prefix: HOME });
-  roleList(router, dependencies);
-  // `/new` and `/permissions` first: they would match `/:id`.
-  newRolePages(router, dependencies);
-  rolePages(router, dependencies);
-  memberPages(router, dependencies);
-  roleDeletion(router, dependencies);
-  return router;
-}
+export function roleRoutes(dependencies: RolePagesDependencies) {
+  const { frame, roles, configFile } = dependencies;
+  const noun = roleNoun(roles);
+  const { router, list, create, one, question } = pagesOf(frame, noun);
 
-async function readSent(ctx: Context): Promise<Sent> {
-  return toSent(await parseForm(ctx, form, { lists: 'every field' }));
-}
+  list(async (visit) => listPage(visit, HOME, await listBlock(visit, roles)));
+  addPage(router, frame, '/permissions', {
+    needs: noun.read,
+    page: async (visit) => listPage(visit, MATRIX, matrix(await roles.list(), await roles.permissions(), visit)),
+  });
 
-function newRolePages(router: Router<State, Extras>, dependencies: RolePagesDependencies): void {
-  const { frame, roles } = dependencies;
-  const empty = { name: '', description: '', permissions: [] };
-  const page = async (sent?: Sent): Promise<ConsolePage> => ({
-    title: t('console.roles.create'),
-    lead: t('console.roles.create-lead'),
-    back: { href: HOME, label: t('console.roles.title') },
-    blocks: await formBlocks(dependencies, {
-      action: `${HOME}/new`,
-      values: empty,
-      sent,
-      button: t('console.roles.create'),
+  create({
+    accepts: bodyLimit(MAX_FORM_BYTES),
+    form,
+    page: async (_, sent) => ({
+      title: t('console.roles.create'),
+      lead: t('console.roles.create-lead'),
+      back: { href: HOME, label: t('console.roles.title') },
+      blocks: await formBlocks(roles, {
+        action: `${HOME}/new`,
+        values: { name: '', description: '', permissions: [] },
+        sent,
+        button: t('console.roles.create'),
+      }),
+    }),
+    submit: async ({ by }, sent) => ({
+      to: pathOf(await roles.create(sentRole(sent), by)),
+      notice: t('console.roles.created'),
     }),
   });
 
-  router.get('/new', ...frame.page(WRITE), async (ctx) => frame.show(ctx, await page()));
-
-  router.post('/new', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
-    const sent = await readSent(ctx);
-    if (isRowButton(sent)) return frame.show(ctx, await page(sent));
-    await frame.attempt(
-      ctx,
-      async () => {
-        const role = await roles.create(
-          { ...sentRole(sent), permissions: [...sentRole(sent).permissions] },
-          frame.actor(ctx),
-        );
-        frame.redirect(ctx, pathOf(role), t('console.roles.created'));
-      },
-      () => page(sent),
-    );
+  one('', {
+    accepts: bodyLimit(MAX_FORM_BYTES),
+    form,
+    page: async (visit, sent) => rolePage(visit, '', configFile, await permissionBlocks(visit, roles, sent)),
+    async submit({ by, subject: { id } }, sent) {
+      await roles.update(id, sentRole(sent), by, sentValue(sent, VERSION) ?? '');
+      return { to: pathOf({ id }), notice: t('console.roles.saved') };
+    },
   });
+
+  one('/applications', {
+    async page(visit) {
+      const { id, name } = visit.subject;
+      const { applications, isMore } = await roles.applications(id);
+      const block: Block = isOpenTab(visit, 'applications')
+        ? applicationsBlock(name, applications, isMore)
+        : { kind: 'text', text: t('console.roles.no-applications-right') };
+      return rolePage(visit, 'applications', configFile, [block]);
+    },
+  });
+
+  addMemberPages({ one, router }, dependencies);
+
+  question('/delete', {
+    async assertOpen(visit) {
+      if (!(await mayChange(visit, roles))) throw forbidden('forbidden');
+    },
+    title: ({ name }) => t('console.roles.delete-title', { role: name }),
+    back: (role) => ({ href: pathOf(role), label: role.name }),
+    async lead({ subject: { id } }) {
+      const count = (await roles.members()).get(id) ?? 0;
+      const { counted } = limits.lists;
+      const members = { count: Math.min(count, counted), more: count > counted ? 'yes' : 'no' };
+      return count === 0 ? t('console.roles.no-members-yet') : t('console.roles.delete-lead', members);
+    },
+    typedName: ({ name }) => name,
+    async submit({ by, subject: { id } }) {
+      await roles.remove(id, by);
+      return { to: HOME, notice: t('console.roles.deleted') };
+    },
+  });
+  return router;
 }
 
-function rolePages(router: Router<State, Extras>, dependencies: RolePagesDependencies): void {
-  const { frame, roles } = dependencies;
+/** The list and the matrix, as tabs. */
+function listPage({ may }: Visit<undefined>, current: string, block: Block): ConsolePage {
+  const create: Action = { label: t('console.roles.create'), icon: 'plus', href: `${HOME}/new`, look: 'primary' };
+  return {
+    title: t('console.roles.title'),
+    lead: t('console.roles.lead'),
+    actions: may(WRITE) ? [create] : [],
+    tabs: [
+      { href: HOME, label: t('console.roles.title'), isCurrent: current === HOME },
+      { href: MATRIX, label: t('console.roles.matrix'), isCurrent: current === MATRIX },
+    ],
+    blocks: [block],
+  };
+}
 
-  const page = (ctx: Context, role: Role, sent?: Sent) => permissionsPage(dependencies, ctx, role, sent);
-
-  router.get('/:id', ...frame.page(READ), async (ctx) =>
-    frame.show(ctx, await page(ctx, await roles.get(ctx.params.id ?? ''))),
-  );
-
-  router.post('/:id', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
-    const role = await roles.get(ctx.params.id ?? '');
-    const sent = await readSent(ctx);
-    if (isRowButton(sent)) return frame.show(ctx, await page(ctx, role, sent));
-    await frame.attempt(
-      ctx,
-      async () => {
-        const values = sentRole(sent);
-        const changes = { ...values, permissions: [...values.permissions] };
-        await roles.update(role.id, changes, frame.actor(ctx), sentValue(sent, VERSION) ?? '');
-        frame.redirect(ctx, pathOf(role), t('console.roles.saved'));
-      },
-      () => page(ctx, role, sent),
-    );
+async function listBlock({ ctx, language }: Visit<undefined>, roles: RoleAdmin): Promise<Block> {
+  const { q, sort } = parseQuery(ctx, query);
+  const [all, members] = await Promise.all([roles.list(), roles.members()]);
+  const membersOf = ({ id }: Role) => members.get(id) ?? 0;
+  const found = inLanguage(language, () => all.filter(matching(q)));
+  const sorted = sortedBy(found, sort, language, {
+    name: ({ name }) => name,
+    members: membersOf,
+    permissions: ({ permissions }) => permissions.length,
   });
+  const list = { path: HOME, filters: { q }, sort, defaultSort: 'name' };
+  const search = searchForm(HOME, q, t('console.roles.search'));
+  const order = { name: 'sort', label: '', type: 'hidden', value: sort === 'name' ? '' : sort } as const;
+  return {
+    kind: 'table',
+    caption: t('console.roles.title'),
+    filter: { ...search, fields: [...search.fields, order] },
+    ...tableOf(sorted, [
+      [
+        sortColumn(t('console.roles.role'), 'name', list),
+        (role) => ({ text: role.name, href: pathOf(role), small: descriptionOf(role) || undefined }),
+      ],
+      [
+        sortColumn(t('console.roles.members'), '-members', list, { isNumber: true }),
+        (role) => membersCell(role, membersOf(role)),
+      ],
+      [
+        sortColumn(t('console.roles.permissions'), '-permissions', list, { isNumber: true }),
+        ({ permissions }) => permissions.length,
+      ],
+      [t('console.roles.managed-by'), ({ source }) => SOURCES[source]],
+    ]),
+    empty: t('console.roles.none'),
+    count: t('console.roles.count', { count: sorted.length }),
+  };
+}
 
-  router.get('/:id/applications', ...frame.page(READ), async (ctx) => {
-    const role = await roles.get(ctx.params.id ?? '');
-    const missing: Block = { kind: 'text', text: t('console.roles.no-applications-right') };
-    const { applications, isMore } = await roles.applications(role.id);
-    const block = isOpenTab(dependencies, ctx, 'applications')
-      ? applicationsBlock(role.name, applications, isMore)
-      : missing;
-    frame.show(ctx, roleTabPage(role, 'applications', ctx, dependencies, { blocks: [block] }));
+/** Which role has which permission. */
+function matrix(
+  all: readonly Role[],
+  permissions: Awaited<ReturnType<RoleAdmin['permissions']>>,
+  { ctx, language }: Visit<undefined>,
+): Block {
+  const { q } = parseQuery(ctx, permissionQuery);
+  const wanted = q.toLowerCase();
+  const isMatch = ({ permission }: { permission: string }) =>
+    `${permission} ${permissionWords(permission)}`.toLowerCase().includes(wanted);
+  const found = inLanguage(language, () => permissions.filter(isMatch));
+  return {
+    kind: 'table',
+    caption: t('console.roles.matrix'),
+    filter: searchForm(MATRIX, q),
+    ...tableOf(found, [
+      [t('console.roles.permission'), ({ permission }) => permissionMark(permission)],
+      ...all.map(({ name }) => [name, ({ roles }: { roles: string[] }) => (roles.includes(name) ? TICK : '')] as const),
+    ]),
+    empty: t(q ? 'console.roles.no-permissions-match' : 'console.roles.no-permissions'),
+    count: t('console.roles.permission-count', { count: found.length }),
+  };
+}
+
+/** The roles whose name, description (in the language of the page) or permissions have this text. */
+function matching(search: string): (role: Role) => boolean {
+  const wanted = search.toLowerCase();
+  return (role) =>
+    [role.name, String(descriptionOf(role)), ...role.permissions].some((text) => text.toLowerCase().includes(wanted));
+}
+
+/** Leads to the members. */
+function membersCell(role: Role, count: number): Cell {
+  const { counted } = limits.lists;
+  const text = t('console.shared.number-or-more', {
+    value: Math.min(count, counted),
+    more: count > counted ? 'yes' : 'no',
   });
+  return count === 0 ? text : { text, href: `${pathOf(role)}/members` };
+}
+
+/** Whether the administrator may read what is on the tab. The page of another one says so, and has no tab. */
+function isOpenTab({ meets }: Visit<Role>, tab: RoleTab): boolean {
+  const need = TAB_NEEDS[tab];
+  return need === undefined || meets(need);
+}
+
+/** A page of the role on one of its tabs. `configFile`: the path of the configuration file. */
+function rolePage(
+  visit: Visit<Role>,
+  tab: RoleTab,
+  configFile: string | undefined,
+  blocks: readonly Block[],
+): ConsolePage {
+  const role = visit.subject;
+  const path = pathOf(role);
+  const open = (Object.keys(TABS) as RoleTab[]).filter((one) => isOpenTab(visit, one));
+  return {
+    title: role.name,
+    ...(role.description && { lead: descriptionOf(role) }),
+    back: { href: HOME, label: t('console.roles.title') },
+    tags: tagsOf(role),
+    tabs: open.map((one) => ({
+      href: one === '' ? path : `${path}/${one}`,
+      label: TABS[one],
+      isCurrent: one === tab,
+    })),
+    blocks: [...(tab === '' ? ownerNotice(role, configFile) : []), ...blocks],
+  };
+}
+
+function tagsOf({ source }: Role): (Mark & { icon?: string })[] {
+  if (source === 'file') return [FILE_TAG];
+  return source === 'built-in' ? [{ text: t('console.roles.built-in'), icon: 'lock' }] : [];
+}
+
+function ownerNotice({ source }: Role, configFile: string | undefined): Block[] {
+  if (source === 'file') return [fileNotice(configFile, 'role')];
+  const text = t('console.roles.built-in-notice');
+  return source === 'built-in' ? [{ kind: 'text', tone: 'notice', text }] : [];
+}
+
+/** Whether the administrator may change the role itself. */
+async function mayChange({ by, may, subject: { source, name } }: Visit<Role>, roles: RoleAdmin): Promise<boolean> {
+  return source === 'local' && may(WRITE) && (await roles.assignable(by)).includes(name);
 }
 
 /** The first tab: the form, and what deletes the role. */
-async function permissionsPage(
-  dependencies: RolePagesDependencies,
-  ctx: Context,
-  role: Role,
-  sent: Sent | undefined,
-): Promise<ConsolePage> {
-  const mayChange = await mayChangeRole(dependencies, ctx, role);
+async function permissionBlocks(visit: Visit<Role>, roles: RoleAdmin, sent: Sent | undefined): Promise<Block[]> {
+  const { ctx, subject: role, language } = visit;
+  const mayEdit = await mayChange(visit, roles);
   const path = pathOf(role);
-  const version = (sent && sentValue(sent, VERSION)) ?? etagOf(role);
-  const values = { ...role, version };
-  const button = mayChange ? { button: t('console.shared.save-changes') } : {};
-  const search = { text: sent ? '' : parseQuery(ctx, permissionQuery).q, language: dependencies.frame.language(ctx) };
-  const blocks = await formBlocks(dependencies, { action: path, values, sent, search, ...button });
-  const text = t('console.roles.delete-consequence');
+  const form = await formBlocks(roles, {
+    action: path,
+    values: role,
+    version: (sent && sentValue(sent, VERSION)) ?? etagOf(role),
+    sent,
+    search: { text: sent ? '' : parseQuery(ctx, permissionQuery).q, language },
+    ...(mayEdit && { button: t('console.shared.save-changes') }),
+  });
   const deletion = dangerZone([
     {
       title: t('console.roles.delete'),
-      text,
+      text: t('console.roles.delete-consequence'),
       action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
     },
   ]);
@@ -142,13 +330,14 @@ async function permissionsPage(
       text: t('console.roles.missing-read', { read: quotedPermissions([read]), needed: quotedPermissions(neededBy) }),
     }),
   );
-  const all = [...warnings, ...blocks];
-  return roleTabPage(role, '', ctx, dependencies, { blocks: mayChange ? [...all, deletion] : all });
+  return [...warnings, ...form, ...(mayEdit ? [deletion] : [])];
 }
 
 interface RoleFormInput {
   action: string;
-  values: RoleValues & { version?: string };
+  values: RoleValues;
+  /** Of a role that is there. */
+  version?: string;
   sent: Sent | undefined;
   /** Only boxes with this are displayed: their words in this language, or their codes. */
   search?: { text: string; language: string };
@@ -157,59 +346,187 @@ interface RoleFormInput {
 }
 
 async function formBlocks(
-  { roles }: RolePagesDependencies,
-  { action, values, sent, search: { text: search, language } = { text: '', language: '' }, button }: RoleFormInput,
+  roles: RoleAdmin,
+  {
+    action,
+    values,
+    version,
+    sent,
+    search: { text: search, language } = { text: '', language: '' },
+    button,
+  }: RoleFormInput,
 ): Promise<Block[]> {
   const known = (await roles.permissions()).map(({ permission }) => permission);
   const isLocked = button === undefined;
   const all = roleSections(values, known, isLocked);
   const { sections, hidden } = inLanguage(language, () => searchedSections(all, search));
-  const version = values.version !== undefined && button ? [versionField(values.version)] : [];
+  const versions = version !== undefined && button ? [versionField(version)] : [];
   const form: Block = {
     kind: 'form',
     action,
-    fields: [...version, ...(isLocked ? [] : hidden)],
+    fields: [...versions, ...(isLocked ? [] : hidden)],
     sections: sent ? sections.map((one) => ({ ...one, fields: asTyped(one.fields, sent) })) : sections,
     ...(button && { button, cancel: HOME }),
   };
-  const searches = values.version === undefined ? [] : permissionSearch(action, all, search);
+  const searches = version === undefined ? [] : permissionSearch(action, all, search);
   return [...searches, ...searchNotice(sections, search, isLocked ? 0 : hidden.length), form];
 }
 
-function roleDeletion(
-  router: Router<State, Extras>,
-  dependencies: MemberPagesDependencies & { roles: RoleAdmin },
+/** /admin/roles/:id/members: who has the role, a field to add a user, and the page that asks before one is removed. */
+function addMemberPages(
+  { router, one }: { router: Router<State, Extras>; one: ReturnType<typeof pagesOf<Role>>['one'] },
+  dependencies: RolePagesDependencies,
 ): void {
-  const { frame, roles } = dependencies;
-  const page = async (role: Role, typed?: string): Promise<ConsolePage> => {
-    const count = (await roles.members()).get(role.id) ?? 0;
-    const { counted } = limits.lists;
-    const members = { count: Math.min(count, counted), more: count > counted ? 'yes' : 'no' };
-    const lead = count === 0 ? t('console.roles.no-members-yet') : t('console.roles.delete-lead', members);
-    return {
-      title: t('console.roles.delete-title', { role: role.name }),
-      back: { href: pathOf(role), label: role.name },
-      blocks: [deletionForm({ at: pathOf(role), name: role.name, lead, typed })],
-    };
+  const { frame, roles, users, findUser, configFile } = dependencies;
+
+  one('/members', {
+    submitNeeds: NEEDS,
+    form: memberForm,
+    page: async (visit, given) =>
+      rolePage(visit, 'members', configFile, await memberBlocks(visit, dependencies, given?.user ?? '')),
+    async submit({ by, subject: role }, { user }) {
+      const found = user ? await findUser(user, by) : undefined;
+      const account = found?.account;
+      if (!account) {
+        const message = found ? (sameNameText(user, found) ?? t('console.roles.no-such-user')) : faultMessage('empty');
+        throw badRequest('invalid_input', { fields: [{ field: 'user', message }] });
+      }
+      const isNew = await users.changeRole(account.id, { add: role.name }, by);
+      const notice = t(`console.roles.member-${isNew ? 'added' : 'already'}`, { name: nameOf(account) });
+      return { to: membersPath(role), notice, tone: isNew ? 'good' : 'warn' };
+    },
+  });
+
+  addQuestion(router, frame, '/:id/members/:user/remove', {
+    needs: NEEDS,
+    async load({ params: { id = '', user = '' } }, by) {
+      const role = await roles.get(id);
+      const { account, reason } = await users.check(user, by, ASSIGN);
+      if (!account.roles.includes(role.name))
+        throw notFound({ message: t('console.roles.not-a-member', { name: nameOf(account) }) });
+      return { role, account, reason };
+    },
+    assertOpen({ subject: { reason } }) {
+      if (reason !== undefined) throw forbidden('forbidden', { message: reason });
+    },
+    title: ({ role, account }) => t('console.roles.remove-title', { name: nameOf(account), role: role.name }),
+    back: ({ role }) => ({ href: membersPath(role), label: role.name }),
+    lead: ({ subject: { account } }) => t('console.roles.remove-lead', { name: nameOf(account) }),
+    button: t('console.roles.remove'),
+    async submit({ by, subject: { role, account } }) {
+      const isDone = await users.changeRole(account.id, { remove: role.name }, by);
+      const notice = t(`console.roles.${isDone ? 'member-removed' : 'role-by-connection'}`, { name: nameOf(account) });
+      return { to: membersPath(role), notice, tone: isDone ? 'good' : 'warn' };
+    },
+  });
+}
+
+async function memberBlocks(visit: Visit<Role>, dependencies: RolePagesDependencies, user: string): Promise<Block[]> {
+  const { by, meets, subject: role } = visit;
+  const mayAssign = meets(CHANGE) && (await dependencies.roles.assignable(by)).includes(role.name);
+  const add: Block = {
+    kind: 'form',
+    title: t('console.roles.add-member-title'),
+    action: membersPath(role),
+    fields: [{ name: 'user', label: t('console.roles.user'), suggest: 'users', value: user, required: true }],
+    button: t('console.roles.add-member'),
   };
+  const list: Block = isOpenTab(visit, 'members')
+    ? await memberTable(visit, dependencies, mayAssign)
+    : { kind: 'text', text: t('console.roles.no-users-right') };
+  return mayAssign ? [add, list] : [list];
+}
 
-  router.get('/:id/delete', ...frame.page(WRITE), async (ctx) => {
-    const role = await roles.get(ctx.params.id ?? '');
-    if (!(await mayChangeRole(dependencies, ctx, role))) throw forbidden('forbidden');
-    frame.show(ctx, await page(role));
-  });
+async function memberTable(
+  { ctx, by, subject: role }: Visit<Role>,
+  { users }: RolePagesDependencies,
+  mayAssign: boolean,
+): Promise<Block> {
+  const given = parseQuery(ctx, listQuery);
+  const { q: search, after } = given;
+  const filter = { search, role: role.name };
+  const [page, found] = await Promise.all([
+    users.list({ ...filter, after, limit: limits.api.pageSize }, by),
+    users.count(filter, by),
+  ]);
+  const path = membersPath(role);
+  const list: ListAddress = { path, filters: { q: search }, sort: '', defaultSort: '' };
+  return {
+    kind: 'table',
+    caption: t('console.roles.members'),
+    filter: searchForm(path, search, t('console.roles.search-members')),
+    ...tableOf(page.accounts, [
+      [
+        t('console.roles.member'),
+        (one) => ({
+          text: nameOf(one),
+          href: `/admin/users/${one.id}`,
+          small: one.name === null ? undefined : one.username,
+          logo: { name: nameOf(one), isPerson: true },
+        }),
+      ],
+      [t('console.shared.email'), ({ email }) => email],
+      [
+        t('console.shared.status'),
+        ({ isActive }) => ({
+          text: t(`console.shared.${isActive ? 'active' : 'disabled'}`),
+          tone: isActive ? 'good' : 'bad',
+        }),
+      ],
+      mayAssign && [
+        '',
+        (one) =>
+          one.source === 'file'
+            ? null
+            : { action: { label: t('console.roles.remove'), of: nameOf(one), href: `${path}/${one.id}/remove` } },
+      ],
+    ]),
+    empty:
+      search || after
+        ? t('console.roles.no-members-match')
+        : {
+            icon: 'user-round',
+            title: t('console.roles.no-members'),
+            text: t('console.roles.no-members-text'),
+          },
+    count: found.count === undefined ? undefined : countText(found.count, 'members', found.isMore),
+    pages: pageLinks(list, given, page.next),
+  };
+}
 
-  router.post('/:id/delete', ...frame.change(WRITE), async (ctx) => {
-    const role = await roles.get(ctx.params.id ?? '');
-    const typed = await readTypedName(ctx);
-    await frame.attempt(
-      ctx,
-      async () => {
-        assertTypedName(typed, role.name);
-        await roles.remove(role.id, frame.actor(ctx));
-        frame.redirect(ctx, '/admin/roles', t('console.roles.deleted'));
-      },
-      () => page(role, typed),
-    );
-  });
+/** The applications that accept the role; those that are open to everyone are none of them. */
+function applicationsBlock(role: string, applications: readonly OpenedApplication[], isMore: boolean): Block {
+  return {
+    kind: 'table',
+    lead: t('console.roles.applications-lead'),
+    caption: t('console.roles.applications-caption'),
+    ...tableOf(applications, [
+      [
+        t('console.roles.application'),
+        ({ id, name }) => ({ text: name, href: `/admin/applications/${id}`, logo: { name } }),
+      ],
+      [t('console.roles.protocol'), ({ protocol }) => (protocol === 'oidc' ? 'OpenID Connect' : 'SAML')],
+      [
+        t('console.shared.status'),
+        ({ enabled }) => ({
+          text: t(`console.shared.${enabled ? 'enabled' : 'disabled'}`),
+          tone: enabled ? 'good' : 'bad',
+        }),
+      ],
+    ]),
+    empty: {
+      icon: 'layout-grid',
+      title: t('console.roles.no-applications'),
+      text: sentences([...readers(role), t('console.roles.no-applications-text')]),
+      action: { label: t('console.roles.applications'), href: '/admin/applications' },
+    },
+    count: t('console.roles.application-count', { count: applications.length, more: isMore ? 'yes' : 'no' }),
+  };
+}
+
+/** Products that read the role, and what its members are there. */
+function readers(role: string): Text[] {
+  return productPresets
+    .flatMap(({ title, roles = [] }) => roles.filter(({ name }) => name === role).map((one) => ({ title, ...one })))
+    .map(({ title, description }) => t('console.roles.read-by', { title, description }));
 }

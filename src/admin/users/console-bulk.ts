@@ -11,7 +11,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
-import type { RoleAdmin } from '../roles/actions.ts';
+import type { RoleAdmin } from '../roles/roles.ts';
 import type { UserAdmin } from './actions.ts';
 import {
   BULK,

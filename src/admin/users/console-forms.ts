@@ -22,7 +22,7 @@ import type { Frame } from '../console/frame.ts';
 import { isRowButton, type Sent, toSent } from '../console/row-buttons.ts';
 import { inSections, type SectionRule } from '../console/sections.ts';
 import { readTypedForm } from '../console/typed-form.ts';
-import type { RoleAdmin } from '../roles/actions.ts';
+import type { RoleAdmin } from '../roles/roles.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { invitedNotice } from './console-actions.ts';
 import { showOneTimePassword } from './console-password.ts';

@@ -2,7 +2,7 @@
 import Router from '@koa/router';
 import type { Extras, State } from '../../base/http/context.ts';
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
-import type { RoleAdmin } from '../roles/actions.ts';
+import type { RoleAdmin } from '../roles/roles.ts';
 import { userActionPages } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
 import { userFormPages } from './console-forms.ts';

@@ -2,7 +2,7 @@
 
 import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
 import { quotedPermissions } from '../../admin/console/permission-words.ts';
-import type { RoleAdmin } from '../../admin/roles/actions.ts';
+import type { RoleAdmin } from '../../admin/roles/roles.ts';
 import type { UserAdmin } from '../../admin/users/actions.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';

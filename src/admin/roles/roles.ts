@@ -1,7 +1,8 @@
-// Changes of roles: those of the configuration file are read-only, and each change names the version that it is made for.
-
+// Roles and their permissions: those of the configuration file are read-only, and each change names the version that it is made for.
+import { z } from 'zod';
 import { forbidden } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
@@ -10,11 +11,16 @@ import type { Sql } from '../../base/storage/statements.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Authority } from '../../people/rbac/authority.ts';
+import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '../../people/rbac/names.ts';
+import { isBrokenLimit, LIMIT_SYNTAX } from '../../people/rbac/rights.ts';
 import { descriptionOf } from '../../people/rbac/role.ts';
 import type { NewRole, Role, Roles } from '../../people/rbac/roles.ts';
+import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
+import { paged, pageOf } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
+import { answerOf, endpointsOf, type Resource } from '../resource.ts';
 
 /** An application that the role opens. */
 export interface OpenedApplication {
@@ -119,10 +125,7 @@ async function countMembers(db: Db, roles: readonly Role[]): Promise<[id: string
   return rows.map(({ id, count }) => [id, Number(count)]);
 }
 
-async function openedBy(
-  db: Db,
-  roleId: string,
-): ReturnType<(id: string) => Promise<{ applications: OpenedApplication[]; isMore: boolean }>> {
+async function openedBy(db: Db, roleId: string): Promise<{ applications: OpenedApplication[]; isMore: boolean }> {
   const found = await db.asStored.application.findMany({
     where: { access: 'roles', roles: { some: { roleId } } },
     select: { id: true, name: true, protocol: true, enabled: true },
@@ -139,4 +142,96 @@ function permissionsOf(all: readonly Role[]): { permission: string; roles: strin
     permission,
     roles: all.filter(({ permissions }) => permissions.includes(permission)).map(({ name }) => name),
   }));
+}
+
+const schema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    source: z.enum(['local', 'file', 'built-in']).describe('file: declared in the configuration file'),
+    permissions: z.array(z.string()).describe('resource:action'),
+  })
+  .meta({ id: 'Role' });
+const fields = z.strictObject({
+  name: z.string().refine(isRoleName, faultMessage('role-name')).meta(roleNameSchema),
+  description: z.string().max(1000).optional(),
+  permissions: z
+    .array(
+      z
+        .string()
+        .refine((text) => parsePermission(text) !== undefined, faultMessage('permission'))
+        .refine((text) => !isBrokenLimit(text), LIMIT_SYNTAX)
+        .meta(permissionSchema),
+    )
+    .max(500)
+    .optional(),
+});
+const permission = z.object({ permission: z.string(), roles: z.array(z.string()) });
+
+export const roleNoun = (roles: RoleAdmin): Resource<Role> => ({
+  names: ['Role', 'Roles'],
+  tag: 'Roles',
+  api: '/roles',
+  home: '/admin/roles',
+  read: ['gatehouse.roles:read'],
+  write: ['gatehouse.roles:write'],
+  keyOf: ({ id }) => id,
+  get: roles.get,
+  schema,
+  json: (role) => role,
+  version: (role) => role,
+});
+
+/** /api/admin/roles, and /api/admin/permissions with the roles that have each. */
+export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
+  const noun = roleNoun(roles);
+  const { list, create, get, update, remove } = endpointsOf(noun);
+  return [
+    list({
+      summary: 'The roles, by name',
+      query: z.object(paged),
+      response: pageOf(schema),
+      handle: async (query) => pageBy(await roles.list(), ({ name }) => name, query),
+    }),
+    create({
+      summary: 'A new role',
+      description:
+        'Its permissions may be any resource:action that the caller has too. To change or give it afterwards takes the role itself, or gatehouse.roles:manage.',
+      body: fields,
+      run: roles.create,
+    }),
+    get({ summary: 'One role' }),
+    update({
+      summary: 'Changes the given fields; permissions are replaced as a whole',
+      body: fields.partial(),
+      run: async (...change) => answerOf(noun, await roles.update(...change)),
+    }),
+    remove({ summary: 'Deletes the role and takes it from every user', run: roles.remove }),
+    endpoint({
+      method: 'get',
+      path: '/permissions',
+      operationId: 'listPermissions',
+      tag: 'Roles',
+      needs: ['gatehouse.roles:read'],
+      summary: 'Every permission that a role has',
+      query: z.object(paged),
+      response: pageOf(permission),
+      handle: async ({ query }) => ({ body: pageBy(await roles.permissions(), (one) => one.permission, query) }),
+    }),
+  ];
+}
+
+/** One page of a list that is read as a whole; `keyOf` gives the unique key that it is sorted by. */
+function pageBy<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): { items: Item[]; next: string | null } {
+  const after = cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString();
+  const sorted = [...items].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const rest = after === undefined ? sorted : sorted.filter((item) => keyOf(item) > after);
+  const page = rest.slice(0, limit);
+  const last = page.at(-1);
+  return { items: page, next: rest.length > limit && last ? Buffer.from(keyOf(last)).toString('base64url') : null };
 }
