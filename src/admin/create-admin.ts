@@ -40,7 +40,6 @@ import { parseServiceProviderMetadata } from '../protocols/saml/metadata/parse.t
 import { parseIdentityProviderMetadata } from '../protocols/saml/metadata/parse-identity-provider.ts';
 import type { WaitingMetadataDecisions } from '../protocols/saml/metadata/waiting-metadata.ts';
 import type { Endpoint } from './api/endpoint.ts';
-
 import { apiKeyEndpoints, createApiKeyAdmin } from './api-keys/api-keys.ts';
 import { createApplicationAdmin } from './applications/actions.ts';
 import { applicationEndpoints } from './applications/api.ts';
@@ -54,16 +53,12 @@ import { mailEndpoints } from './mail/api.ts';
 import { overviewEndpoints } from './overview/api.ts';
 import { cacheStatistics } from './overview/cached-statistics.ts';
 import { createStatistics } from './overview/statistics.ts';
-
 import { createResourceAdmin, resourceEndpoints } from './resources/resources.ts';
-
 import { createRoleAdmin, roleEndpoints } from './roles/roles.ts';
-import { createSessionAdmin } from './sessions/actions.ts';
-import { sessionEndpoints, userSessionEndpoints } from './sessions/api.ts';
+import { createSessionAdmin, sessionEndpoints } from './sessions/sessions.ts';
 import { createSettingAdmin } from './settings/actions.ts';
 import { configurationEndpoints, settingEndpoints } from './settings/api.ts';
 import { createConfigurationAdmin } from './settings/configuration.ts';
-
 import { createSignUpCodeAdmin, signUpCodeEndpoints } from './sign-up-codes/sign-up-codes.ts';
 import { createUserAdmin } from './users/actions.ts';
 import { userEndpoints } from './users/api.ts';
@@ -229,8 +224,7 @@ function adminEndpoints(actions: ReturnType<typeof createAdminActions>, audit: A
   const { authority, users, sessions, settings, configuration } = actions;
   return [
     ...userEndpoints(users),
-    ...sessionEndpoints(sessions),
-    ...userSessionEndpoints(sessions, users),
+    ...sessionEndpoints(sessions, users),
     ...roleEndpoints(actions.roles),
     ...applicationEndpoints(actions.applications),
     ...resourceEndpoints(actions.resources),

@@ -82,7 +82,7 @@ const plainSql: Record<string, string> = {
   'applications/read.ts': 'a search for text that may hold % and _',
   'protocols/oidc/engine/cors.ts': 'LIKE on text of any case',
   'core/audit/audit.ts': 'EXISTS over the roles of a user, who is no relation of the event',
-  'admin/sessions/actions.ts': 'the same for a session',
+  'admin/sessions/sessions.ts': 'the same for a session',
   'admin/applications/usage.ts': 'grouping by day',
   'admin/applications/sign-in-counts.ts': 'the same for all applications',
   'admin/roles/roles.ts': 'counts up to a limit for each role in one statement',

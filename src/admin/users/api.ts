@@ -4,6 +4,7 @@ import type { Tx } from '../../base/storage/database.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Answer, Endpoint } from '../api/endpoint.ts';
+import type { OnCreated } from '../api/idempotency.ts';
 import { done, flag, paged, pageOf, patchOf, text } from '../api/parts.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 import type { CreatedUser, UserAdmin, UserDetails } from './actions.ts';
@@ -77,7 +78,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       description: 'Usernames and addresses that differ only in case or by look-alike letters are the same (409).',
       body: newUser,
       response: createdUser,
-      async run(body, by, onCreated) {
+      async run(body, by, onCreated: OnCreated<CreatedUser>) {
         const { active: isActive, roles = [], password: plain, password_hash: passwordHash, invite, ...profile } = body;
         const input = {
           ...profileOf(profile),

@@ -18,7 +18,7 @@ import type { Names } from '../../console/names.ts';
 import { missingSentence } from '../../console/permission-words.ts';
 import { ACCESS_CHECK_NEEDS } from '../../console/suggest.ts';
 import type { MailAdmin } from '../../mail/actions.ts';
-import type { SessionAdmin } from '../../sessions/actions.ts';
+import type { SessionAdmin } from '../../sessions/sessions.ts';
 import type { UserAdmin, UserDetails } from '../actions.ts';
 import { type UserAction, type UserTab, userActions } from '../console-actions.ts';
 import { statusTag } from '../console-list.ts';

@@ -8,16 +8,16 @@ import type { Context, Extras, State } from '../../../base/http/context.ts';
 import { parseQuery } from '../../../base/http/input.ts';
 import { t } from '../../../base/texts/text.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
-import { browserName } from '../../../core/mail/browser-name.ts';
 import { within } from '../../../people/rbac/rights.ts';
 import { isServiceAccount } from '../../applications/console-list.ts';
 import { protocolName } from '../../applications/console-parts.ts';
 import { visibleTo } from '../../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
 import type { Block, Cell, Empty } from '../../console/blocks.ts';
-import { applicationTags } from '../../console/names.ts';
+import { tableOf } from '../../console/lists.ts';
 import { deliveryCell } from '../../mail/states.ts';
-import type { SessionAdmin } from '../../sessions/actions.ts';
+import { applicationsOf, deviceCell, endCell } from '../../sessions/console.ts';
+import type { SessionView } from '../../sessions/sessions.ts';
 import type { UserDetails } from '../actions.ts';
 import type { UserTab } from '../console-actions.ts';
 import { disabledBy } from '../disabled-by.ts';
@@ -85,42 +85,18 @@ const noPermission: Block = { kind: 'text', text: t('console.users.tab.no-permis
 
 async function sessionsBlock(
   { names }: UserTabsDependencies,
-  live: Awaited<ReturnType<SessionAdmin['ofUser']>>,
+  live: readonly SessionView[],
   mayEnd: boolean,
 ): Promise<Block> {
-  const ids = live.flatMap(({ participants }) => participants.map(({ clientId }) => clientId));
-  const found = await names.applications(ids);
   return {
     kind: 'table',
     caption: t('console.users.sessions.caption'),
-    columns: [
-      t('console.users.sessions.browser'),
-      t('console.person.applications'),
-      { label: t('console.users.sessions.since'), isShort: true },
-      { label: t('console.sessions.column.last-used'), isShort: true },
-      ...(mayEnd ? [t('console.shared.action')] : []),
-    ],
-    rows: live.map(({ uid, username, signedInAt, device, participants }) => [
-      device
-        ? { text: browserName(device.userAgent) ?? t('console.person.unknown-browser'), small: device.address }
-        : null,
-      applicationTags(
-        participants.map(({ clientId }) => clientId),
-        found,
-      ),
-      signedInAt,
-      device?.lastSeenAt,
-      ...(mayEnd
-        ? [
-            {
-              action: {
-                label: t('console.sessions.end'),
-                of: t('console.sessions.end.of', { user: username }),
-                href: `/admin/sessions/${uid}/end`,
-              },
-            },
-          ]
-        : []),
+    ...tableOf(live, [
+      [t('console.users.sessions.browser'), deviceCell],
+      [t('console.person.applications'), await applicationsOf(live, names)],
+      [{ label: t('console.users.sessions.since'), isShort: true }, ({ signedInAt }) => signedInAt],
+      [{ label: t('console.sessions.column.last-used'), isShort: true }, ({ device }) => device?.lastSeenAt],
+      mayEnd && [t('console.shared.action'), (one) => endCell(one, one.username)],
     ]),
     empty: t('console.users.sessions.none'),
   };
@@ -159,15 +135,16 @@ async function accessBlock({ applications }: UserTabsDependencies, account: Acco
     title: t('console.users.access.title'),
     lead: t('console.users.access.lead'),
     caption: t('console.users.access.caption', { user: nameOf(account) }),
-    columns: [
-      t('console.users.access.application'),
-      { label: t('console.users.access.protocol'), isShort: true, isMinor: true },
-      t('console.users.access.why'),
-    ],
-    rows: open.map((one) => [
-      { text: one.name, href: `/admin/applications/${one.id}`, logo: { name: one.name } },
-      protocolName[one.protocol],
-      reasonCell(one, account),
+    ...tableOf(open, [
+      [
+        t('console.users.access.application'),
+        ({ id, name }) => ({ text: name, href: `/admin/applications/${id}`, logo: { name } }),
+      ],
+      [
+        { label: t('console.users.access.protocol'), isShort: true, isMinor: true },
+        ({ protocol }) => protocolName[protocol],
+      ],
+      [t('console.users.access.why'), (one) => reasonCell(one, account)],
     ]),
     empty: nothingOpen(account),
     ...(read.length > MOST && { count: t('console.users.access.cut', { count: MOST }) }),

@@ -1,4 +1,5 @@
 // Single sign-on sessions: their user, browser and applications, and their end.
+import { z } from 'zod';
 import type { Applications } from '../../applications/applications.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
@@ -9,12 +10,18 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Authority } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { isMemberOf } from '../../people/rbac/members.ts';
+import { within } from '../../people/rbac/rights.ts';
 import type { EndResult, EndSession } from '../../protocols/logout/end-session.ts';
 import type { SessionEntry, Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
+import { type Endpoint, endpoint } from '../api/endpoint.ts';
+import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
 import { nameAndUsername } from '../console/names.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
+import { endpointsOf, type Resource } from '../resource.ts';
+import type { UserAdmin } from '../users/actions.ts';
 
 const READ = 'gatehouse.sessions:read' as const;
+export const END = 'gatehouse.sessions:end' as const;
 
 export interface SessionView extends SessionEntry {
   username: string;
@@ -24,10 +31,7 @@ export interface SessionView extends SessionEntry {
   device?: { userAgent: string; address: string; lastSeenAt: Date };
 }
 
-export interface SessionPage {
-  sessions: SessionView[];
-  next?: string;
-}
+export type SessionPage = { sessions: SessionView[]; next?: string };
 
 export interface ListSessions {
   limit?: number | undefined;
@@ -80,7 +84,7 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies) {
     get,
 
     async end(uid: string, by: Actor): Promise<EndResult> {
-      const session = await get(uid, by, 'gatehouse.sessions:end');
+      const session = await get(uid, by, END);
       assertFreshProof(by, 'session.end', nameAndUsername(session));
       return (await endSession.one(uid, 'ended-by-admin', by)) ?? throwNoSession();
     },
@@ -167,4 +171,109 @@ function cursorOf(cursor: Cursor | undefined): string {
 function parseCursor(text: string | undefined): Cursor | undefined {
   const [, time, uid] = /^(\d{1,14})\.([\w-]{1,64})$/.exec(text ?? '') ?? [];
   return time && uid ? { at: new Date(Number(time)), uid } : undefined;
+}
+
+const schema = z
+  .object({
+    uid: z.string(),
+    user: z.string().describe('Id of the account'),
+    username: z.string(),
+    signed_in_at: time,
+    expires_at: time.describe('The latest end'),
+    idle_expires_at: time.describe('The end if the user makes no further request'),
+    acr: z.string().nullable(),
+    amr: z.array(z.string()),
+    address: z.string().nullable(),
+    user_agent: z.string().nullable(),
+    last_seen_at: time.nullable(),
+    applications: z.array(z.string()).describe('client_id or entity ID of the applications that take part'),
+  })
+  .meta({ id: 'Session' });
+
+export const sessionNoun = (sessions: SessionAdmin): Resource<SessionView> => ({
+  names: ['Session', 'Sessions'],
+  tag: 'Sessions',
+  api: '/sessions',
+  home: '/admin/sessions',
+  params: z.object({ uid: id }),
+  read: [within(READ)],
+  write: [within(END)],
+  keyOf: ({ uid }) => uid,
+  get: sessions.get,
+  schema,
+  json: sessionJson,
+});
+
+/** /api/admin/sessions, and those of an application and of a user. */
+export function sessionEndpoints(sessions: SessionAdmin, users: UserAdmin): Endpoint[] {
+  const noun = sessionNoun(sessions);
+  const { list, get, remove } = endpointsOf(noun);
+  const { tag } = noun;
+  return [
+    list({
+      summary: 'The live single sign-on sessions, newest first',
+      query: z.object(paged),
+      response: pageOf(schema),
+      async handle({ limit, cursor }, by) {
+        const page = await sessions.list({ limit, after: cursor }, by);
+        return { items: page.sessions.map(sessionJson), next: page.next ?? null };
+      },
+    }),
+    get({ summary: 'One session' }),
+    remove({ verb: 'end', summary: 'Ends the session; its applications are notified', run: sessions.end }),
+    endpoint({
+      method: 'delete',
+      path: '/applications/{id}/sessions',
+      operationId: 'endApplicationSessions',
+      tag,
+      // It affects every user of the application.
+      needs: [END, 'gatehouse.applications:write'],
+      summary: 'Ends every session that the application takes part in; all applications of these sessions are notified',
+      params: byId,
+      response: z.object({ ended: z.int() }),
+      handle: async ({ params, by }) => ({ body: { ended: await sessions.endOfApplication(params.id, by) } }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/users/{id}/sessions',
+      operationId: 'listUserSessions',
+      tag,
+      needs: noun.read,
+      summary: 'The live sessions of one user',
+      params: byId,
+      response: z.object({ items: z.array(schema) }),
+      handle: async ({ params, by }) => ({
+        body: { items: (await sessions.ofUser(params.id, by)).map(sessionJson) },
+      }),
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/users/{id}/sessions',
+      operationId: 'endUserSessions',
+      tag,
+      needs: noun.write,
+      summary: 'Ends every session of the user and revokes every token',
+      params: byId,
+      response: z.object({ ended: z.int() }),
+      handle: async ({ params, by }) => ({ body: { ended: (await users.endSessions(params.id, by)).count } }),
+    }),
+  ];
+}
+
+function sessionJson({ uid, accountId, username, acr, amr, device, participants, ...session }: SessionView) {
+  const { signedInAt, expiresAt, idleExpiresAt } = session;
+  return {
+    uid,
+    user: accountId,
+    username,
+    signed_in_at: iso(signedInAt),
+    expires_at: iso(expiresAt),
+    idle_expires_at: iso(idleExpiresAt),
+    acr: acr ?? null,
+    amr,
+    address: device?.address ?? null,
+    user_agent: device?.userAgent ?? null,
+    last_seen_at: iso(device?.lastSeenAt),
+    applications: participants.map(({ clientId }) => clientId),
+  };
 }
