@@ -1,8 +1,19 @@
 // Runs the whole suite on SQLite, and the files of test/support/database/postgresql-files.ts again on PostgreSQL.
 // `npm test` runs both; `npx vitest run --project sqlite test/keys` runs one folder on SQLite.
+// `npm run test:long` runs *.long.test.ts, and the files below in full.
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { postgresqlInclude } from './test/support/database/postgresql-files.ts';
+import { isLongRun } from './test/support/long-run.ts';
+
+/** Files with more cases or longer faults in a long run (test/support/long-run.ts). */
+const longer = [
+  'test/cli/hundred-thousand-move.test.ts',
+  'test/diagnostics/sign-ins.property.test.ts',
+  'test/faults/long-outage.test.ts',
+  'test/flows/saml/every-authn-context.test.ts',
+];
+const longFiles = ['test/**/*.long.test.ts', ...longer];
 
 export default defineConfig({
   test: {
@@ -29,7 +40,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'sqlite',
-          include: ['test/**/*.test.ts'],
+          include: isLongRun ? longFiles : ['test/**/*.test.ts'],
+          exclude: isLongRun ? [] : ['test/**/*.long.test.ts'],
           globalSetup: ['test/support/database/setup-sqlite.ts'],
         },
       },
@@ -37,7 +49,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgresql',
-          include: [...postgresqlInclude],
+          include: isLongRun ? longer.filter((file) => postgresqlInclude.includes(file)) : [...postgresqlInclude],
           globalSetup: ['test/support/database/setup-postgresql.ts'],
         },
       },

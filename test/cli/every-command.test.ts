@@ -1,5 +1,5 @@
-// Every command of the built program, in processes of its own, without and with --json. What a command prints in detail is tested in
-// the other files of this folder, in this process.
+// Every command of the built program, in a process of its own, and with --json in this one. What a command prints in detail is tested in
+// the other files of this folder.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -84,8 +84,13 @@ const commandOf = (argv: string) => {
   if (!found) throw new Error(`no command: ${argv}`);
   return found;
 };
-const run = (argv: string, number: number, { stdin = '', env }: CallOptions): Promise<Ended> =>
-  cli.process(argv.replaceAll('%', String(number)).split(' '), { stdin: stdin.replaceAll('%', String(number)), env });
+type Run = (args: string[], options: CallOptions) => Promise<Ended>;
+function call(run: Run, argv: string, number: number, { stdin = '', env = {} }: CallOptions): Promise<Ended> {
+  const inFolder = (text: string) =>
+    text.replaceAll('%', String(number)).replace(/\b\w+\.(yaml|db)$/, (file) => path.join(cli.folder, file));
+  const variables = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, inFolder(value)]));
+  return run(argv.split(' ').map(inFolder), { stdin: stdin.replaceAll('%', String(number)), env: variables });
+}
 const CRASH = /TypeError|ReferenceError|is not a (function|constructor)|\n {4}at /;
 
 describe('the built program', () => {
@@ -95,11 +100,11 @@ describe('the built program', () => {
   });
 
   it.each(calls)('runs gatehouse $argv', async ({ argv, code = 0, ...options }) => {
-    const plain = await run(argv, 1, options);
+    const plain = await call(cli.process, argv, 1, options);
     expect(plain.out + plain.err).not.toMatch(CRASH);
     expect(plain, plain.err).toMatchObject({ code });
     if (!commandOf(argv).options?.json) return;
-    const json = await run(`${argv} --json`, 2, options);
+    const json = await call(cli.gatehouse, `${argv} --json`, 2, options);
     expect(json.err).not.toMatch(CRASH);
     expect(json, json.err).toMatchObject({ code });
     expect(() => JSON.parse(code === 0 || json.out ? json.out : json.err), json.out).not.toThrow();

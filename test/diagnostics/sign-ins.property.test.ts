@@ -19,6 +19,7 @@ import { signQuery, spCredential } from '../saml/support.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import type { HttpClient, Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { isLongRun } from '../support/long-run.ts';
 import { textOf, unescapeHtml } from '../support/pages/html.ts';
 import fc from '../support/property.ts';
 import {
@@ -37,7 +38,7 @@ import {
   startElsewhere,
 } from './real-sign-in.ts';
 
-const RUNS = Number(process.env.SIGN_INS ?? 24);
+const RUNS = Number(process.env.SIGN_INS ?? (isLongRun ? 200 : 12));
 const CALLBACK = 'https://app.example.com/cb';
 const API = 'https://library.example.com';
 const MINUTES = 60_000;

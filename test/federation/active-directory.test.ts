@@ -11,6 +11,7 @@ import { checkConnection } from '../../src/federation/connections/schema.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type Application, anApplication, authorizeUrl, redirectUri, signIn } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';
+import { describeOnSqlite, itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aClient, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -174,7 +175,7 @@ describe('a service password that the directory rejects', () => {
     }
   });
 
-  it('is tried once more by "Try it", for an account that was locked or disabled meanwhile', async () => {
+  itOnSqlite('is tried once more by "Try it", for an account that was locked or disabled meanwhile', async () => {
     const id = await connect();
     const person = aPerson();
     const [entry] = directory.entries as [DirectoryEntry];
@@ -219,7 +220,7 @@ describe('the account at the directory', () => {
     expectSignedIn(await enterAs(person.name));
   });
 
-  it('keeps a share for known browsers that strangers cannot use up', async () => {
+  itOnSqlite('keeps a share for known browsers that strangers cannot use up', async () => {
     await connect();
     const person = aPerson();
     const browser = httpClient(idp.issuer);
@@ -231,7 +232,7 @@ describe('the account at the directory', () => {
     expectSignedIn(await enterAgain(browser, `CORP\\${person.name}`, PASSWORD));
   });
 
-  it.each([
+  itOnSqlite.each([
     [{ lockout_threshold: 3, lockout_window_minutes: 10 }, 2],
     [{ lockout_threshold: 2 }, 1],
     [{ lockout_threshold: 10 }, 9],
@@ -261,7 +262,7 @@ describe('the account at the directory', () => {
   });
 });
 
-describe('the same address of another entry', () => {
+describeOnSqlite('the same address of another entry', () => {
   it('ends with a reference, an event and a button for the administrator that connects the person again', async () => {
     const id = await connect();
     const person = aPerson();
@@ -290,7 +291,7 @@ describe('the same address of another entry', () => {
   });
 });
 
-describe('what Active Directory says about a right password', () => {
+describeOnSqlite('what Active Directory says about a right password', () => {
   it.each([
     ['532', 'directory_password_expired', 'Your Example Corp password has expired.'],
     ['773', 'directory_password_must_change', 'You have to change your Example Corp password first.'],
@@ -325,7 +326,7 @@ describe('what Active Directory says about a right password', () => {
   });
 });
 
-describe('a login of Active Directory', () => {
+describeOnSqlite('a login of Active Directory', () => {
   it.each([
     ['CORP\\NAME', true],
     ['corp\\NAME', true],
@@ -348,7 +349,7 @@ describe('a login of Active Directory', () => {
   });
 });
 
-describe('the groups of Active Directory', () => {
+describeOnSqlite('the groups of Active Directory', () => {
   it.each([
     [{}, `CN=Domain Users,${BASE}`],
     [{ nested: true }, 'Domain Users'],
@@ -367,7 +368,7 @@ describe('the groups of Active Directory', () => {
   });
 });
 
-describe('a connection that is registered', () => {
+describeOnSqlite('a connection that is registered', () => {
   const base = { id: 'ad', kind: 'ldap', preset: 'active-directory', name: 'AD', url: 'ldaps://dc', base_dn: BASE };
   const faultsOf = (fields: Record<string, unknown>) => {
     const checked = checkConnection({ ...base, ...fields });
@@ -412,7 +413,7 @@ describe('a connection that is registered', () => {
   });
 });
 
-describe('a directory of several servers', () => {
+describeOnSqlite('a directory of several servers', () => {
   it('is used while one of them answers', async () => {
     const gone = await startDirectory([]);
     await gone.stop();
@@ -443,7 +444,7 @@ describe('a directory of several servers', () => {
   });
 });
 
-describe('tokens of a user of a directory', () => {
+describeOnSqlite('tokens of a user of a directory', () => {
   let application: Application;
   beforeAll(async () => {
     application = await anApplication(idp, { grant_types: ['authorization_code', 'refresh_token'] } as never);
@@ -509,7 +510,7 @@ describe('tokens of a user of a directory', () => {
   });
 });
 
-describe('a user of a directory who has left a group, or whom the directory has lost', () => {
+describeOnSqlite('a user of a directory who has left a group, or whom the directory has lost', () => {
   const right = { action: { name: 'write' }, resource: { type: 'articles', id: '1' } };
   const auditor = async () => {
     const staffGroup = `CN=staff,${BASE}`;
@@ -591,7 +592,7 @@ describe('a user of a directory who has left a group, or whom the directory has 
   });
 });
 
-describe('the state at the directory', () => {
+describeOnSqlite('the state at the directory', () => {
   it.each([
     [{ userAccountControl: ['514'] }, 'The account is disabled in the directory.'],
     [{ accountExpires: ['131000000000000000'] }, 'The account in the directory has expired.'],

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, type TestContext } from 'vitest';
 import { createLogger } from '../../src/base/platform/logger.ts';
 import { announce, firstAdminBox, terminalOf } from '../../src/server/announce.ts';
 import { freePort } from '../support/idp.ts';
@@ -43,14 +43,14 @@ it('a first start ends with a box that holds the address of the console, the use
 });
 
 /** A first start; `printed` is both of its streams. */
-function firstStart(environment: Record<string, string>) {
+function firstStart(context: TestContext, environment: Record<string, string>) {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-box-'));
   const child = spawn(process.execPath, programArguments('main'), {
     env: { PATH: process.env.PATH, DATA_DIR: folder, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');
-  onTestFinished(async () => {
+  context.onTestFinished(async () => {
     child.kill('SIGTERM');
     await ended;
     rmSync(folder, { recursive: true, force: true });
@@ -73,10 +73,12 @@ async function addressOfItsOwn() {
   return { PORT: port, ISSUER: `http://localhost:${port}` };
 }
 
-it.each(['1', '2'])(
+it.concurrent.for(['1', '2'])(
   'nothing is printed after the box, with WORKERS=%s',
-  async (workers) => {
-    const { printed } = firstStart({ ...(await addressOfItsOwn()), LOG_FORMAT: 'pretty', WORKERS: workers });
+  { timeout: 90_000 },
+  async (workers, context) => {
+    const { expect } = context;
+    const { printed } = firstStart(context, { ...(await addressOfItsOwn()), LOG_FORMAT: 'pretty', WORKERS: workers });
     await expect.poll(printed, { timeout: 60_000 }).toContain('First administrator');
     // Jobs log within two seconds of a start.
     await sleep(4000);
@@ -84,25 +86,26 @@ it.each(['1', '2'])(
     expect(afterBox?.trim()).toBe('');
     if (workers === '2') expect(printed()).toContain('2 workers are ready');
   },
-  90_000,
 );
 
-it('a start says so when its first worker is killed, and the next one prints the box', async () => {
+it.concurrent('a start says so when its first worker is killed, and the next one prints the box', async (context) => {
+  const { expect } = context;
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-killed-start-'));
   const environment = { ...(await addressOfItsOwn()), LOG_FORMAT: 'json', WORKERS: '2', DATA_DIR: folder };
-  const first = firstStart(environment);
+  const first = firstStart(context, environment);
   await expect.poll(() => childrenOf(first.pid), { timeout: 60_000, interval: 5 }).toHaveLength(1);
   process.kill(Number(childrenOf(first.pid)[0]), 'SIGKILL');
   expect(await first.ended).toEqual([1, null]);
   expect(first.printed()).toMatch(
     /"level":"error".*"worker":1,"signal":"SIGKILL","msg":"a worker was ended by a signal during its start"/,
   );
-  const { printed } = firstStart(environment);
+  const { printed } = firstStart(context, environment);
   await expect.poll(printed, { timeout: 60_000 }).toContain('First administrator');
 }, 90_000);
 
-it('the box is printed once when the worker that made the first administrator is killed as soon as it is ready', async () => {
-  const { pid, printed } = firstStart({ ...(await addressOfItsOwn()), LOG_FORMAT: 'json', WORKERS: '2' });
+it.concurrent('the box is printed once when the worker that made the first administrator is killed as soon as it is ready', async (context) => {
+  const { expect } = context;
+  const { pid, printed } = firstStart(context, { ...(await addressOfItsOwn()), LOG_FORMAT: 'json', WORKERS: '2' });
   await expect.poll(printed, { timeout: 60_000, interval: 5 }).toContain('Gatehouse is ready');
   process.kill(Number(childrenOf(pid)[0]), 'SIGKILL');
   await expect.poll(printed, { timeout: 60_000 }).toContain('2 workers are ready');

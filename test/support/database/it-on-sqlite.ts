@@ -1,5 +1,10 @@
-import { it } from 'vitest';
+import { describe, it } from 'vitest';
 import { databaseKind } from './database.ts';
 
+const isPostgres = databaseKind() === 'postgresql';
+
 /** A test of a file that runs on both databases (postgresql-files.ts), about what they do not differ in: it runs on SQLite alone. */
-export const itOnSqlite = it.skipIf(databaseKind() === 'postgresql');
+export const itOnSqlite = it.skipIf(isPostgres);
+
+/** The same for several tests. */
+export const describeOnSqlite = describe.skipIf(isPostgres);
