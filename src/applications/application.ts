@@ -1,6 +1,5 @@
 // An application as the rest of the code sees it, read from its row: one shape, two protocols.
-// A new field of an application goes into fields/oidc-client.ts or fields/service-provider.ts, of both protocols into
-// fields/claim-settings.ts, and into admin/applications/form/oidc-keys.ts or saml-keys.ts for the console.
+// A new field goes into fields/oidc-client.ts or fields/service-provider.ts (CONTRIBUTING.md).
 import { type Access, needsSecretValue, type OidcMetadata, oidcMetadata } from './fields/oidc-client.ts';
 import { type ServiceProviderSettings, serviceProviderSettings } from './fields/service-provider.ts';
 

@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demandVerdicts, rolesThatCount } from '../../src/admin/applications/presets/demands.ts';
 import type { ProductPreset } from '../../src/admin/applications/presets/parts.ts';
-import { presetOf, productPresets } from '../../src/admin/applications/presets/presets.ts';
+import { presetOf } from '../../src/admin/applications/presets/presets.ts';
+import { productPresets } from '../../src/admin/applications/presets/products.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';

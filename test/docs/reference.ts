@@ -1,5 +1,5 @@
 // The tables of docs/configuration.md as the code has them: what may be set, what holds when it is not, what is
-// allowed. What it means is written by people, in the last column of the document.
+// allowed, and what it means where its schema says it (`describe()`). The rest of the last column is written in the document.
 import { z } from 'zod';
 import { oidcClient } from '../../src/applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../src/applications/fields/service-provider.ts';
@@ -13,10 +13,14 @@ import { oauth2Entry } from '../../src/federation/connections/kinds/oauth2.ts';
 import { oidcEntry } from '../../src/federation/connections/kinds/oidc.ts';
 import { samlEntry } from '../../src/federation/connections/kinds/saml.ts';
 
-/** One row: the name, then the columns that follow from the code. */
-export type Row = [name: string, ...columns: string[]];
+/** One row: the name, the columns that follow from the code, and what it means. */
+export interface Row {
+  cells: [name: string, ...columns: string[]];
+  meaning?: string | undefined;
+}
 
 type Json = {
+  description?: string;
   type?: string | string[];
   const?: unknown;
   enum?: unknown[];
@@ -37,15 +41,13 @@ const list = (words: string[]) => [words.slice(0, -1).join(', '), ...words.slice
 
 /** Heading of the document -> its rows, in the order of the code. */
 export const tables: Record<string, Row[]> = {
-  Environment: Object.entries<Variable>(variables).map(([name, { default: value, allowed, file: mayBeFile }]) => [
-    `${code(name)}${mayBeFile ? `, ${code(`${name}_FILE`)}` : ''}`,
-    value,
-    allowed,
-  ]),
+  Environment: Object.entries<Variable>(variables).map(([name, { default: value, allowed, file: mayBeFile }]) => ({
+    cells: [`${code(name)}${mayBeFile ? `, ${code(`${name}_FILE`)}` : ''}`, value, allowed],
+  })),
   settings: rowsOf(z.strictObject(settingSchemas)),
   resources: rowsOf(file.resource),
   clients: rowsOf(oidcClient),
-  service_providers: rowsOf(serviceProvider),
+  service_providers: rowsOf(serviceProvider, oidcClient),
   roles: rowsOf(file.role),
   users: rowsOf(file.user),
   sign_up_codes: rowsOf(file.signUpCode),
@@ -66,13 +68,17 @@ function ownRows(schema: z.ZodObject): Row[] {
   return rowsOf(z.strictObject(Object.fromEntries(Object.entries(schema.shape).filter(([name]) => !(name in common)))));
 }
 
-function rowsOf(schema: z.ZodType): Row[] {
+/** @param like fields that this object has as well are as in its table */
+function rowsOf(schema: z.ZodObject, like?: z.ZodObject): Row[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json;
-  return Object.entries(properties).map(([name, field]) => [
-    code(name),
-    field.default === undefined ? (required.includes(name) ? 'required' : 'none') : code(yamlOf(field.default)),
-    allowedOf(field),
-  ]);
+  return Object.entries(properties).map(([name, field]) => ({
+    cells: [
+      code(name),
+      field.default === undefined ? (required.includes(name) ? 'required' : 'none') : code(yamlOf(field.default)),
+      allowedOf(field),
+    ],
+    meaning: like && schema.shape[name] === like.shape[name] ? 'as for [clients](#clients)' : field.description,
+  }));
 }
 
 function allowedOf(field: Json): string {

@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { describe, expect, it } from 'vitest';
+import { applicationFields } from '../../src/applications/fields/application-field.ts';
+import { oidcClient } from '../../src/applications/fields/oidc-client.ts';
+import { serviceProvider } from '../../src/applications/fields/service-provider.ts';
+import { describedFields } from '../../src/base/platform/described-fields.ts';
 import {
   acceptedLanguages,
   bestLanguage,
@@ -51,11 +55,21 @@ function partsOf(message: string, language: string): Parts {
 }
 
 /** The keys that code puts together, with the beginnings that it writes. */
-const families = [...sources.matchAll(/`([a-z-]+(?:\.[\w-]+)*[.-])\$\{/g)].map(([, start = '']) => start);
+const families = [...sources.matchAll(/`([a-z-]+(?:\.[\w-]+)*[.-])\$\{/g)]
+  .map(([, start = '']) => start)
+  .filter((start) => !/^console\.field(-section)?\.$/.test(start));
+
+/** Those of fields and of the parts of forms, whose names code takes from the schemas. */
+const fields = [oidcClient.shape, serviceProvider.shape].flatMap((shape) => describedFields(shape, applicationFields));
+const ofFields = fields.flatMap(({ name, about }) => [
+  `console.field.${about.text ?? name}.`,
+  `console.field-section.${about.section}.`,
+]);
 
 describe('the texts in English', () => {
   it('are all used', () => {
-    const isUsed = (key: string) => sources.includes(`'${key}'`) || families.some((start) => key.startsWith(start));
+    const isUsed = (key: string) =>
+      sources.includes(`'${key}'`) || [...families, ...ofFields].some((start) => key.startsWith(start));
     expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
   });
 

@@ -215,6 +215,14 @@ function markStorable(schema: unknown): void {
   for (const part of Object.values(one)) markStorable(part);
 }
 
+/** Descriptions of fields are those of docs/configuration.md, whose links lead nowhere here. */
+function withoutLinks(schema: unknown): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  const one = schema as Json;
+  if (typeof one.description === 'string') one.description = one.description.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1');
+  for (const part of Object.values(one)) withoutLinks(part);
+}
+
 /** A schema, its named parts moved to the components. */
 function withSharedSchemas(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
   const {
@@ -227,6 +235,8 @@ function withSharedSchemas(schema: z.ZodType, io: 'input' | 'output', schemas: J
   const text = (value: unknown) => named(JSON.stringify(value)).replaceAll('"#/$defs/', '"#/components/schemas/');
   markStorable(json);
   markStorable($defs);
+  withoutLinks(json);
+  withoutLinks($defs);
   for (const [name, part] of Object.entries($defs)) {
     const known = JSON.stringify(schemas[named(name)] ?? null);
     if (known !== 'null' && known !== text(part)) throw new Error(`two schemas are called ${named(name)}`);

@@ -10,14 +10,15 @@ import { concatenated, inLanguage, listOf, type PageText, t } from '../../base/t
 import type { Block, ConsolePage, Field, Option } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
+import { MAX_FORM_BYTES, readLongForm } from '../console/typed-form.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
-import { MAX_FORM_BYTES, readSent } from './form/read-form.ts';
-import { cbcKey } from './form/saml-keys.ts';
-import { accessKey, consentKey } from './form/shared-keys.ts';
+import { NO_CHOICES } from './form/own-keys.ts';
+import { applicationKey } from './form/sections.ts';
 import { withFaultsAtAnswers } from './presets/faults.ts';
 import { type Preset, type PresetRole, presetKinds } from './presets/parts.ts';
-import { genericPresets, presetOf, productPresets } from './presets/presets.ts';
+import { genericPresets, presetOf } from './presets/presets.ts';
+import { productPresets } from './presets/products.ts';
 import { registeredPage } from './tabs/registered-page.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
@@ -42,7 +43,7 @@ export function addNewApplicationRoutes(
 
   router.post('/new/:preset', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
     const preset = requirePreset(ctx);
-    const sent = await readSent(ctx);
+    const sent = await readLongForm(ctx);
     await frame.attempt(
       ctx,
       async () => {
@@ -85,11 +86,9 @@ function declarationOf(preset: Preset, sent: Sent, ownName: string) {
     ...preset.toDeclaration(answers, ownName),
     ...(isProduct && { preset: preset.id }),
     ...(name && (preset.protocol === 'oidc' ? { client_name: name } : { name })),
-    ...(mayAskConsent(preset) && { consent: consentKey('explicit').read(sent) }),
-    ...(preset.protocol === 'saml' && cbcKey.read(sent) === true && { allow_cbc: true }),
-    ...(asksAccess(preset) && {
-      access: accessKey({ roles: [], connections: [], apis: [], signingAlgs: [] }).read(sent),
-    }),
+    ...(mayAskConsent(preset) && { consent: applicationKey('oidc', 'consent').read(sent) }),
+    ...(preset.protocol === 'saml' && applicationKey('saml', 'allow_cbc').read(sent) === true && { allow_cbc: true }),
+    ...(asksAccess(preset) && { access: applicationKey(preset.protocol, 'access').read(sent) }),
   };
 }
 
@@ -187,9 +186,9 @@ function newPage(
     ...(hasOwnNameField(preset) ? [] : [nameField(preset)]),
     ...(newRoles.length > 0 ? [rolesField(preset, newRoles)] : []),
     ...(asksAccess(preset) ? accessFields(roles) : []),
-    ...(mayAskConsent(preset) ? consentKey('explicit').fields({}) : []),
+    ...(mayAskConsent(preset) ? applicationKey('oidc', 'consent').fields({}) : []),
     // Only after its metadata may have asked for it.
-    ...(preset.protocol === 'saml' && sent ? cbcKey.fields({}) : []),
+    ...(preset.protocol === 'saml' && sent ? applicationKey('saml', 'allow_cbc').fields({}) : []),
   ];
   return {
     title: t('console.applications.new.title', { preset: preset.title }),
@@ -218,7 +217,7 @@ const nameField = ({ title }: Preset): Field => ({
 /** @param roles names with their descriptions */
 function accessFields(roles: ReadonlyMap<string, PageText | undefined>): Field[] {
   const names = [...roles.keys()].sort((one, other) => one.localeCompare(other, 'en'));
-  return accessKey({ roles: names, roleHints: roles, connections: [], apis: [], signingAlgs: [] })
+  return applicationKey('oidc', 'access', { ...NO_CHOICES, roles: names, roleHints: roles })
     .fields({})
     .map((field) =>
       field.name === 'access' ? { ...field, label: t('console.applications.new.who'), hint: undefined } : field,

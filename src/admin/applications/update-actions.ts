@@ -2,7 +2,9 @@
 
 import type { Application, OidcApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
-import type { OidcClientInput } from '../../applications/fields/oidc-client.ts';
+import { fieldsWith } from '../../applications/fields/application-field.ts';
+import { type OidcClientInput, oidcClient } from '../../applications/fields/oidc-client.ts';
+import { serviceProvider } from '../../applications/fields/service-provider.ts';
 import { conflict } from '../../base/http/errors.ts';
 import { faultMessage } from '../../base/platform/fault-messages.ts';
 import { type Db, transaction } from '../../base/storage/database.ts';
@@ -121,12 +123,12 @@ function assertUnchanged(before: Application, now: Application): void {
   assertVersion(etagOf(applicationVersion(before)), applicationVersion(now));
 }
 
-const DESCRIPTIVE = ['client_name', 'name', 'logo_uri', 'contacts', 'preset'];
+const descriptive = fieldsWith('isDescriptive', oidcClient.shape, serviceProvider.shape);
 
 /** Whether the registrations differ in an address, a key, a right, or another field that is not descriptive. */
 function changesTrust(before: Application, after: Application): boolean {
   const rest = (application: Application) => [
-    Object.entries(applicationEntry(application)).filter(([name]) => !DESCRIPTIVE.includes(name)),
+    Object.entries(applicationEntry(application)).filter(([name]) => !descriptive.includes(name)),
     // The entry of a service provider that is registered by URL does not hold the document.
     application.protocol === 'saml' && application.metadata.metadata_xml,
   ];

@@ -14,9 +14,9 @@ const linkTexts: Record<string, PageText> = {
   trusted: t('console.connection-fields.link.trusted'),
 };
 const clientAuthenticationTexts: Record<string, PageText> = {
-  client_secret_basic: t('console.fields.auth-method.basic'),
-  client_secret_post: t('console.fields.auth-method.post'),
-  client_secret_jwt: t('console.fields.auth-method.secret-jwt'),
+  client_secret_basic: t('console.field.token_endpoint_auth_method.client_secret_basic'),
+  client_secret_post: t('console.field.token_endpoint_auth_method.client_secret_post'),
+  client_secret_jwt: t('console.field.token_endpoint_auth_method.client_secret_jwt'),
   private_key_jwt: t('console.connection-fields.token-auth.private-key'),
   none: t('console.connection-fields.token-auth.none'),
 };

@@ -7,9 +7,9 @@ import { inLanguage, t } from '../../base/texts/text.ts';
 import { pasteValuesOf } from '../../federation/connections/paste-values.ts';
 import type { Preset } from '../../federation/connections/presets/preset.ts';
 import { presets } from '../../federation/connections/presets/presets.ts';
-import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { lines } from '../console/text-area.ts';
+import { MAX_FORM_BYTES, readLongTexts } from '../console/typed-form.ts';
 import { presetFields, secretsFrom, valuesFrom } from './console-fields.ts';
 import { type ConnectionPagesDependencies, HOME, redirectSaved, vendorBlocks, WRITE } from './console-parts.ts';
 
@@ -49,7 +49,7 @@ export function addNewConnectionRoutes(
 
   router.post('/new/:kind/:preset', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
     const preset = requirePreset(ctx);
-    const one = await readForm(ctx);
+    const one = await readLongTexts(ctx);
     await frame.attempt(
       ctx,
       async () => {

@@ -5,9 +5,9 @@ import type { Context, Extras, State } from '../../base/http/context.ts';
 import { bodyLimit, parseQuery } from '../../base/http/input.ts';
 import { listOf, t } from '../../base/texts/text.ts';
 import { etagOf } from '../api/versions.ts';
-import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { type ListAddress, sortColumn, sortedBy } from '../console/lists.ts';
+import { MAX_FORM_BYTES, readLongTexts } from '../console/typed-form.ts';
 import { keysOf, type Section, sectionFields, sections, valuesFrom } from './console-fields.ts';
 import { addMaintenanceRoutes } from './console-maintenance.ts';
 import { addNewConnectionRoutes } from './console-new.ts';
@@ -129,7 +129,7 @@ function addEditRoutes(router: Router<State, Extras>, { frame, connections }: Co
 
   router.post('/:id/edit', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx: Params) => {
     const details = await connections.get(ctx.params.id ?? '');
-    const one = await readForm(ctx);
+    const one = await readLongTexts(ctx);
     const { id, kind, preset } = details.connection;
     const section = (one.section ?? 'upstream') as Section;
     const changes = section in sections ? valuesFrom(kind, keysOf(kind, preset, section), one) : {};

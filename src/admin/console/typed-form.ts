@@ -1,7 +1,24 @@
 // A form whose values are checked while it is carried out, so that a fault is displayed in the form and not on an error page.
-import type { output, ZodType } from 'zod';
+import { type output, type ZodType, z } from 'zod';
 import type { Context } from '../../base/http/context.ts';
-import { type FieldOptions, parse, readForm } from '../../base/http/input.ts';
+import { type FieldOptions, parse, parseForm, readForm } from '../../base/http/input.ts';
+import type { Sent } from './row-buttons.ts';
+
+/** Of a form with documents: metadata is pasted, and grows when it is sent. */
+export const MAX_FORM_BYTES = 1024 * 1024;
+const longText = z.string().max(300_000).trim();
+
+/** A form with documents: every value of each field. */
+export async function readLongForm(ctx: Context): Promise<Sent> {
+  const { _csrf, ...sent } = await parseForm(ctx, z.record(z.string(), z.array(longText)), { lists: 'every field' });
+  return sent;
+}
+
+/** The same with one value for each field. */
+export async function readLongTexts(ctx: Context): Promise<Record<string, string>> {
+  const { _csrf, ...given } = await parseForm(ctx, z.record(z.string(), longText));
+  return given;
+}
 
 export interface TypedForm<Given> {
   /** As it was typed, where a value is wrong: for the form that is displayed again. */

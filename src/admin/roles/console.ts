@@ -11,7 +11,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { missingReads, type Need, within } from '../../people/rbac/rights.ts';
 import { descriptionOf, type Role } from '../../people/rbac/role.ts';
 import { etagOf } from '../api/versions.ts';
-import { productPresets } from '../applications/presets/presets.ts';
+import { productPresets } from '../applications/presets/products.ts';
 import {
   type Action,
   type Block,

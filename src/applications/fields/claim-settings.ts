@@ -5,15 +5,30 @@ import { z } from 'zod';
 import { faultMessage } from '../../base/platform/fault-messages.ts';
 import type { Fault } from '../../base/platform/faults.ts';
 import { claimsByScope, isUserField } from '../../people/accounts/claims.ts';
+import { applicationFields } from './application-field.ts';
 
 const name = z.string().min(1).max(255);
 const pattern = name.refine((value) => value.indexOf('*') === value.lastIndexOf('*'), faultMessage('one-star'));
 
 /** `people/accounts/visible-roles.ts` applies them. */
 export const viewFields = {
-  roles_filter: z.array(pattern).optional(),
-  roles_rename: z.record(name, name).optional(),
-  permissions_filter: z.array(pattern).optional(),
+  roles_filter: z
+    .array(pattern)
+    .optional()
+    .describe('which roles it receives, such as `[wiki-*]`; default: all')
+    .register(applicationFields, { section: 'roles', gives: 'nothing' }),
+  roles_rename: z
+    .record(name, name)
+    .optional()
+    .describe('role to the name that the application uses for it')
+    .register(applicationFields, { section: 'roles', gives: 'role names' }),
+  permissions_filter: z
+    .array(pattern)
+    .optional()
+    .describe(
+      'which permissions it receives, such as `["articles:*"]`; those in Gatehouse only if a pattern begins with `gatehouse.`',
+    )
+    .register(applicationFields, { section: 'roles', gives: 'permissions' }),
 };
 
 /** Patterns that match nothing: a permission is `resource:action`. What is stored already may have them. */
@@ -33,7 +48,15 @@ export const presetField = {
     .string()
     .max(64)
     .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, faultMessage('preset'))
-    .optional(),
+    .optional()
+    .describe('the product whose setup guide the console displays, such as `grafana`')
+    .register(applicationFields, {
+      section: 'general',
+      gives: 'nothing',
+      isDescriptive: true,
+      options: 'presets',
+      isHalf: true,
+    }),
 };
 
 // Claims about the token and the sign-in (RFC 7519 4.1, OIDC Core 2), and the email address, which must match email_verified.

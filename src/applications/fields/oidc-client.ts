@@ -18,6 +18,7 @@ import {
   webUriFault,
   webUriSchema,
 } from '../uris.ts';
+import { applicationFields } from './application-field.ts';
 import { ownClaims, presetField, viewFields } from './claim-settings.ts';
 
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -92,94 +93,351 @@ export const clientSecret = z
   .meta({ minLength: limits.symmetricKey.minBytes });
 
 /** Who may open an application, OIDC or SAML. */
-export const access = z.union([z.literal('everyone'), z.strictObject({ roles: uniqueList(line).min(1) })], {
+const access = z.union([z.literal('everyone'), z.strictObject({ roles: uniqueList(line).min(1) })], {
   error: faultMessage('access'),
 });
+export const accessField = {
+  access: access
+    .default('everyone')
+    .describe('who can open it: `everyone`, or `{ roles: [editor] }`')
+    .register(applicationFields, { section: 'who', gives: 'access' }),
+};
 export const consent = z.enum(['explicit', 'implicit']);
 
 /** The connections whose users may sign in, and whether a password or passkey of this server is accepted. */
 export const signInFields = {
   connections: z
-    .union([z.literal('all'), uniqueList(z.string().min(1).max(64)).max(100)], {
-      error: faultMessage('connections'),
-    })
-    .optional(),
-  local_sign_in: z.boolean().optional(),
+    .union([z.literal('all'), uniqueList(z.string().min(1).max(64)).max(100)], { error: faultMessage('connections') })
+    .optional()
+    .describe('the [connections](connections.md) whose users can sign in, even in a session that began elsewhere')
+    .register(applicationFields, { section: 'where', gives: 'nothing' }),
+  local_sign_in: z
+    .boolean()
+    .optional()
+    .describe('`false`: only connections are accepted')
+    .register(applicationFields, { section: 'where', gives: 'nothing', switch: { off: false } }),
 };
 
-/** From where the application may be used, and how long a sign-in lasts for it. Of a lifetime and the setting of its name the shorter counts. */
+/**
+ * How strongly users must sign in whatever the settings say, how long a sign-in lasts for the application, and from where it may be used.
+ * Of a lifetime and the setting of its name the shorter counts.
+ */
 export const useFields = {
-  allowed_networks: uniqueList(network).min(1).max(100).optional(),
-  session_hours: settingSchemas.session_hours.unwrap().optional(),
+  mfa: z
+    .enum(['required', 'phishing-resistant'])
+    .optional()
+    .describe('users of this application need a second factor, or a passkey, whatever the settings say')
+    .register(applicationFields, { section: 'requirements', gives: 'nothing' }),
+  session_hours: settingSchemas.session_hours
+    .unwrap()
+    .optional()
+    .describe('after that many hours it needs a new sign-in, while the session goes on for others')
+    .register(applicationFields, { section: 'requirements', gives: 'nothing', unit: 'hours' }),
+  allowed_networks: uniqueList(network)
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      'networks from which it may be used, checked at each authorization request, token request, refresh and SAML sign-in. A server that redeems codes needs its own address in the list',
+    )
+    .register(applicationFields, { section: 'requirements', gives: 'nothing' }),
 };
-
-/** Users must sign in with a second factor, or a passkey, whatever the settings say. */
-export const mfaRule = z.enum(['required', 'phishing-resistant']);
 
 /** What goes to `applications.metadata`. */
 export const oidcMetadata = z.strictObject({
-  profile: z.enum(securityProfiles).optional(), // not in the standard: fixes many of the fields below
-  application_type: z.enum(['web', 'native']).default('web'),
-  redirect_uris: uniqueList(redirectUri).default([]),
-  post_logout_redirect_uris: uniqueList(redirectUri).default([]),
-  allowed_cors_origins: uniqueList(origin).max(100).optional(), // not in the standard: beside those of redirect_uris
-  grant_types: uniqueList(grantType).min(1).default(['authorization_code']),
+  profile: z
+    .enum(securityProfiles)
+    .optional()
+    .describe('high security (FAPI 2.0): sets many of the keys below, see [security profiles](#security-profiles)')
+    .register(applicationFields, { section: 'client-auth', gives: 'nothing' }),
+  // The names of OpenID Connect Dynamic Client Registration, and those of this server for what the standard lacks.
+  client_uri: webUri
+    .optional()
+    .describe('home page, which the app list opens and the consent page displays')
+    .register(applicationFields, { section: 'general', gives: 'nothing', isRegistrable: true, isHalf: true }),
+  logo_uri: webUri
+    .optional()
+    .describe('picture, read once and [served from here](branding.md#pictures-of-applications)')
+    .register(applicationFields, {
+      section: 'general',
+      gives: 'nothing',
+      isRegistrable: true,
+      isDescriptive: true,
+      isHalf: true,
+    }),
+  initiate_login_uri: httpsUri
+    .optional()
+    .describe('URL of the application that starts a sign-in')
+    .register(applicationFields, { section: 'general', gives: 'nothing', isRegistrable: true, isHalf: true }),
+  policy_uri: webUri
+    .optional()
+    .describe('privacy policy, linked on the consent page')
+    .register(applicationFields, { section: 'general', gives: 'nothing', isRegistrable: true, isHalf: true }),
+  tos_uri: webUri
+    .optional()
+    .describe('terms of service, linked on the consent page')
+    .register(applicationFields, { section: 'general', gives: 'nothing', isRegistrable: true, isHalf: true }),
+  ...presetField,
+  contacts: uniqueList(email)
+    .optional()
+    .describe('addresses of the people who run it')
+    .register(applicationFields, { section: 'general', gives: 'nothing', isRegistrable: true, isDescriptive: true }),
+  application_type: z
+    .enum(['web', 'native'])
+    .default('web')
+    .describe(
+      '`native` allows redirects to `http` on loopback addresses and `*.localhost` with any port, and to private schemes',
+    )
+    .register(applicationFields, { section: 'general', gives: 'nothing', isRegistrable: true }),
+  redirect_uris: uniqueList(redirectUri)
+    .default([])
+    .describe(
+      'where codes may be sent; compared character by character. https, or http on a loopback address, which `localhost` and every name below it are too (RFC 6761)',
+    )
+    .register(applicationFields, { section: 'urls', gives: 'nothing', isRegistrable: true }),
+  post_logout_redirect_uris: uniqueList(redirectUri)
+    .default([])
+    .describe('where a person may be sent after signing out')
+    .register(applicationFields, { section: 'urls', gives: 'nothing', isRegistrable: true }),
+  allowed_cors_origins: uniqueList(origin)
+    .max(100)
+    .optional()
+    .describe(
+      'origins of web views and extensions that may read token, revocation and UserInfo answers, beside those of `redirect_uris`: `capacitor://localhost`, `chrome-extension://ID`. Of a confidential client UserInfo only',
+    )
+    .register(applicationFields, { section: 'urls', gives: 'nothing' }),
+  backchannel_logout_uri: webUri
+    .optional()
+    .describe('gets a logout token when a session ends; without a fragment')
+    .register(applicationFields, { section: 'urls', gives: 'nothing', isRegistrable: true }),
+  backchannel_logout_session_required: z
+    .boolean()
+    .optional()
+    .describe('`false`: logout tokens name the user (`sub`) only')
+    .register(applicationFields, {
+      section: 'urls',
+      gives: 'nothing',
+      isRegistrable: true,
+      switch: { off: false },
+    }),
+  frontchannel_logout_uri: webUri
+    .optional()
+    .describe(
+      'opened in a frame at a sign-out in the browser; on the scheme, host and port of a redirect URI. `backchannel_logout_uri` goes first',
+    )
+    .register(applicationFields, { section: 'urls', gives: 'nothing', isRegistrable: true }),
+  frontchannel_logout_session_required: z
+    .boolean()
+    .optional()
+    .describe('`false`: without `iss` and `sid`')
+    .register(applicationFields, { section: 'urls', gives: 'nothing', isRegistrable: true, switch: { off: false } }),
+  grant_types: uniqueList(grantType)
+    .min(1)
+    .default(['authorization_code'])
+    .describe('how it gets tokens; `refresh_token` allows access while the person is away (`offline_access`)')
+    .register(applicationFields, { section: 'tokens', gives: 'nothing', isRegistrable: true }),
   response_types: z
     .array(z.literal('code', { error: noImplicit }))
     .max(1, { error: noImplicit })
-    .optional(),
-  response_modes: uniqueList(z.enum(responseModes)).min(1).optional(),
-  token_endpoint_auth_method: z.enum(authMethods).default('client_secret_basic'),
-  token_endpoint_auth_signing_alg: z.enum(assertionAlgs).optional(),
-  id_token_signed_response_alg: z.enum(idTokenAlgs).default('RS256'),
-  userinfo_signed_response_alg: z.enum(idTokenAlgs).optional(),
-  introspection_signed_response_alg: z.enum(keyAlgs).optional(),
-  authorization_signed_response_alg: z.enum(keyAlgs).optional(),
-  request_object_signing_alg: z.enum(assertionAlgs).optional(),
-  require_signed_request_object: z.boolean().optional(),
-  require_pushed_authorization_requests: z.boolean().optional(),
-  dpop_bound_access_tokens: z.boolean().optional(),
-  require_pkce: z.boolean().optional(), // not in the standard: false lets a confidential client leave PKCE out
-  jwks: jwks.optional(),
-  jwks_uri: webUri.optional(),
-  subject_type: z.enum(['public', 'pairwise']).default('public'),
-  sector_identifier_uri: httpsUri.optional(),
-  scope: scopes.optional(),
-  resources: uniqueList(line).optional(), // not in the standard: which APIs it may ask for; none when absent
-  claims: ownClaims.optional(), // not in the standard: claim -> user field, or { field, scope }
-  id_token_claims: z.enum(['always', 'conform']).optional(), // not in the standard: whether ID tokens hold the claims of scopes; always when absent
-  ...viewFields, // not in the standard: which roles and permissions it receives
-  access_evaluation: z.enum(['own_users', 'all_users']).optional(), // not in the standard: whom it may evaluate; own_users when absent
-  mfa: mfaRule.optional(), // not in the standard: how strongly users must sign in
-  ...signInFields, // not in the standard: where users may sign in
-  ...useFields, // not in the standard: from where and how long it may be used
-  access_token_minutes: settingSchemas.access_token_minutes.unwrap().optional(), // not in the standard: the shorter one counts
-  refresh_token_days: settingSchemas.refresh_token_days.unwrap().optional(), // not in the standard: the shorter one counts
-  default_acr_values: uniqueList(z.enum(acrValues)).optional(),
-  default_max_age: z.int().min(0).optional(),
-  require_auth_time: z.boolean().optional(),
-  backchannel_logout_uri: webUri.optional(),
-  backchannel_logout_session_required: z.boolean().optional(),
-  frontchannel_logout_uri: webUri.optional(),
-  frontchannel_logout_session_required: z.boolean().optional(),
-  initiate_login_uri: httpsUri.optional(),
-  client_uri: webUri.optional(),
-  logo_uri: webUri.optional(),
-  policy_uri: webUri.optional(),
-  tos_uri: webUri.optional(),
-  contacts: uniqueList(email).optional(),
-  ...presetField, // not in the standard: whose setup guide the console displays
+    .optional()
+    .describe('follows from the grants; only the code flow exists')
+    .register(applicationFields, { section: null, gives: 'nothing', isRegistrable: true }),
+  response_modes: uniqueList(z.enum(responseModes))
+    .min(1)
+    .optional()
+    .describe('default: all of them. With `jwt` the response is signed (JARM)')
+    .register(applicationFields, { section: 'tokens', gives: 'nothing', isRegistrable: true }),
+  scope: scopes
+    .optional()
+    .describe(
+      'the scopes it may request, separated by spaces; default: all OpenID Connect scopes, no API scopes. Also the scope of [a request without one](api.md#authorization)',
+    )
+    .register(applicationFields, { section: 'tokens', gives: 'nothing', isRegistrable: true }),
+  resources: uniqueList(line)
+    .optional()
+    .describe('the APIs that it may request tokens for, with the scopes that `scope` names; default: none')
+    .register(applicationFields, { section: 'tokens', gives: 'apis', options: 'apis' }),
+  access_token_minutes: settingSchemas.access_token_minutes
+    .unwrap()
+    .optional()
+    .describe('only shortens the setting')
+    .register(applicationFields, { section: 'tokens', gives: 'nothing', unit: 'minutes', isHalf: true }),
+  refresh_token_days: settingSchemas.refresh_token_days
+    .unwrap()
+    .optional()
+    .describe('only shortens the setting')
+    .register(applicationFields, { section: 'tokens', gives: 'nothing', unit: 'days', isHalf: true }),
+  default_max_age: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('seconds after which people must sign in again')
+    .register(applicationFields, { section: 'tokens', gives: 'nothing', isRegistrable: true, unit: 'seconds' }),
+  require_auth_time: z
+    .boolean()
+    .optional()
+    .describe('ID tokens always contain `auth_time`')
+    .register(applicationFields, { section: 'tokens', gives: 'nothing', isRegistrable: true }),
+  dpop_bound_access_tokens: z
+    .boolean()
+    .optional()
+    .describe('every token must be bound to a key of the client (DPoP, RFC 9449)')
+    .register(applicationFields, { section: 'tokens', gives: 'nothing', isRegistrable: true }),
+  access_evaluation: z
+    .enum(['own_users', 'all_users'])
+    .optional()
+    .describe('whose access it may [evaluate](api.md#access-evaluation); default: users who have signed in to it')
+    .register(applicationFields, { section: 'tokens', gives: 'evaluation', switch: { on: 'all_users' } }),
+  require_pkce: z
+    .boolean()
+    .optional()
+    .describe("`false`: only for confidential software that can't send PKCE; the console and `gatehouse doctor` warn")
+    .register(applicationFields, { section: 'signing', gives: 'nothing', switch: { off: false } }),
+  require_pushed_authorization_requests: z
+    .boolean()
+    .optional()
+    .describe('rejects authorization requests that were not pushed (RFC 9126)')
+    .register(applicationFields, { section: 'signing', gives: 'nothing', isRegistrable: true }),
+  require_signed_request_object: z
+    .boolean()
+    .optional()
+    .describe('rejects authorization requests without a signed request object')
+    .register(applicationFields, { section: 'signing', gives: 'nothing', isRegistrable: true }),
+  request_object_signing_alg: z
+    .enum(assertionAlgs)
+    .optional()
+    .describe('algorithm of its request objects (RFC 9101)')
+    .register(applicationFields, { section: 'signing', gives: 'nothing', isRegistrable: true, isHalf: true }),
+  id_token_signed_response_alg: z
+    .enum(idTokenAlgs)
+    .default('RS256')
+    .describe('`HS256` signs with the client secret')
+    .register(applicationFields, {
+      section: 'signing',
+      gives: 'nothing',
+      isRegistrable: true,
+      options: 'signing algorithms',
+      isHalf: true,
+    }),
+  userinfo_signed_response_alg: z
+    .enum(idTokenAlgs)
+    .optional()
+    .describe('the UserInfo endpoint responds with a signed JWT')
+    .register(applicationFields, {
+      section: 'signing',
+      gives: 'nothing',
+      isRegistrable: true,
+      options: 'signing algorithms',
+      isHalf: true,
+    }),
+  authorization_signed_response_alg: z
+    .enum(keyAlgs)
+    .optional()
+    .describe('for signed responses (JARM); default: `RS256`')
+    .register(applicationFields, {
+      section: 'signing',
+      gives: 'nothing',
+      isRegistrable: true,
+      options: 'signing algorithms',
+      isHalf: true,
+    }),
+  introspection_signed_response_alg: z
+    .enum(keyAlgs)
+    .optional()
+    .describe('for signed introspection responses (RFC 9701)')
+    .register(applicationFields, {
+      section: 'signing',
+      gives: 'nothing',
+      isRegistrable: true,
+      options: 'signing algorithms',
+      isHalf: true,
+    }),
+  ...useFields,
+  default_acr_values: uniqueList(z.enum(acrValues))
+    .optional()
+    .describe('the strength of sign-in that it needs if a request names none')
+    .register(applicationFields, { section: 'requirements', gives: 'nothing', isRegistrable: true }),
+  ...signInFields,
+  claims: ownClaims
+    .optional()
+    .describe(
+      'claims for this client only: `{ groups: roles, dept: { field: attributes.department, scope: hr } }`. One with a `scope` needs it to be requested and granted; a new scope name needs consent',
+    )
+    .register(applicationFields, { section: 'claims', gives: 'nothing' }),
+  id_token_claims: z
+    .enum(['always', 'conform'])
+    .optional()
+    .describe(
+      '`conform`: claims of scopes are at UserInfo only (Core 5.4), except with an access token for an API; default: in ID tokens too',
+    )
+    .register(applicationFields, { section: 'claims', gives: 'nothing', switch: { off: 'conform' } }),
+  subject_type: z
+    .enum(['public', 'pairwise'])
+    .default('public')
+    .describe('`pairwise`: each client gets a different `sub`')
+    .register(applicationFields, { section: 'subject', gives: 'nothing', isRegistrable: true }),
+  sector_identifier_uri: httpsUri
+    .optional()
+    .describe('for `pairwise` with redirect URIs on several hosts')
+    .register(applicationFields, { section: 'subject', gives: 'nothing', isRegistrable: true }),
+  ...viewFields,
+  token_endpoint_auth_method: z
+    .enum(authMethods)
+    .default('client_secret_basic')
+    .describe('how it authenticates at the token endpoint; `none` is for browser and mobile applications')
+    .register(applicationFields, { section: 'client-auth', gives: 'nothing', isRegistrable: true }),
+  token_endpoint_auth_signing_alg: z
+    .enum(assertionAlgs)
+    .optional()
+    .describe(
+      'for `private_key_jwt` and `client_secret_jwt`. `Ed25519` (RFC 9864) and `EdDSA` are one algorithm: the JWT must use the name that is set',
+    )
+    .register(applicationFields, { section: 'client-auth', gives: 'nothing', isRegistrable: true }),
+  jwks_uri: webUri
+    .optional()
+    .describe('where its public keys are read from')
+    .register(applicationFields, { section: 'public-keys', gives: 'nothing', isRegistrable: true }),
+  jwks: jwks
+    .optional()
+    .describe('its public keys')
+    .register(applicationFields, { section: 'public-keys', gives: 'nothing', isRegistrable: true }),
 });
 export type OidcMetadata = z.output<typeof oidcMetadata>;
 
 /** The whole entry of `clients:` in the configuration file. */
 export const oidcClient = z.strictObject({
-  client_id: clientId,
-  client_secret: clientSecret.optional(),
-  client_name: displayName.optional(),
-  enabled: z.boolean().default(true),
-  consent: consent.default('explicit'),
-  access: access.default('everyone'),
+  client_id: clientId
+    .describe('identifies the client in the protocol; never changes')
+    .register(applicationFields, { section: null, gives: 'nothing' }),
+  client_secret: clientSecret
+    .optional()
+    .describe(
+      "letters, digits, `-` and `_` only (`openssl rand -hex 32`), because many clients don't encode others in Basic credentials. Without it, the existing secret stays",
+    )
+    .register(applicationFields, { section: null, gives: 'nothing' }),
+  client_name: displayName
+    .optional()
+    .describe('the name that people see; default: the `client_id`')
+    .register(applicationFields, {
+      section: 'general',
+      gives: 'nothing',
+      isDescriptive: true,
+      isFreeText: true,
+      isRequired: true,
+      isHalf: true,
+    }),
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe('`false` rejects every request of this client')
+    .register(applicationFields, { section: null, gives: 'nothing' }),
+  consent: consent
+    .default('explicit')
+    .describe(
+      '`implicit` never asks, for your own applications. For permissions in Gatehouse, people are asked unless this file declares the application',
+    )
+    .register(applicationFields, { section: 'consent', gives: 'nothing', switch: { on: 'explicit', off: 'implicit' } }),
+  ...accessField,
   ...oidcMetadata.shape,
 });
 export type OidcClientInput = z.input<typeof oidcClient>;

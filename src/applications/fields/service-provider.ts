@@ -7,8 +7,9 @@ import { faultMessage } from '../../base/platform/fault-messages.ts';
 import type { Fault } from '../../base/platform/faults.ts';
 import { certificateFault, certificatePem, keyCountFault } from '../../core/keys/foreign-keys.ts';
 import { entityId, typedAddress, webUriFault, webUriSchema } from '../uris.ts';
+import { applicationFields } from './application-field.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
-import { access, consent, displayName, mfaRule, signInFields, useFields } from './oidc-client.ts';
+import { accessField, consent, displayName, oidcMetadata, signInFields, useFields } from './oidc-client.ts';
 
 const webUri = typedAddress(2048)
   .superRefine((uri, context) => {
@@ -47,54 +48,159 @@ const YEAR_SECONDS = 365 * 24 * 3600;
 
 /** How the server responds to a service provider, however it was registered. */
 const answer = z.strictObject({
-  // absent: what the request asks for within what the metadata names, else persistent
-  name_id_format: z.enum(['persistent', 'transient', 'emailAddress', 'unspecified']).optional(),
-  force_name_id_format: z.boolean().default(false), // name_id_format whatever the request asks for
-  // its value in the formats persistent and unspecified; absent: a random one and the username
-  name_id_field: z.enum(['sub', 'username', 'email']).optional(),
-  require_allow_create: z.boolean().default(false), // a first persistent NameID needs AllowCreate="true" in the request
-  attributes: z.record(z.string().min(1).max(512), userField).default({}), // SAML name -> user field
-  // absent: the end of the session here; seconds from the assertion; none: the assertion does not say
+  start_url: webUri
+    .optional()
+    .describe('the page that the app list opens instead; it must start the sign-in itself')
+    .register(applicationFields, { section: 'general', gives: 'nothing', isHalf: true }),
+  logo_uri: oidcMetadata.shape.logo_uri,
+  ...presetField,
+  idp_initiated: z
+    .boolean()
+    .default(false)
+    .describe('sign-ins can start at Gatehouse, without a request from the application')
+    .register(applicationFields, { section: 'general', gives: 'nothing' }),
+  contacts: z
+    .array(z.string().regex(/^[^\s@]+@[^\s@]+$/, faultMessage('email')))
+    .optional()
+    .describe('email addresses that are notified before the signing certificate expires')
+    .register(applicationFields, { section: 'general', gives: 'nothing', isDescriptive: true, text: 'sp_contacts' }),
+  metadata_certificate: pem
+    .optional()
+    .describe(
+      'PEM certificate whose key must sign the document at `metadata_url`; changes then need no [approval](saml.md#metadata-that-changes)',
+    )
+    .register(applicationFields, { section: 'metadata-url', gives: 'nothing', rows: 4 }),
+  sign: z
+    .enum(['assertion', 'response', 'both'])
+    .default('assertion')
+    .describe('what is signed; RSA with SHA-256')
+    .register(applicationFields, { section: 'saml-signing', gives: 'nothing', isHalf: true }),
+  encrypt_assertion: z
+    .enum(['auto', 'always', 'never'])
+    .default('auto')
+    .describe('`auto`: when its metadata contains an encryption key')
+    .register(applicationFields, { section: 'saml-signing', gives: 'nothing', isHalf: true }),
+  require_signed_requests: z
+    .boolean()
+    .optional()
+    .describe('whether unsigned requests are rejected; default: as its metadata says')
+    .register(applicationFields, { section: 'saml-signing', gives: 'nothing', isChoice: true, isHalf: true }),
+  allow_cbc: z
+    .boolean()
+    .default(false)
+    .describe(
+      'encrypts with AES-CBC where the metadata has nothing better; without it, such metadata is rejected unless `encrypt_assertion` is `never`',
+    )
+    .register(applicationFields, { section: 'saml-signing', gives: 'nothing' }),
+  allow_sha1: z
+    .boolean()
+    .default(false)
+    .describe('accepts its signatures with SHA-1; only for software that supports nothing newer')
+    .register(applicationFields, { section: 'saml-signing', gives: 'nothing' }),
+  ...useFields,
+  ignore_requested_authn_context: z
+    .boolean()
+    .default(false)
+    .describe('any sign-in that `mfa` and the settings accept will do')
+    .register(applicationFields, { section: 'requirements', gives: 'nothing' }),
   session_not_on_or_after: z
     .union([z.literal('none'), z.int().min(300).max(YEAR_SECONDS)], faultMessage('session-end'))
-    .optional(),
-  mfa: mfaRule.optional(), // how strongly users must sign in
-  ignore_requested_authn_context: z.boolean().default(false), // any sign-in that `mfa` and the settings accept will do
-  ...signInFields, // where users may sign in
-  ...useFields, // from where and how long it may be used
-  ...viewFields, // which roles and permissions it receives
-  metadata_certificate: pem.optional(), // the pinned key that signs the document at metadata_url
-  sign: z.enum(['assertion', 'response', 'both']).default('assertion'),
-  encrypt_assertion: z.enum(['auto', 'always', 'never']).default('auto'),
-  require_signed_requests: z.boolean().optional(), // absent: what the metadata's AuthnRequestsSigned says
-  idp_initiated: z.boolean().default(false),
-  start_url: webUri.optional(), // where the portal opens it; it then starts a sign-in itself
-  logo_uri: webUri.optional(),
-  allow_sha1: z.boolean().default(false),
-  allow_cbc: z.boolean().default(false), // encrypts with AES-CBC where its metadata has nothing better
-  contacts: z.array(z.string().regex(/^[^\s@]+@[^\s@]+$/, faultMessage('email'))).optional(),
-  ...presetField, // whose setup guide the console displays
+    .optional()
+    .describe('seconds until it ends its own session, or `none`; default: the end of the session here')
+    .register(applicationFields, { section: 'requirements', gives: 'nothing' }),
+  ...signInFields,
+  name_id_format: z
+    .enum(['persistent', 'transient', 'emailAddress', 'unspecified'])
+    .optional()
+    .describe(
+      'default: what its request asks for, if its metadata names it, else `persistent` ([SAML](saml.md#what-the-application-receives))',
+    )
+    .register(applicationFields, { section: 'name-id', gives: 'nothing' }),
+  force_name_id_format: z
+    .boolean()
+    .default(false)
+    .describe('`name_id_format` whatever its request asks for')
+    .register(applicationFields, { section: 'name-id', gives: 'nothing' }),
+  name_id_field: z
+    .enum(['sub', 'username', 'email'])
+    .optional()
+    .describe('the user field for the formats `persistent` and `unspecified`; default: a random value and the username')
+    .register(applicationFields, { section: 'name-id', gives: 'nothing' }),
+  require_allow_create: z
+    .boolean()
+    .default(false)
+    .describe('without `AllowCreate="true"`, no new `persistent` identifier')
+    .register(applicationFields, { section: 'name-id', gives: 'nothing' }),
+  attributes: z
+    .record(z.string().min(1).max(512), userField)
+    .default({})
+    .describe('SAML attribute name to user field: `{ email: email, role: roles }`')
+    .register(applicationFields, { section: 'attributes', gives: 'nothing' }),
+  ...viewFields,
 });
 
 /** An entry of `service_providers:` in the configuration file. */
 export const serviceProvider = z.strictObject({
-  name: displayName,
-  metadata_file: z.string().min(1).optional(),
-  metadata_url: webUri.optional(),
-  metadata: z.string().min(1).max(limits.saml.metadataBytes).optional(),
-  entity_id: entityId.optional(),
-  acs_url: z.union([acsUrl.transform((one) => [one]), z.array(z.union([acsUrl, acsEndpoint])).min(1)]).optional(),
+  name: displayName.describe('the name that people see').register(applicationFields, {
+    section: 'general',
+    gives: 'nothing',
+    isDescriptive: true,
+    isFreeText: true,
+    isRequired: true,
+    isHalf: true,
+  }),
+  metadata_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('file with its metadata, relative to the configuration file')
+    .register(applicationFields, { section: null, gives: 'nothing' }),
+  metadata_url: webUri
+    .optional()
+    .describe('URL of its metadata, which is read again [at least once a day](saml.md#metadata-that-changes)')
+    .register(applicationFields, { section: 'metadata-url', gives: 'nothing' }),
+  metadata: z
+    .string()
+    .min(1)
+    .max(limits.saml.metadataBytes)
+    .optional()
+    .describe('the metadata document itself')
+    .register(applicationFields, { section: 'metadata-document', gives: 'nothing', rows: 8 }),
+  entity_id: entityId
+    .optional()
+    .describe('its entity ID; if there is metadata, it must be the one in the metadata')
+    .register(applicationFields, { section: null, gives: 'nothing' }),
+  acs_url: z
+    .union([acsUrl.transform((one) => [one]), z.array(z.union([acsUrl, acsEndpoint])).min(1)])
+    .optional()
+    .describe('assertion consumer URLs, numbered from 0; the first is the default')
+    .register(applicationFields, { section: 'acs', gives: 'nothing' }),
   slo_url: z
     .union([
       webUri.transform((url) => [sloEndpoint.parse({ url })]),
       z.array(sloEndpoint),
       sloEndpoint.transform((one) => [one]),
     ])
-    .optional(),
-  certificates: z.array(certificate).optional(),
-  enabled: z.boolean().default(true),
-  consent: consent.default('implicit'),
-  access: access.default('everyone'),
+    .optional()
+    .describe(
+      'single logout URLs; `binding` is `redirect`, `post` or `soap` (a call from this server, for a logout without a browser)',
+    )
+    .register(applicationFields, { section: 'slo', gives: 'nothing' }),
+  certificates: z
+    .array(certificate)
+    .optional()
+    .describe('PEM certificates of its signing and encryption keys')
+    .register(applicationFields, { section: 'keys', gives: 'nothing' }),
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe('`false` rejects every request of this application')
+    .register(applicationFields, { section: null, gives: 'nothing' }),
+  consent: consent
+    .default('implicit')
+    .describe('`explicit` asks the person once')
+    .register(applicationFields, { section: 'consent', gives: 'nothing', switch: { on: 'explicit', off: 'implicit' } }),
+  ...accessField,
   ...answer.shape,
 });
 export type ServiceProvider = z.output<typeof serviceProvider>;

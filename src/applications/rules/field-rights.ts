@@ -1,12 +1,12 @@
 // What each field of a registration gives to the application, and so to everyone who may change it. An application manager sets
 // a field only to what the manager holds: people/rbac/authority.ts decides, write.ts asks it at every change of every path.
-// A new field of an application does not compile before its rule is here.
+// Each field says beside its schema by which of these rules it gives something (fields/application-field.ts).
 import { claimsByScope } from '../../people/accounts/claims.ts';
 import { isGatehousePattern } from '../../people/accounts/visible-roles.ts';
 import type { Change } from '../../people/rbac/authority.ts';
 import { type OwnPermission, rightsOfClient } from '../../people/rbac/built-in.ts';
+import type { FieldRight } from '../fields/application-field.ts';
 import type { OidcClient } from '../fields/oidc-client.ts';
-import type { ServiceProvider } from '../fields/service-provider.ts';
 
 /** The fields of both protocols that have a rule; a registration has those of its protocol. */
 export interface Declaration {
@@ -21,110 +21,23 @@ interface Rule {
   change?(before: Declaration | undefined, after: Declaration): Change[];
 }
 
-/** Takes no right beside that to change the application. */
-const nothing: Rule = {};
-
 /** An actor who may read users and roles knows the rights of each user. */
 const RIGHTS_OF_USERS: OwnPermission[] = ['gatehouse.users:read', 'gatehouse.roles:read'];
 const ALL_APPLICATIONS: OwnPermission = 'gatehouse.applications:write';
 
-const rules: Record<keyof OidcClient | keyof ServiceProvider, Rule> = {
+const rules: Record<FieldRight, Rule> = {
   access: { change: accessChange },
-  // APIs with their scopes: those of Gatehouse are rights, and the others belong to no single application.
-  resources: { rights: rightsOfClient, change: apiChange },
-  scope: nothing, // counts with `resources`
+  // APIs with their scopes: those of Gatehouse are rights, and the others belong to no single application. `scope` counts with `resources`.
+  apis: { rights: rightsOfClient, change: apiChange },
   // What it can find out about users who never used it, or about rights in Gatehouse.
-  access_evaluation: {
+  evaluation: {
     rights: ({ access_evaluation }) => (access_evaluation === 'all_users' ? ['gatehouse.users:read'] : []),
   },
-  permissions_filter: {
+  permissions: {
     rights: ({ permissions_filter = [] }) => (permissions_filter.some(isGatehousePattern) ? RIGHTS_OF_USERS : []),
   },
   // Holders of one role get the name of another one at the application.
-  roles_rename: { change: renameChange },
-
-  // Which data of the users who sign in it receives, under which names, and whether they are asked: what applications:write is for.
-  // None of it is about other users, and permissions for Gatehouse are left out.
-  claims: nothing,
-  id_token_claims: nothing,
-  attributes: nothing,
-  roles_filter: nothing,
-  consent: nothing,
-  subject_type: nothing,
-  sector_identifier_uri: nothing,
-  name_id_format: nothing,
-  name_id_field: nothing,
-  require_allow_create: nothing,
-  force_name_id_format: nothing,
-  // How it is recognized and where its messages go. An application with rights is changed only by an actor who has them.
-  client_id: nothing,
-  entity_id: nothing,
-  client_secret: nothing,
-  enabled: nothing,
-  application_type: nothing,
-  allowed_cors_origins: nothing,
-  // They only narrow what the settings allow.
-  allowed_networks: nothing,
-  session_hours: nothing,
-  access_token_minutes: nothing,
-  refresh_token_days: nothing,
-  redirect_uris: nothing,
-  post_logout_redirect_uris: nothing,
-  grant_types: nothing,
-  response_types: nothing,
-  jwks: nothing,
-  jwks_uri: nothing,
-  token_endpoint_auth_method: nothing,
-  certificates: nothing,
-  acs_url: nothing,
-  slo_url: nothing,
-  metadata: nothing,
-  metadata_file: nothing,
-  metadata_url: nothing,
-  metadata_certificate: nothing,
-  backchannel_logout_uri: nothing,
-  frontchannel_logout_uri: nothing,
-  backchannel_logout_session_required: nothing,
-  frontchannel_logout_session_required: nothing,
-  // How its own messages are signed and encrypted.
-  token_endpoint_auth_signing_alg: nothing,
-  id_token_signed_response_alg: nothing,
-  userinfo_signed_response_alg: nothing,
-  introspection_signed_response_alg: nothing,
-  authorization_signed_response_alg: nothing,
-  response_modes: nothing,
-  profile: nothing,
-  request_object_signing_alg: nothing,
-  require_signed_request_object: nothing,
-  dpop_bound_access_tokens: nothing,
-  require_pushed_authorization_requests: nothing,
-  require_pkce: nothing,
-  sign: nothing,
-  encrypt_assertion: nothing,
-  require_signed_requests: nothing,
-  allow_sha1: nothing,
-  allow_cbc: nothing,
-  require_auth_time: nothing,
-  // How strongly and recently users must have signed in, beyond the settings: these stay the minimum, whatever is here.
-  mfa: nothing,
-  default_acr_values: nothing,
-  default_max_age: nothing,
-  ignore_requested_authn_context: nothing,
-  session_not_on_or_after: nothing,
-  connections: nothing,
-  local_sign_in: nothing,
-  // How the portal and the pages present it.
-  client_name: nothing,
-  name: nothing,
-  client_uri: nothing,
-  logo_uri: nothing,
-  policy_uri: nothing,
-  preset: nothing,
-  tos_uri: nothing,
-  contacts: nothing,
-  initiate_login_uri: nothing,
-  start_url: nothing,
-  idp_initiated: nothing,
+  'role names': { change: renameChange },
 };
 
 /** The permissions for Gatehouse that an application has, or that it can learn as much as by. Everyone who changes it needs them. */

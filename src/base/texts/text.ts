@@ -134,6 +134,11 @@ export function t<Key extends TextKey>(
   return new Text(key, values[0] as Record<string, Value> | undefined);
 }
 
+/** The text with this key, which code puts together; undefined where there is none. It takes no values. */
+export function textAt(key: string): Text | undefined {
+  return hasMessage(key) ? new Text(key) : undefined;
+}
+
 const joins = {
   /** Japanese has no space between sentences. */
   sentences: (words: string[]) => words.join(current === 'ja' ? '' : ' '),

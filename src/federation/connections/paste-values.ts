@@ -17,7 +17,7 @@ const labels: Record<PasteKey, PageText> = {
   frontchannel_logout_uri: t('console.connection-preset.paste.frontchannel-logout-uri'),
   sp_metadata_url: t('console.connection-preset.paste.sp-metadata-url'),
   sp_entity_id: t('console.connection-fields.sp-entity-id.label'),
-  acs_url: t('console.fields.acs.title'),
+  acs_url: t('console.field-section.acs.title'),
   slo_url: t('console.connection-preset.paste.slo-url'),
   server_host: t('console.connection-preset.paste.server-host'),
 };

@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
+import { productPresets } from '../../../src/admin/applications/presets/products.ts';
 import { oidcClient } from '../../../src/applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../../src/applications/fields/service-provider.ts';
 import { addLanguage, readMessages } from '../../../src/base/texts/messages.ts';

@@ -1,6 +1,6 @@
 // What the console says about a form with bad values: sentences with the label of the field, at the field and in a summary that leads to it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
+import { productPresets } from '../../../src/admin/applications/presets/products.ts';
 import { SECURITY, SETTINGS } from '../../../src/admin/settings/setting-tabs.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';

@@ -1,7 +1,7 @@
 // "Add application" by product: each preset through the real form, its roles, and the filter of the list.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { presetKinds } from '../../../src/admin/applications/presets/parts.ts';
-import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
+import { productPresets } from '../../../src/admin/applications/presets/products.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';

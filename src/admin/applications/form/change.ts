@@ -1,17 +1,16 @@
-// The fields of a tab, and the JSON merge patch that a sent form of it stands for.
+// What a sent form of an application changes beyond its keys: a security profile fixes fields, and a service provider has one source of metadata.
 
 import type { Application } from '../../../applications/application.ts';
+import type { SecurityProfile } from '../../../applications/fields/oidc-client.ts';
+import { fixedFields, isSecurityProfile } from '../../../applications/security-profile.ts';
 import { badRequest } from '../../../base/http/errors.ts';
 import { faultMessage } from '../../../base/platform/fault-messages.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import { applicationEntry } from '../../../config-file/export.ts';
-import type { Field, FormSection } from '../../console/blocks.ts';
-import { asTyped, type Sent, sentValue, untouched } from '../../console/row-buttons.ts';
+import { type KeySection, patchOf, type Values } from '../../console/form-fields.ts';
+import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import type { Declaration } from '../saml-declarations.ts';
-import type { Values } from './keys.ts';
-import { fixedKeys, profileChange } from './profile.ts';
-import { METADATA_SOURCE } from './saml-source-keys.ts';
-import type { KeySection } from './sections.ts';
+import { METADATA_SOURCE } from './own-keys.ts';
 
 /** The declaration, with the name also where it is the client_id. */
 export function valuesOf(application: Application): Values {
@@ -19,77 +18,50 @@ export function valuesOf(application: Application): Values {
   return application.protocol === 'oidc' ? { ...entry, client_name: application.name } : entry;
 }
 
-/** The sections with their fields; with `sent`, as they were typed. `isLocked`: nothing may be changed. */
-export function formSections(
-  sections: readonly KeySection[],
-  values: Values,
-  { isLocked, sent }: { isLocked: boolean; sent?: Sent | undefined },
-): FormSection[] {
-  const locked = lockedKeys(values);
-  return sections.map(({ keys, summary, ...section }) => {
-    const fields = keys.flatMap((key) => {
-      const reason = locked[key.key];
-      return key.fields(values).map((field) => lockedField(field, isLocked, reason));
-    });
-    return {
-      ...section,
-      ...(summary && { summary: summary(values) }),
-      fields: sent ? asTyped(fields, sent) : fields,
-    };
-  });
-}
-
-function lockedField(field: Field, isLocked: boolean, reason: PageText | undefined): Field {
-  if (!isLocked && reason === undefined) return field;
-  return { ...field, isLocked: true, ...(reason && { hint: reason }) };
-}
-
 /** Keys that another key decides, with the reason. */
-function lockedKeys(values: Values): Record<string, PageText> {
-  const fixed = fixedKeys(values).map((key) => [key, t('console.fields.profile.decides')]);
+export function lockedKeys({ profile, token_endpoint_auth_method: method }: Values): Record<string, PageText> {
+  const fixed = isSecurityProfile(profile) ? Object.keys(fixedFields(profile)) : [];
   return {
-    ...(values.token_endpoint_auth_method === 'none' && {
-      require_pkce: t('console.fields.pkce.always'),
-    }),
-    ...Object.fromEntries(fixed),
+    ...(method === 'none' && { require_pkce: t('console.fields.pkce.always') }),
+    ...Object.fromEntries(fixed.map((key) => [key, t('console.fields.profile.decides')])),
   };
 }
 
 /** JSON merge patch of the declaration: only what the form changes. Throws invalid_input. */
-export function patchOf(application: Application, sections: readonly KeySection[], sent: Sent): Declaration {
+export function declarationPatch(application: Application, sections: readonly KeySection[], sent: Sent): Declaration {
   const values = valuesOf(application);
   const locked = lockedKeys(values);
   const keys = sections.flatMap((section) => section.keys).filter(({ key }) => locked[key] === undefined);
-  const before = untouched(keys.flatMap((key) => key.fields(values)));
-  const changed = keys
-    .filter((key) => isSent(key.fields(values), sent))
-    .map((key) => ({ key: key.key, old: key.read(before), value: key.read(sent) }))
-    .filter(({ old, value }) => JSON.stringify(old) !== JSON.stringify(value));
-  const patch = Object.fromEntries(changed.map(({ key, value }) => [key, replacement(values[key], value)]));
+  const patch = patchOf(keys, values, sent);
   if ('profile' in patch) Object.assign(patch, profileChange(patch.profile ?? undefined, values.profile));
   return { ...patch, ...sourcePatch(application, values, patch, sent) };
 }
 
-/** A browser sends nothing for a box that is not ticked; another field that is absent was not on the form. */
-function isSent(fields: readonly Field[], sent: Sent): boolean {
-  return fields.every(({ type, name, columns }) => {
-    if (type === 'checkbox' || type === 'checks') return true;
-    if (type !== 'rows') return sent[name] !== undefined;
-    return (columns ?? []).some((column) => sent[column.name ? `${name}.${column.name}` : name] !== undefined);
-  });
+/**
+ * The part of the JSON merge patch that a change of the profile adds. A chosen profile sets the keys that it fixes. Removing it clears
+ * them, but the application keeps private_key_jwt, because it has no secret.
+ */
+function profileChange(profile: unknown, before: unknown): Declaration {
+  if (profile === before) return {};
+  const cleared = isSecurityProfile(before)
+    ? Object.fromEntries(Object.keys(fixedFields(before)).map((field) => [field, null]))
+    : {};
+  if (!isSecurityProfile(profile)) return { ...cleared, token_endpoint_auth_method: 'private_key_jwt', profile: null };
+  return { ...cleared, ...resetAlgorithms, ...fixedFields(profile), profile };
 }
 
-/** The value for a merge patch, which would keep the entries of a map that the new one lacks. */
-function replacement(before: unknown, value: unknown): unknown {
-  if (value === undefined) return null;
-  if (!isMap(before) || !isMap(value)) return value;
-  const removed = Object.keys(before).filter((name) => !Object.hasOwn(value, name));
-  return { ...Object.fromEntries(removed.map((name) => [name, null])), ...value };
-}
+/** Clears the algorithms that the application chose before, so that those of the profile apply. */
+const resetAlgorithms = {
+  id_token_signed_response_alg: null,
+  authorization_signed_response_alg: null,
+  introspection_signed_response_alg: null,
+  userinfo_signed_response_alg: null,
+  token_endpoint_auth_signing_alg: null,
+  request_object_signing_alg: null,
+};
 
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+/** The name of a profile. */
+export const profileName = (profile: SecurityProfile): PageText => t(`console.field.profile.${profile}`);
 
 const needed: Record<string, string> = { url: 'metadata_url', paste: 'metadata', hand: 'acs_url' };
 

@@ -4,16 +4,9 @@ import type { Application } from '../../../applications/application.ts';
 import { t } from '../../../base/texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { lines, parseNameValueLines } from '../../console/text-area.ts';
-import { profileKey, profileOptions, publicKeys } from '../form/profile.ts';
-import { mattermost, rocketChat, synapse, zammad, zoom, zulip } from './communication.ts';
-import { argoCd, forgejo, gitea, gitHubEnterprise, jenkins, jupyterHub } from './development.ts';
-import { homeAssistant, immich, jellyfin, paperless } from './home.ts';
-import { harbor, kubernetes, minio, portainer, proxmox, vault } from './infrastructure.ts';
-import { cloudflareAccess, oauth2Proxy, tailscale } from './networks.ts';
-import { atlassian, dropbox, microsoft365, moodle } from './office.ts';
-import { gitlab, grafana, nextcloud, wordpress } from './oidc.ts';
+import { applicationKey } from '../form/sections.ts';
 import type { Answers, Declaration, Preset, ProductPreset } from './parts.ts';
-import { aws, googleWorkspace, salesforce, slack } from './saml.ts';
+import { productPresets } from './products.ts';
 
 const name: Field = {
   name: 'name',
@@ -23,7 +16,7 @@ const name: Field = {
 };
 const redirectUris: Field = {
   name: 'redirect_uris',
-  label: t('console.fields.redirect-uris.label'),
+  label: t('console.field.redirect_uris.label'),
   type: 'textarea',
   rows: 3,
   required: true,
@@ -31,7 +24,7 @@ const redirectUris: Field = {
 };
 const afterLogout: Field = {
   name: 'post_logout_redirect_uris',
-  label: t('console.fields.post-logout.label'),
+  label: t('console.field.post_logout_redirect_uris.label'),
   type: 'textarea',
   rows: 2,
   hint: t('console.preset.post-logout-redirect-uris-hint'),
@@ -39,11 +32,18 @@ const afterLogout: Field = {
 
 const homePage: Field = {
   name: 'client_uri',
-  label: t('console.fields.home-page.label'),
-  hint: t('console.fields.home-page.hint'),
+  label: t('console.field.client_uri.label'),
+  hint: t('console.field.client_uri.hint'),
 };
 
-const genericPresets: readonly Preset[] = [
+/** The profile, and the keys that it needs. */
+const FAPI_KEYS = ['profile', 'jwks_uri', 'jwks'].map((name) => applicationKey('oidc', name));
+
+/** A list without the choice of no profile. */
+const onlyProfiles = (field: Field): Field =>
+  field.options ? { ...field, options: field.options.filter(({ value }) => value !== '') } : field;
+
+export const genericPresets: readonly Preset[] = [
   {
     id: 'web',
     title: t('console.preset.web.title'),
@@ -55,7 +55,7 @@ const genericPresets: readonly Preset[] = [
   },
   {
     id: 'fapi2',
-    title: t('console.fields.profile.fapi2'),
+    title: t('console.field.profile.fapi2'),
     icon: 'landmark',
     text: t('console.preset.fapi2.text'),
     protocol: 'oidc',
@@ -65,13 +65,12 @@ const genericPresets: readonly Preset[] = [
         ...redirectUris,
         hint: t('console.preset.fapi2.redirect-uris-hint'),
       },
-      ...profileKey.fields({ profile: 'fapi2' }).map((field) => ({ ...field, options: profileOptions })),
-      ...publicKeys.flatMap((key) => key.fields({})),
+      ...FAPI_KEYS.flatMap((key) => key.fields({ profile: 'fapi2' })).map(onlyProfiles),
     ],
     toDeclaration: (answers) => ({
       ...codeFlow(answers),
       grant_types: ['authorization_code', 'refresh_token'],
-      ...Object.fromEntries([profileKey, ...publicKeys].map((key) => [key.key, key.read(one(answers))])),
+      ...Object.fromEntries(FAPI_KEYS.map((key) => [key.key, key.read(one(answers))])),
     }),
   },
   {
@@ -113,14 +112,14 @@ const genericPresets: readonly Preset[] = [
       name,
       {
         name: 'resources',
-        label: t('console.fields.apis.label'),
+        label: t('console.field.resources.label'),
         type: 'textarea',
         rows: 2,
         hint: t('console.preset.service.apis-hint'),
       },
       {
         name: 'scope',
-        label: t('console.fields.scopes.label'),
+        label: t('console.field.scope.label'),
         hint: t('console.preset.service.scopes-hint'),
       },
     ],
@@ -141,12 +140,12 @@ const genericPresets: readonly Preset[] = [
       name,
       {
         name: 'metadata_url',
-        label: t('console.fields.metadata-url.title'),
+        label: t('console.field-section.metadata-url.title'),
         hint: t('console.preset.saml.metadata-url-hint'),
       },
       {
         name: 'metadata',
-        label: t('console.fields.metadata.title'),
+        label: t('console.field-section.metadata.title'),
         type: 'textarea',
         rows: 5,
         hint: t('console.preset.saml.metadata-hint'),
@@ -155,7 +154,7 @@ const genericPresets: readonly Preset[] = [
       { name: 'acs_url', label: t('console.preset.saml.acs-url') },
       {
         name: 'attributes',
-        label: t('console.fields.attributes.title'),
+        label: t('console.field-section.attributes.title'),
         type: 'textarea',
         rows: 6,
         value: 'email = email\ngivenName = given_name\nsurname = family_name\ndisplayName = name\nroles = roles',
@@ -173,16 +172,6 @@ const genericPresets: readonly Preset[] = [
     }),
   },
 ];
-
-export const productPresets: readonly ProductPreset[] = [
-  ...[grafana, gitlab, gitea, forgejo, jenkins, argoCd, gitHubEnterprise, jupyterHub],
-  ...[kubernetes, proxmox, portainer, harbor, vault, minio, oauth2Proxy, tailscale, cloudflareAccess],
-  ...[immich, jellyfin, paperless, homeAssistant],
-  ...[slack, mattermost, rocketChat, zulip, zoom, zammad, synapse],
-  ...[nextcloud, wordpress, googleWorkspace, salesforce, aws, microsoft365, moodle, atlassian, dropbox],
-];
-
-export { genericPresets };
 
 /** The product whose guide an application has: the one that it names; without one, the one whose name its own begins with. */
 export function productOf(application: Application): ProductPreset | undefined {

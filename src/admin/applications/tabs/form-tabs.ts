@@ -7,46 +7,29 @@ import { t } from '../../../base/texts/text.ts';
 import { within } from '../../../people/rbac/rights.ts';
 import { etagOf } from '../../api/versions.ts';
 import { type Block, type ConsolePage, type FieldsElsewhere, VERSION, versionField } from '../../console/blocks.ts';
+import { formSections } from '../../console/form-fields.ts';
 import { isRowButton, type Sent, sentValue } from '../../console/row-buttons.ts';
+import { MAX_FORM_BYTES, readLongForm } from '../../console/typed-form.ts';
 import { enableAndDeleteButtons } from '../console-enable.ts';
 import type { ApplicationPagesDependencies } from '../console-parts.ts';
 import { secretBlocks } from '../console-secrets.ts';
-import { formSections, patchOf, valuesOf } from '../form/change.ts';
-import { oidcAccess, oidcClaims, oidcCredentials, oidcSettings } from '../form/oidc-keys.ts';
-import { oidcSigning, oidcTokens } from '../form/oidc-token-keys.ts';
-import { MAX_FORM_BYTES, readSent } from '../form/read-form.ts';
-import { samlAccess, samlAttributes, samlSettings } from '../form/saml-keys.ts';
-import type { KeySection } from '../form/sections.ts';
-import type { Choices } from '../form/shared-keys.ts';
+import { declarationPatch, lockedKeys, valuesOf } from '../form/change.ts';
+import { type Choices, NO_CHOICES } from '../form/own-keys.ts';
+import { FORM_TABS, type FormTab, sectionsOf } from '../form/sections.ts';
 import { applicationVersion } from '../manageable-applications.ts';
 import { pictureTask } from '../picture/console.ts';
 import { newSecretPage } from './registered-page.ts';
 import { type OpenApplication, openApplication, READ, tabPage, tabsOf, WRITE } from './tab-page.ts';
 
-const FORM_TABS = ['settings', 'access', 'claims', 'credentials'] as const;
-export type FormTab = (typeof FORM_TABS)[number];
 type Params = Context & { params: Record<string, string> };
 
 /** What a form tab displays beside its form. */
 type Beside = (ctx: Context, open: OpenApplication) => Promise<Block[]>;
 
-/** The sections of each form tab. */
-export function sectionsOf(protocol: 'oidc' | 'saml', tab: FormTab, choices: Choices): readonly KeySection[] {
-  const oidc = {
-    settings: [...oidcSettings, oidcTokens(choices), oidcSigning(choices)],
-    access: oidcAccess(choices),
-    claims: oidcClaims,
-    credentials: oidcCredentials,
-  };
-  const saml = { settings: samlSettings, access: samlAccess(choices), claims: samlAttributes, credentials: [] };
-  return (protocol === 'oidc' ? oidc : saml)[tab];
-}
-
 /** The keys on the other tabs, which a rule between keys may name. */
 function fieldsElsewhere(protocol: 'oidc' | 'saml', path: string, current: FormTab): FieldsElsewhere {
-  const nothing = { roles: [], connections: [], apis: [], signingAlgs: [] };
   const others = FORM_TABS.filter((tab) => tab !== current).flatMap((tab) =>
-    sectionsOf(protocol, tab, nothing)
+    sectionsOf(protocol, tab, NO_CHOICES)
       .flatMap(({ keys }) => keys)
       .map(({ key, fields }) => [key, { label: fields({})[0]?.label ?? key, href: `${path}/${tab}#f-${key}` }]),
   );
@@ -82,13 +65,13 @@ function createForms(dependencies: ApplicationPagesDependencies, beside: Partial
     const { id = '' } = ctx.params;
     await applications.get(id, frame.actor(ctx), WRITE);
     const open = await openApplication(ctx, dependencies);
-    const sent = await readSent(ctx);
+    const sent = await readLongForm(ctx);
     if (isRowButton(sent)) return frame.show(ctx, await formPage(ctx, open, tab, sent));
     await frame.attempt(
       ctx,
       async () => {
         const sections = sectionsOf(open.application.protocol, tab, await choicesOf(ctx, tab, dependencies));
-        const patch = patchOf(open.application, sections, sent);
+        const patch = declarationPatch(open.application, sections, sent);
         const by = frame.actor(ctx);
         const { application, clientSecret } = await applications.update(id, patch, by, sentValue(sent, VERSION) ?? '');
         if (clientSecret === undefined) return frame.redirect(ctx, `${open.path}/${tab}`, t('console.shared.saved'));
@@ -103,11 +86,12 @@ function createForms(dependencies: ApplicationPagesDependencies, beside: Partial
     const { application, path, mayWrite } = open;
     const version = (sent && sentValue(sent, VERSION)) ?? etagOf(applicationVersion(application));
     const sections = sectionsOf(application.protocol, tab, await choicesOf(ctx, tab, dependencies));
+    const values = valuesOf(application);
     const form: Block = {
       kind: 'form',
       action: `${path}/${tab}`,
       fields: mayWrite ? [versionField(version)] : [],
-      sections: formSections(sections, valuesOf(application), { isLocked: !mayWrite, sent }),
+      sections: formSections(sections, values, { isLocked: !mayWrite, locked: lockedKeys(values), sent }),
       ...(mayWrite && {
         button: t('console.shared.save-changes'),
         cancel: `${path}/${tab}`,

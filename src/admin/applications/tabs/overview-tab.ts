@@ -13,7 +13,7 @@ import { expiryCell } from '../../console/expiry.ts';
 import { ACCESS_CHECK_NEEDS } from '../../console/suggest.ts';
 import { waitingMetadataNotice } from '../console-metadata.ts';
 import { type ApplicationPagesDependencies, accessCell, pkceWarning } from '../console-parts.ts';
-import { profileName } from '../form/profile.ts';
+import { profileName } from '../form/change.ts';
 import { pictureWarning } from '../picture/console.ts';
 import { demandsOf, rolesThatCount } from '../presets/demands.ts';
 import { productOf } from '../presets/presets.ts';
@@ -124,7 +124,7 @@ function connectionBlock(application: Application, issuer: string, path: string,
             value: value(`${issuer}/saml/sso`, t('console.tabs.copy.sso-url')),
           },
           {
-            label: metadata.acs ? t('console.fields.acs.adds') : t('console.fields.metadata.title'),
+            label: metadata.acs ? t('console.field.acs_url.adds') : t('console.field-section.metadata.title'),
             value: metadata.metadata_url
               ? { text: metadata.metadata_url, code: true }
               : metadata.metadata_xml

@@ -46,7 +46,7 @@ const saml: Preset = {
   fields: [
     {
       key: 'metadata_url',
-      label: t('console.fields.metadata-url.title'),
+      label: t('console.field-section.metadata-url.title'),
       hint: t('console.connection-preset.metadata-url-hint'),
       type: 'url',
     },
@@ -81,7 +81,7 @@ const oauth2: Preset = {
     { key: 'subject_claim', label: t('console.connection-preset.subject-claim'), placeholder: 'id', isRequired: true },
     {
       key: 'scopes',
-      label: t('console.fields.scopes.label'),
+      label: t('console.field.scope.label'),
       hint: t('console.connection-preset.one-per-line'),
       type: 'lines',
     },
@@ -326,7 +326,7 @@ const adfsSaml: Preset = {
   fields: [
     {
       key: 'metadata_url',
-      label: t('console.fields.metadata-url.title'),
+      label: t('console.field-section.metadata-url.title'),
       placeholder: 'https://adfs.example.com/FederationMetadata/2007-06/FederationMetadata.xml',
       type: 'url',
       isRequired: true,
@@ -344,7 +344,7 @@ const adfsSaml: Preset = {
 
 const metadataField = (placeholder: string): PresetField => ({
   key: 'metadata_url',
-  label: t('console.fields.metadata-url.title'),
+  label: t('console.field-section.metadata-url.title'),
   placeholder,
   type: 'url',
   isRequired: true,

@@ -1,6 +1,8 @@
 // The client fields that this server adds to the engine (oidc-provider's `extraClientMetadata`), and the additional rights of an initial
 // access token (`features.registration.policies`).
 
+import { fieldsWith } from '../../../applications/fields/application-field.ts';
+import { oidcMetadata } from '../../../applications/fields/oidc-client.ts';
 import { unlistedAlgFaults } from '../../../applications/rules/signing-algorithms.ts';
 import { formatPath } from '../../../applications/validation.ts';
 import { asciiText } from '../engine/error-description.ts';
@@ -17,15 +19,7 @@ type Metadata = Record<string, unknown>;
 export const registrationPolicies: Registration['policies'] = { [WITHOUT_PKCE]: () => undefined };
 
 /** The fields of the registration standards (RFC 7591 2, OpenID Connect); an administrator alone sets the others. */
-export const OWN_FIELDS = (
-  'application_type redirect_uris post_logout_redirect_uris grant_types response_types token_endpoint_auth_method ' +
-  'token_endpoint_auth_signing_alg id_token_signed_response_alg userinfo_signed_response_alg ' +
-  'introspection_signed_response_alg authorization_signed_response_alg response_modes request_object_signing_alg require_signed_request_object ' +
-  'require_pushed_authorization_requests dpop_bound_access_tokens jwks jwks_uri subject_type sector_identifier_uri scope ' +
-  'default_acr_values default_max_age require_auth_time backchannel_logout_uri backchannel_logout_session_required ' +
-  'frontchannel_logout_uri frontchannel_logout_session_required initiate_login_uri client_uri logo_uri policy_uri tos_uri ' +
-  'contacts'
-).split(' ');
+export const registrableFields: readonly string[] = fieldsWith('isRegistrable', oidcMetadata.shape);
 
 export function extraClientMetadata(signingAlgorithms: () => readonly string[]): Configuration['extraClientMetadata'] {
   return {

@@ -10,7 +10,7 @@ import {
 import { badRequest, forbidden, notFound } from '../../../base/http/errors.ts';
 import { engineScopes } from '../claims/scopes.ts';
 import type { ClientSourceDependencies } from '../store/clients.ts';
-import { OWN_FIELDS } from './client-metadata.ts';
+import { registrableFields } from './client-metadata.ts';
 
 export type DynamicRegistration = Pick<ClientSourceDependencies, 'register' | 'update' | 'unregister'>;
 
@@ -27,7 +27,7 @@ export function createDynamicRegistration({ applications }: DynamicRegistrationD
     async register(clientId, metadata) {
       const { client_name, client_secret } = metadata;
       const input = {
-        ...pick(metadata, OWN_FIELDS),
+        ...pick(metadata, registrableFields),
         // An administrator grants rights at an API; a client cannot register for them.
         resources: [],
         profile: metadata.profile,
@@ -44,7 +44,7 @@ export function createDynamicRegistration({ applications }: DynamicRegistrationD
       const before = await applications.find(clientId);
       if (before?.protocol !== 'oidc') throw notFound();
       assertManagesItself(before);
-      const own = pick(metadata, OWN_FIELDS) as Partial<OidcClientInput>;
+      const own = pick(metadata, registrableFields) as Partial<OidcClientInput>;
       const method = { token_endpoint_auth_method: own.token_endpoint_auth_method ?? 'client_secret_basic' };
       const isNeeded = usesSecret(method);
       const { client_secret: secret } = metadata;
@@ -53,7 +53,7 @@ export function createDynamicRegistration({ applications }: DynamicRegistrationD
         throw badRequest('invalid_input', { fields: [{ field: 'client_secret', message }] });
       }
       const { enabled, consent, access } = before;
-      const byAdministrator = Object.keys(oidcMetadata.shape).filter((name) => !OWN_FIELDS.includes(name));
+      const byAdministrator = Object.keys(oidcMetadata.shape).filter((name) => !registrableFields.includes(name));
       const input = {
         ...pick(before.metadata, byAdministrator),
         ...own,

@@ -7,7 +7,7 @@ import { check, formatPath } from '../../../applications/validation.ts';
 import type { Logger } from '../../../base/platform/logger.ts';
 import { asciiText } from '../engine/error-description.ts';
 import { type Client, errors, type Provider } from '../engine/library.ts';
-import { OWN_FIELDS } from './client-metadata.ts';
+import { registrableFields } from './client-metadata.ts';
 
 /** Why the engine rejects an enabled client, in its English words; undefined for one that it accepts, and for an unknown one. */
 export type RegistrationFaults = (clientId: string) => Promise<string | undefined>;
@@ -54,7 +54,7 @@ export async function findUnlessRejected(
 /** The faults of a registration that a client sent, each with its field and the remedy, in ASCII (RFC 7591 3.2.2); undefined without one. */
 export function faultsOfRegistration(sent: unknown): string | undefined {
   const own = Object.entries(typeof sent === 'object' && sent !== null ? sent : {}).filter(
-    ([field, value]) => (OWN_FIELDS.includes(field) || field === 'client_name') && value !== undefined,
+    ([field, value]) => (registrableFields.includes(field) || field === 'client_name') && value !== undefined,
   );
   const input = { ...Object.fromEntries(own), client_id: 'new' };
   const checked = check(oidcClient, input, oidcRules);

@@ -1,0 +1,271 @@
+// The keys of an application with a form of their own: what their schemas allow is more than a text, a number, a choice or a list of texts.
+
+import { claimSources, type OwnClaims } from '../../../applications/fields/claim-settings.ts';
+import { badRequest } from '../../../base/http/errors.ts';
+import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { type PageText, t } from '../../../base/texts/text.ts';
+import { userFieldNames } from '../../../people/accounts/claims.ts';
+import type { Option } from '../../console/blocks.ts';
+import {
+  assertDistinct,
+  baseOf,
+  choiceKey,
+  type FieldSource,
+  type FormKey,
+  mapKey,
+  nonEmpty,
+  rowsKey,
+  type Values,
+} from '../../console/form-fields.ts';
+import { sentValue } from '../../console/row-buttons.ts';
+
+/** What an administrator may choose from. */
+export interface Choices {
+  /** Names of roles. */
+  roles: readonly string[];
+  /** Name of a role -> its description. */
+  roleHints?: ReadonlyMap<string, PageText | undefined>;
+  connections: readonly { id: string; name: string }[];
+  /** Identifiers of APIs. */
+  apis: readonly string[];
+  /** The setting `signing_algorithms`. */
+  signingAlgs: readonly string[];
+}
+
+export const NO_CHOICES: Choices = { roles: [], connections: [], apis: [], signingAlgs: [] };
+
+/** The suggestions where a user field is typed. */
+const suggestions = [...userFieldNames, 'attributes.department'];
+const choice = (value: string, label: PageText, hint?: PageText): Option => ({ value, label, ...(hint && { hint }) });
+
+/** How a service provider is known: the field that the three groups of its keys belong to. */
+export const METADATA_SOURCE = 'metadata_source';
+
+/** The choice itself is no key: it says which keys are sent. */
+export const sourceChoice: FormKey = {
+  key: METADATA_SOURCE,
+  fields: (values) => [
+    {
+      name: METADATA_SOURCE,
+      label: t('console.fields.metadata-source.label'),
+      type: 'radios',
+      value: sourceOf(values),
+      hint: t('console.fields.metadata-source.hint'),
+      options: (['url', 'paste', 'hand'] as const).map((source) =>
+        choice(
+          source,
+          t(`console.fields.metadata-source.${source}`),
+          t(`console.fields.metadata-source.${source}-hint`),
+        ),
+      ),
+    },
+  ],
+  read: () => undefined,
+};
+
+function sourceOf({ metadata_url, metadata }: Values): 'url' | 'paste' | 'hand' {
+  if (metadata_url !== undefined) return 'url';
+  return metadata === undefined ? 'hand' : 'paste';
+}
+
+type Acs = string | { url: string; index?: number; default?: boolean };
+type Slo = { url: string; binding?: string; response_url?: string };
+type Certificate = string | { use?: string; pem: string };
+
+const isWhole = (text: string) => /^-?\d{1,9}$/.test(text);
+
+/** Hours that the form offers; another value that is set stays as an option. */
+const HOURS = [1, 4, 8, 12, 24, 168];
+
+export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Choices) => FormKey>> = {
+  /** Everyone, or the users of some roles: `access` with `access.roles`. */
+  access: (source, { roles, roleHints }) => ({
+    key: 'access',
+    fields({ access = 'everyone' }) {
+      const named = access === 'everyone' ? [] : (access as { roles: string[] }).roles;
+      const byName = (one: string, other: string) => one.localeCompare(other, 'en');
+      // The chosen ones first: the list scrolls.
+      const others = roles.filter((role) => !named.includes(role));
+      const names = [...new Set([...[...named].sort(byName), ...others.sort(byName)])];
+      return [
+        {
+          ...baseOf(source),
+          type: 'radios',
+          value: access === 'everyone' ? 'everyone' : 'roles',
+          options: [
+            choice('everyone', t('console.fields.access.everyone'), t('console.fields.access.everyone-hint')),
+            choice('roles', t('console.fields.access.selected'), t('console.fields.access.selected-hint')),
+          ],
+        },
+        {
+          name: 'access.roles',
+          label: t('console.fields.access-roles.label'),
+          type: 'checks',
+          values: named,
+          options: names.map((role) => ({ value: role, label: role, hint: roleHints?.get(role) })),
+          hint: t('console.fields.access-roles.hint'),
+        },
+      ];
+    },
+    read(sent) {
+      if (sentValue(sent, 'access') !== 'roles') return 'everyone';
+      const named = sent['access.roles'] ?? [];
+      if (named.length > 0) return { roles: named };
+      throw badRequest('invalid_input', { fields: [{ field: 'access.roles', message: faultMessage('empty') }] });
+    },
+  }),
+
+  /** The connections that are accepted: `connections` with `connections.ids`. */
+  connections: (source, choices) => ({
+    key: 'connections',
+    fields({ connections = 'all' }) {
+      const set = connections === 'all' ? [] : (connections as string[]);
+      const unknown = set.filter((id) => !choices.connections.some((one) => one.id === id));
+      return [
+        {
+          ...baseOf(source),
+          type: 'radios',
+          value: connections === 'all' ? 'all' : 'some',
+          options: [
+            choice('all', t('console.fields.sources.all'), t('console.fields.sources.all-hint')),
+            choice('some', t('console.fields.sources.selected'), t('console.fields.sources.selected-hint')),
+          ],
+        },
+        {
+          name: 'connections.ids',
+          label: t('console.fields.sources.selected'),
+          type: 'checks',
+          values: set,
+          options: [
+            ...choices.connections.map(({ id, name }) => choice(id, name)),
+            ...unknown.map((id) => choice(id, id)),
+          ],
+          hint: t('console.fields.sources.ids-hint'),
+        },
+      ];
+    },
+    read: (sent) => (sentValue(sent, 'connections') === 'some' ? (sent['connections.ids'] ?? []) : undefined),
+  }),
+
+  /** A row each: name, user field, and the scope that the claim belongs to. */
+  claims: (source) =>
+    rowsKey(source, {
+      columns: [
+        { name: 'name', label: t('console.fields.own-claims.claim') },
+        { name: 'field', label: t('console.shared.value'), suggestions },
+        { name: 'scope', label: t('console.fields.own-claims.scope') },
+      ],
+      toLines: (value) => claimSources(value as OwnClaims).map(({ claim, field, scope = '' }) => [claim, field, scope]),
+      fromLines(lines) {
+        assertDistinct('claims', lines);
+        if (lines.length === 0) return undefined;
+        return Object.fromEntries(lines.map(([claim, field, scope]) => [claim, scope ? { field, scope } : field]));
+      },
+    }),
+
+  attributes: (source) =>
+    mapKey(source, [
+      { name: 'name', label: t('console.fields.attributes.attribute') },
+      { name: 'field', label: t('console.shared.value'), suggestions },
+    ]),
+
+  roles_rename: (source) =>
+    mapKey(source, [
+      { name: 'role', label: t('console.fields.roles-rename.role') },
+      { name: 'name', label: t('console.fields.roles-rename.name') },
+    ]),
+
+  session_not_on_or_after: (source) => ({
+    key: source.name,
+    fields({ session_not_on_or_after: value }) {
+      const isOther = typeof value === 'number' && !HOURS.includes(value / 3600);
+      const options = [
+        choice('', t('console.fields.session-end.default')),
+        ...HOURS.map((hours) => choice(String(hours * 3600), t('console.fields.session-end.after', { hours }))),
+        ...(isOther ? [choice(String(value), t('console.fields.session-end.seconds', { count: value }))] : []),
+        choice('none', t('console.fields.session-end.none')),
+      ];
+      return choiceKey(source, options, '').fields({ [source.name]: value });
+    },
+    read(sent) {
+      const value = sentValue(sent, source.name);
+      return value && isWhole(value) ? Number(value) : value || undefined;
+    },
+  }),
+
+  acs_url: (source) =>
+    rowsKey(source, {
+      columns: [
+        { name: 'url', label: t('console.fields.url') },
+        { name: 'index', label: t('console.fields.acs.index'), isNarrow: true },
+        {
+          name: 'default',
+          label: t('console.fields.acs.default'),
+          type: 'select',
+          options: [choice('', '–'), choice('yes', t('console.fields.acs.default'))],
+        },
+      ],
+      toLines: (value) =>
+        [value as Acs | Acs[]].flat().map((one) => {
+          if (typeof one === 'string') return [one, '', ''];
+          return [one.url, one.index === undefined ? '' : String(one.index), one.default ? 'yes' : ''];
+        }),
+      fromLines: (lines) =>
+        lines.map(([url = '', index = '', isDefault]) =>
+          index === '' && !isDefault
+            ? url
+            : {
+                url,
+                ...(index !== '' && { index: isWhole(index) ? Number(index) : index }),
+                ...(isDefault && { default: true }),
+              },
+        ),
+    }),
+
+  slo_url: (source) =>
+    rowsKey(source, {
+      columns: [
+        { name: 'url', label: t('console.fields.url') },
+        {
+          name: 'binding',
+          label: t('console.fields.slo.binding'),
+          type: 'select',
+          options: [
+            choice('redirect', t('console.fields.slo.redirect')),
+            choice('post', 'POST'),
+            choice('soap', 'SOAP'),
+          ],
+        },
+        { name: 'response_url', label: t('console.fields.slo.response-url') },
+      ],
+      toLines: (value) =>
+        [value as Slo | Slo[]]
+          .flat()
+          .map(({ url, binding = 'redirect', response_url = '' }) => [url, binding, response_url]),
+      fromLines: (lines) =>
+        nonEmpty(
+          lines.map(([url, binding, response_url]) => ({ url, binding, ...(response_url && { response_url }) })),
+        ),
+    }),
+
+  certificates: (source) =>
+    rowsKey(source, {
+      columns: [
+        { name: 'pem', label: t('console.fields.certificates.certificate'), type: 'textarea' },
+        {
+          name: 'use',
+          label: t('console.fields.certificates.use'),
+          type: 'select',
+          options: [
+            choice('', t('console.fields.both')),
+            choice('signing', t('console.fields.certificates.signing')),
+            choice('encryption', t('console.fields.encryption')),
+          ],
+        },
+      ],
+      toLines: (value) =>
+        (value as Certificate[]).map((one) => (typeof one === 'string' ? [one, ''] : [one.pem, one.use ?? ''])),
+      fromLines: (lines) =>
+        nonEmpty(lines.map(([pem = '', use]) => ({ pem: pem.replace(/\r\n/g, '\n'), ...(use && { use }) }))),
+    }),
+};

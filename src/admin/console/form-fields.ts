@@ -1,0 +1,316 @@
+// A described field (base/platform/described-fields.ts) in a form of the console: how it is displayed, what a sent form makes of it, and what
+// a sent form changes. Its texts are below a prefix by its name: `<name>.label`, `<name>.hint`, `<name>.<value>` and `<name>.<value>.hint` for
+// what it can be, `<name>.absent` for no value, `<name>.adds` for a row of a list.
+
+import type { z } from 'zod';
+import { badRequest } from '../../base/http/errors.ts';
+import { type DescribedField, jsonSchemaOf } from '../../base/platform/described-fields.ts';
+import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { type PageText, t, textAt } from '../../base/texts/text.ts';
+import type { Field, FormSection, Option, RowColumn } from './blocks.ts';
+import { asTyped, linesOf, type Sent, sentValue, untouched } from './row-buttons.ts';
+
+/** Values by key; those at their default may be absent. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** What a key can be chosen from, by the name in its description. */
+export type FieldOptions = Readonly<Record<string, readonly Option[]>>;
+
+export interface FormKey {
+  /** Its name in the configuration file. */
+  key: string;
+  /** Its fields, with these values. */
+  fields(values: Values): Field[];
+  /** The value; undefined: the key is left out. Throws invalid_input. */
+  read(sent: Sent): unknown;
+}
+
+/** A part of a form: keys that belong together. */
+export interface KeySection extends Omit<FormSection, 'fields' | 'summary'> {
+  keys: readonly FormKey[];
+  /** Of an advanced section: the current values in a few words. */
+  summary?(values: Values): PageText;
+}
+
+/** A described field. */
+export interface FieldSource {
+  name: string;
+  schema: z.ZodType;
+  about: DescribedField;
+  /** Where its texts are, such as `console.field.`. */
+  texts: string;
+}
+
+type Json = {
+  type?: string;
+  enum?: readonly string[];
+  items?: Json;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  additionalProperties?: unknown;
+};
+type Base = Pick<Field, 'name' | 'label' | 'hint' | 'unit' | 'range' | 'isHalf'>;
+
+/** The beginning of the keys of its texts. */
+const at = ({ texts, name, about }: FieldSource) => `${texts}${about.text ?? name}`;
+
+/** Name, label and hint of a field. */
+export function baseOf(source: FieldSource): Base {
+  const { name, about } = source;
+  return {
+    name,
+    label: textAt(`${at(source)}.label`) ?? name,
+    hint: textAt(`${at(source)}.hint`),
+    ...(about.unit && { unit: t(`console.shared.unit.${about.unit}`) }),
+    ...(about.isHalf && { isHalf: true }),
+  };
+}
+
+/** A field as its schema and its description say. */
+export function keyOf(source: FieldSource, options: FieldOptions): FormKey {
+  const { schema, about } = source;
+  const { type, enum: values, items, default: standard, ...json } = jsonSchemaOf(schema) as Json;
+  const listed = about.options === undefined ? undefined : (options[about.options] ?? []);
+  if (about.switch || (type === 'boolean' && !about.isChoice))
+    return switchKey(source, about.switch ?? { on: true }, standard);
+  if (type === 'boolean') return booleanChoiceKey(source);
+  if (type === 'array') {
+    const offered = listed ?? (items?.enum && optionsOf(source, items.enum, true));
+    return offered ? checksKey(source, offered, standard) : listKey(source);
+  }
+  if (values || listed) {
+    const named = values && optionsOf(source, values);
+    const offered = listed?.filter(({ value }) => !values || values.includes(value)) ?? named ?? [];
+    return choiceKey(source, offered, standard);
+  }
+  if (type === 'integer') return numberKey(source, json);
+  return type === 'object' ? jsonKey(source) : textKey(source);
+}
+
+/** What it can be: each value in words where there are any. `withCodes`: with the value as the second line where nothing else is said. */
+function optionsOf(source: FieldSource, values: readonly string[], withCodes = false): Option[] {
+  return values.map((value) => {
+    const text = `${at(source)}.${value.split(':').at(-1)}`;
+    const label = textAt(text);
+    const hint = textAt(`${text}.hint`) ?? (label && withCodes ? value : undefined);
+    return { value, label: label ?? value, ...(hint && { hint }) };
+  });
+}
+
+/** One line of text, or several. */
+function textKey(source: FieldSource): FormKey {
+  const { isFreeText, isRequired, rows } = source.about;
+  const field = {
+    ...baseOf(source),
+    ...(!isFreeText && { isCode: true }),
+    ...(isRequired && { required: true }),
+    ...(rows && { rows, type: 'textarea' as const }),
+  };
+  return {
+    key: source.name,
+    fields: (values) => [{ ...field, value: text(values[source.name]) }],
+    // One that is required and empty is for the schema to reject; left out, it would fall back to its default.
+    read: (sent) => sentValue(sent, source.name)?.replace(/\r\n/g, '\n') || (isRequired ? '' : undefined),
+  };
+}
+
+/** A whole number; empty is absent. */
+function numberKey(source: FieldSource, { minimum, maximum = Number.MAX_SAFE_INTEGER }: Json): FormKey {
+  const range = minimum !== undefined && { minimum, ...(maximum < Number.MAX_SAFE_INTEGER && { maximum }) };
+  const field = { ...baseOf(source), type: 'number' as const, ...(range && { range }) };
+  return {
+    key: source.name,
+    fields: (values) => [{ ...field, value: text(values[source.name]) }],
+    read(sent) {
+      const typed = sentValue(sent, source.name);
+      if (!typed) return undefined;
+      return /^-?\d{1,300}$/.test(typed) ? Number(typed) : typed;
+    },
+  };
+}
+
+function switchKey(
+  source: FieldSource,
+  { on, off }: NonNullable<DescribedField['switch']>,
+  standard: unknown,
+): FormKey {
+  const isOn = (value = standard) => (on === undefined ? value !== off : value === on);
+  return {
+    key: source.name,
+    fields: (values) => [{ ...baseOf(source), type: 'checkbox', checked: isOn(values[source.name]) }],
+    read: (sent) => (sentValue(sent, source.name) === 'on' ? on : off),
+  };
+}
+
+/** One of several values, as cards where each is explained; another one that is set already stays as an option. Absent is one where there is no default. */
+export function choiceKey(source: FieldSource, offered: readonly Option[], standard?: unknown): FormKey {
+  const hint = textAt(`${at(source)}.absent.hint`);
+  const label = textAt(`${at(source)}.absent`) ?? t('console.page.none');
+  const options = standard === undefined ? [{ value: '', label, ...(hint && { hint }) }, ...offered] : offered;
+  const type = options.every((option) => option.hint) ? 'radios' : 'select';
+  return {
+    key: source.name,
+    fields(values) {
+      const value = text(values[source.name] ?? standard);
+      const isKnown = value === '' || options.some((option) => option.value === value);
+      const all = isKnown ? options : [...options, { value, label: value }];
+      return [{ ...baseOf(source), type, options: all, value }];
+    },
+    read: (sent) => sentValue(sent, source.name) || undefined,
+  };
+}
+
+function booleanChoiceKey(source: FieldSource): FormKey {
+  const choice = choiceKey(source, optionsOf(source, ['true', 'false']));
+  return { ...choice, read: (sent) => ({ true: true, false: false })[sentValue(sent, source.name) ?? ''] };
+}
+
+/** Some of several values; others that are set already stay as options. */
+function checksKey(source: FieldSource, options: readonly Option[], standard: unknown): FormKey {
+  const { name } = source;
+  return {
+    key: name,
+    fields(values) {
+      const set = (values[name] ?? standard ?? []) as string[];
+      const unknown = set.filter((value) => !options.some((option) => option.value === value));
+      const all = [...options, ...unknown.map((value) => ({ value, label: value }))];
+      return [{ ...baseOf(source), type: 'checks', options: all, values: set }];
+    },
+    read: (sent) => nonEmpty(sent[name] ?? []),
+  };
+}
+
+/** A list of texts, a row each. */
+function listKey(source: FieldSource): FormKey {
+  return rowsKey(source, {
+    columns: [{ name: '', label: baseOf(source).label }],
+    toLines: (value) => (value as string[]).map((one) => [one]),
+    fromLines: (lines) => nonEmpty(lines.flat()),
+  });
+}
+
+/** A list of entries with several parts. `toLines` and `fromLines` turn the value into rows and back; blank rows are left out. */
+export function rowsKey(
+  source: FieldSource,
+  parts: {
+    columns: readonly RowColumn[];
+    toLines(value: unknown): string[][];
+    fromLines(lines: string[][]): unknown;
+  },
+): FormKey {
+  const { name } = source;
+  const { columns } = parts;
+  const field = { ...baseOf(source), type: 'rows', adds: textAt(`${at(source)}.adds`) ?? name, columns } as const;
+  // A row in which only a list has a value was not filled in.
+  const isFilled = (line: string[]) => line.some((part, index) => part !== '' && columns[index]?.type !== 'select');
+  return {
+    key: name,
+    fields: (values) => [{ ...field, lines: values[name] === undefined ? [] : parts.toLines(values[name]) }],
+    read: (sent) => parts.fromLines(linesOf(sent, field).filter(isFilled)),
+  };
+}
+
+/** Name -> text, a row each. */
+export function mapKey(source: FieldSource, columns: readonly [RowColumn, RowColumn]): FormKey {
+  return rowsKey(source, {
+    columns,
+    toLines: (value) => Object.entries(value as Record<string, string>),
+    fromLines(lines) {
+      assertDistinct(source.name, lines);
+      return lines.length === 0 ? undefined : Object.fromEntries(lines);
+    },
+  });
+}
+
+/** A value as JSON. */
+function jsonKey(source: FieldSource): FormKey {
+  const { name } = source;
+  const field = { ...baseOf(source), type: 'textarea' as const, rows: 6, isCode: true };
+  return {
+    key: name,
+    fields: (values) => [
+      { ...field, value: values[name] === undefined ? '' : JSON.stringify(values[name], undefined, 2) },
+    ],
+    read(sent) {
+      const typed = sentValue(sent, name);
+      if (!typed) return undefined;
+      try {
+        return JSON.parse(typed) as unknown;
+      } catch {
+        throw badRequest('invalid_input', { fields: [{ field: name, message: faultMessage('json') }] });
+      }
+    },
+  };
+}
+
+/** Throws invalid_input when two rows begin with the same name, of which one would be lost. */
+export function assertDistinct(key: string, lines: readonly string[][]): void {
+  const names = lines.map(([name = '']) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return;
+  throw badRequest('invalid_input', { fields: [{ field: key, message: faultMessage('twice', { entry: twice }) }] });
+}
+
+export function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
+
+function text(value: unknown): string {
+  return value === undefined || value === null ? '' : String(value);
+}
+
+/** The sections with their fields; with `sent`, as they were typed. `isLocked`: nothing may be changed. `locked`: keys that another one decides, with the reason. */
+export function formSections(
+  sections: readonly KeySection[],
+  values: Values,
+  { isLocked, locked = {}, sent }: { isLocked: boolean; locked?: Record<string, PageText>; sent?: Sent | undefined },
+): FormSection[] {
+  return sections.map(({ keys, summary, ...section }) => {
+    const fields = keys.flatMap((key) => {
+      const reason = locked[key.key];
+      return key.fields(values).map((field) => lockedField(field, isLocked, reason));
+    });
+    return {
+      ...section,
+      ...(summary && { summary: summary(values) }),
+      fields: sent ? asTyped(fields, sent) : fields,
+    };
+  });
+}
+
+function lockedField(field: Field, isLocked: boolean, reason: PageText | undefined): Field {
+  if (!isLocked && reason === undefined) return field;
+  return { ...field, isLocked: true, ...(reason && { hint: reason }) };
+}
+
+/** JSON merge patch (RFC 7396) of the values: only what the form changes. Throws invalid_input. */
+export function patchOf(keys: readonly FormKey[], values: Values, sent: Sent): Record<string, unknown> {
+  const before = untouched(keys.flatMap((key) => key.fields(values)));
+  const changed = keys
+    .filter((key) => isSent(key.fields(values), sent))
+    .map((key) => ({ key: key.key, old: key.read(before), value: key.read(sent) }))
+    .filter(({ old, value }) => JSON.stringify(old) !== JSON.stringify(value));
+  return Object.fromEntries(changed.map(({ key, value }) => [key, replacement(values[key], value)]));
+}
+
+/** A browser sends nothing for a box that is not ticked; another field that is absent was not on the form. */
+function isSent(fields: readonly Field[], sent: Sent): boolean {
+  return fields.every(({ type, name, columns }) => {
+    if (type === 'checkbox' || type === 'checks') return true;
+    if (type !== 'rows') return sent[name] !== undefined;
+    return (columns ?? []).some((column) => sent[column.name ? `${name}.${column.name}` : name] !== undefined);
+  });
+}
+
+/** The value for a merge patch, which would keep the entries of a map that the new one lacks. */
+function replacement(before: unknown, value: unknown): unknown {
+  if (value === undefined) return null;
+  if (!isMap(before) || !isMap(value)) return value;
+  const removed = Object.keys(before).filter((name) => !Object.hasOwn(value, name));
+  return { ...Object.fromEntries(removed.map((name) => [name, null])), ...value };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

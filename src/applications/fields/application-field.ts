@@ -1,0 +1,54 @@
+// What is known about a field of an application beside its schema: the console's forms, the rights, the registration by programs and the
+// documents follow from it. A field without a description stops the program at its start.
+import { z } from 'zod';
+import { type DescribedField, describedFields } from '../../base/platform/described-fields.ts';
+
+/** The parts of the console's forms (admin/applications/form/sections.ts). */
+export type ApplicationSection =
+  | 'general'
+  | 'urls'
+  | 'tokens'
+  | 'signing'
+  | 'who'
+  | 'requirements'
+  | 'where'
+  | 'consent'
+  | 'claims'
+  | 'subject'
+  | 'roles'
+  | 'client-auth'
+  | 'public-keys'
+  | 'metadata-url'
+  | 'metadata-document'
+  | 'acs'
+  | 'slo'
+  | 'keys'
+  | 'saml-signing'
+  | 'name-id'
+  | 'attributes';
+
+/** Rules of what a field gives, in rules/field-rights.ts. */
+export type FieldRight = 'access' | 'apis' | 'evaluation' | 'permissions' | 'role names';
+
+export interface ApplicationField extends DescribedField<ApplicationSection> {
+  /**
+   * What its value gives to the application, and so takes of everyone who changes it. `nothing`: what it says about the application is what
+   * the permission to change applications is for, such as the data of the users who sign in to it, its addresses and its keys.
+   */
+  gives: 'nothing' | FieldRight;
+  /** A program that registers itself may set it (RFC 7591 2, OpenID Connect Dynamic Client Registration 2). An administrator alone sets the others. */
+  isRegistrable?: true;
+  /** For people only: no address, key or right, so that a change takes no fresh sign-in. */
+  isDescriptive?: true;
+}
+
+export const applicationFields = z.registry<ApplicationField>();
+
+/** The fields with this property. */
+export function fieldsWith(
+  property: 'isRegistrable' | 'isDescriptive',
+  ...shapes: readonly Readonly<Record<string, z.ZodType>>[]
+): string[] {
+  const all = shapes.flatMap((shape) => describedFields(shape, applicationFields));
+  return all.flatMap(({ name, about }) => (about[property] ? name : []));
+}
