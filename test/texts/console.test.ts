@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { knownFields } from '../../src/admin/connections/console-fields.ts';
 import { labels } from '../../src/admin/connections/console-labels.ts';
 import { countText, sortedBy } from '../../src/admin/console/lists.ts';
-import { settingTexts } from '../../src/admin/settings/console-texts.ts';
+import { fieldsOf } from '../../src/admin/settings/console-fields.ts';
 import { inLanguage, t } from '../../src/base/texts/text.ts';
+import { defaultSettings } from '../../src/core/settings/settings.ts';
 import { connectionKinds } from '../../src/federation/connections/connection.ts';
 
 describe('a list of the console', () => {
@@ -47,9 +48,10 @@ describe('a connection', () => {
 describe('a setting', () => {
   it('says what its default is, whichever choice that is', () => {
     for (const name of ['mfa', 'admin_mfa', 'first_factor'] as const) {
-      const { choices = {}, standard } = settingTexts[name];
-      const labels = Object.values(choices).map(({ label }) => `Default: ${String(label).toLowerCase()}.`);
-      expect(labels).toContain(String(standard));
+      const entry = { name, value: defaultSettings[name], source: 'default' } as const;
+      const [{ options = [], hint } = { hint: '' }] = fieldsOf({ entry, lock: undefined }, {}, [entry]);
+      const ends = options.map(({ label }) => `Default: ${String(label).toLowerCase()}.`);
+      expect(ends.filter((end) => String(hint).endsWith(end))).toHaveLength(1);
     }
   });
 });

@@ -43,12 +43,11 @@ export function iso(date: Date | null | undefined): string | null {
 
 /** The body of a PATCH: null empties a field, an absent field stays as it is. Defaults do not apply to a change. */
 export function patchOf<Shape extends z.core.$ZodShape>(object: z.ZodObject<Shape>): z.ZodObject {
-  const fields = Object.entries(object.shape).map(([name, schema]) => [
-    name,
-    inner(schema as z.ZodType)
-      .nullable()
-      .optional(),
-  ]);
+  const fields = Object.entries(object.shape).map(([name, one]) => {
+    const schema = one as z.ZodType;
+    const changed = inner(schema).nullable().optional();
+    return [name, schema.description === undefined ? changed : changed.describe(schema.description)];
+  });
   return z.strictObject(Object.fromEntries(fields) as Record<string, z.ZodType>);
 }
 

@@ -8,31 +8,24 @@ import {
   imagePath,
 } from '../../applications/brand/brand.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
-import type { SettingEntry, SettingValues } from '../../core/settings/settings.ts';
-import { isImageData, isImageName } from '../../core/settings/value-schemas.ts';
+import type { SettingEntry, SettingName, SettingValues } from '../../core/settings/settings.ts';
+import { isImageData, isImageName, type SettingBox } from '../../core/settings/value-schemas.ts';
 import { ACCEPTED_PICTURES, type Field, type FormSection } from '../console/blocks.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingChanges } from '../settings/actions.ts';
-import type { Lock } from '../settings/console-fields.ts';
-import { settingTexts } from '../settings/console-texts.ts';
+import { type Lock, settingsIn, settingTexts } from '../settings/console-fields.ts';
 
 /** The boxes of the form. */
-const SECTIONS: readonly { title: PageText; lead?: PageText; names: readonly BrandSetting[] }[] = [
-  { title: t('console.branding.box.name'), names: ['brand_name', 'brand_color'] },
-  {
-    title: t('console.branding.box.pictures'),
-    names: ['brand_logo', 'brand_logo_dark', 'brand_icon', 'brand_background'],
-  },
-  {
-    title: t('console.branding.box.links'),
-    lead: t('console.branding.box.links.lead'),
-    names: ['brand_help_url', 'brand_privacy_url', 'brand_terms_url'],
-  },
+const SECTIONS: readonly { title: PageText; lead?: PageText; box: SettingBox }[] = [
+  { title: t('console.branding.box.name'), box: 'brand-name' },
+  { title: t('console.branding.box.pictures'), box: 'brand-pictures' },
+  { title: t('console.branding.box.links'), lead: t('console.branding.box.links.lead'), box: 'brand-links' },
 ];
 
 type Entries = readonly SettingEntry[];
 
 type ImageSetting = (typeof brandImageSettings)[number];
+const isBrandSetting = (name: SettingName): name is BrandSetting => brandSettings.some((one) => one === name);
 const isImage = (name: BrandSetting): name is ImageSetting => brandImageSettings.some((one) => one === name);
 
 /** The settings as an application has them: its own values under the names of the settings. */
@@ -68,11 +61,12 @@ export function valueIn(name: BrandSetting, entries: Entries, sent: Sent): strin
 }
 
 export function brandSections(entries: Entries, sent: Sent, lockOf: (entry: SettingEntry) => Lock): FormSection[] {
-  return SECTIONS.map(({ names, ...box }) => ({
-    ...box,
-    fields: names.flatMap((name) => {
+  return SECTIONS.map(({ box, ...section }) => ({
+    ...section,
+    fields: settingsIn(box).flatMap((name) => {
       const entry = entries.find((one) => one.name === name);
-      return entry ? fieldsOf(name, valueIn(name, entries, sent), lockOf(entry)) : [];
+      if (!entry || !isBrandSetting(name)) return [];
+      return fieldsOf(name, valueIn(name, entries, sent), lockOf(entry));
     }),
   }));
 }
@@ -86,15 +80,15 @@ export function storedPictures(entries: Entries, sent: Sent): Field[] {
 }
 
 function fieldsOf(name: BrandSetting, value: string, lock: Lock): Field[] {
-  const { label, text } = settingTexts[name];
+  const texts = settingTexts(name);
   const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
-  const field: Field = { name, label, hint: text, value, ...locked };
+  const field: Field = { ...texts, value, ...locked };
   if (name === 'brand_color') return [{ ...field, type: 'color', isCode: true, placeholder: '#1f6650' }];
   if (name === 'brand_name') return [field];
   if (!isImage(name)) return [{ ...field, isCode: true, placeholder: 'https://' }];
   const isStored = isImageName(value);
   const picture = isStored ? { src: imagePath(value), isDark: name === 'brand_logo_dark' } : undefined;
-  const file: Field = { name, label, hint: text, type: 'file', accept: ACCEPTED_PICTURES, picture, ...locked };
+  const file: Field = { ...texts, type: 'file', accept: ACCEPTED_PICTURES, picture, ...locked };
   if (!isStored || lock) return [file];
   const remove = { name: `${name}.remove`, label: t(`console.branding.remove.${name}`), type: 'checkbox' as const };
   return [file, remove];

@@ -9,6 +9,7 @@ import { faultMessage } from '../../base/platform/fault-messages.ts';
 import { type PageText, t, textAt } from '../../base/texts/text.ts';
 import type { Field, FormSection, Option, RowColumn } from './blocks.ts';
 import { asTyped, linesOf, type Sent, sentValue, untouched } from './row-buttons.ts';
+import { lines } from './text-area.ts';
 
 /** Values by key; those at their default may be absent. */
 export type Values = Readonly<Record<string, unknown>>;
@@ -77,6 +78,7 @@ export function keyOf(source: FieldSource, options: FieldOptions): FormKey {
   if (type === 'boolean') return booleanChoiceKey(source);
   if (type === 'array') {
     const offered = listed ?? (items?.enum && optionsOf(source, items.enum, true));
+    if (about.rows) return linesKey(source);
     return offered ? checksKey(source, offered, standard) : listKey(source);
   }
   if (values || listed) {
@@ -115,7 +117,7 @@ function textKey(source: FieldSource): FormKey {
   };
 }
 
-/** A whole number; empty is absent. */
+/** A whole number, which the schema demands; empty is absent. */
 function numberKey(source: FieldSource, { minimum, maximum = Number.MAX_SAFE_INTEGER }: Json): FormKey {
   const range = minimum !== undefined && { minimum, ...(maximum < Number.MAX_SAFE_INTEGER && { maximum }) };
   const field = { ...baseOf(source), type: 'number' as const, ...(range && { range }) };
@@ -125,7 +127,7 @@ function numberKey(source: FieldSource, { minimum, maximum = Number.MAX_SAFE_INT
     read(sent) {
       const typed = sentValue(sent, source.name);
       if (!typed) return undefined;
-      return /^-?\d{1,300}$/.test(typed) ? Number(typed) : typed;
+      return /^-?\d{1,300}(\.\d{1,300})?$/.test(typed) ? Number(typed) : typed;
     },
   };
 }
@@ -188,6 +190,17 @@ function listKey(source: FieldSource): FormKey {
     toLines: (value) => (value as string[]).map((one) => [one]),
     fromLines: (lines) => nonEmpty(lines.flat()),
   });
+}
+
+/** A list of many texts, a line each. */
+function linesKey(source: FieldSource): FormKey {
+  const { name, about } = source;
+  const field = { ...baseOf(source), type: 'textarea' as const, isCode: true, rows: about.rows ?? 4 };
+  return {
+    key: name,
+    fields: (values) => [{ ...field, value: ((values[name] ?? []) as string[]).join('\n') }],
+    read: (sent) => lines(sentValue(sent, name)),
+  };
 }
 
 /** A list of entries with several parts. `toLines` and `fromLines` turn the value into rows and back; blank rows are left out. */

@@ -22,7 +22,7 @@ import {
 import type { Authority } from '../../people/rbac/authority.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { settingPermission } from './setting-groups.ts';
+import { settingPermission } from './setting-tabs.ts';
 
 const MAX_FAULTS = 20;
 

@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseForm } from '../../base/http/input.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { type PageText, t, textAt } from '../../base/texts/text.ts';
 import type { SettingEntry, SettingName } from '../../core/settings/settings.ts';
 import { oneOf } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
@@ -20,9 +20,8 @@ import type { Frame } from '../console/frame.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
 import { isRowButton, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingAdmin } from './actions.ts';
-import { changesOf, fieldsOf, type Lock, type SettingField, switchesField } from './console-fields.ts';
-import { settingPermission } from './setting-groups.ts';
-import { SECURITY, SETTINGS, type SettingGroup, type SettingTab } from './setting-tabs.ts';
+import { changesOf, fieldsOf, type Lock, type SettingField, settingsIn, switchesField } from './console-fields.ts';
+import { SECURITY, SETTINGS, type SettingGroup, type SettingTab, settingPermission } from './setting-tabs.ts';
 
 const READ = 'gatehouse.settings:read' as const;
 const CHANGE = oneOf('gatehouse.settings:write', 'gatehouse.settings:write-security');
@@ -81,7 +80,7 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
       tab.boxes.length > 0
         ? [formBlock(tab.href, tab.boxes, found, { entries, sent, cancel: tab.href })]
         : [systemBlock(system)];
-    const names = tab.boxes.flatMap((box) => box.names);
+    const names = tab.boxes.flatMap(settingsIn);
     const isDeclared = entries.some(({ name, source }) => source === 'file' && names.includes(name));
     return {
       title: group.title,
@@ -127,11 +126,15 @@ function formBlock(
   find: (name: SettingName) => SettingField[],
   { entries, sent, cancel }: { entries: SettingEntry[]; sent: Sent; cancel: string },
 ): FormBlock {
-  const onPage = boxes.flatMap(({ names }) => names.flatMap(find));
+  const onPage = boxes.flatMap(settingsIn).flatMap(find);
   const mayChange = onPage.some(({ lock }) => lock === undefined);
-  const sections = boxes.flatMap(({ names, ...box }) => {
-    const fields = names.flatMap(find).flatMap((field) => fieldsOf(field, sent, entries));
+  const sections = boxes.flatMap((name) => {
+    const fields = settingsIn(name)
+      .flatMap(find)
+      .flatMap((field) => fieldsOf(field, sent, entries));
     const hasRows = fields.some(({ type }) => type === 'rows');
+    const lead = textAt(`console.settings.box.${name}.lead`);
+    const box = { title: textAt(`console.settings.box.${name}`) ?? name, ...(lead && { lead }) };
     if (!hasRows) return [{ ...box, fields }];
     const isArea = ({ type }: Field) => type === 'textarea';
     return [

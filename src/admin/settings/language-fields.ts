@@ -17,7 +17,7 @@ const ALL = 'all languages';
 
 export type LanguageSetting = (typeof languageSettings)[number];
 
-/** Whether its texts and fields are here, and not in console-texts.ts. */
+/** Whether its texts and fields are here, and not in console-fields.ts. */
 export function isLanguageSetting(name: SettingName): name is LanguageSetting {
   return languageSettings.some((one) => one === name);
 }

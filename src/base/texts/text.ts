@@ -134,9 +134,9 @@ export function t<Key extends TextKey>(
   return new Text(key, values[0] as Record<string, Value> | undefined);
 }
 
-/** The text with this key, which code puts together; undefined where there is none. It takes no values. */
-export function textAt(key: string): Text | undefined {
-  return hasMessage(key) ? new Text(key) : undefined;
+/** The text with this key, which code puts together; undefined where there is none. */
+export function textAt(key: string, values?: Record<string, Value>): Text | undefined {
+  return hasMessage(key) ? new Text(key, values) : undefined;
 }
 
 const joins = {

@@ -17,6 +17,7 @@ import {
   languageSchemas,
   mailDomain,
   network,
+  settingFields,
   signingAlgorithms,
   smsGateway,
   textsSchema,
@@ -24,60 +25,195 @@ import {
 
 /** Setting -> what is allowed, and the default. */
 export const settingSchemas = {
-  session_hours: z.int().min(limits.session.minHours).max(limits.session.maxHours).default(limits.session.defaultHours),
+  session_hours: z
+    .int()
+    .min(limits.session.minHours)
+    .max(limits.session.maxHours)
+    .default(limits.session.defaultHours)
+    .describe('how long a session lasts from the sign-in')
+    .register(settingFields, { section: 'sessions', unit: 'hours' }),
   session_idle_minutes: z
     .int()
     .min(limits.session.idle.minMinutes)
     .max(limits.session.idle.maxMinutes)
-    .default(limits.session.idle.defaultMinutes),
-  max_sessions_per_user: z.int().min(0).max(limits.session.maxPerUser).default(0), // 0: no limit; else the oldest ends
+    .default(limits.session.idle.defaultMinutes)
+    .describe(
+      "ends a session without a request of its user (`prompt=none`, frames and tokens don't count). As long as `session_hours`: no effect",
+    )
+    .register(settingFields, { section: 'sessions', unit: 'minutes' }),
+  max_sessions_per_user: z
+    .int()
+    .min(0)
+    .max(limits.session.maxPerUser)
+    .default(0)
+    .describe('a further sign-in ends the oldest session; 0: no limit')
+    .register(settingFields, { section: 'sessions', unit: 'sessions' }),
   access_token_minutes: z
     .int()
     .min(limits.accessToken.minMinutes)
     .max(limits.accessToken.maxMinutes)
-    .default(limits.accessToken.defaultMinutes),
+    .default(limits.accessToken.defaultMinutes)
+    .describe('lifetime of access tokens')
+    .register(settingFields, { section: 'tokens', isGeneral: true, unit: 'minutes' }),
   refresh_token_days: z // from the consent or sign-in, however often it is rotated
     .int()
     .min(limits.refreshToken.minDays)
     .max(limits.refreshToken.maxDays)
-    .default(limits.refreshToken.defaultDays),
+    .default(limits.refreshToken.defaultDays)
+    .describe(
+      'how long `offline_access` lasts from the sign-in or consent, for existing tokens too; 14 days without use end it earlier',
+    )
+    .register(settingFields, { section: 'tokens', unit: 'days' }),
   refresh_token_retry_seconds: z // how long a used refresh token works again, when the answer was lost
     .int()
     .min(0)
     .max(limits.refreshToken.maxRetrySeconds)
-    .default(limits.refreshToken.defaultRetrySeconds),
-  api_key_max_days: z.int().min(1).max(limits.apiKey.maxDays).default(limits.apiKey.defaultMaxDays),
+    .default(limits.refreshToken.defaultRetrySeconds)
+    .describe('how long a used refresh token [can be repeated](api.md#refresh-tokens); 0: never')
+    .register(settingFields, { section: 'tokens', unit: 'seconds' }),
+  api_key_max_days: z
+    .int()
+    .min(1)
+    .max(limits.apiKey.maxDays)
+    .default(limits.apiKey.defaultMaxDays)
+    .describe('longest lifetime of a new [API key](api.md#api-keys)')
+    .register(settingFields, { section: 'api-keys', unit: 'days' }),
   reset_token_minutes: z
     .int()
     .min(limits.resetToken.minMinutes)
     .max(limits.resetToken.maxMinutes)
-    .default(limits.resetToken.defaultMinutes),
-  mfa: z.enum(['off', 'optional', 'required']).default('optional'),
-  // Users with a right in Gatehouse itself; with `optional`, only `mfa` applies to them.
-  admin_mfa: z.enum(['optional', 'required', 'phishing-resistant']).default('required'),
-  // Who may set up the first second factor of an account: every user, or only for some days and then with an approval.
-  first_factor: z.enum(['open', 'window', 'approval']).default('open'),
-  first_factor_days: z.int().min(1).max(limits.firstEnrolment.maxDays).default(limits.firstEnrolment.defaultDays),
-  self_registration: z.boolean().default(false),
-  sign_up_domains: z.array(mailDomain).max(100).default([]), // only addresses in them; empty: every address
-  sign_up_code_required: z.boolean().default(false), // beside sign_up_domains: an address has to pass both
-  outgoing_networks: z.array(network).default([]),
-  rate_limits: z.boolean().default(true),
-  denied_networks: z.array(deniedNetwork).max(1000).default([]), // requests from these get no answer
-  breached_password_lookup: z.boolean().default(false), // Have-I-Been-Pwned range API besides the built-in list
-  remember_browser_days: z.int().min(0).max(limits.rememberedBrowser.days).default(0), // 0: the second factor at every sign-in
-  email_codes: z.boolean().default(false), // a code by email before the first second factor is set up; never a factor of its own
-  sms_gateway: smsGateway.optional(), // codes by SMS; none where it is not set
-  new_browser_notice: z.boolean().default(true), // mail after a sign-in from a new browser
-  signing_algorithms: signingAlgorithms, // in discovery and JWKS, beside those that applications and APIs use
-  saml_signed_requests: z.boolean().default(false), // WantAuthnRequestsSigned: from every service provider
-  sign_out_on_role_change: z.boolean().default(false), // a user who gets or loses a role has to sign in again
-  clock_skew_seconds: z.int().min(0).max(300).default(limits.clockSkew.seconds), // between the clocks of a service provider and this server
-  user_attributes: attributeSchema.default({}),
-  username_domains: z.array(mailDomain).max(100).default([]), // addresses in them may be usernames, beside one's own
+    .default(limits.resetToken.defaultMinutes)
+    .describe('how long a password reset link is valid')
+    .register(settingFields, { section: 'forgotten-passwords', isGeneral: true, unit: 'minutes' }),
+  mfa: z
+    .enum(['required', 'optional', 'off'])
+    .default('optional')
+    .describe('`required`: every user needs a second factor; `off`: no user is asked for one')
+    .register(settingFields, { section: 'who' }),
+  admin_mfa: z
+    .enum(['required', 'phishing-resistant', 'optional'])
+    .default('required')
+    .describe(
+      'second factor of users with a permission in Gatehouse, whatever `mfa` says, in remembered browsers too (`phishing-resistant`: a passkey with user verification)',
+    )
+    .register(settingFields, { section: 'who' }),
+  first_factor: z
+    .enum(['open', 'window', 'approval'])
+    .default('open')
+    .describe('who can set up the [first second factor](accounts.md#the-first-second-factor)')
+    .register(settingFields, { section: 'set-up' }),
+  first_factor_days: z
+    .int()
+    .min(1)
+    .max(limits.firstEnrolment.maxDays)
+    .default(limits.firstEnrolment.defaultDays)
+    .describe('number of days for `window`')
+    .register(settingFields, { section: 'set-up', unit: 'days' }),
+  self_registration: z
+    .boolean()
+    .default(false)
+    .describe('whether people may create their own account')
+    .register(settingFields, { section: 'new-accounts' }),
+  sign_up_domains: z
+    .array(mailDomain)
+    .max(100)
+    .default([])
+    .describe('domains that can be signed up with, without subdomains. Empty: every address')
+    .register(settingFields, { section: 'new-accounts', rows: 4 }),
+  sign_up_code_required: z
+    .boolean()
+    .default(false)
+    .describe('whether people who sign up need a [code](accounts.md#sign-up-codes), besides `sign_up_domains`')
+    .register(settingFields, { section: 'new-accounts' }),
+  outgoing_networks: z
+    .array(network)
+    .default([])
+    .describe('private networks (`10.0.0.0/8`) that [outgoing calls](security.md#outgoing-calls) may reach')
+    .register(settingFields, { section: 'outgoing', rows: 4 }),
+  rate_limits: z
+    .boolean()
+    .default(true)
+    .describe('set `false` only for load tests: anyone can then guess passwords without limit')
+    .register(settingFields, { section: 'limits' }),
+  denied_networks: z
+    .array(deniedNetwork)
+    .max(1000)
+    .default([])
+    .describe('networks and addresses that get a 403 on every route; not loopback or the own address')
+    .register(settingFields, { section: 'blocked-networks', rows: 4 }),
+  breached_password_lookup: z
+    .boolean()
+    .default(false)
+    .describe('checks new passwords at Have I Been Pwned too (five characters of a hash leave the server)')
+    .register(settingFields, { section: 'new-passwords' }),
+  remember_browser_days: z
+    .int()
+    .min(0)
+    .max(limits.rememberedBrowser.days)
+    .default(0)
+    .describe('days for which a user can skip the second factor in a browser; 0: never')
+    .register(settingFields, { section: 'trusted-browsers', unit: 'days' }),
+  email_codes: z
+    .boolean()
+    .default(false)
+    .describe(
+      'users without a second factor enter a code from their mailbox before they change their account; [never a second factor](accounts.md#second-factors)',
+    )
+    .register(settingFields, { section: 'email-codes' }),
+  sms_gateway: smsGateway
+    .optional()
+    .describe(
+      '[the gateway](accounts.md#the-sms-gateway) that sends codes by SMS. A change without `token` keeps the stored one, unless `url` has another origin',
+    )
+    .register(settingFields, { section: 'sms' }),
+  new_browser_notice: z
+    .boolean()
+    .default(true)
+    .describe('email to the user after a sign-in from a new browser')
+    .register(settingFields, { section: 'notices' }),
+  signing_algorithms: signingAlgorithms
+    .describe(
+      'what discovery announces and `/jwks` publishes; `RS256` is required. What is registered with another one stays as it is',
+    )
+    .register(settingFields, { section: 'tokens', rows: 4 }),
+  saml_signed_requests: z
+    .boolean()
+    .default(false)
+    .describe('every SAML request must be signed, whatever the application says')
+    .register(settingFields, { section: 'service-providers' }),
+  sign_out_on_role_change: z
+    .boolean()
+    .default(false)
+    .describe('a user who gets or loses a role is signed out everywhere')
+    .register(settingFields, { section: 'role-changes' }),
+  clock_skew_seconds: z
+    .int()
+    .min(0)
+    .max(300)
+    .default(limits.clockSkew.seconds)
+    .describe('seconds by which the clock of a SAML application may differ')
+    .register(settingFields, { section: 'service-providers', isGeneral: true, unit: 'seconds' }),
+  user_attributes: attributeSchema
+    .default({})
+    .describe(
+      "JSON Schema of the users' `attributes`. Without one, any name can have text, a number, `true`, `false` or a list of text. Checks above 250 ms are rejected",
+    )
+    .register(settingFields, { section: 'attributes', isGeneral: true }),
+  username_domains: z
+    .array(mailDomain)
+    .max(100)
+    .default([])
+    .describe(
+      'domains whose [addresses may be usernames](accounts.md#email-addresses-as-usernames) of users with another email address',
+    )
+    .register(settingFields, { section: 'new-accounts', rows: 4 }),
   ...languageSchemas,
   ...brandSchemas,
-  texts: textsSchema,
+  texts: textsSchema
+    .describe(
+      '[texts](languages.md#replace-a-text) that replace the built-in ones: language → key → message. Up to 1,000 characters each and 200,000 in all',
+    )
+    .register(settingFields, { section: null }),
 } as const;
 
 type Schemas = typeof settingSchemas;

@@ -4,12 +4,49 @@ import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { containsLoopback } from '../../base/network/networks.ts';
+import type { DescribedField } from '../../base/platform/described-fields.ts';
 import { faultMessage } from '../../base/platform/fault-messages.ts';
 import { compileJsonSchema } from '../../base/platform/json-schema.ts';
 import { nameUpTo } from '../../base/platform/line-schema.ts';
 import { textLimits } from '../../base/texts/check-message.ts';
 import { languages, type OfferedLanguages, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import { keyAlgs } from '../keys/rotation.ts';
+
+/** The boxes of the console's forms of settings (admin/settings/setting-tabs.ts, admin/branding/fields.ts). */
+export type SettingBox =
+  | 'sms'
+  | 'email-codes'
+  | 'who'
+  | 'set-up'
+  | 'trusted-browsers'
+  | 'new-passwords'
+  | 'forgotten-passwords'
+  | 'new-accounts'
+  | 'limits'
+  | 'blocked-networks'
+  | 'notices'
+  | 'sessions'
+  | 'role-changes'
+  | 'tokens'
+  | 'api-keys'
+  | 'languages'
+  | 'outgoing'
+  | 'service-providers'
+  | 'attributes'
+  | 'brand-name'
+  | 'brand-pictures'
+  | 'brand-links';
+
+/** What is known about a setting beside its schema: form, permission and documents follow from it. */
+export interface SettingField extends DescribedField<SettingBox> {
+  /**
+   * Bounded so narrowly, or of so little effect, that a wrong value weakens nothing: gatehouse.settings:write changes it. All others protect
+   * the server and its users (who signs in how, what is limited, where codes are sent), and take gatehouse.settings:write-security.
+   */
+  isGeneral?: true;
+}
+
+export const settingFields = z.registry<SettingField>();
 
 export const network = z.string().refine(isNetwork, faultMessage('network'));
 
@@ -75,15 +112,44 @@ export const brandLink = z.string().max(2048).refine(isWebAddress, faultMessage(
 
 /** The look of the pages and mails for people (docs/branding.md). Pictures are stored by their name (src/applications/brand/image-store.ts). */
 export const brandSchemas = {
-  brand_name: brandName.optional(),
-  brand_color: brandColor.optional(),
-  brand_logo: brandImage.optional(),
-  brand_logo_dark: brandImage.optional(),
-  brand_icon: brandImage.optional(),
-  brand_background: brandImage.optional(),
-  brand_help_url: brandLink.optional(),
-  brand_privacy_url: brandLink.optional(),
-  brand_terms_url: brandLink.optional(),
+  brand_name: brandName
+    .optional()
+    .describe('replaces “Gatehouse” ([branding](branding.md))')
+    .register(settingFields, { section: 'brand-name', isGeneral: true }),
+  brand_color: brandColor
+    .optional()
+    .describe('`#rrggbb` for buttons and links')
+    .register(settingFields, { section: 'brand-name', isGeneral: true }),
+  brand_logo: brandImage
+    .optional()
+    .describe(
+      'a [picture](branding.md) in place of the name: in the file a path or a data URL, over the API a data URL',
+    )
+    .register(settingFields, { section: 'brand-pictures', isGeneral: true }),
+  brand_logo_dark: brandImage
+    .optional()
+    .describe('the same for dark mode')
+    .register(settingFields, { section: 'brand-pictures', isGeneral: true }),
+  brand_icon: brandImage
+    .optional()
+    .describe('a square picture for the tab of the browser')
+    .register(settingFields, { section: 'brand-pictures', isGeneral: true }),
+  brand_background: brandImage
+    .optional()
+    .describe('a picture behind the sign-in form; not on phones')
+    .register(settingFields, { section: 'brand-pictures', isGeneral: true }),
+  brand_help_url: brandLink
+    .optional()
+    .describe('**Help** link below each page for people')
+    .register(settingFields, { section: 'brand-links', isGeneral: true }),
+  brand_privacy_url: brandLink
+    .optional()
+    .describe('**Privacy** link')
+    .register(settingFields, { section: 'brand-links', isGeneral: true }),
+  brand_terms_url: brandLink
+    .optional()
+    .describe('**Terms** link')
+    .register(settingFields, { section: 'brand-links', isGeneral: true }),
   brand_applications: z
     .record(
       z.string().min(1).max(2048), // client ID or entity ID
@@ -100,15 +166,26 @@ export const brandSchemas = {
       }),
     )
     .refine((brands) => Object.keys(brands).length <= 200, faultMessage('too-many-brands'))
-    .default({}),
+    .default({})
+    .describe(
+      'the look of an application: client ID or entity ID to `name`, `color`, `logo`, `logo_dark`, `icon`, `background`, `help_url`, `privacy_url` and `terms_url`; at most 200',
+    )
+    .register(settingFields, { section: null, isGeneral: true }),
 };
 
 const language = z.enum(languages);
 
 /** The languages of pages and mails for people (docs/languages.md). */
 export const languageSchemas = {
-  default_language: language.default(SOURCE_LANGUAGE),
-  languages: z.array(language).default([]), // empty: all
+  default_language: language
+    .default(SOURCE_LANGUAGE)
+    .describe('for people whose language is not known or not offered ([languages](languages.md))')
+    .register(settingFields, { section: 'languages', isGeneral: true }),
+  languages: z
+    .array(language)
+    .default([])
+    .describe('the languages that people can use; `[]`: all')
+    .register(settingFields, { section: 'languages', isGeneral: true }),
 };
 
 interface LanguageSettings {
