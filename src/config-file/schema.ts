@@ -14,7 +14,7 @@ import { keyAlgs } from '../core/keys/rotation.ts';
 import { settingSchemas } from '../core/settings/settings.ts';
 import type { ConnectionEntry } from '../federation/connections/schema.ts';
 import { claimsByScope } from '../people/accounts/claims.ts';
-import { addressSchema, type TextClaim, textClaims } from '../people/accounts/profile-fields.ts';
+import { addressSchema, textSchemas } from '../people/accounts/profile-fields.ts';
 import { isAcceptableHash } from '../people/credentials/password.ts';
 import { parseTotpKey } from '../people/mfa/factors/totp-key.ts';
 import { OWN_PREFIX } from '../people/rbac/built-in.ts';
@@ -58,30 +58,50 @@ export const role = z.strictObject({
 const text = z.string().nullable().optional(); // null clears the field; an absent one is not changed
 
 export const user = z.strictObject({
-  username: z.string(),
+  username: z
+    .string()
+    .describe('up to 64 characters without spaces; unique, independent of case and look-alike alphabets'),
   sub: z
     .string()
     .regex(/^[\w.~|-]{8,64}$/, 'must be 8 to 64 of A-Z a-z 0-9 . _ ~ | -')
-    .optional(),
-  email: text,
-  email_verified: z.boolean().optional(),
-  ...(Object.fromEntries(textClaims.map((claim) => [claim, text])) as Record<TextClaim, typeof text>),
-  phone_number: text,
-  address: addressSchema.nullable().optional(),
-  sso_id: text,
-  sso_connection: text,
-  attributes: z.record(line.max(64), z.json()).optional(), // the setting user_attributes has their schema
-  active: z.boolean().default(true),
-  password: z.string().min(limits.password.minWithMfa).max(limits.password.max).optional(),
+    .optional()
+    .describe(
+      'subject identifier (user ID), 8 to 64 of `A-Z a-z 0-9 . _ ~ | -`; default: generated. Never changes, and is never given to another user',
+    ),
+  email: text.describe('unique; may be used to sign in'),
+  email_verified: z.boolean().optional().describe('whether the address is verified'),
+  ...textSchemas(text),
+  phone_number: text.describe('verified only by a code that was sent to it'),
+  address: addressSchema
+    .nullable()
+    .optional()
+    .describe('postal address (OpenID Connect Core 5.1.1); replaces the whole address'),
+  sso_id: text.describe('its subject at `sso_connection` ([connections](connections.md#what-a-user-experiences))'),
+  sso_connection: text.describe('`null` disconnects'),
+  attributes: z
+    .record(line.max(64), z.json())
+    .optional()
+    .describe('further fields, for claims and SAML attributes as `attributes.NAME`'),
+  active: z.boolean().default(true).describe('`false` disables the account: no sign-in, and its tokens stop working'),
+  password: z
+    .string()
+    .min(limits.password.minWithMfa)
+    .max(limits.password.max)
+    .optional()
+    .describe('in plain text; stored as Argon2id'),
   password_hash: z
     .string()
     .refine(isAcceptableHash, 'must be an Argon2id, bcrypt, scrypt or PBKDF2 hash, such as $argon2id$… or $2b$…')
-    .optional(),
+    .optional()
+    .describe('Argon2id, bcrypt, scrypt or PBKDF2 from another system'),
   totp_secret: z
     .string()
     .refine(isTotpSecret, 'must be base32 (A-Z, 2-7), at least 16 characters, or an otpauth URI')
-    .optional(),
-  roles: z.array(line).default([]),
+    .optional()
+    .describe(
+      'key of an authenticator app: a base32 secret, or an `otpauth://totp/` URI with `algorithm` (SHA1, SHA256, SHA512), `digits` (6 to 8) and `period` (15 to 120 seconds)',
+    ),
+  roles: z.array(line).default([]).describe('names of roles; each must exist'),
 });
 
 export const signUpCode = z.strictObject({

@@ -17,6 +17,7 @@ import {
 import { withoutBadBreaksInMail } from '../../src/base/texts/line-breaks.ts';
 import { formatHtml, formatPlain, readMessages, tagNames } from '../../src/base/texts/messages.ts';
 import { enumeration, inLanguage, listOf, sentences, t } from '../../src/base/texts/text.ts';
+import { textClaims } from '../../src/people/accounts/profile-fields.ts';
 import { filesUnder } from '../support/source/imports.ts';
 
 const english = { ...readMessages('en'), ...readMessages('en', 'console') };
@@ -57,10 +58,11 @@ function partsOf(message: string, language: string): Parts {
 /** The keys that code puts together, with the beginnings that it writes. */
 const families = [...sources.matchAll(/`([a-z-]+(?:\.[\w-]+)*[.-])\$\{/g)]
   .map(([, start = '']) => start)
-  .filter((start) => !/^console\.field(-section)?\.$/.test(start));
+  .filter((start) => !/^(console\.field(-section)?|profile)\.$/.test(start));
 
 /** Those of fields and of the parts of forms, whose names code takes from the schemas. */
 const fields = [oidcClient.shape, serviceProvider.shape].flatMap((shape) => describedFields(shape, applicationFields));
+const ofClaims = textClaims.map((claim) => `profile.${claim}`);
 const ofFields = fields.flatMap(({ name, about }) => [
   `console.field.${about.text ?? name}.`,
   `console.field-section.${about.section}.`,
@@ -69,7 +71,7 @@ const ofFields = fields.flatMap(({ name, about }) => [
 describe('the texts in English', () => {
   it('are all used', () => {
     const isUsed = (key: string) =>
-      sources.includes(`'${key}'`) || [...families, ...ofFields].some((start) => key.startsWith(start));
+      sources.includes(`'${key}'`) || [...families, ...ofFields, ...ofClaims].some((start) => key.startsWith(start));
     expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
   });
 

@@ -9,25 +9,21 @@ import type { Profile } from '../../people/accounts/profile.ts';
 import {
   addressSchema,
   type TextClaim,
-  textClaims,
   textFieldNames,
   textFields,
+  textSchemas,
 } from '../../people/accounts/profile-fields.ts';
 import { iso, time } from '../api/parts.ts';
 import type { UserDetails } from './actions.ts';
 
 const line = z.string().max(2000).nullable();
 
-function texts<Schema>(schema: Schema) {
-  return Object.fromEntries(textClaims.map((claim) => [claim, schema])) as Record<TextClaim, Schema>;
-}
-
 /** The fields that an administrator may set. */
 export const profileFields = {
   username: z.string().min(1).max(254),
   email: line.describe('null: none'),
   email_verified: z.boolean(),
-  ...texts(line),
+  ...textSchemas(line),
   phone_number: line.describe('A new number is unverified'),
   address: addressSchema.nullable().describe('Replaces the whole address; null: none'),
   sso_id: line.describe('The subject (`sub`, NameID, …) of the user at the connection `sso_connection`'),
@@ -57,7 +53,7 @@ export const userSummary = z.object(summaryFields).meta({ id: 'UserSummary' });
 export const user = z
   .object({
     ...summaryFields,
-    ...texts(z.string().nullable()),
+    ...textSchemas(z.string().nullable()),
     phone_number: z.string().nullable(),
     phone_number_verified: z.boolean().describe('The user entered a code that was sent to the number'),
     address: addressSchema.nullable(),

@@ -7,7 +7,7 @@ import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { hotStatements, type Sql, type Statement } from '../../base/storage/statements.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
 import { nameKey } from './names.ts';
-import { type Address, addressOf, type TextFieldName } from './profile-fields.ts';
+import { type Address, addressOf, type TextFieldName, textFieldNames, textFields } from './profile-fields.ts';
 import { isGenuineUser } from './protected-users.ts';
 
 export interface Account extends Record<TextFieldName, string | null> {
@@ -44,10 +44,9 @@ interface Row extends Omit<Account, 'address' | 'attributes' | 'roles' | 'permis
 }
 
 // Names of roles, resources and actions hold no control characters (people/rbac/names.ts), so tabs and line breaks can separate them.
-const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.email_key AS "emailKey", u.mac, u.email_verified AS "emailVerified", u.name, u.given_name AS "givenName",
-  u.middle_name AS "middleName", u.family_name AS "familyName", u.nickname, u.profile, u.picture, u.website, u.gender,
-  u.birthdate, u.locale, u.zoneinfo, u.phone_number AS "phoneNumber", u.phone_number_verified AS "phoneNumberVerified",
-  u.address, u.attributes,
+const TEXTS = textFieldNames.map((field) => `u.${textFields[field].claim} AS "${field}"`).join(', ');
+const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.email_key AS "emailKey", u.mac, u.email_verified AS "emailVerified", ${TEXTS},
+  u.phone_number AS "phoneNumber", u.phone_number_verified AS "phoneNumberVerified", u.address, u.attributes,
   u.sso_id AS "ssoId", u.is_active AS "isActive", u.source, u.created_at AS "createdAt", u.updated_at AS "updatedAt",
   (SELECT string_agg(ur.role_id || '\t' || ur.via || '\t' || ur.mac || '\t' || r.mac || '\t' || r.name, '\n')
     FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id) AS grants,

@@ -1,26 +1,24 @@
 // Account fields released as OIDC claims (by scope, OIDC Core 5.4) and SAML attributes (by the mapping of the service
 // provider). One list for both, so that both protocols release the same values.
 import type { Account } from './account.ts';
-import { type AddressPart, addressParts, textClaims } from './profile-fields.ts';
+import {
+  type AddressPart,
+  addressParts,
+  type TextClaim,
+  textClaims,
+  textFieldNames,
+  textFields,
+} from './profile-fields.ts';
 import { taggableClaims } from './tagged-values.ts';
 
 type Field = (account: Account) => unknown;
 
 const fields = {
   sub: (account) => account.id,
-  name: (account) => account.name,
-  given_name: (account) => account.givenName,
-  family_name: (account) => account.familyName,
-  middle_name: (account) => account.middleName,
-  nickname: (account) => account.nickname,
+  ...(Object.fromEntries(
+    textFieldNames.map((field): [TextClaim, Field] => [textFields[field].claim, (account) => account[field]]),
+  ) as Record<TextClaim, Field>),
   preferred_username: (account) => account.username,
-  profile: (account) => account.profile,
-  picture: (account) => account.picture,
-  website: (account) => account.website,
-  gender: (account) => account.gender,
-  birthdate: (account) => account.birthdate,
-  locale: (account) => account.locale,
-  zoneinfo: (account) => account.zoneinfo,
   updated_at: (account) => Math.floor(account.updatedAt.getTime() / 1000),
   email: (account) => account.email,
   email_verified: (account) => (account.email === null ? null : account.emailVerified),
@@ -48,9 +46,7 @@ export const claimsByScope = {
 const aliases: Record<string, ClaimName> = {
   id: 'sub',
   username: 'preferred_username',
-  givenName: 'given_name',
-  familyName: 'family_name',
-  middleName: 'middle_name',
+  ...Object.fromEntries(textFieldNames.map((field) => [field, textFields[field].claim])),
   emailVerified: 'email_verified',
   phone: 'phone_number',
   phoneNumber: 'phone_number',

@@ -3,47 +3,63 @@
 
 import { z } from 'zod';
 import { canonicalTag, type LanguageName, languageNames, nameWithin } from '../../base/texts/languages.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { type PageText, t, textAt } from '../../base/texts/text.ts';
 
-interface TextField {
+interface TextRule {
   /** The name of the claim, in the API, in the file and in forms. */
   claim: string;
-  label: PageText;
   /** What a browser may fill in (HTML, autofill). */
   autocomplete: string;
   kind?: 'url' | 'birthdate' | 'language';
+  /** In docs/configuration.md and the API document. */
+  meaning: string;
+}
+
+/**
+ * A further one is a column of `users` and a line of base/storage/protected-rows.ts as well; its label is `profile.<claim>`. Everything else
+ * follows from here.
+ */
+const textRules = {
+  name: { claim: 'name', autocomplete: 'name', meaning: 'full name' },
+  givenName: { claim: 'given_name', autocomplete: 'given-name', meaning: 'first name' },
+  middleName: { claim: 'middle_name', autocomplete: 'additional-name', meaning: 'middle name' },
+  familyName: { claim: 'family_name', autocomplete: 'family-name', meaning: 'last name' },
+  nickname: { claim: 'nickname', autocomplete: 'nickname', meaning: 'casual name' },
+  profile: { claim: 'profile', autocomplete: 'off', kind: 'url', meaning: 'web address of a profile page' },
+  picture: { claim: 'picture', autocomplete: 'photo', kind: 'url', meaning: 'web address of a picture' },
+  website: { claim: 'website', autocomplete: 'url', kind: 'url', meaning: 'web address of the website or blog' },
+  gender: { claim: 'gender', autocomplete: 'sex', meaning: "gender, in the user's words" },
+  birthdate: {
+    claim: 'birthdate',
+    autocomplete: 'bday',
+    kind: 'birthdate',
+    meaning: 'date of birth: `1990-12-31`, `0000-12-31` without the year or `1990`',
+  },
+  locale: {
+    claim: 'locale',
+    autocomplete: 'language',
+    kind: 'language',
+    meaning: 'language, a BCP 47 tag such as `en-GB`; `en_GB` is stored as `en-GB`',
+  },
+  zoneinfo: { claim: 'zoneinfo', autocomplete: 'off', meaning: 'time zone, such as `Europe/Berlin`' },
+} as const satisfies Record<string, TextRule>;
+export type TextFieldName = keyof typeof textRules;
+export const textFieldNames = Object.keys(textRules) as TextFieldName[];
+export type TextClaim = (typeof textRules)[TextFieldName]['claim'];
+
+interface TextField extends TextRule {
+  claim: TextClaim;
+  label: PageText;
   hint?: PageText;
 }
 
-export const textFields = {
-  name: { claim: 'name', label: t('profile.name'), autocomplete: 'name' },
-  givenName: { claim: 'given_name', label: t('profile.given_name'), autocomplete: 'given-name' },
-  middleName: { claim: 'middle_name', label: t('profile.middle_name'), autocomplete: 'additional-name' },
-  familyName: { claim: 'family_name', label: t('profile.family_name'), autocomplete: 'family-name' },
-  nickname: { claim: 'nickname', label: t('profile.nickname'), autocomplete: 'nickname' },
-  profile: { claim: 'profile', label: t('profile.profile'), autocomplete: 'off', kind: 'url' },
-  picture: {
-    claim: 'picture',
-    label: t('profile.picture'),
-    autocomplete: 'photo',
-    kind: 'url',
-    hint: t('profile.picture-hint'),
-  },
-  website: { claim: 'website', label: t('profile.website'), autocomplete: 'url', kind: 'url' },
-  gender: { claim: 'gender', label: t('profile.gender'), autocomplete: 'sex' },
-  birthdate: {
-    claim: 'birthdate',
-    label: t('profile.birthdate'),
-    autocomplete: 'bday',
-    kind: 'birthdate',
-    hint: t('profile.birthdate-hint'),
-  },
-  locale: { claim: 'locale', label: t('profile.locale'), autocomplete: 'language', kind: 'language' },
-  zoneinfo: { claim: 'zoneinfo', label: t('profile.zoneinfo'), autocomplete: 'off', hint: t('profile.zoneinfo-hint') },
-} as const satisfies Record<string, TextField>;
-export type TextFieldName = keyof typeof textFields;
-export const textFieldNames = Object.keys(textFields) as TextFieldName[];
-export type TextClaim = (typeof textFields)[TextFieldName]['claim'];
+export const textFields = Object.fromEntries(
+  textFieldNames.map((field): [TextFieldName, TextField] => {
+    const { claim } = textRules[field];
+    const hint = textAt(`profile.${claim}-hint`);
+    return [field, { ...textRules[field], label: t(`profile.${claim}`), ...(hint && { hint }) }];
+  }),
+) as Record<TextFieldName, TextField>;
 export const textClaims = textFieldNames.map((field) => textFields[field].claim);
 
 /** The parts of a postal address (OpenID Connect Core 5.1.1). */
@@ -79,6 +95,12 @@ export const addressColumn = <Part extends AddressPart>(part: Part) =>
 /** What a form and a table call the texts of a profile. */
 export type ProfileText = TextClaim | 'address_formatted' | Exclude<AddressPart, 'formatted'>;
 
+/** Each claim with this schema, and what it means. */
+export function textSchemas<Schema extends z.ZodType>(schema: Schema) {
+  const schemas = textFieldNames.map((field) => [textRules[field].claim, schema.describe(textRules[field].meaning)]);
+  return Object.fromEntries(schemas) as Record<TextClaim, Schema>;
+}
+
 /** Every field without a value, for an account that is not stored yet. */
 export const emptyProfile = {
   ...(Object.fromEntries(textFieldNames.map((field) => [field, null])) as Record<TextFieldName, null>),
@@ -112,7 +134,7 @@ export function textsOf(account: Readonly<Record<TextFieldName, string | null>> 
 
 /** What is wrong with the value of a field, beyond its length and invisible characters; undefined when it is right. */
 export function textFault(field: TextFieldName, text: string): PageText | undefined {
-  const { kind }: TextField = textFields[field];
+  const { kind } = textFields[field];
   if (kind === 'url' && !isWebAddress(text)) return t('profile.not-web-address');
   if (kind === 'birthdate' && !isBirthdate(text)) return t('profile.not-birthdate');
   if (kind === 'language' && languageTag(text) === undefined) return t('profile.not-language');
