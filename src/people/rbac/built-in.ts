@@ -19,7 +19,7 @@ export type OwnAction =
   | ('unlock' | 'reset-factors' | 'reset-password')
   /** Of roles: counts as holding the role wherever a change needs that. */
   | 'manage'
-  /** Of settings: those that protect the server and its users (admin/settings/setting-groups.ts). */
+  /** Of settings: those that protect the server and its users (admin/settings/setting-tabs.ts). */
   | 'write-security';
 export type OwnPermission = `${OwnResource}:${OwnAction}`;
 
