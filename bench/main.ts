@@ -28,7 +28,6 @@ const help = `npm run bench -- [options]
   --bursts N          measured bursts of each (default 15)
   --operations N      operations before memory is read (default 100000)
   --postgresql        Gatehouse on a throw-away PostgreSQL instead of SQLite
-  --plain             without the settings of the C library that npm start and the Docker image have
   --against FOLDER    compares with the build of another checkout instead of the lower bounds, both built
   --json              the numbers as JSON
 `;
@@ -39,7 +38,6 @@ const { values: options } = parseArgs({
     bursts: { type: 'string', default: '15' },
     operations: { type: 'string', default: '100000' },
     postgresql: { type: 'boolean', default: false },
-    plain: { type: 'boolean', default: false },
     against: { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -99,7 +97,7 @@ async function compareWithSqlite(gatehouse: Target): Promise<Row[]> {
   const wanted = options.postgresql ? scenarios.filter(({ name }) => isWanted(name)) : [];
   if (wanted.length === 0) return [];
   const folder = gatehouseFolder();
-  const sqlite = await startGatehouse(folder, { isPlain: options.plain });
+  const sqlite = await startGatehouse(folder);
   const rows: Row[] = [];
   const limit = { limitName: 'SQLite', target: targets.postgresql };
   for (const one of wanted) rows.push(await rowOf({ ...one, target: gatehouse }, { ...one, target: sqlite }, limit));
@@ -169,7 +167,7 @@ async function compareConnection(databaseUrl?: string): Promise<Row[]> {
   const folder = gatehouseFolder({ upstream: upstream.origin });
   // The database of the others is sealed under the secret of another folder.
   const ownUrl = databaseUrl && (await createDatabase(databaseUrl, 'connection'));
-  const gatehouse = await startGatehouse(folder, { databaseUrl: ownUrl, isPlain: options.plain });
+  const gatehouse = await startGatehouse(folder, { databaseUrl: ownUrl });
   const contenders = [connectionSignIn, passwordSignIn].map(({ worker }) => ({
     target: { cpuMs: gatehouse.mainThreadMs },
     worker: () => worker(gatehouse),
@@ -208,7 +206,7 @@ async function startTime(folder: string, databaseUrl?: string): Promise<Row[]> {
   const times: number[] = [];
   const sizes: number[] = [];
   for (let turn = 0; turn < STARTS; turn += 1) {
-    const server = await startGatehouse(folder, { databaseUrl, isPlain: options.plain });
+    const server = await startGatehouse(folder, { databaseUrl });
     times.push(server.startMs);
     sizes.push(server.memoryMb());
     await server.stop();
@@ -223,7 +221,7 @@ async function run(): Promise<Row[]> {
   const folder = gatehouseFolder();
   const postgres = options.postgresql ? await startPostgres() : undefined;
   try {
-    const gatehouse = await startGatehouse(folder, { databaseUrl: postgres?.url, isPlain: options.plain });
+    const gatehouse = await startGatehouse(folder, { databaseUrl: postgres?.url });
     const rows = [
       ...(await compareWithEngine(gatehouse)),
       ...(await compareWithSqlite(gatehouse)),
@@ -249,7 +247,6 @@ else {
         isWanted,
         bursts,
         starts: 2 * STARTS,
-        isPlain: options.plain,
         isPostgresql: options.postgresql,
         note,
       }));

@@ -14,7 +14,6 @@ export interface BuildOptions {
   bursts: number;
   /** Starts of each build, after the first. */
   starts: number;
-  isPlain: boolean;
   isPostgresql: boolean;
   note: (text: string) => void;
 }
@@ -52,10 +51,10 @@ interface Started {
 }
 
 /** Starts a build on an empty database of its own, because two builds may have different migrations. */
-async function start(build: string, { isPlain, isPostgresql }: BuildOptions): Promise<Started> {
+async function start(build: string, { isPostgresql }: BuildOptions): Promise<Started> {
   const folder = gatehouseFolder();
   const database = isPostgresql ? await startPostgres() : undefined;
-  const target = await startGatehouse(folder, { isPlain, databaseUrl: database?.url, build });
+  const target = await startGatehouse(folder, { databaseUrl: database?.url, build });
   return {
     target,
     async stop() {
@@ -86,11 +85,11 @@ async function compareInOrder([one, two]: [string, string], options: BuildOption
 }
 
 /** Starts both builds in turn on their existing databases. */
-async function compareStarts(build: string, { isPlain, starts, note }: BuildOptions): Promise<Row[]> {
+async function compareStarts(build: string, { starts, note }: BuildOptions): Promise<Row[]> {
   note('start …');
   const folders = [gatehouseFolder(), gatehouseFolder()];
   const startOnce = async (side: number) => {
-    const server = await startGatehouse(folders[side] ?? '', { isPlain, build: side === 0 ? root : build });
+    const server = await startGatehouse(folders[side] ?? '', { build: side === 0 ? root : build });
     const measured = { startMs: server.startMs, memoryMb: server.memoryMb() };
     await server.stop();
     return measured;

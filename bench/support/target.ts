@@ -75,22 +75,10 @@ export interface FolderOptions {
   isAdministrator?: boolean;
 }
 
-/** The settings of the C library in `npm start`, the Docker image and the systemd unit. */
-const allocator = {
-  MALLOC_ARENA_MAX: '1',
-  MALLOC_MMAP_THRESHOLD_: '33554432',
-  MALLOC_TRIM_THRESHOLD_: '25165824',
-};
-
 /** Starts the built server in the folder, on SQLite or on the given database; `build` is another checkout. */
 export async function startGatehouse(
   folder: string,
-  {
-    databaseUrl,
-    isPlain = false,
-    build = root,
-    workers,
-  }: { databaseUrl?: string | undefined; isPlain?: boolean; build?: string; workers?: number } = {},
+  { databaseUrl, build = root, workers }: { databaseUrl?: string | undefined; build?: string; workers?: number } = {},
 ): Promise<Target> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -106,7 +94,6 @@ export async function startGatehouse(
       GATEHOUSE_CONFIG: path.join(folder, 'gatehouse.yaml'),
       LOG_FORMAT: 'json',
       ...(workers ? { WORKERS: String(workers) } : {}),
-      ...(isPlain ? {} : allocator),
       ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
     },
   });

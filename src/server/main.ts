@@ -1,4 +1,4 @@
-// The server with the configuration of this process. It is apart from src/main.ts, which sets limits before this is loaded.
+// The server with the configuration of this process. src/main.ts sets flags of V8 before it loads this.
 import { loadConfig } from '../base/config.ts';
 import { createLogger } from '../base/platform/logger.ts';
 import { serve } from './serve.ts';

@@ -9,7 +9,7 @@ import type { Services } from './services.ts';
 
 /** Throws ConfigError with one line for each fault of the configuration file. */
 export async function prepareData(services: Services): Promise<void> {
-  const { applications, config, logger, configFile, passwords, roles, settings } = services;
+  const { applications, config, logger, configFile, roles, settings } = services;
   await roles.ensureBuiltInRoles();
   const isApplied = config.configFile !== undefined && (await configFile.isApplied(config.configFile));
   const file = config.configFile === undefined || isApplied ? undefined : await readValidFile(config.configFile);
@@ -20,8 +20,6 @@ export async function prepareData(services: Services): Promise<void> {
     const result = await configFile.apply(file);
     if (!result.ok) throw new ConfigError(result.faults.map((fault) => formatFault(file.path, fault)));
     for (const warning of result.plan.warnings) logger.warn(warning);
-    // A declared password may have been verified.
-    passwords.returnMemory();
     logger.info({ file: file.path, changes: result.plan.steps.length }, 'configuration file applied');
   }
   // The plan has warned of those in the file.

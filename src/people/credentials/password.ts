@@ -7,7 +7,6 @@ import argon2 from 'argon2';
 import pLimit from 'p-limit';
 import { badRequest, unavailable } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { returnFreeMemory } from '../../base/platform/memory.ts';
 import { workerModule } from '../../base/platform/package.ts';
 import { t } from '../../base/texts/text.ts';
 import { remainingHashes } from './hash-work.ts';
@@ -29,9 +28,6 @@ export const CURRENT_PREFIX = `$argon2id$v=19$m=${argon2MemoryKib},p=${argon2Par
 // NFKC can turn one character into eighteen; no typed password comes near this.
 const MAX_BYTES = 4 * limits.password.max;
 
-/** So long after the last hash its memory is returned to the system. Until then the next hash uses it again, which is quicker. */
-const IDLE_MS = 30_000;
-
 export interface PasswordsOptions {
   /** Hashes computed in parallel; more than the number of cores gains nothing, and libuv has four threads. */
   concurrency?: number;
@@ -42,9 +38,7 @@ export interface PasswordsOptions {
 
 export function createPasswords(options: PasswordsOptions = {}) {
   const { concurrency, maxWaiting = 200, derive = verifyDerived } = options;
-  const queue = returningMemory(
-    createQueue({ concurrency: concurrency ?? Math.min(4, availableParallelism()), maxWaiting }),
-  );
+  const queue = createQueue({ concurrency: concurrency ?? Math.min(4, availableParallelism()), maxWaiting });
   const { verifyArgon2, verifyStored, close } = createHashVerifier({ queue, derive });
   // A well-formed hash with the current parameters that was not made from a password, so that none matches it.
   const unmatchable = `${CURRENT_PREFIX}${base64(randomBytes(16))}$${base64(randomBytes(32))}`;
@@ -83,24 +77,8 @@ export function createPasswords(options: PasswordsOptions = {}) {
       for (const dummy of remainingHashes(kinds, imported)) await verifyStored(dummy, typed);
     },
 
-    /** Returns the memory of finished hashes to the system now. It happens by itself some time after the last hash. */
-    returnMemory: returnFreeMemory,
     /** Ends the worker thread. */
     close,
-  };
-}
-
-/** The queue, whose memory is returned when it was idle for IDLE_MS. */
-function returningMemory(queue: Queue): Queue {
-  let timer: NodeJS.Timeout | undefined;
-  return {
-    async run(work) {
-      try {
-        return await queue.run(work);
-      } finally {
-        timer = timer?.refresh() ?? setTimeout(returnFreeMemory, IDLE_MS).unref();
-      }
-    },
   };
 }
 

@@ -3,7 +3,6 @@
 // docs/decisions/0024-own-code-instead-of-a-library.md.
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../base/http/errors.ts';
-import { keepYoungLimit } from '../../base/platform/memory.ts';
 import { workerModule } from '../../base/platform/package.ts';
 
 export interface WorkerOptions {
@@ -105,7 +104,6 @@ function startThread<Result>({ file, maxHeapMb }: WorkerOptions, onEnd: () => vo
     execArgv: [],
     ...(maxHeapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } }),
   });
-  thread.once('online', keepYoungLimit);
   const waiting = new Map<number, Waiting<Result>>();
   thread.on('message', ({ id, result, error }: { id: number; result: Result; error?: string }) => {
     if (error === undefined) waiting.get(id)?.resolve(result);
