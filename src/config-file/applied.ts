@@ -1,30 +1,48 @@
-// Remembers a configuration file that has nothing left to change, so that a start with the same file and the same rows need not read and
+// Remembers a configuration file that has nothing left to change, so that a start with the same file and the same rows need not parse and
 // plan it. Any other change since then, also by the console or by SQL, gives another state, and the file is planned and wins.
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { Clock } from '../base/platform/clock.ts';
+import { packageVersion } from '../base/platform/package.ts';
+import { sha256 } from '../base/platform/random.ts';
+import type { Vault } from '../base/platform/vault.ts';
 import type { Db } from '../base/storage/database.ts';
 import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import { settingNames } from '../core/settings/settings.ts';
 import { storedRow, storeValue } from '../core/settings/stored-values.ts';
-import { brandSchemas } from '../core/settings/value-schemas.ts';
-import { type ConfigurationFile, fingerprintOf } from './read-file.ts';
-import { entrySections } from './schema.ts';
+import { CREDENTIALS_PREFIX } from './plan/declared-credentials.ts';
 
-type Needs = { db: Db; protectedRows: ProtectedRows; now: Clock };
+type Needs = { db: Db; vault: Vault; protectedRows: ProtectedRows; now: Clock; issuer: string };
 
 /** Its key in the table of settings, where no setting has it. */
 export const APPLIED_KEY = 'configuration:applied';
-/** Their plan depends on nothing but the file and the rows of `stateOf`. Others read files, fetch URLs or compare passwords. */
-const PLAIN_SECTIONS = ['resources', 'clients', 'roles'];
+const PURPOSE = 'configuration-file';
+/** Users read at once. */
+const PIECE = 500;
 
-/** A digest of the rows that a plan of the plain sections compares, with every column: a change by SQL is a change. */
+type Applied = {
+  /** A MAC, because a file may declare passwords: a digest in the database would let them be guessed fast. */
+  source: string;
+  /** The other files that the plan read, by path, with their SHA-256. */
+  files: Record<string, string>;
+  state: string;
+  /** When the plan may be another one without any change. */
+  until: string | null;
+};
+
+/** What a plan depends on outside of the database: the text and its place, this server, and the rules of this version. */
+function sourceOf(text: string, file: string, issuer: string): string {
+  return JSON.stringify([packageVersion(), issuer, path.resolve(file), text]);
+}
+
+/** A digest of the rows that a plan compares, with every column that it may read: a change by SQL is a change. */
 export async function stateOf(db: Db): Promise<string> {
   const hash = createHash('sha256');
   const tables = [
     () =>
       db.setting.findMany({
-        where: { key: { in: settingNames } },
+        where: { OR: [{ key: { in: settingNames } }, { key: { startsWith: CREDENTIALS_PREFIX } }] },
         select: { key: true, value: true, source: true, mac: true },
       }),
     () => db.asStored.resource.findMany(),
@@ -35,54 +53,70 @@ export async function stateOf(db: Db): Promise<string> {
     () => db.asStored.applicationRole.findMany(),
     () => db.asStored.clientSecret.findMany(),
     () => db.asStored.connection.findMany(),
+    () => db.asStored.connectionSecret.findMany(),
+    () => db.asStored.connectionDomain.findMany({ omit: { checkedAt: true } }),
+    () => db.asStored.connectionRoleMapping.findMany(),
     () => db.asStored.signUpCode.findMany(),
   ];
-  for (const read of tables) hash.update(textOf(await read())).update('\n\n');
+  for (const read of tables) addRows(hash, await read());
+  await addUsers(hash, db);
   return hash.digest('base64url');
 }
 
-/** The rows in an order that does not depend on the database. */
-function textOf(rows: readonly object[]): string {
-  return rows
-    .map((row) => JSON.stringify(row))
-    .sort()
-    .join('\n');
+/** The users that the file declares: an applied file owns each of them. */
+async function addUsers(hash: Hash, db: Db): Promise<void> {
+  const include = {
+    password: { select: { hash: true } },
+    roles: { where: { via: '' }, select: { roleId: true }, orderBy: { roleId: 'asc' } },
+    externalIdentities: { select: { connectionId: true, subject: true }, orderBy: { id: 'asc' } },
+  } as const;
+  let after: string | undefined = '';
+  while (after !== undefined) {
+    const users: { id: string }[] = await db.asStored.user.findMany({
+      where: { source: 'file', id: { gt: after } },
+      include,
+      orderBy: { id: 'asc' },
+      take: PIECE,
+    });
+    addRows(hash, users);
+    after = users.at(-1)?.id;
+  }
 }
 
-/** Whether a plan of the file would find the same rows at the next start, until a client secret expires. */
-export function canRemember({ declared, fingerprint }: ConfigurationFile): boolean {
-  if (fingerprint === undefined) return false;
-  const others = entrySections.filter((section) => !PLAIN_SECTIONS.includes(section));
-  if (others.some((section) => declared[section].length > 0)) return false;
-  return !Object.keys(declared.settings).some((name) => name in brandSchemas); // these may name pictures in files
+/** In an order that does not depend on the database. */
+function addRows(hash: Hash, rows: readonly object[]): void {
+  const lines = rows.map((row) => JSON.stringify(row)).sort();
+  hash.update(lines.join('\n')).update('\n\n');
 }
 
 /** `state` is that from before the plan, so that a change made meanwhile is planned at the next start. */
 export async function rememberApplied(
-  { db, protectedRows, now }: Needs,
-  { fingerprint }: ConfigurationFile,
-  state: string,
+  { db, vault, protectedRows, now, issuer }: Needs,
+  file: { text: string; path: string },
+  { files, state }: Pick<Applied, 'files' | 'state'>,
 ): Promise<void> {
   const next = await db.asStored.clientSecret.findFirst({
     where: { expiresAt: { gt: now() } },
     orderBy: { expiresAt: 'asc' },
     select: { expiresAt: true },
   });
-  const value = { fingerprint, state, until: next?.expiresAt?.toISOString() ?? null };
+  const source = vault.mac(sourceOf(file.text, file.path, issuer), PURPOSE);
+  const value: Applied = { source, files, state, until: next?.expiresAt?.toISOString() ?? null };
   const mac = (text: string) => protectedRows.macOf('settings', { key: APPLIED_KEY, value: text });
   await storeValue(db, APPLIED_KEY, value, { source: 'local', at: now(), mac });
 }
 
 /** Whether the file was applied as it is, and no row has changed since. */
-export async function isApplied({ db, protectedRows, now }: Needs, file: string): Promise<boolean> {
+export async function isApplied({ db, vault, protectedRows, now, issuer }: Needs, file: string): Promise<boolean> {
   const row = await storedRow(db, APPLIED_KEY);
   if (!row || !protectedRows.isGenuine('settings', { key: APPLIED_KEY, value: row.value }, row.mac)) return false;
-  const { fingerprint, state, until } = JSON.parse(row.value) as {
-    fingerprint: string;
-    state: string;
-    until: string | null;
-  };
+  const { source, files, state, until }: Applied = JSON.parse(row.value);
   if (until !== null && now() >= new Date(until)) return false;
   const text = await readFile(file, 'utf8').catch(() => undefined); // readValidFile says what is wrong with it
-  return text !== undefined && fingerprint === fingerprintOf(text) && state === (await stateOf(db));
+  if (text === undefined || !vault.macMatches(sourceOf(text, file, issuer), source, PURPOSE)) return false;
+  for (const [name, digest] of Object.entries(files)) {
+    const bytes = await readFile(name).catch(() => undefined); // the plan says what is wrong with it
+    if (bytes === undefined || sha256(bytes) !== digest) return false;
+  }
+  return state === (await stateOf(db));
 }

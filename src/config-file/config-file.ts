@@ -2,9 +2,10 @@
 // rows created elsewhere stay unless it declares them, too. Applying it twice changes nothing.
 
 import { AppError } from '../base/http/errors.ts';
+import { sha256 } from '../base/platform/random.ts';
 import { isUniqueViolation, transaction } from '../base/storage/database.ts';
 import type { AuditEventType } from '../core/audit/events.ts';
-import { canRemember, isApplied, rememberApplied, stateOf } from './applied.ts';
+import { isApplied, rememberApplied, stateOf } from './applied.ts';
 import { forgetDeleted } from './plan/declared-credentials.ts';
 import { type ConfigFileDependencies, type Plan, type PlanResult, planFile } from './plan/plan.ts';
 import type { PlanOptions, Step } from './plan/steps.ts';
@@ -41,7 +42,7 @@ async function applyFile(dependencies: ConfigFileDependencies, file: Configurati
     }
     try {
       await runSteps(dependencies, planned.plan);
-      if (canRemember(file)) await planAndRemember(dependencies, file); // finds nothing left to do
+      if (file.text !== undefined) await planAndRemember(dependencies, file); // finds nothing left to do
       return planned;
     } catch (error) {
       // Another instance or an administrator created one of these rows since the plan was made: plan again.
@@ -52,10 +53,17 @@ async function applyFile(dependencies: ConfigFileDependencies, file: Configurati
 
 /** Plans the file, and remembers it when nothing is left to do and nothing is to be said about it at each start. */
 async function planAndRemember(dependencies: ConfigFileDependencies, file: ConfigurationFile): Promise<PlanResult> {
-  const state = canRemember(file) ? await stateOf(dependencies.db) : undefined;
-  const planned = await planFile(dependencies, file);
+  const { text, path } = file;
+  if (text === undefined) return planFile(dependencies, file);
+  const state = await stateOf(dependencies.db);
+  const files: Record<string, string> = {};
+  const planned = await planFile(dependencies, file, {
+    onRead(name, bytes) {
+      files[name] = sha256(bytes);
+    },
+  });
   const isDone = planned.ok && planned.plan.steps.length === 0 && planned.plan.warnings.length === 0;
-  if (state !== undefined && isDone) await rememberApplied(dependencies, file, state);
+  if (isDone) await rememberApplied(dependencies, { text, path }, { files, state });
   return planned;
 }
 

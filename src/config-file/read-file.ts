@@ -1,13 +1,11 @@
 // Reads the configuration file from disk.
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ConfigError } from '../base/config/config-error.ts';
-import { packageVersion } from '../base/platform/package.ts';
 import { formatFault, type ParsedFile, parseFile } from './file.ts';
 
-/** `fingerprint`: of the text of a file on disk (applied.ts). */
-export type ConfigurationFile = ParsedFile & { path: string; fingerprint?: string };
+/** `text`: of a file on disk (applied.ts). */
+export type ConfigurationFile = ParsedFile & { path: string; text?: string };
 
 /** Reads and checks a configuration file; throws ConfigError with one line for each fault. */
 export async function readValidFile(file: string): Promise<ConfigurationFile> {
@@ -17,10 +15,5 @@ export async function readValidFile(file: string): Promise<ConfigurationFile> {
   });
   const parsed = parseFile(text);
   if (parsed.faults.length > 0) throw new ConfigError(parsed.faults.map((fault) => formatFault(file, fault)));
-  return { ...parsed, path: path.resolve(file), fingerprint: fingerprintOf(text) };
-}
-
-/** SHA-256 of what a plan depends on outside of the database: the text, and the rules of this version. */
-export function fingerprintOf(text: string): string {
-  return createHash('sha256').update(`${packageVersion()}\n${text}`).digest('base64url');
+  return { ...parsed, path: path.resolve(file), text };
 }

@@ -79,6 +79,7 @@ export async function createServices(options: ServicesOptions) {
   const fetchMetadata = createMetadataFetch(core);
   const configFile = createConfigFile({
     ...services,
+    issuer: config.issuer,
     totp: people.mfa.totp,
     fetchMetadata,
     importHash: people.credentials.importHash,

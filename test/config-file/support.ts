@@ -6,7 +6,7 @@ import { createLogger } from '../../src/base/platform/logger.ts';
 import { createVault } from '../../src/base/platform/vault.ts';
 import { openDatabase } from '../../src/base/storage/database.ts';
 import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
-import { createConfigFile, type PlanResult } from '../../src/config-file/config-file.ts';
+import { type ConfigFileDependencies, createConfigFile, type PlanResult } from '../../src/config-file/config-file.ts';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { formatFault, parseFile } from '../../src/config-file/file.ts';
 import { createAudit } from '../../src/core/audit/audit.ts';
@@ -75,8 +75,9 @@ export async function configFileBench(shared?: string) {
   const notifyAdministrators = async () => {};
   const stored = { db, sql, vault, audit, now, logger, protectedRows };
   const connections = createConnections({ ...stored, assertMay, notifyAdministrators });
-  const configFile = createConfigFile({
+  const dependencies: ConfigFileDependencies = {
     db,
+    issuer: 'https://idp.example',
     now,
     audit,
     vault,
@@ -113,7 +114,8 @@ export async function configFileBench(shared?: string) {
       if (xml === undefined) throw new Error(`${address} does not answer`);
       return xml;
     },
-  });
+  };
+  const configFile = createConfigFile(dependencies);
   const file = (text: string, path = '/nowhere/gatehouse.yaml') => ({ ...parseFile(text), path });
   return {
     db,
@@ -132,6 +134,7 @@ export async function configFileBench(shared?: string) {
     connections,
     signUpCodes,
     configFile,
+    configFileFor: (issuer: string) => createConfigFile({ ...dependencies, issuer }),
     ended,
     documents,
     expired,

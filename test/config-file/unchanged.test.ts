@@ -1,6 +1,7 @@
 // A start with an unchanged configuration file: it is planned only when the file or a row that it declares has changed, by whatever
 // program, and wins then.
-import { writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readValidFile } from '../../src/config-file/read-file.ts';
@@ -114,11 +115,12 @@ describe('the configuration file', () => {
     expect(await isApplied()).toBe(true);
   });
 
-  it('is planned at each start when it declares users, whose passwords are compared', async () => {
-    writeFileSync(name, `${FILE}users: [{ username: ann }]\n`);
-    expect(await apply()).toEqual(['create users ann']);
-    expect(await apply()).toEqual([]);
-    expect(await isApplied()).toBe(false);
+  it('is planned when the address of the server is another one, or its own', async () => {
+    expect(await bench.configFileFor('https://other.example').isApplied(name)).toBe(false);
+    const moved = path.join(testFolder(), 'moved.yaml');
+    writeFileSync(moved, FILE);
+    expect(await bench.configFile.isApplied(moved)).toBe(false);
+    expect(await isApplied()).toBe(true);
   });
 
   it('is planned at each start when there is something to say about it', async () => {
@@ -144,4 +146,106 @@ it('a start says that the file is unchanged, and reads it again after a change',
   expect(changed).not.toHaveProperty('isUnchanged');
   expect(await idp.services.settings.get('session_hours')).toBe(5);
   await idp.stop();
+});
+
+describe('a configuration file with users, connections, metadata and pictures in files', () => {
+  let bench: Awaited<ReturnType<typeof configFileBench>>;
+  const folder = testFolder();
+  const file = path.join(folder, 'all.yaml');
+  const metadata = path.join(folder, 'wiki.xml');
+  const logo = path.join(folder, 'logo.svg');
+  const svg = (color: string) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9" fill="${color}"/></svg>`;
+  const xml = (comment: string) => `<EntityDescriptor entityID="https://wiki.example"/><!-- ${comment} -->`;
+  const text = `
+settings: { brand_logo: ./logo.svg }
+users: [{ username: ann, email: ann@example.com, password: correct horse battery staple, roles: [seller] }]
+roles: [{ name: seller }]
+service_providers: [{ name: Wiki, metadata_file: wiki.xml }]
+connections:
+  - { id: corp, kind: oidc, name: Corp, issuer: https://corp.example, client_id: gatehouse, client_secret: ${'c'.repeat(43)}, domains: [corp.example] }
+sign_up_codes: [{ name: fair, code: welcome-to-the-fair, max_uses: 9 }]
+`;
+  const apply = async () => lines(await bench.configFile.apply(await readValidFile(file)));
+  const ann = () => bench.db.user.findFirstOrThrow({ where: { username: 'ann' } });
+
+  beforeAll(async () => {
+    bench = await configFileBench();
+  });
+  beforeEach(async () => {
+    writeFileSync(metadata, xml('first'));
+    writeFileSync(logo, svg('red'));
+    writeFileSync(file, text);
+    await apply();
+    expect(await apply()).toEqual([]);
+    expect(await bench.configFile.isApplied(file)).toBe(true);
+  });
+  afterAll(() => bench.close());
+
+  const changes: Record<string, { change(): Promise<unknown>; steps: string[] }> = {
+    'edited metadata': {
+      change: async () => writeFileSync(metadata, xml('second')),
+      steps: ['change service_providers Wiki (metadata)'],
+    },
+    'an edited picture': {
+      change: async () => writeFileSync(logo, svg('blue')),
+      steps: ['change settings brand_logo (value)'],
+    },
+    'a user changed in the console': {
+      change: async () => bench.accounts.update((await ann()).id, { email: 'ann@other.example' }),
+      steps: ['change users ann (email)'],
+    },
+    'a role taken by SQL': {
+      change: () => bench.db.asStored.userRole.deleteMany({}),
+      steps: ['change users ann (roles)'],
+    },
+    'a user who chose another password': {
+      change: async () =>
+        bench.db.asStored.passwordCredential.update({
+          where: { userId: (await ann()).id },
+          data: { changedAt: new Date(), hash: 'x' },
+        }),
+      steps: [],
+    },
+    'a connection deleted by SQL': {
+      change: () => bench.db.asStored.connection.deleteMany({}),
+      steps: ['create connections corp'],
+    },
+    'a secret of a connection deleted by SQL': {
+      change: () => bench.db.asStored.connectionSecret.deleteMany({}),
+      steps: ['change connections corp (client_secret)'],
+    },
+    'a domain deleted by SQL': {
+      change: () => bench.db.asStored.connectionDomain.deleteMany({}),
+      steps: ['change connections corp (domains)'],
+    },
+    'a sign-up code deleted by SQL': {
+      change: () => bench.db.asStored.signUpCode.deleteMany({}),
+      steps: ['create sign_up_codes fair'],
+    },
+    'a user deleted by SQL': {
+      change: () => bench.db.asStored.user.deleteMany({ where: { username: 'ann' } }),
+      steps: ['create users ann'],
+    },
+  };
+
+  it.each(Object.keys(changes))('is planned after %s', async (what) => {
+    const { change, steps } = changes[what] as (typeof changes)[string];
+    await change();
+    expect(await bench.configFile.isApplied(file)).toBe(false);
+    expect(await apply()).toEqual(steps);
+    await apply();
+    expect(await bench.configFile.isApplied(file)).toBe(true);
+  });
+
+  it('is planned when a file that it names is gone', async () => {
+    rmSync(metadata);
+    expect(await bench.configFile.isApplied(file)).toBe(false);
+  });
+
+  it('leaves no digest of its text in the database', async () => {
+    const { value } = await bench.db.setting.findUniqueOrThrow({ where: { key: 'configuration:applied' } });
+    for (const digest of ['hex', 'base64', 'base64url'] as const)
+      expect(value).not.toContain(createHash('sha256').update(text).digest(digest));
+  });
 });

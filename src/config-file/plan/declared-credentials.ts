@@ -18,23 +18,24 @@ export type CredentialChange = {
 };
 type Remembered = { password?: string; totp?: string };
 
-const PREFIX = 'declared-credentials:';
+/** Of the keys of the declarations, in the table of settings. */
+export const CREDENTIALS_PREFIX = 'declared-credentials:';
 const PURPOSE = 'declared-totp';
 
 /** The last declaration of the file, by account. */
 export async function rememberedCredentials(db: Db): Promise<Map<string, Remembered>> {
-  const rows = await db.setting.findMany({ where: { key: { startsWith: PREFIX } } });
-  return new Map(rows.map(({ key, value }) => [key.slice(PREFIX.length), JSON.parse(value) as Remembered]));
+  const rows = await db.setting.findMany({ where: { key: { startsWith: CREDENTIALS_PREFIX } } });
+  return new Map(rows.map(({ key, value }) => [key.slice(CREDENTIALS_PREFIX.length), JSON.parse(value) as Remembered]));
 }
 
 /** Deletes the stored declarations of accounts that do not exist any more. */
 export async function forgetDeleted(tx: Tx): Promise<void> {
-  const rows = await tx.setting.findMany({ where: { key: { startsWith: PREFIX } }, select: { key: true } });
-  const ids = rows.map(({ key }) => key.slice(PREFIX.length));
+  const rows = await tx.setting.findMany({ where: { key: { startsWith: CREDENTIALS_PREFIX } }, select: { key: true } });
+  const ids = rows.map(({ key }) => key.slice(CREDENTIALS_PREFIX.length));
   const select = { id: true } as const;
   const accounts = await inChunks(ids, (piece) => tx.asStored.user.findMany({ where: { id: { in: piece } }, select }));
   const existing = new Set(accounts.map(({ id }) => id));
-  const gone = ids.filter((id) => !existing.has(id)).map((id) => `${PREFIX}${id}`);
+  const gone = ids.filter((id) => !existing.has(id)).map((id) => `${CREDENTIALS_PREFIX}${id}`);
   await inChunks(gone, async (piece) => {
     await removeValues(tx, piece);
     return [];
@@ -80,7 +81,7 @@ export async function credentialChange(
         ...(hash === undefined ? {} : { password: hash }),
         ...(newTotp ? { totp: vault.mac(secret, PURPOSE) } : {}),
       };
-      await storeValue(tx, `${PREFIX}${userId}`, value, { source: 'file', at: now() });
+      await storeValue(tx, `${CREDENTIALS_PREFIX}${userId}`, value, { source: 'file', at: now() });
     },
   };
 }

@@ -48,6 +48,8 @@ export type ConfigFileDependencies = CredentialDependencies & {
   now: Clock;
   audit: Audit;
   protectedRows: ProtectedRows;
+  /** ISSUER: its own identifiers are reserved. */
+  issuer: string;
   accounts: Accounts;
   applications: Applications;
   connections: Connections;
@@ -145,14 +147,15 @@ async function planSections(
   options: PlanOptions,
 ): Promise<Planned[]> {
   const { applications, roles, settings } = dependencies;
-  const reader = metadataReader(dependencies, path.dirname(filePath));
+  const read = fileReader(path.dirname(filePath), options);
+  const reader = metadataReader(dependencies, read);
   const clientIds = new Set(declared.clients.map(({ client_id }) => client_id));
   for (const id of clientIds) identifiers.add(id);
   const signingAlgs = await settingAfter('signing_algorithms', declared.settings, settings);
   const forProviders = { applications, reader, clientIds, entityIds: identifiers };
   const forConnections = { ...dependencies, readFile: reader.readFile, roles: rolesLeft };
   const sections = [
-    () => planSettings(declared.settings, { ...dependencies, readImage: imageReader(path.dirname(filePath)) }, options),
+    () => planSettings(declared.settings, { ...dependencies, readImage: imageReader(read) }, options),
     () => planResources(declared.resources, { ...dependencies, signingAlgs }),
     () => planRoles(declared.roles, roleRows, roles),
     () => planClients(declared.clients, stored, { applications, signingAlgs }, options),
@@ -178,29 +181,36 @@ async function planSections(
   return planned;
 }
 
-/** Reads SAML metadata that the file in `folder` names. */
-function metadataReader(dependencies: ConfigFileDependencies, folder: string): MetadataReader {
+/** Reads what the file in `folder` names. Throws with what `reject` makes of a reason. */
+function fileReader(folder: string, { onRead }: PlanOptions) {
+  return async (name: string, reject: (reason: string, cause: unknown) => Error): Promise<Buffer> => {
+    const file = path.resolve(folder, name);
+    const bytes = await readFile(file).catch((cause: unknown) => {
+      const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'not readable';
+      throw reject(`${file} (${reason})`, cause);
+    });
+    onRead?.(file, bytes);
+    return bytes;
+  };
+}
+
+function metadataReader(dependencies: ConfigFileDependencies, read: ReturnType<typeof fileReader>): MetadataReader {
   const { parseMetadata, fetchMetadata, decodeMetadata } = dependencies;
   return {
     parse: parseMetadata,
     fetch: fetchMetadata,
-    readFile: async (name) => decodeMetadata(await readMetadataFile(path.resolve(folder, name))),
+    readFile: async (name) =>
+      decodeMetadata(await read(name, (file, cause) => new Error(`cannot be read: ${file}`, { cause }))),
   };
 }
 
-/** Reads pictures that the file in `folder` names. */
-function imageReader(folder: string) {
+/** A picture as a data URL. */
+function imageReader(read: ReturnType<typeof fileReader>) {
   return async (name: string): Promise<string> => {
-    const file = path.resolve(folder, name);
-    try {
-      return `data:;base64,${(await readFile(file)).toString('base64')}`;
-    } catch (cause) {
-      throw new ImageFault(`can’t be read: ${file} (${reasonOf(cause)})`);
-    }
+    const bytes = await read(name, (file) => new ImageFault(`can’t be read: ${file}`));
+    return `data:;base64,${bytes.toString('base64')}`;
   };
 }
-
-const reasonOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : 'not readable');
 
 function deletion(applications: Applications, { id, clientId, name, protocol }: Application): Step {
   return {
@@ -222,14 +232,6 @@ async function settingAfter<Name extends 'signing_algorithms' | 'user_attributes
   if (wanted) return wanted as SettingValues[Name];
   const stored = (await settings.list()).find((entry) => entry.name === name);
   return stored && stored.source !== 'file' ? (stored.value as SettingValues[Name]) : defaultSettings[name];
-}
-
-async function readMetadataFile(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw new Error(`cannot be read: ${file} (${reasonOf(cause)})`, { cause });
-  }
 }
 
 function accessFaults(

@@ -29,6 +29,8 @@ export interface PlanOptions {
    * guess. Such a plan cannot be applied.
    */
   hidesSecrets?: boolean;
+  /** Gets each file that the configuration file names, when it is read. */
+  onRead?(path: string, bytes: Buffer): void;
 }
 
 export function nothingPlanned(): Planned {
