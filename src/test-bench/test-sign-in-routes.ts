@@ -12,8 +12,8 @@ import {
   rolesThatCount,
   roleThere,
 } from '../admin/applications/presets/demands.ts';
-import type { ProductPreset } from '../admin/applications/presets/parts.ts';
 import { productOf } from '../admin/applications/presets/presets.ts';
+import type { ProductPreset } from '../admin/applications/presets/products.ts';
 import type { Block, Cell, Field, FormSection } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Application, OidcApplication } from '../applications/application.ts';

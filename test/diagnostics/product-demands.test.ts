@@ -2,8 +2,8 @@
 // application say it, and names after roles_rename are compared with names after it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demandVerdicts, rolesThatCount } from '../../src/admin/applications/presets/demands.ts';
-import type { ProductPreset } from '../../src/admin/applications/presets/parts.ts';
 import { presetOf } from '../../src/admin/applications/presets/presets.ts';
+import type { ProductPreset } from '../../src/admin/applications/presets/products.ts';
 import { productPresets } from '../../src/admin/applications/presets/products.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
@@ -173,7 +173,7 @@ describe('a product that demands a role', () => {
 });
 
 it('every demand of a preset can be met: by an address, and by a role that the preset creates or asks for', () => {
-  for (const preset of productPresets.filter(({ demands }) => demands)) {
+  for (const preset of productPresets().filter(({ demands }) => demands)) {
     const roles = (preset.roles ?? []).map(({ name, nameThere = name }) => nameThere);
     const person = {
       email: 'ann@example.com',

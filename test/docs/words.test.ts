@@ -49,7 +49,6 @@ const bannedInSentences: [RegExp, string][] = [
 ];
 /** Reasons: a name that is a contract, a text of another program, or a term of a standard. */
 const exceptions: { in: RegExp; text: RegExp; because: string }[] = [
-  { in: /presets\/networks/, text: /^whitelist_domains = /m, because: 'a setting of oauth2-proxy' },
   { in: /^src\/sign-in\/second-factor\/codes\.ts$/, text: /^sign-in second factor$/, because: 'the purpose of a MAC' },
   { in: /^src\/(base\/platform\/logger|core\/audit\/audit)\.ts$/, text: /bytes\]$/, because: 'a marker in the log' },
   { in: /^src\//, text: /characters, SHA-256/, because: 'a value of the audit log, which programs compare' },

@@ -62,6 +62,13 @@ const families = [...sources.matchAll(/`([a-z-]+(?:\.[\w-]+)*[.-])\$\{/g)]
 
 /** Those of fields and of the parts of forms, whose names code takes from the schemas. */
 const fields = [oidcClient.shape, serviceProvider.shape].flatMap((shape) => describedFields(shape, applicationFields));
+const products = filesUnder('views/products', '.yaml')
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n');
+const ofProducts = [
+  ...[...products.matchAll(/\$\{text:([\w.-]+)/g)].map(([, key]) => `console.preset.${key}`),
+  ...[...products.matchAll(/^- id: (\S+)/gm)].map(([, id]) => `console.preset.${id}.text`),
+];
 const ofClaims = textClaims.map((claim) => `profile.${claim}`);
 const ofFields = fields.flatMap(({ name, about }) => [
   `console.field.${about.text ?? name}.`,
@@ -71,7 +78,9 @@ const ofFields = fields.flatMap(({ name, about }) => [
 describe('the texts in English', () => {
   it('are all used', () => {
     const isUsed = (key: string) =>
-      sources.includes(`'${key}'`) || [...families, ...ofFields, ...ofClaims].some((start) => key.startsWith(start));
+      sources.includes(`'${key}'`) ||
+      ofProducts.includes(key) ||
+      [...families, ...ofFields, ...ofClaims].some((start) => key.startsWith(start));
     expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
   });
 

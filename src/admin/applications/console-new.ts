@@ -16,9 +16,9 @@ import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { NO_CHOICES } from './form/own-keys.ts';
 import { applicationKey } from './form/sections.ts';
 import { withFaultsAtAnswers } from './presets/faults.ts';
-import { type Preset, type PresetRole, presetKinds } from './presets/parts.ts';
+import type { Preset, PresetRole } from './presets/parts.ts';
 import { genericPresets, presetOf } from './presets/presets.ts';
-import { productPresets } from './presets/products.ts';
+import { presetKinds, productPresets } from './presets/products.ts';
 import { registeredPage } from './tabs/registered-page.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
@@ -80,7 +80,7 @@ export function addNewApplicationRoutes(
 /** What the form declares, with the product whose guide it will have. */
 function declarationOf(preset: Preset, sent: Sent, ownName: string) {
   const answers = Object.fromEntries(Object.keys(sent).map((name) => [name, sentValue(sent, name) ?? '']));
-  const isProduct = productPresets.some(({ id }) => id === preset.id);
+  const isProduct = productPresets().some(({ id }) => id === preset.id);
   const name = hasOwnNameField(preset) ? '' : answers.name;
   return {
     ...preset.toDeclaration(answers, ownName),
@@ -130,7 +130,7 @@ function choicePage(filter: string, language: string): ConsolePage {
   const products = Object.entries(presetKinds).flatMap(([kind, title]) =>
     tiles(
       title,
-      productPresets.filter((preset) => preset.kind === kind),
+      productPresets().filter((preset) => preset.kind === kind),
     ),
   );
   const found = [...tiles(OWN, genericPresets), ...products];

@@ -526,7 +526,7 @@ function applicationsBlock(role: string, applications: readonly OpenedApplicatio
 
 /** Products that read the role, and what its members are there. */
 function readers(role: string): Text[] {
-  return productPresets
+  return productPresets()
     .flatMap(({ title, roles = [] }) => roles.filter(({ name }) => name === role).map((one) => ({ title, ...one })))
     .map(({ title, description }) => t('console.roles.read-by', { title, description }));
 }

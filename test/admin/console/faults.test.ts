@@ -106,7 +106,7 @@ describe('bad values in every field', () => {
   });
 
   it('are explained in sentences at the fields of a new application', async () => {
-    const kinds = ['web', 'spa', 'native', 'service', 'saml', 'fapi2', ...productPresets.map(({ id }) => id)];
+    const kinds = ['web', 'spa', 'native', 'service', 'saml', 'fapi2', ...productPresets().map(({ id }) => id)];
     for (const kind of kinds) {
       const page = await sendBad(`/admin/applications/new/${kind}`, 'no <address>');
       // A product without a field of its own to fill in is registered.
@@ -118,7 +118,7 @@ describe('bad values in every field', () => {
 
   it('are explained at the address that a new application asks for, without names of keys', async () => {
     const address = 'http://192.168.1.10:3000';
-    for (const { id, fields } of productPresets) {
+    for (const { id, fields } of productPresets()) {
       const asked = fields.filter(({ name }) => ['url', 'entity_id', 'acs_url', 'domain'].includes(name));
       if (asked.length === 0) continue;
       const at = `/admin/applications/new/${id}`;

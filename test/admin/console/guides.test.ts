@@ -1,14 +1,7 @@
 // The setup guides of products: the name that users know this server by, and the language of the administrator.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  code,
-  iniValue,
-  powerShellWord,
-  quoted,
-  rubyQuoted,
-  shellWord,
-} from '../../../src/admin/applications/presets/guide-text.ts';
-import { inLanguage, t } from '../../../src/base/texts/text.ts';
+import { expanded } from '../../../src/admin/applications/presets/products.ts';
+import { concatenated, inLanguage } from '../../../src/base/texts/text.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
@@ -83,21 +76,27 @@ describe('the products in German', () => {
 
 describe('a value in the settings of a product', () => {
   const name = `O'Neil & "Co" #{1}; $x`;
+  const as = (filter: string, server: string) => String(expanded(`\${server|${filter}}`, { server }, ''));
 
   it('stays the same name in each format', () => {
-    expect(quoted(name)).toBe(String.raw`"O'Neil & \"Co\" #{1}; $x"`);
-    expect(rubyQuoted(name)).toBe(String.raw`"O'Neil & \"Co\" \#{1}; $x"`);
-    expect(shellWord(name)).toBe(String.raw`'O'\''Neil & "Co" #{1}; $x'`);
-    expect(powerShellWord('O’Neil $x')).toBe("'O’’Neil $x'");
-    expect([shellWord('Acme-1'), powerShellWord('Acme-1')]).toEqual(['Acme-1', 'Acme-1']);
-    expect([iniValue(name), iniValue('Acme Login')]).toEqual([`\`${name}\``, 'Acme Login']);
+    expect(as('quoted', name)).toBe(String.raw`"O'Neil & \"Co\" #{1}; $x"`);
+    expect(as('ruby', name)).toBe(String.raw`"O'Neil & \"Co\" \#{1}; $x"`);
+    expect(as('shell', name)).toBe(String.raw`'O'\''Neil & "Co" #{1}; $x'`);
+    expect(as('powershell', 'O’Neil $x')).toBe("'O’’Neil $x'");
+    expect([as('shell', 'Acme-1'), as('powershell', 'Acme-1')]).toEqual(['Acme-1', 'Acme-1']);
+    expect([as('ini', name), as('ini', 'Acme Login')]).toEqual([`\`${name}\``, 'Acme Login']);
   });
 
-  it('becomes words when the code around it is rendered', () => {
-    const text = code`secret = "${t('console.preset.secret')}" # ${'<b>'}`;
+  it('is no template itself', () => {
+    const given = `\${server} <b>`;
+    expect(as('html', given)).toBe(given.replace('<b>', '&lt;b&gt;'));
+  });
+
+  it('becomes words when the template around it is rendered', () => {
+    const text = expanded(`secret = "\${text:secret}" # \${server}`, { server: '<b>' }, '');
     expect(inLanguage('de', () => String(text))).toBe(
       'secret = "das Secret, das beim Erstellen angezeigt wurde" # <b>',
     );
-    expect(text.toHtml()).toContain('# &lt;b&gt;');
+    expect(concatenated([text]).toHtml()).toContain('# &lt;b&gt;');
   });
 });

@@ -1,7 +1,6 @@
 // "Add application" by product: each preset through the real form, its roles, and the filter of the list.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { presetKinds } from '../../../src/admin/applications/presets/parts.ts';
-import { productPresets } from '../../../src/admin/applications/presets/products.ts';
+import { presetKinds, productPresets } from '../../../src/admin/applications/presets/products.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -77,7 +76,7 @@ const addresses: Record<string, string> = {
 /** No page to open, or, with AWS, a role that the administrator lacks. */
 const notInPortal = ['kubernetes', 'aws'];
 
-it.each(productPresets)(
+it.each(productPresets())(
   'a new application for $title has the addresses of its vendor and a guide with the values of this server',
   async (preset) => {
     const form = await admin.get(`/admin/applications/new/${preset.id}`);
@@ -151,7 +150,7 @@ it('a SAML application is offered given and family name, and receives them', asy
   expect(textOf((await admin.get(`/admin/access-check?${query}`)).text)).toMatch(/givenName Ann surname Example/);
 });
 
-it.each(productPresets)(
+it.each(productPresets())(
   'the guide of $title is about the whole life of a sign-in, as its declaration allows',
   async (preset) => {
     const fields = Object.fromEntries(preset.fields.map(({ name }) => [name, answers[name] ?? '']));
@@ -225,9 +224,13 @@ it.each(productPresets)(
 );
 
 it('every product has a kind, an id and a name of its own, and no name begins with another', () => {
-  expect(Object.keys(addresses).sort()).toEqual(productPresets.map(({ id }) => id).sort());
-  for (const { title, protocol } of productPresets)
-    expect(productPresets.filter((one) => one.protocol === protocol && one.title.startsWith(title))).toHaveLength(1);
+  expect(Object.keys(addresses).sort()).toEqual(
+    productPresets()
+      .map(({ id }) => id)
+      .sort(),
+  );
+  for (const { title, protocol } of productPresets())
+    expect(productPresets().filter((one) => one.protocol === protocol && one.title.startsWith(title))).toHaveLength(1);
 });
 
 it('the list of products is grouped by kind, and its filter finds words in any order', async () => {

@@ -1,13 +1,9 @@
 // A product beside the preset that the console registers it with: the registration and the guide of the preset, people to sign in, and
 // what is tried with it.
 import { demandVerdicts, receivedOf } from '../../../src/admin/applications/presets/demands.ts';
-import type {
-  Answers,
-  Declaration,
-  IdentityProvider,
-  ProductPreset,
-} from '../../../src/admin/applications/presets/parts.ts';
+import type { Answers, Declaration, IdentityProvider } from '../../../src/admin/applications/presets/parts.ts';
 import { presetOf } from '../../../src/admin/applications/presets/presets.ts';
+import type { ProductPreset } from '../../../src/admin/applications/presets/products.ts';
 import { serviceProvider, settingsOf } from '../../../src/applications/fields/service-provider.ts';
 import { aClient, aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';

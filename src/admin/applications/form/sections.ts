@@ -128,7 +128,7 @@ function optionsFor(protocol: Protocol, { apis, signingAlgs }: Choices): FieldOp
   return {
     apis: asOptions(apis),
     'signing algorithms': asOptions(signingAlgs),
-    presets: productPresets
+    presets: productPresets()
       .filter((preset) => preset.protocol === protocol)
       .map(({ id, title }) => ({ value: id, label: title })),
   };

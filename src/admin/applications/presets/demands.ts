@@ -5,7 +5,7 @@ import type { Application } from '../../../applications/application.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import { type AccountView, visibleRoles } from '../../../people/accounts/visible-roles.ts';
-import type { ProductPreset } from './parts.ts';
+import type { ProductPreset } from './products.ts';
 
 /** What a product receives of a person. */
 export interface ReceivedPerson {

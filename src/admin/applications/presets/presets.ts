@@ -5,7 +5,8 @@ import { t } from '../../../base/texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { lines, parseNameValueLines } from '../../console/text-area.ts';
 import { applicationKey } from '../form/sections.ts';
-import type { Answers, Declaration, Preset, ProductPreset } from './parts.ts';
+import type { Answers, Declaration, Preset } from './parts.ts';
+import type { ProductPreset } from './products.ts';
 import { productPresets } from './products.ts';
 
 const name: Field = {
@@ -176,7 +177,7 @@ export const genericPresets: readonly Preset[] = [
 /** The product whose guide an application has: the one that it names; without one, the one whose name its own begins with. */
 export function productOf(application: Application): ProductPreset | undefined {
   const { protocol, metadata, name: title } = application;
-  const ofProtocol = productPresets.filter((preset) => preset.protocol === protocol);
+  const ofProtocol = productPresets().filter((preset) => preset.protocol === protocol);
   return metadata.preset === undefined
     ? ofProtocol.find((preset) => title.startsWith(preset.title))
     : ofProtocol.find((preset) => preset.id === metadata.preset);
@@ -184,7 +185,7 @@ export function productOf(application: Application): ProductPreset | undefined {
 
 /** The preset with this id. */
 export function presetOf(id: string): Preset | undefined {
-  return [...genericPresets, ...productPresets].find((preset) => preset.id === id);
+  return [...genericPresets, ...productPresets()].find((preset) => preset.id === id);
 }
 
 /** The answers as a form with lists sends them. */

@@ -4,7 +4,7 @@ import type { Application } from '../../../applications/application.ts';
 import { allOf, oneOf, type PageText, sentences, t } from '../../../base/texts/text.ts';
 import type { Block, Cell } from '../../console/blocks.ts';
 import { demandsOf, rolesThatCount } from '../presets/demands.ts';
-import type { ProductPreset } from '../presets/parts.ts';
+import type { ProductPreset } from '../presets/products.ts';
 
 /** The part of a guide that is about the time after its settings. */
 export function productLifeBlock(application: Application, product: ProductPreset): Block {

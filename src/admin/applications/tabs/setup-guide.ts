@@ -4,8 +4,9 @@ import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import { isLoopback } from '../../../base/config/addresses.ts';
 import { type PageText, sentences, t } from '../../../base/texts/text.ts';
 import type { Block, Cell } from '../../console/blocks.ts';
-import type { IdentityProvider, ProductPreset } from '../presets/parts.ts';
+import type { IdentityProvider } from '../presets/parts.ts';
 import { productOf } from '../presets/presets.ts';
+import type { ProductPreset } from '../presets/products.ts';
 import { productLifeBlock } from './product-life.ts';
 
 /** How to set the address of this server, for a page. */
