@@ -4,6 +4,7 @@
 // import.meta.url says nothing about folders of src/ in a bundle.
 import path from 'node:path';
 import { build } from 'esbuild';
+import { leanEngine } from './engine.mjs';
 import { runtimePackages } from './packages.mjs';
 
 /** Modules that worker threads load (`workerModule` in src/base/platform/package.ts). */
@@ -51,6 +52,7 @@ function run(root, entries, options) {
     // tsx loads TypeScript in worker threads of tests; pg-native is optional, and not installed.
     external: [...runtimePackages, 'tsx', 'pg-native'],
     banner: { js: requireInModules },
+    plugins: [leanEngine],
     ...options,
   });
 }

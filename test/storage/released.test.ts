@@ -1,5 +1,4 @@
-// The backup of each release (released/VERSION.sqlite and .postgresql), and one of this version: `gatehouse restore` takes it, `gatehouse upgrade check` tries the
-// migrations, a start applies them, and its users, keys, applications and audit log work as before.
+// The backup of each release (released/VERSION.sqlite and .postgresql), and one of this version: `gatehouse restore` takes it, `gatehouse upgrade check` reports on it, a start applies them, and its users, keys, applications and audit log work as before.
 // A release keeps its own: KEEP_RELEASE=1 npx vitest run test/storage/released.test.ts
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,10 +6,7 @@ import { SAML } from '@node-saml/node-saml';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageVersion } from '../../src/base/platform/package.ts';
 import { openDatabase } from '../../src/base/storage/database.ts';
-import { parseDatabaseUrl } from '../../src/base/storage/database-url.ts';
-import { readMigrations } from '../../src/base/storage/migrations/files.ts';
 import { touchedTables } from '../../src/base/storage/upgrade/script-tables.ts';
-import { tryMigrations } from '../../src/base/storage/upgrade/trial.ts';
 import { commandLine } from '../cli/support.ts';
 import { redirectUri, signIn } from '../oidc/support.ts';
 import { relyingParty } from '../support/applications/rp.ts';
@@ -110,8 +106,6 @@ it.each([...releases, 'current'])(
     const before = await stateOf(DATABASE_URL);
     const check = await cli.gatehouse(['upgrade', 'check', '--json'], { env });
     const report = JSON.parse(check.out);
-    if (report.migrations.length > 0)
-      expect(report.trial, JSON.stringify(report.trial)).toMatchObject({ ok: true, on: 'copy with rows' });
     expect({ code: check.code, problems: report.problems }).toEqual({ code: 0, problems: [] });
     expect(await stateOf(DATABASE_URL)).toEqual(before);
 
@@ -139,52 +133,10 @@ it.each([...releases, 'current'])(
   },
 );
 
-it('the server tries migrations on a copy: one that fails is named, and nothing stays of it', async () => {
-  const { DATABASE_URL: url = '' } = await restored(current);
-  const before = await stateOf(url);
-  const applied = readMigrations(databaseKind());
-  const good = { name: 'good', checksum: '', sql: 'ALTER TABLE "user_roles" ADD COLUMN note TEXT;' };
-  const bad = { name: 'bad', checksum: '', sql: 'CREATE UNIQUE INDEX one_outcome ON audit_events (outcome);' };
-  const progress: string[] = [];
-  const options = { applied, withRows: true, onProgress: (message: string) => void progress.push(message) };
-  const location = parseDatabaseUrl(url);
-  expect(await tryMigrations(location, { ...options, missing: [good] })).toMatchObject({
-    ok: true,
-    on: 'copy with rows',
-  });
-  expect(await tryMigrations(location, { ...options, missing: [good, bad] })).toMatchObject({
-    ok: false,
-    failed: { name: 'bad', message: expect.stringMatching(/unique/i) },
-  });
-  // Without rows there is nothing that the index could not hold.
-  if (databaseKind() === 'postgresql')
-    expect(await tryMigrations(location, { ...options, withRows: false, missing: [bad] })).toMatchObject({
-      ok: true,
-      on: 'schema without rows',
-    });
-  expect(progress[0]).toMatch(/^Copying/);
-  if (databaseKind() === 'postgresql') {
-    const limited = await limitedUser(url);
-    const trial = await tryMigrations(parseDatabaseUrl(limited), { ...options, missing: [good] });
-    expect(trial, JSON.stringify(trial)).toMatchObject({
-      ok: true,
-      on: 'nothing',
-      where: expect.stringContaining("can't create a schema"),
-    });
-  }
-  expect(await stateOf(url)).toEqual(before);
-  expect(touchedTables(good.sql, databaseKind())).toContainEqual({ table: 'user_roles', change: 'changed' });
+it('an upgrade check names the tables that a migration changes', () => {
+  const sql = 'ALTER TABLE "user_roles" ADD COLUMN note TEXT;';
+  expect(touchedTables(sql, databaseKind())).toContainEqual({ table: 'user_roles', change: 'changed' });
 });
-
-/** The URL for a user who reads the tables and may create no schema. */
-async function limitedUser(address: string): Promise<string> {
-  const { db, close } = await openDatabase(address);
-  const name = `limited_${Date.now()}`;
-  await db.$executeRawUnsafe(`CREATE ROLE ${name} LOGIN PASSWORD 'limited'`);
-  await db.$executeRawUnsafe(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${name}`);
-  await close();
-  return Object.assign(new URL(address), { username: name, password: 'limited' }).href;
-}
 
 async function signInWithSaml({ issuer }: TestIdp): Promise<unknown> {
   const metadata = (await httpClient().get(`${issuer}/saml/metadata`)).text;

@@ -1,5 +1,5 @@
 // Hot statements: SQL for the few queries of every request, on the connections of Prisma but without the cost of its query
-// compiler. Everything else uses Prisma. docs/performance.md lists each statement with its measured gain.
+// compiler. Everything else uses Prisma. docs/performance.md says what they gain.
 import type { DatabaseKind } from './database-url.ts';
 import type { Dialect } from './dialect.ts';
 import type { Outage } from './outages.ts';
@@ -9,7 +9,7 @@ export type SqlValue = string | number | bigint | boolean | Date | Uint8Array | 
 
 /** One hot statement, in the syntax of each database. */
 export interface Statement {
-  /** `domain.action`, as docs/performance.md lists it. */
+  /** `domain.action`, as a span is named. */
   readonly name: string;
   readonly sqlite: string;
   readonly postgresql: string;

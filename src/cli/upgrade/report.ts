@@ -9,7 +9,6 @@ import { readBackupHead } from '../../base/storage/backup/read-backup.ts';
 import { parseDatabaseUrl } from '../../base/storage/database-url.ts';
 import { type DatabaseState, inspectDatabase } from '../../base/storage/upgrade/inspect.ts';
 import { type TouchedTable, touchedTables } from '../../base/storage/upgrade/script-tables.ts';
-import { type TrialResult, tryMigrations } from '../../base/storage/upgrade/trial.ts';
 import { readValidFile } from '../../config-file/read-file.ts';
 import { requireDatabase } from '../context.ts';
 
@@ -23,8 +22,6 @@ export interface UpgradeReport {
   database: { kind: Config['databaseKind']; where: string; bytes: number };
   /** `rows` before the upgrade; null of a table that is not there yet. */
   migrations: { name: string; tables: (TouchedTable & { rows: number | null })[] }[];
-  /** Null when no migration is missing. */
-  trial: TrialResult | null;
   /** In bytes. `free` is null where it is not known. */
   disk: { free: number | null; needed: number; ok: boolean };
   backup: { file: string; at: string; age_seconds: number } | null;
@@ -47,8 +44,6 @@ export type FaultyEnvironment = Pick<UpgradeReport, 'version' | 'configuration' 
 export interface ReportOptions {
   /** A backup of which the age is reported. */
   backup?: string;
-  withRows: boolean;
-  onProgress(message: string): void;
 }
 
 /** Throws ConfigError and DatabaseError where there is no database to report about. */
@@ -72,10 +67,10 @@ export async function reportOf(options: ReportOptions): Promise<UpgradeReport | 
   return reportOn(config, options);
 }
 
-async function reportOn(config: Config, { backup, withRows, onProgress }: ReportOptions): Promise<UpgradeReport> {
+async function reportOn(config: Config, { backup }: ReportOptions): Promise<UpgradeReport> {
   const location = parseDatabaseUrl(config.databaseUrl);
   const state = await inspectDatabase(location);
-  const { applied, missing, tableRows } = state;
+  const { missing, tableRows } = state;
   const migrations = missing.map(({ name, sql }) => ({
     name,
     tables: touchedTables(sql, location.kind).map((touched) => ({
@@ -83,15 +78,10 @@ async function reportOn(config: Config, { backup, withRows, onProgress }: Report
       rows: tableRows[touched.table] ?? null,
     })),
   }));
-  const trial = missing.length === 0 ? null : await tryMigrations(location, { applied, missing, withRows, onProgress });
   const folder = location.kind === 'sqlite' ? path.dirname(location.file) : undefined;
-  const disk = diskOf(folder, state, trial, migrations);
+  const disk = diskOf(folder, state, migrations);
   const configuration = await configurationFaults(config);
-  const problems = [
-    ...(trial && !trial.ok ? [`the migrations were not applied to a copy: ${trial.failed?.message}`] : []),
-    ...(disk.ok ? [] : ['the disk has too little space']),
-    ...configuration,
-  ];
+  const problems = [...(disk.ok ? [] : ['the disk has too little space']), ...configuration];
   const lastBackup = ageOf(backup === undefined ? state.backup : await backupFile(backup));
   return {
     ok: problems.length === 0,
@@ -102,7 +92,6 @@ async function reportOn(config: Config, { backup, withRows, onProgress }: Report
       bytes: state.bytes,
     },
     migrations,
-    trial,
     disk,
     configuration,
     problems,
@@ -114,11 +103,10 @@ async function reportOn(config: Config, { backup, withRows, onProgress }: Report
 
 export const CREATE_BACKUP = 'create one with gatehouse backup FILE';
 
-// A migration writes the rewritten tables again, and on SQLite to the WAL as well; the trial measured it, where there was one.
+// A migration writes the rewritten tables again, and on SQLite to the WAL as well.
 function diskOf(
   folder: string | undefined,
   { bytes, tableBytes }: DatabaseState,
-  trial: TrialResult | null,
   migrations: UpgradeReport['migrations'],
 ): UpgradeReport['disk'] {
   if (folder === undefined) {
@@ -131,7 +119,7 @@ function diskOf(
     return { free: null, needed, ok: true };
   }
   const { bavail, bsize } = statfsSync(folder);
-  const needed = Math.max(START_BYTES, trial === null ? 0 : 2 * Math.max(trial.growth ?? 0, bytes));
+  const needed = Math.max(START_BYTES, migrations.length === 0 ? 0 : 2 * bytes);
   return { free: bavail * bsize, needed, ok: bavail * bsize >= needed };
 }
 

@@ -1,4 +1,4 @@
-// `gatehouse upgrade check`: what a start of this version would do to the database, tried on a copy. It changes nothing.
+// `gatehouse upgrade check`: what a start of this version would do to the database. It changes nothing.
 import { plural } from '../../base/platform/plural.ts';
 import { type Command, jsonOption, UsageError } from '../command.ts';
 import { type Io, plain } from '../io.ts';
@@ -6,16 +6,11 @@ import { CREATE_BACKUP, type FaultyEnvironment, type UpgradeReport } from './rep
 
 export const upgradeCheck: Command = {
   name: 'upgrade check',
-  summary: 'preview what this version changes at its first start, and try it on a copy',
-  details: `Run it with the new version before its first start, while the servers of the old version run. It changes nothing: the missing
-migrations run on a copy of the SQLite file in the temporary folder (TMPDIR), or in a schema of the PostgreSQL database with
-copied rows, in a transaction that is rolled back. The exit code is 1 if the start would fail.`,
+  summary: 'preview what this version changes at its first start',
+  details: `Run it with the new version before its first start, while the servers of the old version run. It changes nothing. The exit code
+is 1 if the start would fail.`,
   options: {
     backup: { type: 'string', value: 'FILE', help: "the backup to go back to, if it isn't in the audit log" },
-    'schema-only': {
-      type: 'boolean',
-      help: 'PostgreSQL: try the migrations on empty tables, without a copy of the rows',
-    },
     ...jsonOption,
   },
   async run(input, io) {
@@ -24,8 +19,6 @@ copied rows, in a transaction that is rolled back. The exit code is 1 if the sta
     const backup = input.text('backup');
     const report = await reportOf({
       ...(backup !== undefined && { backup }),
-      withRows: !input.flag('schema-only'),
-      onProgress: io.note,
     });
     if (input.flag('json')) io.json(report);
     else printReport(report, io);
@@ -45,7 +38,7 @@ function verdictOf(report: UpgradeReport | FaultyEnvironment): string {
 }
 
 function printDetails(report: UpgradeReport, io: Io): void {
-  const { database, migrations, trial, disk, backup, configuration, servers } = report;
+  const { database, migrations, disk, backup, configuration, servers } = report;
   io.out(`Gatehouse ${report.version}, ${database.kind} at ${plain(database.where)}, ${size(database.bytes)}`);
   io.out('');
   io.out(migrations.length === 0 ? 'Migrations: none to apply.' : `Migrations: ${migrations.length} to apply.`);
@@ -54,10 +47,6 @@ function printDetails(report: UpgradeReport, io: Io): void {
     for (const { table, change, rows } of tables)
       io.out(`    ${table}: ${change}${rows === null || change === 'created' ? '' : `, ${plural(rows, 'row')}`}`);
   }
-  if (trial?.ok && trial.on === 'nothing') io.out(`Trial: not possible (${trial.where}).`);
-  else if (trial?.ok) io.out(`Trial: they succeed on a ${trial.on} (${trial.where}), in ${trial.seconds} s.`);
-  if (trial && !trial.ok)
-    io.out(plain(`Trial: FAILED on ${trial.on} (${trial.where}). ${trial.failed?.name}: ${trial.failed?.message}`));
   io.out(
     disk.free === null
       ? `Disk: up to ${size(disk.needed)} more in the database; the free space there isn't known.`

@@ -9,7 +9,6 @@ import { openMigrationSession } from '../migrations/session.ts';
 export interface DatabaseState {
   kind: DatabaseKind;
   bytes: number;
-  applied: MigrationFile[];
   missing: MigrationFile[];
   tableRows: Record<string, number>;
   /** With indexes; of PostgreSQL only. */
@@ -33,7 +32,6 @@ export async function inspectDatabase(location: DatabaseLocation): Promise<Datab
     const tables = (await query(kind === 'sqlite' ? SQLITE_TABLES : POSTGRESQL_TABLES)).map((row) => String(row.name));
     return {
       kind,
-      applied: migrations.filter(({ name }) => !names.includes(name)),
       missing: migrations.filter(({ name }) => names.includes(name)),
       tableRows: await numbers(query, tables, (table) => `SELECT count(*) AS number FROM "${table}"`),
       tableBytes:
