@@ -1,15 +1,14 @@
 // Helpers of the account pages: the signed-in user, redirects with a notice, and mail about changes of the account.
 
 import type { Context, Middleware } from '../base/http/context.ts';
-import type { Cookies } from '../base/http/cookies.ts';
 import { tooManyRequests } from '../base/http/errors.ts';
+import type { Http } from '../base/http/http.ts';
 import { jsonWithTexts, readJsonWithTexts } from '../base/texts/stored-text.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
-import type { AccountChange, NotifyOwner } from '../core/mail/notify-owner.ts';
+import type { Core } from '../core/core.ts';
+import type { AccountChange } from '../core/mail/notify-owner.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { AccountFactors } from '../people/mfa/account-factors.ts';
-import type { FirstEnrolmentRule } from '../people/mfa/first-enrolment-rule.ts';
-import type { RateLimits } from '../people/rate-limits/rate-limits.ts';
+import type { People } from '../people/people.ts';
 import type { SignedIn } from './rp/signed-in.ts';
 
 /** What a page says once after an action. */
@@ -23,25 +22,14 @@ export interface Notice {
 
 export type AccountPageHelpers = ReturnType<typeof createAccountPageHelpers>;
 
-export interface AccountPageHelpersDependencies {
-  signedIn: SignedIn;
-  checkCsrf: Middleware;
-  cookies: Cookies;
-  notifyOwner: NotifyOwner;
-  factors: AccountFactors;
-  rateLimits: RateLimits;
-  firstEnrolment: FirstEnrolmentRule;
-}
-
 export function createAccountPageHelpers({
   signedIn,
-  checkCsrf,
   cookies,
   notifyOwner,
-  factors,
   rateLimits,
-  firstEnrolment,
-}: AccountPageHelpersDependencies) {
+  csrf: { check: checkCsrf },
+  mfa: { factors, firstEnrolment },
+}: Core & Http & People & { signedIn: SignedIn }) {
   const actorOf = (ctx: Context) => ({ actorId: signedIn.userOf(ctx).account.id, request: ctx.state.request });
   return {
     signedIn,

@@ -6,26 +6,28 @@ import type { Extras, State } from '../base/http/context.ts';
 import { parseQuery } from '../base/http/input.ts';
 import type { Db } from '../base/storage/database.ts';
 import { type PageText, t } from '../base/texts/text.ts';
-import type { Audit, AuditEntry } from '../core/audit/audit.ts';
+import type { AuditEntry } from '../core/audit/audit.ts';
 import type { EventKind } from '../core/audit/sentences/event-text.ts';
 import { type Mention, mentionsIn, nameSlot, sentenceOf, typesOfKind } from '../core/audit/sentences/sentence.ts';
+import type { Core } from '../core/core.ts';
 import { browserName } from '../core/mail/browser-name.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { FIRST_PARTY_CLIENT_ID } from './rp/first-party-client.ts';
-
-export interface ActivityRoutesDependencies {
-  db: Db;
-  page: AccountPageHelpers;
-  audit: Audit;
-  /** The name of the brand, for the sign-ins to these pages. */
-  brandName(): string | undefined;
-}
 
 const PAGE = 25;
 const KINDS: readonly EventKind[] = ['sign-in', 'session', 'account', 'password', 'factor', 'role', 'request'];
 const query = z.object({ before: z.coerce.number().int().positive().optional() });
 
-export function activityRoutes({ db, page, audit, brandName }: ActivityRoutesDependencies): Router<State, Extras> {
+export function activityRoutes({
+  db,
+  page,
+  audit,
+  brandName,
+}: Core & {
+  page: AccountPageHelpers;
+  /** The name of the brand, for the sign-ins to these pages. */
+  brandName(): string | undefined;
+}): Router<State, Extras> {
   const { signedIn } = page;
   const router = new Router<State, Extras>({ prefix: '/account/activity' });
 

@@ -8,15 +8,10 @@ import { t } from '../base/texts/text.ts';
 import type { Links } from '../federation/links.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
-export interface ConnectionRoutesDependencies {
-  page: AccountPageHelpers;
-  links: Links;
-}
-
 const PATH = '/account/connections';
 const unlinkForm = z.object({ id: z.string().min(1).max(64) });
 
-export function connectionRoutes({ page, links }: ConnectionRoutesDependencies): Router<State, Extras> {
+export function connectionRoutes({ page, links }: { page: AccountPageHelpers; links: Links }): Router<State, Extras> {
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
   const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkChange] as const;

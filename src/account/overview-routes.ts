@@ -3,20 +3,18 @@
 import Router from '@koa/router';
 import type { Extras, State } from '../base/http/context.ts';
 import { enumeration, type PageText, t } from '../base/texts/text.ts';
-import type { Credentials } from '../people/credentials/credentials.ts';
-import type { AccountFactors, OwnFactors } from '../people/mfa/account-factors.ts';
+import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import { hasSecondFactor } from '../people/mfa/policy.ts';
+import type { People } from '../people/people.ts';
 import { isStaff } from '../people/rbac/built-in.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { recoveryCodeWarning } from './factors/recovery-code-warning.ts';
 
-export interface OverviewRoutesDependencies {
-  page: AccountPageHelpers;
-  factors: AccountFactors;
-  credentials: Credentials;
-}
-
-export function overviewRoutes({ page, factors, credentials }: OverviewRoutesDependencies): Router<State, Extras> {
+export function overviewRoutes({
+  page,
+  credentials,
+  mfa: { factors },
+}: People & { page: AccountPageHelpers }): Router<State, Extras> {
   const { signedIn } = page;
   const router = new Router<State, Extras>({ prefix: '/account' });
 

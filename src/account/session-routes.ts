@@ -2,35 +2,31 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Base } from '../base/base.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
-import type { Cookies } from '../base/http/cookies.ts';
+import type { Http } from '../base/http/http.ts';
 import { parseForm } from '../base/http/input.ts';
-import type { Db } from '../base/storage/database.ts';
 import { listOf, type PageText, sentences, t } from '../base/texts/text.ts';
-import type { Audit } from '../core/audit/audit.ts';
+import type { Core } from '../core/core.ts';
 import { browserName } from '../core/mail/browser-name.ts';
-import type { KnownBrowsers } from '../people/mfa/known-browsers.ts';
-import type { EndSession } from '../protocols/logout/end-session.ts';
+import type { People } from '../people/people.ts';
 import type { LogoutBrowser } from '../protocols/logout/front-channel/logout-browser.ts';
-import type { Sessions } from '../protocols/oidc/store/sessions/sessions.ts';
+import type { SessionServices } from '../protocols/session-services.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
-import type { PortalDependencies } from './portal/applications.ts';
 import { FIRST_PARTY_CLIENT_ID } from './rp/first-party-client.ts';
-
-export interface SessionRoutesDependencies {
-  page: AccountPageHelpers;
-  db: Db;
-  sessions: Sessions;
-  endSession: EndSession;
-  /** The browser of a request, for a logout that goes through it. */
-  logoutBrowserOf(ctx: Context): LogoutBrowser;
-  /** The name of a SAML application in the language of the page. */
-  titleOf: PortalDependencies['titleOf'];
-}
 
 const endForm = z.object({ uid: z.string().min(1).max(64) });
 
-export function sessionRoutes(dependencies: SessionRoutesDependencies): Router<State, Extras> {
+export function sessionRoutes(
+  dependencies: Base &
+    SessionServices & {
+      page: AccountPageHelpers;
+      /** The browser of a request, for a logout that goes through it. */
+      logoutBrowserOf(ctx: Context): LogoutBrowser;
+      /** The name of a SAML application in the language of the page. */
+      titleOf: (row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }) => PageText;
+    },
+): Router<State, Extras> {
   const { signedIn, checkChange } = dependencies.page;
   const router = new Router<State, Extras>({ prefix: '/account' });
   router.get('/sessions', signedIn.requireSignIn, (ctx) => showSessions(dependencies, ctx));
@@ -40,7 +36,15 @@ export function sessionRoutes(dependencies: SessionRoutesDependencies): Router<S
   return router;
 }
 
-async function showSessions(dependencies: SessionRoutesDependencies, ctx: Context): Promise<void> {
+async function showSessions(
+  dependencies: Base &
+    SessionServices & {
+      page: AccountPageHelpers;
+      /** The name of a SAML application in the language of the page. */
+      titleOf: (row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }) => PageText;
+    },
+  ctx: Context,
+): Promise<void> {
   const { page, db, sessions } = dependencies;
   const { account, session: here } = page.signedIn.userOf(ctx);
   const live = await sessions.list(account.id);
@@ -69,14 +73,23 @@ async function showSessions(dependencies: SessionRoutesDependencies, ctx: Contex
 }
 
 async function applicationNames(
-  { db, titleOf }: SessionRoutesDependencies,
+  {
+    db,
+    titleOf,
+  }: Base & {
+    /** The name of a SAML application in the language of the page. */
+    titleOf: (row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }) => PageText;
+  },
   clientIds: string[],
 ): Promise<Map<string, PageText>> {
   const rows = await db.asStored.application.findMany({ where: { clientId: { in: [...new Set(clientIds)] } } });
   return new Map(rows.map((row) => [row.clientId, row.protocol === 'saml' ? titleOf(row) : row.name]));
 }
 
-async function endOne({ page, sessions, endSession }: SessionRoutesDependencies, ctx: Context): Promise<void> {
+async function endOne(
+  { page, sessions, endSession }: SessionServices & { page: AccountPageHelpers },
+  ctx: Context,
+): Promise<void> {
   const { account } = page.signedIn.userOf(ctx);
   const { uid } = await parseForm(ctx, endForm);
   const own = (await sessions.list(account.id)).some((session) => session.uid === uid);
@@ -84,14 +97,24 @@ async function endOne({ page, sessions, endSession }: SessionRoutesDependencies,
   showEnded(page, ctx, t('sessions.ended'), ended?.run?.notNotified);
 }
 
-async function endOthers({ page, endSession }: SessionRoutesDependencies, ctx: Context): Promise<void> {
+async function endOthers(
+  { page, endSession }: SessionServices & { page: AccountPageHelpers },
+  ctx: Context,
+): Promise<void> {
   const { account, session } = page.signedIn.userOf(ctx);
   const ended = await endSession.everywhere(account.id, { ...page.actorOf(ctx), except: session.ssoUid });
   showEnded(page, ctx, t('sessions.others-ended'), ended?.run?.notNotified);
 }
 
 /** Also ends this session: the browser goes through the front-channel logout of the applications of all sessions. */
-async function endAll(dependencies: SessionRoutesDependencies, ctx: Context): Promise<void> {
+async function endAll(
+  dependencies: SessionServices & {
+    page: AccountPageHelpers;
+    /** The browser of a request, for a logout that goes through it. */
+    logoutBrowserOf(ctx: Context): LogoutBrowser;
+  },
+  ctx: Context,
+): Promise<void> {
   const { page, endSession, logoutBrowserOf } = dependencies;
   const { account, session } = page.signedIn.userOf(ctx);
   const completion = { kind: 'page' as const };
@@ -108,25 +131,15 @@ function showEnded(page: AccountPageHelpers, ctx: Context, ended: PageText, notN
   else page.redirectWithNotice(ctx, path, sentences([ended, rest]), 'warn');
 }
 
-// /account/browsers: the browsers that the account was used in, and whether they may skip the second factor. The user
-// can make the server forget each of them.
-
-interface BrowserRoutesDependencies {
-  page: AccountPageHelpers;
-  cookies: Cookies;
-  knownBrowsers: KnownBrowsers;
-  audit: Audit;
-}
-
 const HERE = '/account/browsers';
 const forgetForm = z.object({ id: z.string().min(1).max(64) });
 
 export function browserRoutes({
   page,
   cookies,
-  knownBrowsers,
   audit,
-}: BrowserRoutesDependencies): Router<State, Extras> {
+  mfa: { knownBrowsers },
+}: Core & Http & People & { page: AccountPageHelpers }): Router<State, Extras> {
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
 

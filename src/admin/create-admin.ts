@@ -2,6 +2,7 @@
 
 import type { PasswordReset } from '../account/recovery/password-reset.ts';
 import type { Invitations } from '../account/registration/invitation.ts';
+import type { ApplicationServices } from '../applications/application-services.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { ImageStore } from '../applications/brand/image-store.ts';
 import type { ApplicationPictures } from '../applications/pictures/pictures.ts';
@@ -14,6 +15,7 @@ import type { ConfigFile } from '../config-file/config-file.ts';
 import { exportConfiguration, exportedConfiguration } from '../config-file/export.ts';
 import type { FileReader } from '../config-file/file-reader.ts';
 import type { Audit } from '../core/audit/audit.ts';
+import type { Core } from '../core/core.ts';
 import type { Keyring } from '../core/keys/keyring.ts';
 import type { NotifyOwner } from '../core/mail/notify-owner.ts';
 import type { Outbox } from '../core/mail/outbox.ts';
@@ -23,11 +25,13 @@ import type { ClientSecrets } from '../federation/client-secrets.ts';
 import type { DomainChecks } from '../federation/connections/check-domains.ts';
 import type { Connections } from '../federation/connections/connections.ts';
 import type { ConnectionDocuments } from '../federation/connections/documents.ts';
+import type { FederationServices } from '../federation/federation-services.ts';
 import type { SsoIds } from '../federation/sso-ids.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
 import type { ApiKeys } from '../people/api-keys/api-keys.ts';
 import type { Credentials } from '../people/credentials/credentials.ts';
 import type { Mfa } from '../people/mfa/create-mfa.ts';
+import type { People } from '../people/people.ts';
 import type { Lockout } from '../people/rate-limits/lockout.ts';
 import type { MailLimits } from '../people/rate-limits/mail-limits.ts';
 import { createAuthority } from '../people/rbac/authority.ts';
@@ -104,16 +108,18 @@ export interface AdminDependencies {
   notifyOwner: NotifyOwner;
 }
 
+type AdminServices = Core & People & ApplicationServices & FederationServices & AdminDependencies;
+
 export type Admin = ReturnType<typeof createAdmin>;
 
 /** What an administrator can do, and the endpoints of the API for it. */
-export function createAdmin(dependencies: AdminDependencies) {
+export function createAdmin(dependencies: AdminServices) {
   const actions = createAdminActions(dependencies);
   return { ...actions, endpoints: adminEndpoints(actions, dependencies.audit) };
 }
 
 /** The actions of each noun. Every action takes `by`, the actor. */
-function createAdminActions(dependencies: AdminDependencies) {
+function createAdminActions(dependencies: AdminServices) {
   const { db, sql, now, accounts, audit, credentials, endSession, keyring, lockout } = dependencies;
   const { mfa, settings, brandImages, notifyOwner, connections } = dependencies;
   const authority = createAuthority({ accounts });
@@ -181,23 +187,11 @@ function createAdminActions(dependencies: AdminDependencies) {
     apiKeys: dependencies.apiKeys,
   });
   const settingAdmin = createSettingAdmin({ db, audit, settings, authority, brandImages });
-  const { applications: registered, roles: roleStore } = dependencies;
-  const { protectedRows } = dependencies;
-  const exported = {
-    db,
-    applications: registered,
-    connections,
-    roles: roleStore,
-    settings,
-    protectedRows,
-    brandImages,
-    signUpCodes: dependencies.signUpCodes,
-  };
   const configuration = createConfigurationAdmin({
     configFile: dependencies.configFile,
     fileReader: dependencies.fileReader,
-    exportConfiguration: () => exportConfiguration(exported),
-    exportedConfiguration: () => exportedConfiguration(exported),
+    exportConfiguration: () => exportConfiguration(dependencies),
+    exportedConfiguration: () => exportedConfiguration(dependencies),
   });
   const mail = createMailAdmin({ ...dependencies, db, audit });
   const statistics = cacheStatistics(createStatistics({ db, sql, now }), now);

@@ -1,15 +1,13 @@
 // Client secrets at rest: hashed where they are only compared, sealed where an HMAC needs the value (client_secret_jwt,
 // HS256). Several may be valid while one is rotated. A generated secret is returned once and never again.
 
+import type { Base } from '../base/base.ts';
 import { conflict } from '../base/http/errors.ts';
 import { limits } from '../base/limits.ts';
-import type { Clock } from '../base/platform/clock.ts';
-import type { Logger } from '../base/platform/logger.ts';
 import { randomId, randomToken, safeEqual } from '../base/platform/random.ts';
-import type { Vault } from '../base/platform/vault.ts';
-import type { Db, Tx } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import type { Tx } from '../base/storage/database.ts';
 import { t } from '../base/texts/text.ts';
+import type { Core } from '../core/core.ts';
 import { type ClientSecretColumns, clientSecretRow, isGenuineSecret } from './macs/protected-applications.ts';
 
 /** Purpose of the keyed hash, which protocols/oidc/patches/clients.ts compares with. */
@@ -39,15 +37,10 @@ export type AddSecret = {
   replace?: 'now' | number | undefined;
 };
 
-export interface SecretsDependencies {
-  vault: Vault;
-  now: Clock;
-  /** A secret that another program wrote, or moved to another application, authenticates nobody. */
-  protectedRows: ProtectedRows;
-}
-
 /** The store of client secrets; every call joins the caller's transaction. */
-export function createSecrets(dependencies: SecretsDependencies) {
+type SecretServices = Pick<Core, 'vault' | 'now' | 'protectedRows'>;
+
+export function createSecrets(dependencies: SecretServices) {
   const { vault, now, protectedRows } = dependencies;
   const hash = (value: string) => vault.mac(value, SECRET_PURPOSE);
 
@@ -112,7 +105,7 @@ export function createSecrets(dependencies: SecretsDependencies) {
 }
 
 async function updateSecret(
-  { protectedRows }: SecretsDependencies,
+  { protectedRows }: SecretServices,
   row: ClientSecretColumns & { expiresAt: Date | null },
   tx: Tx,
 ): Promise<void> {
@@ -121,12 +114,7 @@ async function updateSecret(
 }
 
 /** The secrets of the application end in so many seconds, unless they end earlier. */
-async function endWithin(
-  dependencies: SecretsDependencies,
-  applicationId: string,
-  seconds: number,
-  tx: Tx,
-): Promise<void> {
+async function endWithin(dependencies: SecretServices, applicationId: string, seconds: number, tx: Tx): Promise<void> {
   const { now, protectedRows } = dependencies;
   const end = new Date(now().getTime() + seconds * 1000);
   const where = { applicationId, OR: [{ expiresAt: null }, { expiresAt: { gt: end } }] };
@@ -147,14 +135,8 @@ type RecordSecretUse = (secretId: string) => void;
 
 const MAX_REMEMBERED = 10_000;
 
-interface SecretUsesDependencies {
-  db: Db;
-  now: Clock;
-  logger: Logger;
-}
-
 /** Returns without waiting; a use that could not be stored is logged. */
-export function createSecretUses({ db, now, logger }: SecretUsesDependencies): RecordSecretUse {
+export function createSecretUses({ db, now, logger }: Base): RecordSecretUse {
   // Saves most of the writes; another instance does not know of it and writes once more.
   const recordedAt = new Map<string, number>();
 

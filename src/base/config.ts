@@ -38,6 +38,7 @@ export type Config = Readonly<{
   checkpointFile: string;
   checkpointUrl?: string;
   smtpUrl?: string;
+  hasMailServer: boolean; // SMTP_URL is set
   mailFrom: string;
   /** MAIL_FROM has a name, which stays with every brand. */
   isMailNameSet: boolean;
@@ -100,6 +101,7 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     checkpointFile: path.resolve(cwd, values.AUDIT_CHECKPOINT_FILE ?? path.join(dataDir, 'audit-checkpoints.jsonl')),
     ...(values.AUDIT_CHECKPOINT_URL === undefined ? {} : { checkpointUrl: values.AUDIT_CHECKPOINT_URL }),
     ...(values.SMTP_URL === undefined ? {} : { smtpUrl: values.SMTP_URL }),
+    hasMailServer: values.SMTP_URL !== undefined,
     mailFrom: values.MAIL_FROM ?? sender,
     isMailNameSet: values.MAIL_FROM?.includes('<') ?? false,
     trustProxy: values.TRUST_PROXY ?? 0,

@@ -1,19 +1,16 @@
 // Remembers a configuration file that has nothing left to change, so that a start with the same file and the same rows need not parse and
 // plan it. Any other change since then, also by the console or by SQL, gives another state, and the file is planned and wins.
+
 import { createHash, type Hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Clock } from '../base/platform/clock.ts';
 import { packageVersion } from '../base/platform/package.ts';
 import { sha256 } from '../base/platform/random.ts';
-import type { Vault } from '../base/platform/vault.ts';
 import type { Db } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import type { Core } from '../core/core.ts';
 import { settingNames } from '../core/settings/settings.ts';
 import { storedRow, storeValue } from '../core/settings/stored-values.ts';
 import { CREDENTIALS_PREFIX } from './plan/declared-credentials.ts';
-
-type Needs = { db: Db; vault: Vault; protectedRows: ProtectedRows; now: Clock; issuer: string };
 
 /** Its key in the table of settings, where no setting has it. */
 export const APPLIED_KEY = 'configuration:applied';
@@ -91,7 +88,7 @@ function addRows(hash: Hash, rows: readonly object[]): void {
 
 /** `state` is that from before the plan, so that a change made meanwhile is planned at the next start. */
 export async function rememberApplied(
-  { db, vault, protectedRows, now, issuer }: Needs,
+  { config: { issuer }, db, vault, protectedRows, now }: Core,
   file: { text: string; path: string },
   { files, state }: Pick<Applied, 'files' | 'state'>,
 ): Promise<void> {
@@ -107,7 +104,10 @@ export async function rememberApplied(
 }
 
 /** Whether the file was applied as it is, and no row has changed since. */
-export async function isApplied({ db, vault, protectedRows, now, issuer }: Needs, file: string): Promise<boolean> {
+export async function isApplied(
+  { config: { issuer }, db, vault, protectedRows, now }: Core,
+  file: string,
+): Promise<boolean> {
   const row = await storedRow(db, APPLIED_KEY);
   if (!row || !protectedRows.isGenuine('settings', { key: APPLIED_KEY, value: row.value }, row.mac)) return false;
   const { source, files, state, until }: Applied = JSON.parse(row.value);

@@ -1,10 +1,14 @@
 // Plans and applies the configuration file. The file owns what it declares: rows that it no longer declares are deleted;
 // rows created elsewhere stay unless it declares them, too. Applying it twice changes nothing.
 
+import type { ApplicationServices } from '../applications/application-services.ts';
 import { AppError } from '../base/http/errors.ts';
 import { sha256 } from '../base/platform/random.ts';
 import { isUniqueViolation, transaction } from '../base/storage/database.ts';
 import type { AuditEventType } from '../core/audit/events.ts';
+import type { Core } from '../core/core.ts';
+import type { FederationServices } from '../federation/federation-services.ts';
+import type { People } from '../people/people.ts';
 import { isApplied, rememberApplied, stateOf } from './applied.ts';
 import { forgetDeleted } from './plan/declared-credentials.ts';
 import { type ConfigFileDependencies, type Plan, type PlanResult, planFile } from './plan/plan.ts';
@@ -20,7 +24,9 @@ const ATTEMPTS = 4;
 const APPLY = { timeout: 300_000 };
 
 /** Planning and applying a file that was read. */
-export function createConfigFile(dependencies: ConfigFileDependencies) {
+export function createConfigFile(
+  dependencies: Core & People & ApplicationServices & FederationServices & ConfigFileDependencies,
+) {
   return {
     /** What applying the file would do; changes nothing. */
     plan: (file: ConfigurationFile, options?: PlanOptions): Promise<PlanResult> =>
@@ -32,7 +38,10 @@ export function createConfigFile(dependencies: ConfigFileDependencies) {
   };
 }
 
-async function applyFile(dependencies: ConfigFileDependencies, file: ConfigurationFile): Promise<PlanResult> {
+async function applyFile(
+  dependencies: Core & People & ApplicationServices & FederationServices & ConfigFileDependencies,
+  file: ConfigurationFile,
+): Promise<PlanResult> {
   for (let attempt = 1; ; attempt += 1) {
     const planned = await planAndRemember(dependencies, file);
     if (!planned.ok) return planned;
@@ -52,7 +61,10 @@ async function applyFile(dependencies: ConfigFileDependencies, file: Configurati
 }
 
 /** Plans the file, and remembers it when nothing is left to do and nothing is to be said about it at each start. */
-async function planAndRemember(dependencies: ConfigFileDependencies, file: ConfigurationFile): Promise<PlanResult> {
+async function planAndRemember(
+  dependencies: Core & People & ApplicationServices & FederationServices & ConfigFileDependencies,
+  file: ConfigurationFile,
+): Promise<PlanResult> {
   const { text, path } = file;
   if (text === undefined) return planFile(dependencies, file);
   const state = await stateOf(dependencies.db);
@@ -67,7 +79,7 @@ async function planAndRemember(dependencies: ConfigFileDependencies, file: Confi
   return planned;
 }
 
-async function runSteps({ db, audit, settings }: ConfigFileDependencies, { steps }: Plan): Promise<void> {
+async function runSteps({ db, audit, settings }: Core, { steps }: Plan): Promise<void> {
   await transaction(
     db,
     async (tx) => {

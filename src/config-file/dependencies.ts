@@ -1,12 +1,8 @@
 // The dependencies of the configuration file on the domains whose rows it declares.
 
-import type { Clock } from '../base/platform/clock.ts';
-import type { Vault } from '../base/platform/vault.ts';
 import type { Tx } from '../base/storage/database.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { Passwords } from '../people/credentials/password.ts';
-import type { Totp } from '../people/mfa/factors/totp.ts';
 
 /** The identity that `sso_id` and `sso_connection` declare; see federation/sso-ids.ts. */
 export interface DeclaredIdentities {
@@ -25,13 +21,3 @@ export type EndAllSessions = (
   by: Actor,
   tx: Tx,
 ) => Promise<unknown>;
-
-export type CredentialDependencies = {
-  passwords: Passwords;
-  importHash(userId: string, hash: string, by: Actor, tx: Tx): Promise<void>;
-  totp: Totp;
-  endAllSessions: EndAllSessions;
-  ssoIds: DeclaredIdentities;
-  vault: Vault;
-  now: Clock;
-};

@@ -1,8 +1,9 @@
 // Exports the database in the format of the configuration file, without secrets. Applied to an empty server it gives the
 // same settings, applications, roles and users, with the same `sub`.
+
 import { Document } from 'yaml';
 import type { Application, OidcApplication, SamlApplication } from '../applications/application.ts';
-import type { Applications } from '../applications/applications.ts';
+import type { ApplicationServices } from '../applications/application-services.ts';
 import { type ImageStore, imageType } from '../applications/brand/image-store.ts';
 import { type PictureValues, picturesIn } from '../applications/brand/pictures.ts';
 import { oidcClient } from '../applications/fields/oidc-client.ts';
@@ -11,27 +12,19 @@ import { isGenuineResource, type Resource, resourceOf } from '../applications/re
 import { inChunks } from '../base/storage/chunks.ts';
 import type { Db } from '../base/storage/database.ts';
 import type { ProtectedRows } from '../base/storage/protected-rows.ts';
-import type { SettingEntry, Settings } from '../core/settings/settings.ts';
+import type { Core } from '../core/core.ts';
+import type { SettingEntry } from '../core/settings/settings.ts';
 import type { Connections } from '../federation/connections/connections.ts';
 import { shortEntryOf } from '../federation/connections/entry.ts';
+import type { FederationServices } from '../federation/federation-services.ts';
 import { textFieldNames, textFields } from '../people/accounts/profile-fields.ts';
 import { isGenuineUser } from '../people/accounts/protected-users.ts';
+import type { People } from '../people/people.ts';
 import { isGenuineGrant, isGenuineRole } from '../people/rbac/protected-grants.ts';
-import type { Role, Roles } from '../people/rbac/roles.ts';
-import type { SignUpCode, SignUpCodes } from '../people/sign-up-codes/sign-up-codes.ts';
+import type { Role } from '../people/rbac/roles.ts';
+import type { SignUpCode } from '../people/sign-up-codes/sign-up-codes.ts';
 import { declaredApplication } from './plan/clients.ts';
 
-type ExportDependencies = {
-  db: Db;
-  applications: Applications;
-  connections: Connections;
-  roles: Roles;
-  settings: Settings;
-  signUpCodes: SignUpCodes;
-  /** Rows that another program wrote are left out: applied to another server, the file would confirm them. */
-  protectedRows: ProtectedRows;
-  brandImages: ImageStore;
-};
 type Entry = Record<string, unknown>;
 
 const roleDefaults = { description: '', permissions: [] };
@@ -40,7 +33,9 @@ const HEADER = ` Exported from Gatehouse without secrets: client secrets, secret
  another server.`;
 
 /** The configuration as YAML. */
-export async function exportConfiguration(dependencies: ExportDependencies): Promise<string> {
+export async function exportConfiguration(
+  dependencies: Core & People & ApplicationServices & FederationServices,
+): Promise<string> {
   // Applications with the same metadata share one object (applications/application.ts); the file repeats it.
   const document = new Document(await exportedConfiguration(dependencies), { aliasDuplicateObjects: false });
   document.commentBefore = HEADER;
@@ -57,7 +52,7 @@ export async function exportedConfiguration({
   signUpCodes,
   protectedRows,
   brandImages,
-}: ExportDependencies): Promise<Record<string, unknown>> {
+}: Core & People & ApplicationServices & FederationServices): Promise<Record<string, unknown>> {
   const set = (await settings.list()).filter(({ source }) => source !== 'default');
   const resources = (await db.asStored.resource.findMany({ orderBy: { identifier: 'asc' } })).filter((row) =>
     isGenuineResource(row, protectedRows),

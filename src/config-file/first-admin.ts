@@ -1,11 +1,12 @@
 // The first administrator of an empty server: a username, and a password that is displayed once and must be changed at the
 // first sign-in. When several instances start at once, the unique username decides which one creates it.
+
 import { AppError } from '../base/http/errors.ts';
 import type { Clock } from '../base/platform/clock.ts';
 import type { Logger } from '../base/platform/logger.ts';
 import type { Db } from '../base/storage/database.ts';
 import { ADMIN_ROLE } from '../people/rbac/built-in.ts';
-import { createAccountWithPassword, type NewAccountDependencies } from './new-account.ts';
+import { createAccountWithPassword, type NewAccountServices } from './new-account.ts';
 
 export type FirstAdmin = { username: string; password: string };
 
@@ -16,7 +17,7 @@ const STORED_AGO_MS = 60_000;
  * Creates the first administrator where no user has the admin role and no user was created outside the configuration file;
  * undefined otherwise. Call it after the file was applied, which may declare an administrator.
  */
-export async function ensureFirstAdmin(dependencies: NewAccountDependencies): Promise<FirstAdmin | undefined> {
+export async function ensureFirstAdmin(dependencies: NewAccountServices): Promise<FirstAdmin | undefined> {
   const others = { OR: [{ source: { not: 'file' } }, { roles: { some: { role: { name: ADMIN_ROLE } } } }] };
   if ((await dependencies.db.user.count({ where: others })) > 0) return undefined;
   const profile = { username: USERNAME, name: 'Administrator', roles: [ADMIN_ROLE] };

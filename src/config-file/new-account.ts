@@ -1,28 +1,24 @@
 // Creates an account with its roles and password in one transaction, for the first administrator and the command line.
 
+import type { Base } from '../base/base.ts';
 import { limits } from '../base/limits.ts';
 import { randomId, randomToken } from '../base/platform/random.ts';
-import { type Db, type Tx, transaction } from '../base/storage/database.ts';
+import { type Tx, transaction } from '../base/storage/database.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { Accounts, NewAccount } from '../people/accounts/accounts.ts';
+import type { NewAccount } from '../people/accounts/accounts.ts';
 import { emptyProfile } from '../people/accounts/profile-fields.ts';
-import type { Credentials } from '../people/credentials/credentials.ts';
 import type { PasswordFault } from '../people/credentials/password-policy.ts';
-import type { Roles } from '../people/rbac/roles.ts';
+import type { People } from '../people/people.ts';
 
-export type NewAccountDependencies = {
-  db: Db;
-  accounts: Accounts;
-  roles: Roles;
-  credentials: Credentials;
-};
 export type AccountWithPassword = NewAccount & {
   roles: readonly string[];
   /** Absent: a temporary password is generated, which must be changed at the first sign-in. */
   password?: string | undefined;
 };
 export type Created = { outcome: 'created'; account: Account; oneTimePassword?: string };
+
+export type NewAccountServices = Pick<Base & People, 'db' | 'accounts' | 'roles' | 'credentials'>;
 
 /** A password for one sign-in, displayed once. */
 export function newOneTimePassword(): string {
@@ -31,7 +27,7 @@ export function newOneTimePassword(): string {
 
 /** Creates the account, or returns what is wrong with the password; `onCreated` runs in the transaction. Throws like accounts.create and roles.assign. */
 export async function createAccountWithPassword(
-  { db, accounts, roles, credentials }: NewAccountDependencies,
+  { db, accounts, roles, credentials }: NewAccountServices,
   { password, roles: roleNames, ...profile }: AccountWithPassword,
   by: Actor = {},
   onCreated: (created: Created, tx: Tx) => Promise<void> = async () => {},

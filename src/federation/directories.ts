@@ -2,17 +2,14 @@
 // limits of its own, and the account of the confirmed user.
 
 import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
+import type { Base } from '../base/base.ts';
 import { limits } from '../base/limits.ts';
-import type { Clock } from '../base/platform/clock.ts';
-import type { Logger } from '../base/platform/logger.ts';
-import { type Db, transaction } from '../base/storage/database.ts';
+import { transaction } from '../base/storage/database.ts';
 import { t } from '../base/texts/text.ts';
-import type { Audit } from '../core/audit/audit.ts';
+import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { Accounts } from '../people/accounts/accounts.ts';
-import type { DirectoryBudget } from '../people/rate-limits/directory-budget.ts';
-import type { SetConnectionRoles } from '../people/rbac/connection-roles.ts';
-import type { EndSession } from '../protocols/logout/end-session.ts';
+import type { People } from '../people/people.ts';
+import type { SessionServices } from '../protocols/session-services.ts';
 import type { DirectoryAttempt, DirectorySignIns, DirectoryVerdict } from '../sign-in/first-factor/directories.ts';
 import { domainOf, mappedRoles } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
@@ -28,20 +25,16 @@ import type { UpstreamIdentity } from './upstream.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
 
 export interface DirectoriesDependencies {
-  now: Clock;
-  accounts: Accounts;
   connections: Connections;
   directory: Directory;
   identities: ExternalIdentities;
-  logger: Logger;
-  directoryBudget: DirectoryBudget;
   rejected: RejectedSignIns;
   requests: Pick<UpstreamRequests, 'storeIdentityWithoutRequest'>;
   resolver: Resolver;
   upstreamSignIn: UpstreamSignIn;
 }
 
-export function createDirectories(dependencies: DirectoriesDependencies): DirectorySignIns {
+export function createDirectories(dependencies: Base & People & DirectoriesDependencies): DirectorySignIns {
   const { now, accounts, connections, directory, rejected, requests, resolver } = dependencies;
   return {
     async check(attempt) {
@@ -95,7 +88,7 @@ export function createDirectories(dependencies: DirectoriesDependencies): Direct
 
 /** The directories that may get the password of this login. A user with a password here is not looked up in the others. */
 async function directoriesOf(
-  { connections, identities }: DirectoriesDependencies,
+  { connections, identities }: { connections: Connections; identities: ExternalIdentities },
   enabled: readonly LdapConnection[],
   { login, account, hasPassword, rule }: DirectoryAttempt,
 ): Promise<LdapConnection[]> {
@@ -109,17 +102,20 @@ async function directoriesOf(
   );
 }
 
-async function linkedTo(
-  identities: DirectoriesDependencies['identities'],
-  account: Account | undefined,
-): Promise<string[]> {
+async function linkedTo(identities: ExternalIdentities, account: Account | undefined): Promise<string[]> {
   // Read for unknown logins too, so that a known one takes no longer.
   const found = await identities.ofUser(account?.id ?? 'none');
   return found.map(({ connectionId }) => connectionId);
 }
 
 async function checkAt(
-  { directory, directoryBudget, identities, logger, rejected }: DirectoriesDependencies,
+  {
+    directory,
+    directoryBudget,
+    identities,
+    logger,
+    rejected,
+  }: Base & People & { directory: Directory; identities: ExternalIdentities; rejected: RejectedSignIns },
   connection: LdapConnection,
   { login, password, isKnownBrowserOf, request }: DirectoryAttempt,
 ): Promise<DirectoryVerdict> {
@@ -148,26 +144,15 @@ async function checkAt(
   return { ...checked, connectionId, name, passwordUrl: settings.password_url };
 }
 
-// Users of directories while they use this server: whether the directory still has them, and in which groups. Asked at most once an hour
-// for each user. A directory that does not answer changes nothing, and is asked again a minute later.
-
-interface DirectoryUsersDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  logger: Logger;
-  connections: Connections;
-  directory: Directory;
-  identities: ExternalIdentities;
-  setConnectionRoles: SetConnectionRoles;
-  endSession: EndSession;
-}
-
 type Linked = ExternalIdentity & { connection: LdapConnection };
 
 const RETRY_SECONDS = 60;
 
-export function createDirectoryUsers(dependencies: DirectoryUsersDependencies) {
+export function createDirectoryUsers(
+  dependencies: Core &
+    People &
+    SessionServices & { connections: Connections; directory: Directory; identities: ExternalIdentities },
+) {
   const { connections, directory, identities, logger, now } = dependencies;
 
   const isDue = ({ checkedAt, lastUsedAt }: Linked) => {
@@ -218,7 +203,14 @@ export function createDirectoryUsers(dependencies: DirectoryUsersDependencies) {
 
 /** Stores what the directory says; returns whether the user is gone since now. */
 async function recordState(
-  { db, now, audit, connections, identities, setConnectionRoles }: DirectoryUsersDependencies,
+  {
+    db,
+    now,
+    audit,
+    connections,
+    identities,
+    setConnectionRoles,
+  }: Core & People & { connections: Connections; identities: ExternalIdentities },
   { id, userId, connection, goneSince }: Linked,
   found: FoundUser | undefined,
 ): Promise<boolean> {

@@ -44,16 +44,16 @@ export function createFederationServices(
   const domainChecks = createDomainChecks({ ...services, connections, resolveTxt });
   const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
   const connectionWarnings = () =>
-    readWarnings({ connections, documents: connectionDocuments, parseMetadata, ownCertificates, now });
+    readWarnings({ ...services, connections, documents: connectionDocuments, parseMetadata, ownCertificates });
   const notifyOfExpiry = createExpiryNotices({ ...services, warnings: connectionWarnings });
-  const oidc = { connections, documents: connectionDocuments, guardedFetch: outgoing, now };
+  const oidc = { ...services, connections, documents: connectionDocuments };
   // One for each kind of connection that the browser is redirected to.
   const upstreamProtocols: Protocols = {
     oidc: createOidcProtocol(oidc),
-    oauth2: createOAuth2Protocol({ connections, outgoing }),
+    oauth2: createOAuth2Protocol({ ...services, connections }),
   };
   const upstreamLogoutProtocols: UpstreamLogoutProtocols = { oidc: createOidcLogout(oidc, config.issuer) };
-  const directory = createDirectory({ connections, now });
+  const directory = createDirectory({ ...services, connections });
   const clientSecrets = createClientSecrets({
     connections,
     directory,
@@ -83,7 +83,7 @@ export function createFederationServices(
     ssoIds: createSsoIds({ ...services, ...stored }),
     directoryUsers: createDirectoryUsers({ ...services, ...stored, directory }),
     federationJobs: [
-      ...connectionJobs({ documents: connectionDocuments, domains: domainChecks, notifyOfExpiry, now }),
+      ...connectionJobs({ ...services, documents: connectionDocuments, domains: domainChecks, notifyOfExpiry }),
       { name: 'connection-trials', everySeconds: 60, run: clientSecrets.checkNew },
     ],
   };

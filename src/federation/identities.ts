@@ -1,11 +1,10 @@
 // External identities: which subject of which connection is which user.
 
 import { conflict } from '../base/http/errors.ts';
-import type { Clock } from '../base/platform/clock.ts';
 import { randomId } from '../base/platform/random.ts';
-import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
-import type { Actor, Audit } from '../core/audit/audit.ts';
+import { isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
+import type { Actor } from '../core/audit/audit.ts';
+import type { Core } from '../core/core.ts';
 
 export interface ExternalIdentity {
   id: string;
@@ -30,16 +29,9 @@ export interface NewIdentity {
 
 export type ExternalIdentities = ReturnType<typeof createExternalIdentities>;
 
-export interface IdentitiesDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
-}
-
 const MAX_LABEL = 254;
 
-export function createExternalIdentities(dependencies: IdentitiesDependencies) {
+export function createExternalIdentities(dependencies: Core) {
   const { db, now, audit, protectedRows } = dependencies;
   const ofUsers: (userIds: readonly string[], tx?: Tx) => Promise<ExternalIdentity[]> = async (userIds, tx = db) => {
     const rows = await tx.asStored.externalIdentity.findMany({

@@ -3,19 +3,17 @@
 
 import { conflict } from '../base/http/errors.ts';
 import type { RequestInfo } from '../base/platform/request-info.ts';
-import { type Db, type Tx, transaction } from '../base/storage/database.ts';
+import { type Tx, transaction } from '../base/storage/database.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
-import type { NotifyOwner } from '../core/mail/notify-owner.ts';
+import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { Credentials } from '../people/credentials/credentials.ts';
-import type { AccountFactors } from '../people/mfa/account-factors.ts';
-import type { SetConnectionRoles } from '../people/rbac/connection-roles.ts';
+import type { People } from '../people/people.ts';
 import type { OfferedConnection } from '../sign-in/first-factor/upstream.ts';
 import type { Resolver } from './accounts/resolve.ts';
-import type { Connections } from './connections/connections.ts';
 import { logoOf } from './connections/presets/presets.ts';
-import type { ExternalIdentities, ExternalIdentity } from './identities.ts';
+import type { FederationServices } from './federation-services.ts';
+import type { ExternalIdentity } from './identities.ts';
 import type { RejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamRedirect } from './upstream.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
@@ -26,22 +24,13 @@ export interface LinkedIdentity extends ExternalIdentity {
 
 export type Links = ReturnType<typeof createLinks>;
 
-export interface LinksDependencies {
-  db: Db;
-  connections: Connections;
-  credentials: Credentials;
-  factors: AccountFactors;
-  identities: ExternalIdentities;
-  resolver: Resolver;
-  rejected: RejectedSignIns;
-  upstreamSignIn: UpstreamSignIn;
-  setConnectionRoles: SetConnectionRoles;
-  notifyOwner: NotifyOwner;
-}
-
 const PAGE = { href: '/account/connections', label: t('connections.title') };
 
-export function createLinks(dependencies: LinksDependencies) {
+export function createLinks(
+  dependencies: Core &
+    People &
+    FederationServices & { resolver: Resolver; rejected: RejectedSignIns; upstreamSignIn: UpstreamSignIn },
+) {
   const { db, connections, identities, resolver, rejected, setConnectionRoles, upstreamSignIn, notifyOwner } =
     dependencies;
   return {
@@ -117,7 +106,7 @@ export function createLinks(dependencies: LinksDependencies) {
 }
 
 async function assertNotLast(
-  { connections, credentials, factors, identities }: LinksDependencies,
+  { connections, credentials, identities, mfa: { factors } }: People & FederationServices,
   userId: string,
   identityId: string,
   tx: Tx,

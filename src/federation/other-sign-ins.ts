@@ -13,12 +13,13 @@ export interface OtherSignIn {
 /** That of the account's `sso_id` first, then directories. */
 export type OtherSignIns = (account: Pick<Account, 'id' | 'ssoId'>) => Promise<OtherSignIn[]>;
 
-export interface OtherSignInsDependencies {
+export function createOtherSignIns({
+  connections,
+  identities,
+}: {
   connections: Connections;
   identities: ExternalIdentities;
-}
-
-export function createOtherSignIns({ connections, identities }: OtherSignInsDependencies): OtherSignIns {
+}): OtherSignIns {
   return async ({ id: userId, ssoId }) => {
     const own = await identities.ofUser(userId);
     const linked = new Set(own.map(({ connectionId }) => connectionId));

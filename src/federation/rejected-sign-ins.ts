@@ -4,9 +4,9 @@
 import { AppError, type ErrorCode } from '../base/http/errors.ts';
 import type { RequestInfo } from '../base/platform/request-info.ts';
 import { hasText, type PageLink, type PageText, t } from '../base/texts/text.ts';
-import type { RepeatedEntries } from '../core/audit/repeated-entries.ts';
-import type { Rejections } from '../core/rejections/rejections.ts';
+import type { Core } from '../core/core.ts';
 import { type RuleId, ruleResults } from '../core/rejections/rules.ts';
+import type { People } from '../people/people.ts';
 import { FederationError } from './faults.ts';
 
 export interface RejectedSignIn {
@@ -19,11 +19,6 @@ export interface RejectedSignIn {
 }
 
 export type RejectedSignIns = ReturnType<typeof createRejectedSignIns>;
-
-export interface RejectedSignInsDependencies {
-  rejections: Rejections;
-  repeatedEntries: RepeatedEntries;
-}
 
 /** The order in which a message of an upstream is checked. */
 export const upstreamRules: readonly RuleId[] = [
@@ -72,7 +67,7 @@ export const upstreamRules: readonly RuleId[] = [
   ...(['subject', 'userinfo', 'tenant', 'fresh', 'address', 'account'] as const),
 ];
 
-export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedSignInsDependencies) {
+export function createRejectedSignIns({ rejections, repeatedEntries }: Core & People) {
   const record: (request: RequestInfo, connectionId: string | undefined, error: FederationError) => Promise<string> =
     async (request, connectionId, error) => {
       const { code, message, rule, expected, received, subject, userId } = error;

@@ -1,11 +1,12 @@
 // Requests to upstreams and their responses. The response may arrive without the cookies of the sign-in (a cross-site POST), so it
 // is stored once under a new random value, and redeemed by the browser that started the request.
+
 import { z } from 'zod';
+import type { Base } from '../base/base.ts';
 import { limits } from '../base/limits.ts';
-import type { Clock } from '../base/platform/clock.ts';
 import { randomToken, sha256 } from '../base/platform/random.ts';
 import type { Vault } from '../base/platform/vault.ts';
-import { hotStatements, type Sql } from '../base/storage/statements.ts';
+import { hotStatements } from '../base/storage/statements.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 /** Why the request was sent. `test`: "Try it" of the console, which writes nothing. */
@@ -77,27 +78,21 @@ interface AnsweredRow {
   answerSealed: string;
 }
 
-export interface RequestsDependencies {
-  sql: Sql;
-  vault: Vault;
-  now: Clock;
-}
-
 const context = (id: string) => `upstream_requests:${id}`;
 
-export function createUpstreamRequests(dependencies: RequestsDependencies) {
+export function createUpstreamRequests(dependencies: Base) {
   return { ...answeredRequests(dependencies), ...provenIdentities(dependencies) };
 }
 
 /** Encrypts and decrypts the stored data of a request. */
-function encryption(vault: RequestsDependencies['vault']) {
+function encryption(vault: Vault) {
   return {
     seal: (id: string, value: unknown) => vault.seal(JSON.stringify(value), context(id)),
     decrypt: (id: string, text: string): unknown => JSON.parse(vault.open(text, context(id)).toString()),
   };
 }
 
-function answeredRequests({ sql, vault, now }: RequestsDependencies) {
+function answeredRequests({ sql, vault, now }: Base) {
   const { seal, decrypt } = encryption(vault);
   return {
     async store({ handle, connectionId, purpose, boundTo, memory, demands: demanded }: NewRequest): Promise<void> {
@@ -149,7 +144,7 @@ function answeredRequests({ sql, vault, now }: RequestsDependencies) {
 }
 
 /** The identities that answers proved, until the end of the sign-in. */
-function provenIdentities({ sql, vault, now }: RequestsDependencies) {
+function provenIdentities({ sql, vault, now }: Base) {
   const { seal, decrypt } = encryption(vault);
   return {
     /** Stores the identity that a redeemed answer proved, encrypted, until the sign-in is finished. */

@@ -1,11 +1,12 @@
 // The session at the upstream behind a single sign-on session: which connection it came from, and what a logout at the upstream
 // needs. A row is written at the end of the sign-in, and gets the session when the engine has stored that.
+
 import { decodeJwt } from 'jose';
 import { limits } from '../base/limits.ts';
-import type { Clock } from '../base/platform/clock.ts';
 import { randomId, sha256 } from '../base/platform/random.ts';
 import type { Db, Tx } from '../base/storage/database.ts';
-import { hotStatements, type Sql } from '../base/storage/statements.ts';
+import { hotStatements } from '../base/storage/statements.ts';
+import type { Core } from '../core/core.ts';
 import type { NamedSessions } from './logout/logout-token.ts';
 import {
   createUpstreamSessionRows,
@@ -13,7 +14,6 @@ import {
   nameHash,
   nameIdHash,
   type SessionRow,
-  type SessionRowsDependencies,
   type UpstreamSession,
 } from './upstream-session-rows.ts';
 
@@ -27,13 +27,7 @@ export const statements = hotStatements('upstream-sessions', {
   attach: 'UPDATE upstream_sessions SET session_uid = ?, expires_at = ?, mac = ? WHERE id = ?',
 });
 
-export interface UpstreamSessionsDependencies extends SessionRowsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-}
-
-export function createUpstreamSessions(dependencies: UpstreamSessionsDependencies) {
+export function createUpstreamSessions(dependencies: Core) {
   const { db, sql, now } = dependencies;
   const { macOf, isGenuine, seal, toSession } = createUpstreamSessionRows(dependencies);
   const find = async (id: string): Promise<SessionRow | undefined> => {

@@ -3,11 +3,11 @@
 
 import { z } from 'zod';
 import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
+import type { Base } from '../base/base.ts';
 import { badRequest } from '../base/http/errors.ts';
-import type { Clock } from '../base/platform/clock.ts';
 import { plural } from '../base/platform/plural.ts';
 import type { RequestInfo } from '../base/platform/request-info.ts';
-import { type Db, transaction } from '../base/storage/database.ts';
+import { transaction } from '../base/storage/database.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Account } from '../people/accounts/account.ts';
@@ -18,31 +18,24 @@ import { domainOf } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import { freshnessOf, statedAuthTime, trustedAmr } from './assurance.ts';
 import type { Connection } from './connections/connection.ts';
-import type { Connections } from './connections/connections.ts';
 import { logoOf } from './connections/presets/presets.ts';
 import { FederationError } from './faults.ts';
+import type { FederationServices } from './federation-services.ts';
 import type { RejectedSignIn, RejectedSignIns } from './rejected-sign-ins.ts';
 import type { AnsweredRequest, UpstreamRequests } from './requests.ts';
-import type { UpstreamSessions } from './sessions.ts';
-import type { StepUps } from './step-up.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 import { handleSchema } from './upstream-session-rows.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
 
 export interface SignInsDependencies {
-  db: Db;
-  now: Clock;
-  connections: Connections;
   policy: SignInPolicy;
   requests: Pick<UpstreamRequests, 'storeIdentity' | 'findIdentity' | 'end'>;
-  sessions: UpstreamSessions;
   resolver: Resolver;
   rejected: RejectedSignIns;
   upstreamSignIn: UpstreamSignIn;
-  stepUps: StepUps;
 }
 
-export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIns {
+export function createSignIns(dependencies: Base & FederationServices & SignInsDependencies): UpstreamSignIns {
   const { connections, rejected, upstreamSignIn } = dependencies;
   return {
     stepUpAt: (at, level, rule) => dependencies.stepUps.at(at, level, rule),
@@ -111,7 +104,7 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
 
 /** For the page of a rejected sign-in. */
 async function aboutSignIn(
-  { connections }: SignInsDependencies,
+  { connections }: FederationServices,
   connectionId: string,
   uid: string,
 ): Promise<RejectedSignIn> {
@@ -122,7 +115,7 @@ async function aboutSignIn(
 
 /** What the first page offers to an application with this rule. */
 async function signInOffer(
-  { connections, upstreamSignIn }: SignInsDependencies,
+  { connections, upstreamSignIn }: FederationServices & { upstreamSignIn: UpstreamSignIn },
   rule: SignInRule | undefined,
 ): Promise<SignInOffer> {
   const enabled = await connections.enabled();
@@ -140,7 +133,17 @@ async function signInOffer(
 
 /** The end of a sign-in (UpstreamSignIns.complete). */
 async function completeSignIn(
-  { connections, db, requests, resolver, sessions }: SignInsDependencies,
+  {
+    connections,
+    db,
+    requests,
+    resolver,
+    upstreamSessions: sessions,
+  }: Base &
+    FederationServices & {
+      requests: Pick<UpstreamRequests, 'storeIdentity' | 'findIdentity' | 'end'>;
+      resolver: Resolver;
+    },
   proven: ProvenUpstream,
   account: Account,
   uid: string,
@@ -169,7 +172,7 @@ async function completeSignIn(
 const isDirectory = ({ kind }: Connection) => kind === 'ldap';
 
 async function finish(
-  { now, policy, rejected, requests, resolver, upstreamSignIn }: SignInsDependencies,
+  { now, policy, rejected, requests, resolver, upstreamSignIn }: Base & SignInsDependencies,
   answer: string,
   { uid, rule, invitedId, userId, request: info }: Parameters<UpstreamSignIns['finish']>[1],
   begun: { connectionId: string },

@@ -6,8 +6,8 @@ import { faultMessage } from '../base/platform/fault-messages.ts';
 import type { Tx } from '../base/storage/database.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Account } from '../people/accounts/account.ts';
-import { type Authority, falseIfForbidden } from '../people/rbac/authority.ts';
-import type { SetConnectionRoles } from '../people/rbac/connection-roles.ts';
+import type { People } from '../people/people.ts';
+import { falseIfForbidden } from '../people/rbac/authority.ts';
 import { findRole } from '../people/rbac/role.ts';
 import type { Connections } from './connections/connections.ts';
 import type { ExternalIdentities } from './identities.ts';
@@ -21,14 +21,12 @@ export interface SsoIdChange {
 
 export type SsoIds = ReturnType<typeof createSsoIds>;
 
-export interface SsoIdsDependencies {
-  authority: Authority;
-  connections: Connections;
-  identities: ExternalIdentities;
-  setConnectionRoles: SetConnectionRoles;
-}
-
-export function createSsoIds({ authority, connections, identities, setConnectionRoles }: SsoIdsDependencies) {
+export function createSsoIds({
+  authority,
+  connections,
+  identities,
+  setConnectionRoles,
+}: People & { connections: Connections; identities: ExternalIdentities }) {
   const assertMayConnect: (connectionId: string, by: Actor, tx: Tx) => Promise<void> = async (connectionId, by, tx) => {
     const mappings = await connections.roleMappings(connectionId, tx);
     for (const name of new Set(mappings.map((mapping) => mapping.role))) {

@@ -13,13 +13,15 @@ import type { UpstreamSessions } from './sessions.ts';
 
 export type StepUps = ReturnType<typeof createStepUps>;
 
-export interface StepUpsDependencies {
+export function createStepUps({
+  connections,
+  sessions,
+  identities,
+}: {
   connections: Connections;
   sessions: UpstreamSessions;
   identities: ExternalIdentities;
-}
-
-export function createStepUps({ connections, sessions, identities }: StepUpsDependencies) {
+}) {
   const at: UpstreamSignIns['stepUpAt'] = async (where, level, rule) => {
     const id = 'sessionUid' in where ? await sessions.ofSession(where.sessionUid) : where.connectionId;
     const connection = id === undefined ? undefined : await connections.findEnabled(id);

@@ -6,9 +6,8 @@ import { acrOf } from '../people/mfa/acr.ts';
 import type { Preview, Resolver } from './accounts/resolve.ts';
 import { trustedAmr } from './assurance.ts';
 import type { Connection } from './connections/connection.ts';
-import type { Connections } from './connections/connections.ts';
 import { FederationError } from './faults.ts';
-import type { Directory } from './ldap/directory.ts';
+import type { FederationServices } from './federation-services.ts';
 import type { AccountProblem } from './ldap/state.ts';
 import type { PassedCheck, Redeemed, UpstreamRedirect } from './upstream.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
@@ -41,14 +40,12 @@ export interface FinishedTry extends Preview {
 
 export type Tries = ReturnType<typeof createTries>;
 
-export interface TriesDependencies {
-  connections: Connections;
-  directory: Directory;
-  resolver: Resolver;
-  upstreamSignIn: UpstreamSignIn;
-}
-
-export function createTries({ connections, directory, resolver, upstreamSignIn }: TriesDependencies) {
+export function createTries({
+  connections,
+  directory,
+  resolver,
+  upstreamSignIn,
+}: FederationServices & { resolver: Resolver; upstreamSignIn: UpstreamSignIn }) {
   async function report(connection: Connection, { identity, checks }: Redeemed, amr: string[]): Promise<FinishedTry> {
     const { subject, claims, authTime, groups } = identity;
     return {

@@ -1,9 +1,9 @@
 // A session at an upstream as a row: what of it is encrypted, what finds it, and the MAC that tells its genuine rows from forged ones.
+
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { sha256 } from '../base/platform/random.ts';
-import type { Vault } from '../base/platform/vault.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
+import type { Core } from '../core/core.ts';
 import type { UpstreamSessionHandle } from './upstream.ts';
 
 export interface UpstreamSession {
@@ -55,14 +55,9 @@ export interface SessionRow {
 
 type Identified = Omit<SessionRow, 'dataSealed' | 'mac'>;
 
-export interface SessionRowsDependencies {
-  vault: Vault;
-  protectedRows: ProtectedRows;
-}
-
 const TABLE = 'upstream_sessions';
 
-export function createUpstreamSessionRows({ vault, protectedRows }: SessionRowsDependencies) {
+export function createUpstreamSessionRows({ vault, protectedRows }: Core) {
   return {
     macOf: (row: Identified) => protectedRows.macOf(TABLE, row),
     isGenuine: (row: SessionRow) => protectedRows.isGenuine(TABLE, row, row.mac),

@@ -1,5 +1,7 @@
 // A sign-in at an upstream from its request to the verified identity, without HTTP: the routes bring answers and redirect browsers.
+
 import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
+import type { Base } from '../base/base.ts';
 import { runInChildSpan, traced } from '../base/platform/tracing.ts';
 import type { Acr } from '../people/mfa/acr.ts';
 import type { ClientSecrets } from './client-secrets.ts';
@@ -38,16 +40,18 @@ export interface RedeemedAnswer {
 }
 
 export interface UpstreamSignInDependencies {
-  /** Public base URL of this server. */
-  issuer: string;
   requests: UpstreamRequests;
   connections: Connections;
   protocols: Protocols;
   clientSecrets: ClientSecrets;
 }
 
-export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies) {
-  const { issuer, requests, protocols } = dependencies;
+export function createUpstreamSignIn(dependencies: Base & UpstreamSignInDependencies) {
+  const {
+    requests,
+    protocols,
+    config: { issuer },
+  } = dependencies;
   return {
     /** Whether a sign-in at connections of this kind goes through the browser. */
     hasProtocol: (kind: ConnectionKind): boolean => protocols[kind] !== undefined,
@@ -108,12 +112,15 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies) {
 }
 
 async function redeemAnswer(
-  dependencies: UpstreamSignInDependencies,
+  dependencies: Base & UpstreamSignInDependencies,
   answer: string,
   { purpose, boundTo }: { purpose: Purpose; boundTo: string },
   begun: { connectionId: string } = { connectionId: '' },
 ): Promise<RedeemedAnswer> {
-  const { issuer, requests } = dependencies;
+  const {
+    requests,
+    config: { issuer },
+  } = dependencies;
   const request = await requests.redeem(answer, purpose, boundTo);
   if (!request) {
     throw new FederationError('upstream_answer_invalid', {
@@ -149,7 +156,7 @@ function callbackUrl(issuer: string, { id, kind }: Connection): string {
   return kind === 'saml' ? `${issuer}/saml/acs` : `${issuer}/upstream/${id}/callback`;
 }
 
-function protocolOf({ protocols }: UpstreamSignInDependencies, { kind }: Connection): UpstreamProtocol {
+function protocolOf({ protocols }: { protocols: Protocols }, { kind }: Connection): UpstreamProtocol {
   const protocol = protocols[kind];
   if (!protocol) throw disabled('The server has no such protocol.', kind);
   return protocol;
@@ -157,7 +164,7 @@ function protocolOf({ protocols }: UpstreamSignInDependencies, { kind }: Connect
 
 /** A test also works for a connection that is not enabled yet. */
 async function connectionFor(
-  { connections }: UpstreamSignInDependencies,
+  { connections }: { connections: Connections },
   id: string,
   purpose: Purpose,
 ): Promise<Connection> {

@@ -8,7 +8,7 @@ import { type Console, createConsole } from '../admin/create-console.ts';
 import type { Config } from '../base/config.ts';
 import type { Http } from '../base/http/http.ts';
 import { createInternalRequest } from '../base/http/internal-request.ts';
-import { packageVersion, viewsDir } from '../base/platform/package.ts';
+import { packageVersion } from '../base/platform/package.ts';
 import { t } from '../base/texts/text.ts';
 import { createTestMail } from '../core/mail/test-mail.ts';
 import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
@@ -58,8 +58,9 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
   } = services;
   const { credentials, db, domainChecks, endSession, fetchMetadata, fileReader, keyring, lockout, mfa, notifyOwner } =
     services;
-  const { logger, mailLimits, now, outbox, protectedRows, roles, sessions, settings, sql, ssoIds } = services;
+  const { mailLimits, now, outbox, protectedRows, roles, sessions, settings, sql, ssoIds } = services;
   return createAdmin({
+    ...services,
     protectedRows,
     brandImages,
     db,
@@ -86,15 +87,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
     wakeMailDelivery,
     mfa,
     mailLimits,
-    testMail: createTestMail({
-      ...config,
-      logger,
-      now,
-      viewsDir,
-      texts,
-      brand: brand.current,
-      readPicture: brandImages.read,
-    }),
+    testMail: createTestMail(services, { texts, brand: brand.current, readPicture: brandImages.read }),
     outbox,
     configFile,
     fileReader,
@@ -240,16 +233,10 @@ function adminApi(
 }
 
 function accessEvaluation({ services, protocols }: AdministrationDependencies) {
-  const { accounts, applications, config, consents, directoryUsers, permissions, rateLimits, repeatedEntries } =
-    services;
+  const { consents, directoryUsers } = services;
   const { apiTokens: tokens, accountOf } = protocols.oidc;
   return createAuthzen({
-    issuer: config.issuer,
-    accounts,
-    applications,
-    permissions,
-    rateLimits,
-    repeatedEntries,
+    ...services,
     tokens,
     accountOf,
     hasUsed: consents.hasUsed,

@@ -9,7 +9,6 @@ import { limits } from '../base/limits.ts';
 import { createOutgoingFetch } from '../base/network/outgoing-fetch.ts';
 import type { Clock } from '../base/platform/clock.ts';
 import type { Logger } from '../base/platform/logger.ts';
-import { viewsDir } from '../base/platform/package.ts';
 import { createVault } from '../base/platform/vault.ts';
 import { openDatabase, type Tx } from '../base/storage/database.ts';
 import { migrate } from '../base/storage/migrations/migrate.ts';
@@ -46,7 +45,7 @@ export interface CoreOptions {
 
 /** Migrates and opens the database. Throws DatabaseError. */
 export async function createCore({ config, logger, now, ...options }: CoreOptions) {
-  const { issuer, loopback: allowLoopback } = config;
+  const { loopback: allowLoopback } = config;
   const { wakeMailDelivery, countAlarm, databaseLimits, isServing } = options;
   for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
   const {
@@ -64,19 +63,17 @@ export async function createCore({ config, logger, now, ...options }: CoreOption
     },
     withSpans: config.tracing !== undefined,
   });
-  const dataKeys = await openDataKeys({ db, vault: createVault(config.secrets), now });
+  const dataKeys = await openDataKeys({ config, logger, now, db, sql, vault: createVault(config.secrets) });
   const vault = createVault(config.secrets, dataKeys.mac);
   const base: Base = { config, logger, now, db, sql, vault };
   const audit = createAudit(base);
-  const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteBlock });
+  const repeatedEntries = createRepeatedEntries({ ...base, audit, networkOf: siteBlock });
   // The settings below raise an alarm, which is sent by mail.
   const look = { brand: () => brand.current(), brandOf: (application: string) => brand.ofApplication(application) };
   const offered = () => offeredLanguages(settings.latest());
   const { outbox, notifyOwner } = createMail({
     ...base,
     ...look,
-    issuer,
-    viewsDir,
     offered,
     texts: () => texts(),
     wakeDelivery: wakeMailDelivery,
@@ -88,16 +85,15 @@ export async function createCore({ config, logger, now, ...options }: CoreOption
     }
   };
   const alarm = createAlarm({
+    ...base,
     audit,
-    logger,
-    now,
     countAlarm,
     notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
   });
   const protectedRows = createProtectedRows({ vault, alarm });
   protect(protectedRows);
   const accounts = createAccountLookup({ db, sql, protectedRows });
-  const settings = createSettings({ db, now, vault, protectedRows });
+  const settings = createSettings({ ...base, protectedRows });
   const brand = createBrand({ settings });
   const texts = createTextSource(settings);
   const setting = settings.latest;
@@ -120,7 +116,7 @@ export async function createCore({ config, logger, now, ...options }: CoreOption
     protectedRows,
     settings,
     texts,
-    keyring: createKeyring({ ...base, issuer, audit, sessionSeconds }),
+    keyring: createKeyring({ ...base, audit, sessionSeconds }),
     outgoing,
     outgoingRules,
     outbox,

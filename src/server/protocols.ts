@@ -27,64 +27,21 @@ export async function createProtocols(dependencies: ProtocolsDependencies) {
 }
 
 function samlIdentityProvider({ services, http }: ProtocolsDependencies): Saml {
-  const { accounts, applications, audit, config, db, fetchMetadata, keyring, logger, notifyAdministrators } = services;
-  const { now, outbox, protectedRows, rateLimits, rejections, repeatedEntries, settings, sql } = services;
-  return createSaml({
-    db,
-    sql,
-    vault: services.vault,
-    protectedRows,
-    now,
-    base: config.issuer,
-    brand: services.brand,
-    logger,
-    cookies: http.cookies,
-    metrics: http.metrics,
-    accounts,
-    applications,
-    audit,
-    keyring,
-    outbox,
-    rateLimits,
-    rejections,
-    repeatedEntries,
-    settings,
-    fetchMetadata,
-    notifyAdministrators,
-  });
+  const { fetchMetadata } = services;
+  return createSaml({ ...services, ...http, fetchMetadata });
 }
 
 function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): Promise<Oidc> {
-  const { accounts, applications, audit, config, consents, credentials, db, keyring, logger, mfa, now } = services;
-  const { protectedRows, rateLimits, rejections, repeatedEntries, sessions, settings, sql, vault } = services;
+  const { config, mfa } = services;
+  const { sessions, settings } = services;
   const { endSession, runs, signInPolicy } = services;
-  const { cookies, cookieKeys, metrics } = http;
+  const { cookies } = http;
   const { issuer, secure } = config;
   return createOidc({
-    db,
-    sql,
-    vault,
-    protectedRows,
-    now,
-    issuer,
+    ...services,
+    ...http,
     secure,
-    cookies,
-    cookieKeys,
-    logger,
-    metrics,
-    audit,
-    rejections,
-    repeatedEntries,
-    rateLimits,
-    settings,
-    keyring,
-    accounts,
-    applications,
-    consents,
-    credentials,
     sessions,
-    knownBrowsers: mfa.knownBrowsers,
-    // The engine's typings describe Node's own fetch.
     outgoingFetch: services.outgoing as never,
     canSatisfyAcr: (account, acrs) => signInPolicy.canSatisfyAcr(account, acrs, undefined),
     canEnterMailedCode: async (account) => (await signInPolicy.strongestProof(account)).mailedCode,
@@ -97,7 +54,7 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
     checkDirectories: services.directoryUsers.check,
     upstream: { ...services.upstreamSessions, ...services.stepUps },
     logout: {
-      ...createEngineLogoutHooks({ endSession, runs, cookies, ownClientId: FIRST_PARTY_CLIENT_ID }),
+      ...createEngineLogoutHooks({ ...http, endSession, runs, ownClientId: FIRST_PARTY_CLIENT_ID }),
       async limitSessions(accountId) {
         const max = settings.latest().max_sessions_per_user;
         if (max > 0) await endSession.exceeding(accountId, max);
@@ -109,15 +66,10 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
 
 /** The service provider of upstream SAML identity providers. */
 function samlServiceProvider({ services }: ProtocolsDependencies, saml: Saml): SamlUpstream {
-  const { audit, config, connections, connectionDocuments, endSession, keyring, now, repeatedEntries } = services;
   return createSamlUpstream({
-    issuer: config.issuer,
-    now,
-    keyring,
-    documents: connectionDocuments,
+    ...services,
     saml: saml.slo,
     presentation: saml.presentation,
-    logout: { connections, sessions: services.upstreamSessions, endSession, audit, repeatedEntries },
   });
 }
 
@@ -125,28 +77,14 @@ function logoutOf(
   { services, http }: ProtocolsDependencies,
   { saml, oidc, samlUpstream }: { saml: Saml; oidc: Oidc; samlUpstream: SamlUpstream },
 ) {
-  const { applications, audit, config, connections, db, endSession, logger, now, outgoing, repeatedEntries } = services;
-  const { accounts, protectedRows, rejections, runs, sessions, upstreamLogoutProtocols, upstreamSessions } = services;
-  const { cookies, csrf, metrics } = http;
+  const { connections, endSession } = services;
+  const { runs, sessions, upstreamLogoutProtocols, upstreamSessions } = services;
   return createLogout({
-    db,
-    now,
-    protectedRows,
-    base: config.issuer,
-    cookies,
-    metrics,
-    applications,
-    audit,
-    logger,
-    repeatedEntries,
+    ...services,
+    ...http,
     endSession,
     runs,
     sessions,
-    accounts,
-    rejections,
-    vault: services.vault,
-    outgoing,
-    csrf,
     upstreams: createUpstreamParticipants(
       { connections, sessions: upstreamSessions },
       { ...upstreamLogoutProtocols, saml: samlUpstream.logoutProtocol },

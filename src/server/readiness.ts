@@ -10,8 +10,9 @@ import type { Services } from './services.ts';
 
 const MIB = 1024 * 1024;
 
-export function readinessChecks({ config, db, keyring, logger, now }: Services): Record<string, Check> {
-  const write = createWriteProbe({ db, now });
+export function readinessChecks(services: Services): Record<string, Check> {
+  const { config, db, keyring, logger } = services;
+  const write = createWriteProbe(services);
   const newerSchema = createSchemaCheck(db);
   const report = createReporter((message) => logger.error(message));
   const reportFault = createReporter((message) => logger.error(message));

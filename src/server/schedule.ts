@@ -20,8 +20,8 @@ export interface ScheduleDependencies {
 
 /** Adds all jobs to the scheduler. */
 export function scheduleJobs(scheduler: Scheduler, { services, endExpired, jobs }: ScheduleDependencies): void {
-  const { db, now, keyring, audit, auditChain, alarm, brandImages, settings, pictures } = services;
-  const sweep = createSweep({ db, now, targets: expiringRows, batch: limits.sweep.batch });
+  const { keyring, audit, auditChain, alarm, pictures } = services;
+  const sweep = createSweep({ ...services, targets: expiringRows, batch: limits.sweep.batch });
   const all: ScheduledJob[] = [
     {
       name: 'sweep',
@@ -33,8 +33,8 @@ export function scheduleJobs(scheduler: Scheduler, { services, endExpired, jobs 
       },
     },
     ...keyJobs(keyring),
-    ...auditJobs({ auditChain, audit, alarm, now }),
-    ...brandJobs({ images: brandImages, settings, now }),
+    ...auditJobs({ ...services, auditChain, audit, alarm }),
+    ...brandJobs(services),
     ...pictureJobs(pictures),
     ...jobs,
   ];

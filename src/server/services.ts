@@ -79,8 +79,6 @@ export async function createServices(options: ServicesOptions) {
   const fetchMetadata = createMetadataFetch(core);
   const configFile = createConfigFile({
     ...services,
-    issuer: config.issuer,
-    totp: people.mfa.totp,
     fetchMetadata,
     importHash: people.credentials.importHash,
     endAllSessions: sessions.endSession.all,
@@ -92,11 +90,7 @@ export async function createServices(options: ServicesOptions) {
   return {
     ...services,
     fetchMetadata,
-    signInPolicy: createSignInPolicy({
-      ...people,
-      ...people.mfa,
-      settings: core.settings.latest,
-    }),
+    signInPolicy: createSignInPolicy({ ...people, ...people.mfa, settings: core.settings.latest }),
     configFile,
     fileReader,
     async close() {

@@ -225,23 +225,14 @@ interface PagesDependencies {
 
 /** The scheduler with every job of the server, not yet started. */
 function createJobs({ services, http, protocols, userPages, instanceId, tracing }: JobsDependencies) {
-  const { config, logger, db, vault, now, audit, alarm } = services;
   const scheduler = createScheduler({
-    db,
-    logger,
-    now,
+    ...services,
     instanceId,
     tracing,
     onRun: (job, outcome, seconds) => http.metrics.jobs.observe({ job, outcome }, seconds),
   });
   const mail = createMailDelivery({
-    db,
-    vault,
-    now,
-    audit,
-    alarm,
-    logger,
-    transport: config,
+    ...services,
     wake: scheduler.wake,
     writers: mailWriters(userPages),
     readPicture: services.brandImages.read,

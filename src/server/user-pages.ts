@@ -43,19 +43,11 @@ export function createUserPages(dependencies: UserPagesDependencies) {
 
 /** Recovery and registration: their pages are behind mailed links. */
 function mailedLinkPages({ services, http }: UserPagesDependencies) {
-  const { accounts, audit, credentials, db, endSession, lockout, mailLimits, now, outbox, protectedRows, rateLimits } =
-    services;
+  const { accounts, audit, credentials, db, endSession, lockout, mailLimits, now, outbox, rateLimits } = services;
   const { cookies, csrf } = http;
-  const { identities, otherSignIns, settings, vault } = services;
-  const { factors, firstEnrolment, knownBrowsers } = services.mfa;
   const mailedLinks = createMailedLinks({
-    db,
-    now,
-    protectedRows,
-    accounts,
-    cookies,
-    credentials,
-    knownBrowsers,
+    ...services,
+    ...http,
     unlock: lockout.unlock,
     endAllSessions: (accountId, by, tx) => endSession.all(accountId, 'password-reset', by, tx),
   });
@@ -75,33 +67,17 @@ function mailedLinkPages({ services, http }: UserPagesDependencies) {
     rateLimits,
   };
   return {
-    recovery: createRecovery({ ...mailed, settings, factors, firstEnrolment, knownBrowsers, lockout, otherSignIns }),
-    registration: createRegistration({
-      ...mailed,
-      settings,
-      vault,
-      factors,
-      firstEnrolment,
-      identities,
-      otherSignIns,
-      repeatedEntries: services.repeatedEntries,
-      signUpCodes: services.signUpCodes,
-    }),
+    recovery: createRecovery({ ...services, ...http, ...mailed }),
+    registration: createRegistration({ ...services, ...http, ...mailed }),
   };
 }
 
 /** The account pages and the console as a relying party of this server. */
 function relyingParty({ services, http, protocols }: UserPagesDependencies): Rp {
-  const { accounts, config, db, directoryUsers, now, protectedRows, sessions, signInPolicy } = services;
+  const { directoryUsers, signInPolicy } = services;
   return createRp({
-    db,
-    now,
-    issuer: config.issuer,
-    accounts,
-    cookies: http.cookies,
-    csrf: http.csrf,
-    sessions,
-    protectedRows,
+    ...services,
+    ...http,
     provider: protocols.oidc.engine.current,
     strongestProof: signInPolicy.strongestProof,
     staffAcr: signInPolicy.staffAcr,
@@ -111,37 +87,12 @@ function relyingParty({ services, http, protocols }: UserPagesDependencies): Rp 
 
 /** Sign-in at upstream identity providers. */
 function federationPages({ services, http, protocols }: UserPagesDependencies, registration: Registration): Federation {
-  const { accounts, audit, config, connections, credentials, db, directory, endSession, identities, mfa } = services;
-  const { notifyOwner, now, outbox, rateLimits, rejections, repeatedEntries, runs, setConnectionRoles } = services;
-  const { signInPolicy, sql, vault } = services;
+  const { signInPolicy } = services;
   return createFederation({
-    clientSecrets: services.clientSecrets,
-    db,
-    now,
-    issuer: config.issuer,
-    accounts,
-    audit,
-    repeatedEntries,
-    rejections,
-    connections,
-    credentials,
-    directory,
-    endSession,
-    logger: services.logger,
-    factors: mfa.factors,
-    identities,
-    notifyOwner,
-    outbox,
+    ...services,
     protocols: services.upstreamProtocols,
-    directoryBudget: services.directoryBudget,
-    requests: services.upstreamRequests,
     samlUpstream: protocols.samlUpstream,
-    sessions: services.upstreamSessions,
-    stepUps: services.stepUps,
-    setConnectionRoles,
     signInPolicy,
-    vault,
-    logout: { sql, rateLimits, runs, documents: services.connectionDocuments },
     logoutBrowserOf: createLogoutBrowserOf({ cookies: http.cookies }),
     async confirmAddress(to, email, request) {
       await registration.emailVerification.requestEmailChange(to, email, { actorId: to.id, request });
@@ -153,38 +104,17 @@ function accountPages(
   { services, http, protocols }: UserPagesDependencies,
   { rp, registration, federation, recoveryCodesPages }: Made & { rp: Rp },
 ) {
-  const { accounts, audit, codeDelivery, config, consents, credentials, db, endSession, mfa, notifyOwner } = services;
-  const { now, rateLimits, serviceNames, sessions, strengthMeter, vault } = services;
-  const { cookies, csrf } = http;
+  const { cookies } = http;
   const { rpSessions, signedIn } = rp;
   return createAccountPages({
-    db,
-    vault,
-    now,
-    issuer: config.issuer,
-    accounts,
-    audit,
+    ...services,
+    ...http,
     brandName: () => services.brand.current()?.name,
-    codeDelivery,
-    consents,
-    cookies,
-    credentials,
-    csrf,
-    endSession,
-    mfa,
-    pictures: services.pictures,
-    protectedRows: services.protectedRows,
-    rateLimits,
     rpSessions,
-    serviceNames,
-    sessions,
     signedIn,
-    strengthMeter,
-    notifyOwner,
     logoutBrowserOf: createLogoutBrowserOf({ cookies }),
     titleOf: protocols.saml.titleOf,
     emailVerification: registration.emailVerification,
-    hasMailServer: services.config.smtpUrl !== undefined,
     links: federation.links,
     recoveryCodesPages,
   });
@@ -194,41 +124,16 @@ function signInPages(
   { services, http, protocols }: UserPagesDependencies,
   { registration, federation, recoveryCodesPages }: Made,
 ) {
-  const { accounts, audit, captcha, codeDelivery, config, consents, credentials, db, endSession, lockout } = services;
-  const { mfa, notifyOwner, now, outbox, protectedRows, rateLimits, rejections, repeatedEntries, sessions } = services;
-  const { brand, settings, signInPolicy, sql } = services;
-  const { cookies, csrf, metrics } = http;
+  const { endSession } = services;
+  const { signInPolicy } = services;
+  const { cookies } = http;
   const { oidc, saml } = protocols;
   return createSignIn({
-    brand,
-    pictures: services.pictures,
+    ...services,
+    ...http,
     serviceProviderTitle: saml.titleOfEntity,
-    db,
-    sql,
-    protectedRows,
-    now,
-    issuer: config.issuer,
-    hasMailServer: config.smtpUrl !== undefined,
-    accounts,
-    audit,
-    repeatedEntries,
-    captcha,
-    codeDelivery,
-    consents,
-    cookies,
-    credentials,
-    csrf,
     directories: federation.directories,
-    lockout,
-    metrics,
-    mfa,
-    outbox,
-    rateLimits,
-    rejections,
-    settings,
     signInPolicy,
-    notifyOwner,
-    sessions,
     clients: oidc.clients,
     engine: oidc.engine.current,
     ownClientId: FIRST_PARTY_CLIENT_ID,

@@ -2,10 +2,9 @@
 // The OIDC engine learns the account only when every required factor is proven.
 
 import { limits } from '../base/limits.ts';
-import type { Clock } from '../base/platform/clock.ts';
-import type { Db, Tx } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
-import { hotStatements, type Sql } from '../base/storage/statements.ts';
+import type { Tx } from '../base/storage/database.ts';
+import { hotStatements } from '../base/storage/statements.ts';
+import type { Core } from '../core/core.ts';
 import type { Acr } from '../people/mfa/acr.ts';
 import type { ProvenUpstream } from './first-factor/upstream.ts';
 
@@ -68,15 +67,7 @@ export const statements = hotStatements('sign-in-attempts', {
       expires_at = excluded.expires_at, mac = excluded.mac`,
 });
 
-export interface AttemptsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  /** An attempt that another program wrote has proven nothing. */
-  protectedRows: ProtectedRows;
-}
-
-export function createAttempts({ db, sql, now, protectedRows }: AttemptsDependencies) {
+export function createAttempts({ db, sql, now, protectedRows }: Core) {
   return {
     /** The attempt of an interaction; an empty one before anything was proven. */
     async find(uid: string): Promise<Attempt> {

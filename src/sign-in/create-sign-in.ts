@@ -3,42 +3,24 @@
 import Router from '@koa/router';
 import type { Client } from 'oidc-provider';
 import { z } from 'zod';
-import type { Consents } from '../applications/consents/consents.ts';
-import type { ApplicationPictures } from '../applications/pictures/pictures.ts';
+import type { ApplicationServices } from '../applications/application-services.ts';
 import { createStartPages } from '../applications/start-url.ts';
-import type { Context, Extras, Middleware, State } from '../base/http/context.ts';
-import type { Cookies } from '../base/http/cookies.ts';
-import type { Csrf } from '../base/http/csrf.ts';
+import type { Context, Extras, State } from '../base/http/context.ts';
 import { badRequest } from '../base/http/errors.ts';
+import type { Http } from '../base/http/http.ts';
 import { parseForm } from '../base/http/input.ts';
-import type { BrandLook } from '../base/http/pages/brand-look.ts';
 import { limits } from '../base/limits.ts';
-import type { Clock } from '../base/platform/clock.ts';
-import type { Metrics } from '../base/platform/metrics.ts';
-import type { Db } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
-import type { Sql } from '../base/storage/statements.ts';
 import type { PageText } from '../base/texts/text.ts';
-import type { Actor, Audit } from '../core/audit/audit.ts';
-import type { RepeatedEntries } from '../core/audit/repeated-entries.ts';
+import type { Actor } from '../core/audit/audit.ts';
+import type { Core } from '../core/core.ts';
 import { recipientOf } from '../core/mail/messages.ts';
-import type { NotifyOwner } from '../core/mail/notify-owner.ts';
-import type { Outbox } from '../core/mail/outbox.ts';
 import { placeOf } from '../core/mail/wording.ts';
-import type { Rejections } from '../core/rejections/rejections.ts';
-import type { Settings } from '../core/settings/settings.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { Accounts } from '../people/accounts/accounts.ts';
-import type { Credentials } from '../people/credentials/credentials.ts';
 import { minimumLength } from '../people/credentials/password-policy.ts';
-import type { Mfa } from '../people/mfa/create-mfa.ts';
-import type { CodeDelivery } from '../people/mfa/factors/code-delivery.ts';
-import type { Captcha } from '../people/rate-limits/captcha.ts';
-import type { Lockout } from '../people/rate-limits/lockout.ts';
-import type { RateLimits } from '../people/rate-limits/rate-limits.ts';
+import type { People } from '../people/people.ts';
 import type { SamlRequirements } from '../protocols/oidc/engine/saml-requirements.ts';
 import type { ClientSource } from '../protocols/oidc/store/clients.ts';
-import type { Sessions } from '../protocols/oidc/store/sessions/sessions.ts';
+import type { SessionServices } from '../protocols/session-services.ts';
 import { type Attempts, createAttempts } from './attempts.ts';
 import { requestedGrant } from './consent-description.ts';
 import { type CurrentStep, createSteps } from './current-step.ts';
@@ -59,45 +41,17 @@ import type { SignInPolicy } from './sign-in-policy.ts';
 import { createStepPages, type StepPages } from './step-pages.ts';
 
 export interface SignInDependencies {
-  db: Db;
-  sql: Sql;
-  protectedRows: ProtectedRows;
-  now: Clock;
-  /** Public base URL of this server. */
-  issuer: string;
-  accounts: Accounts;
-  audit: Audit;
-  /** The brand of the server. */
-  brand: { current(): BrandLook | undefined };
-  pictures: Pick<ApplicationPictures, 'addressOf'>;
   /** The name of a SAML application in the language of the page. */
   serviceProviderTitle(entityId: string): Promise<PageText | undefined>;
-  repeatedEntries: RepeatedEntries;
-  captcha: Captcha;
   clients: ClientSource;
-  codeDelivery: CodeDelivery;
-  consents: Consents;
-  cookies: Cookies;
-  sessions: Sessions;
-  credentials: Credentials;
-  csrf: Csrf;
-  hasMailServer: boolean;
   engine(): InteractionEngine & { Client: { find(clientId: string): Promise<Client | undefined> } };
-  lockout: Lockout;
-  metrics: Metrics;
-  mfa: Mfa;
-  outbox: Outbox;
   /** The client that Gatehouse's own pages sign in with. */
   ownClientId: string;
-  rateLimits: RateLimits;
-  rejections: Rejections;
   /** What the SAML request behind an authorization request asks for; nothing for OpenID Connect. */
   samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
   /** Ends every session of the account but this one. */
   endOtherSessions(accountId: string, keptSession: string | undefined, by: Actor): Promise<void>;
-  settings: Settings;
   signInPolicy: SignInPolicy;
-  notifyOwner: NotifyOwner;
   /** Sign-in at upstream identity providers (src/federation). */
   upstream: UpstreamSignIns;
   /** Passwords that directories check (src/federation). */
@@ -108,58 +62,29 @@ export interface SignInDependencies {
 }
 
 /** The routers below /signin/:uid. */
-export function createSignIn(dependencies: SignInDependencies) {
-  const { audit, codeDelivery, consents, credentials, invitedId, mfa, notifyOwner } = dependencies;
-  const { directories, ownClientId, rateLimits, repeatedEntries, settings, upstream } = dependencies;
+export function createSignIn(
+  dependencies: Core & Http & People & ApplicationServices & SessionServices & SignInDependencies,
+) {
+  const { invitedId, mfa, notifyOwner } = dependencies;
+  const { directories, ownClientId, rateLimits, settings, upstream } = dependencies;
   const { passkeys, totp, recoveryCodes } = mfa;
-  const checkCsrf = dependencies.csrf.check;
   const rememberDays = () => settings.latest().remember_browser_days;
 
   const { attempts, browserCookie, expiredSignIns, flow, interactions } = createSignInFlow(dependencies, rememberDays);
   const { firstFactor, codes } = createFactorChecks(dependencies, browserCookie);
-  const factorPages = createFactorPages({
-    attempts,
-    passkeys,
-    totp,
-    recoveryCodes,
-    rememberDays,
-    hasMailServer: dependencies.hasMailServer,
-  });
+  const factorPages = createFactorPages({ ...dependencies, attempts, rememberDays });
   const pages = createPages(dependencies, { factorPages, firstFactor, expiredSignIns });
 
   const passwordChanged = afterPasswordChange(dependencies);
   const { recoveryCodesPages } = dependencies;
   const enrolment = { totp, passkeys, recoveryCodes, notifyOwner, rateLimits, recoveryCodesPages };
   const routers = [
-    dispatchRoutes({ flow, pages, interactions, attempts, upstream, checkCsrf }),
-    upstreamRoutes({ flow, attempts, interactions, upstream, ownClientId, invitedId, checkCsrf }),
-    passwordRoutes({
-      flow,
-      pages,
-      firstFactor,
-      credentials,
-      passwordChanged,
-      directories,
-      attempts,
-      invitedId,
-      checkCsrf,
-      hasMailServer: dependencies.hasMailServer,
-    }),
-    decisionRoutes({ flow, interactions, consents, audit, checkCsrf }),
-    secondFactorRoutes({
-      accounts: dependencies.accounts,
-      flow,
-      pages,
-      codes,
-      attempts,
-      codeDelivery,
-      passkeys,
-      audit,
-      repeatedEntries,
-      notifyOwner,
-      checkCsrf,
-    }),
-    enrolmentRoutes({ flow, pages, attempts, ...enrolment, checkCsrf }),
+    dispatchRoutes({ ...dependencies, flow, pages, interactions, attempts, upstream }),
+    upstreamRoutes({ ...dependencies, flow, attempts, interactions, upstream, ownClientId, invitedId }),
+    passwordRoutes({ ...dependencies, flow, pages, firstFactor, passwordChanged, directories, attempts, invitedId }),
+    decisionRoutes({ ...dependencies, flow, interactions }),
+    secondFactorRoutes({ ...dependencies, flow, pages, codes, attempts }),
+    enrolmentRoutes({ ...dependencies, flow, pages, attempts, ...enrolment }),
   ];
   // Before any check: error pages have the brand of the application too.
   for (const router of routers) router.param('uid', expiredSignIns.recallApplication);
@@ -167,86 +92,78 @@ export function createSignIn(dependencies: SignInDependencies) {
 }
 
 /** The order of the steps, and what is stored between them. */
-function createSignInFlow(dependencies: SignInDependencies, rememberDays: () => number) {
-  const { accounts, audit, clients, cookies, credentials, db, engine, issuer, mfa, now, ownClientId } = dependencies;
-  const { protectedRows, samlRequirements, sessions, signInPolicy: policy, sql, upstream } = dependencies;
-  const { firstEnrolment, knownBrowsers } = mfa;
+function createSignInFlow(
+  dependencies: Core & Http & People & SessionServices & SignInDependencies,
+  rememberDays: () => number,
+) {
+  const {
+    clients,
+    db,
+    engine,
+    now,
+    ownClientId,
+    config: { issuer },
+  } = dependencies;
+  const { samlRequirements, sessions, signInPolicy: policy, upstream } = dependencies;
   const sendNewBrowserNotice = newBrowserNotice(dependencies);
   const expiredSignIns = createExpiredSignIns({
-    cookies,
+    ...dependencies,
     startOf: createStartPages({ db, issuer, protectedRows: dependencies.protectedRows }),
   });
   const interactions = createInteractions({ engine, expiredSignIns });
-  const attempts = createAttempts({ db, sql, now, protectedRows });
-  const browserCookie = createKnownBrowserCookie({ cookies, knownBrowsers, audit, rememberDays, sendNewBrowserNotice });
+  const attempts = createAttempts(dependencies);
+  const browserCookie = createKnownBrowserCookie({ ...dependencies, rememberDays, sendNewBrowserNotice });
   const steps = createSteps({
+    ...dependencies,
     interactions,
     attempts,
-    accounts,
     policy,
     applicationOf: clients.applicationOf,
     ownClientId,
     samlRequirements,
     isTrustedBrowser: browserCookie.isTrusted,
     upstream,
-    credentials,
     async isRecentSession(uid) {
       const signedInAt = (await sessions.find(uid))?.signedInAt.getTime() ?? 0;
       return now().getTime() - signedInAt <= limits.recentAuthentication.seconds * 1000;
     },
   });
-  const flow = createFlow({
-    steps,
-    accounts,
-    attempts,
-    interactions,
-    browserCookie,
-    audit,
-    credentials,
-    upstream,
-    firstEnrolment,
-  });
+  const flow = createFlow({ ...dependencies, steps, attempts, interactions, browserCookie, upstream });
   return { attempts, browserCookie, expiredSignIns, flow, interactions };
 }
 
 /** The checks of a password and of the code of a second factor. */
-function createFactorChecks(dependencies: SignInDependencies, browserCookie: KnownBrowserCookie) {
-  const { accounts, audit, captcha, credentials, directories, lockout, metrics, mfa } = dependencies;
-  const { rateLimits, repeatedEntries } = dependencies;
-  const { totp, recoveryCodes, oneTimeCodes } = mfa;
+function createFactorChecks(
+  dependencies: Core &
+    Http &
+    People & {
+      /** Passwords that directories check (src/federation). */
+      directories: DirectorySignIns;
+    },
+  browserCookie: KnownBrowserCookie,
+) {
+  const { directories, metrics } = dependencies;
   const countAttempt = (outcome: string, method: string) => metrics.signIns.inc({ outcome, method });
   return {
     firstFactor: createFirstFactor({
-      accounts,
-      credentials,
+      ...dependencies,
       directories,
-      audit,
-      repeatedEntries,
-      lockout,
-      captcha,
       browserCookie,
       countAttempt: (outcome) => countAttempt(outcome, 'password'),
     }),
-    codes: createSecondFactorCodes({
-      totp,
-      recoveryCodes,
-      oneTimeCodes,
-      rateLimits,
-      audit,
-      repeatedEntries,
-      countAttempt,
-    }),
+    codes: createSecondFactorCodes({ ...dependencies, countAttempt }),
   };
 }
 
 /** The page of each step. */
 function createPages(
-  dependencies: SignInDependencies,
+  dependencies: Core & People & ApplicationServices & SignInDependencies,
   parts: { factorPages: FactorPages; firstFactor: FirstFactor; expiredSignIns: ExpiredSignIns },
 ): StepPages {
-  const { brand, engine, clients, ownClientId, rejections, repeatedEntries, mfa, settings, upstream } = dependencies;
+  const { brand, engine, clients, ownClientId, mfa, settings, upstream } = dependencies;
   const { factorPages, firstFactor, expiredSignIns } = parts;
   return createStepPages({
+    ...dependencies,
     ownNameOf: (clientId) => (clientId === ownClientId ? brand.current()?.name : undefined),
     async titleOf(clientId) {
       const isSaml = (await clients.applicationOf(clientId))?.protocol === 'saml';
@@ -257,20 +174,16 @@ function createPages(
     registeredItself: async (clientId) => (await clients.applicationOf(clientId))?.source === 'dynamic',
     factorPages,
     captchaFor: firstFactor.captchaFor,
-    firstEnrolment: mfa.firstEnrolment,
-    rejections,
-    repeatedEntries,
     upstream,
     expiredSignIns,
     minPasswordLength: async (accountId) => minimumLength(await mfa.factors.hasSecondFactor(accountId)),
     forgotPasswordPath: '/forgot-password',
-    // The setting may change while the server runs.
     registrationPath: () => (settings.latest().self_registration ? '/sign-up' : undefined),
   });
 }
 
 /** Mails the owner of an account about its first sign-in in a browser, while the setting is on. */
-function newBrowserNotice({ now, outbox, settings }: SignInDependencies) {
+function newBrowserNotice({ now, outbox, settings }: Core) {
   return async (ctx: Context, account: Account): Promise<void> => {
     const to = recipientOf(account, ctx.state.request);
     if (!to || !settings.latest().new_browser_notice) return;
@@ -279,7 +192,15 @@ function newBrowserNotice({ now, outbox, settings }: SignInDependencies) {
 }
 
 /** After a change of password: no browser is trusted, no other session goes on, and the owner gets a notice. */
-function afterPasswordChange({ mfa, endOtherSessions, notifyOwner }: SignInDependencies) {
+function afterPasswordChange({
+  mfa,
+  endOtherSessions,
+  notifyOwner,
+}: Core &
+  People & {
+    /** Ends every session of the account but this one. */
+    endOtherSessions(accountId: string, keptSession: string | undefined, by: Actor): Promise<void>;
+  }) {
   return async (account: Account, keptSession: string | undefined, by: Actor): Promise<void> => {
     await mfa.knownBrowsers.endTrust(account.id);
     await endOtherSessions(account.id, keptSession, by);
@@ -287,20 +208,18 @@ function afterPasswordChange({ mfa, endOtherSessions, notifyOwner }: SignInDepen
   };
 }
 
-// The forms with a decision of the user: which account to use, and whether the application gets access (consent).
-
-interface DecisionRoutesDependencies {
-  flow: Flow;
-  interactions: Interactions;
-  consents: Consents;
-  audit: Audit;
-  checkCsrf: Middleware;
-}
-
 const decisionForm = z.object({ decision: z.enum(['allow', 'deny', 'other', 'continue']) });
 
-function decisionRoutes(dependencies: DecisionRoutesDependencies): Router<State, Extras> {
-  const { flow, interactions, consents, audit, checkCsrf } = dependencies;
+function decisionRoutes(
+  dependencies: Core & Http & ApplicationServices & { flow: Flow; interactions: Interactions },
+): Router<State, Extras> {
+  const {
+    flow,
+    interactions,
+    consents,
+    audit,
+    csrf: { check: checkCsrf },
+  } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   router.post('/account', checkCsrf, async (ctx: StepContext) => {
@@ -352,12 +271,17 @@ interface DispatchRoutesDependencies {
   interactions: Interactions;
   attempts: Attempts;
   upstream: UpstreamSignIns;
-  /** Rejects forms from other sites (CSRF). */
-  checkCsrf: Middleware;
 }
 
-function dispatchRoutes(dependencies: DispatchRoutesDependencies): Router<State, Extras> {
-  const { flow, pages, interactions, attempts, upstream, checkCsrf } = dependencies;
+function dispatchRoutes(dependencies: Http & DispatchRoutesDependencies): Router<State, Extras> {
+  const {
+    flow,
+    pages,
+    interactions,
+    attempts,
+    upstream,
+    csrf: { check: checkCsrf },
+  } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   router.get('/', async (ctx: StepContext) => {

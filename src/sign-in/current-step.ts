@@ -1,5 +1,6 @@
 // Finds the current step of a sign-in: loads the engine's prompt, the attempt, the account and the application, and
 // asks the pure order in next-step.ts.
+
 import type { Interaction } from 'oidc-provider';
 import type { ProtectedApplication } from '../applications/access-decision.ts';
 import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
@@ -9,7 +10,6 @@ import { languagesOf } from '../base/http/pages/language.ts';
 import { t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
-import type { Credentials } from '../people/credentials/credentials.ts';
 import {
   type Acr,
   acrLevel,
@@ -20,6 +20,7 @@ import {
   strongestOf,
   weakestOf,
 } from '../people/mfa/acr.ts';
+import type { People } from '../people/people.ts';
 import type { SamlRequirements } from '../protocols/oidc/engine/saml-requirements.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import { hasOwnFactor, type UpstreamSignIns, type UpstreamStepUp } from './first-factor/upstream.ts';
@@ -73,14 +74,12 @@ export interface ApplicationOfSignIn extends ProtectedApplication {
 export interface StepsDependencies {
   interactions: Interactions;
   attempts: Attempts;
-  accounts: Accounts;
   policy: SignInPolicy;
   applicationOf(clientId: string): Promise<ApplicationOfSignIn | undefined>;
   ownClientId: string;
   samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
   isTrustedBrowser(ctx: Context, accountId: string): Promise<boolean>;
   upstream: UpstreamSignIns;
-  credentials: Credentials;
   /** Whether the sign-in of the session is recent enough for changes of the account (`limits.recentAuthentication`). */
   isRecentSession(uid: string): Promise<boolean>;
 }
@@ -95,7 +94,7 @@ const NOTHING_MISSING: SignInRequirements = {
 /** Prompts about the user who is signed in already. */
 const SESSION_PROMPTS = ['consent', 'access', 'select_account'];
 
-export function createSteps(dependencies: StepsDependencies) {
+export function createSteps(dependencies: People & StepsDependencies) {
   const { interactions, attempts } = dependencies;
   return {
     /** The current step of the interaction `uid`; throws when it did not begin in this browser or has expired. */
@@ -114,7 +113,7 @@ export function createSteps(dependencies: StepsDependencies) {
 }
 
 async function resolve(
-  dependencies: StepsDependencies,
+  dependencies: People & StepsDependencies,
   ctx: Context,
   interaction: Interaction,
   attempt: Attempt,
@@ -194,7 +193,7 @@ async function resolve(
 
 /** Whether the account has a password, of this server or of a directory, that the application and the domain of the account accept. */
 async function canEnterPassword(
-  { credentials, upstream }: StepsDependencies,
+  { credentials, upstream }: People & { upstream: UpstreamSignIns },
   account: Account,
   rule: SignInRule | undefined,
 ): Promise<boolean> {
@@ -205,7 +204,7 @@ async function canEnterPassword(
 
 /** The upstream that the session, or this sign-in, came from, if it can reach the level. */
 async function stepUpTo(
-  { upstream }: StepsDependencies,
+  { upstream }: { upstream: UpstreamSignIns },
   level: Acr,
   { interaction: { session }, attempt, rule }: Pick<CurrentStep, 'interaction' | 'attempt' | 'rule'>,
 ): Promise<StepUp | undefined> {
@@ -227,13 +226,21 @@ function demandOf(attempt: Attempt) {
 
 const isMailedCode = (methods: CurrentStep['methods']) => methods.length === 1 && methods[0] === 'email';
 
-async function isRecent({ isRecentSession }: StepsDependencies, { session }: Interaction): Promise<boolean> {
+async function isRecent(
+  {
+    isRecentSession,
+  }: {
+    /** Whether the sign-in of the session is recent enough for changes of the account (`limits.recentAuthentication`). */
+    isRecentSession(uid: string): Promise<boolean>;
+  },
+  { session }: Interaction,
+): Promise<boolean> {
   return session !== undefined && (await isRecentSession(session.uid));
 }
 
 /** The account of the attempt, or that of the session if the prompt is about it. */
 async function subjectOf(
-  accounts: StepsDependencies['accounts'],
+  accounts: Accounts,
   { prompt, session }: Interaction,
   { userId, choosesOtherAccount }: Attempt,
 ) {

@@ -4,6 +4,7 @@
 import type { Context } from '../base/http/context.ts';
 import type { Cookies } from '../base/http/cookies.ts';
 import { type AppError, badRequest } from '../base/http/errors.ts';
+import type { Http } from '../base/http/http.ts';
 import { bestLanguage } from '../base/texts/languages.ts';
 import { t } from '../base/texts/text.ts';
 
@@ -24,13 +25,13 @@ export function recallSignIn(cookies: Cookies, ctx: Context, uid: string): void 
   ctx.state.requestedLanguages = noted.languages;
 }
 
-export interface ExpiredSignInsDependencies {
-  cookies: Cookies;
+export function createExpiredSignIns({
+  cookies,
+  startOf,
+}: Http & {
   /** The page where a user enters an application. */
   startOf(clientId: string): Promise<{ name: string; url: string } | undefined>;
-}
-
-export function createExpiredSignIns({ cookies, startOf }: ExpiredSignInsDependencies) {
+}) {
   return {
     /** Notes in this browser which application the sign-in is for, and which of the offered languages it requests. */
     noteApplication(ctx: Context, uid: string, clientId: string): void {

@@ -7,11 +7,10 @@ import { badRequest, forbidden } from '../base/http/errors.ts';
 import { readForm } from '../base/http/input.ts';
 import type { RequestInfo } from '../base/platform/request-info.ts';
 import { t } from '../base/texts/text.ts';
-import type { Actor, Audit } from '../core/audit/audit.ts';
+import type { Actor } from '../core/audit/audit.ts';
+import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { Accounts } from '../people/accounts/accounts.ts';
-import type { Credentials } from '../people/credentials/credentials.ts';
-import type { FirstEnrolmentRule } from '../people/mfa/first-enrolment-rule.ts';
+import type { People } from '../people/people.ts';
 import { TEST_MODE } from '../protocols/oidc/engine/test-response-mode.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { CurrentStep, Steps } from './current-step.ts';
@@ -27,17 +26,13 @@ export type Flow = ReturnType<typeof createFlow>;
 
 export interface FlowDependencies {
   steps: Steps;
-  accounts: Accounts;
   attempts: Attempts;
   interactions: Interactions;
   browserCookie: KnownBrowserCookie;
-  audit: Audit;
-  credentials: Credentials;
   upstream: UpstreamSignIns;
-  firstEnrolment: FirstEnrolmentRule;
 }
 
-export function createFlow(dependencies: FlowDependencies) {
+export function createFlow(dependencies: Core & People & FlowDependencies) {
   const { steps, attempts, interactions, upstream } = dependencies;
   const open = (ctx: StepContext) => steps.open(ctx, ctx.params.uid ?? '');
   const redirectToStep = (ctx: Context, { attempt }: CurrentStep) => {
@@ -101,7 +96,7 @@ export function createFlow(dependencies: FlowDependencies) {
 
 /** Whether the session that another tab has changed decides, and not what this tab has proven or is about to prove of another user. */
 async function followsSession(
-  { accounts }: FlowDependencies,
+  { accounts }: People,
   ctx: StepContext,
   { attempt, changedSession, step }: CurrentStep,
 ): Promise<boolean> {
@@ -115,9 +110,19 @@ async function followsSession(
   return !username?.[0] || (await accounts.findByLogin(username[0]))?.id === accountId;
 }
 
-async function finishSignIn(dependencies: FlowDependencies, ctx: Context, current: CurrentStep): Promise<void> {
+async function finishSignIn(
+  dependencies: Core & People & FlowDependencies,
+  ctx: Context,
+  current: CurrentStep,
+): Promise<void> {
   const { account, attempt, acr, amr } = current;
-  const { attempts, audit, browserCookie, firstEnrolment, interactions } = dependencies;
+  const {
+    attempts,
+    audit,
+    browserCookie,
+    interactions,
+    mfa: { firstEnrolment },
+  } = dependencies;
   if (!account) throw badRequest('sign_in_expired');
   const { request } = ctx.state;
   await attempts.remove(attempt.uid);
@@ -151,7 +156,7 @@ function openedBy(
 
 /** Rejects the sign-in if the password was replaced while it was checked or before the last step. */
 async function rejectOldPassword(
-  { credentials }: FlowDependencies,
+  { credentials }: People,
   accountId: string,
   { passwordSetAt }: Attempt,
   undo: () => Promise<void> = async () => {},
@@ -165,7 +170,7 @@ async function rejectOldPassword(
 
 /** What the engine stores in the session; this server adds `upstream` and `authTs` (protocols/oidc/patches/provider/session-auth-time.ts). */
 async function loginOf(
-  { upstream }: FlowDependencies,
+  { upstream }: { upstream: UpstreamSignIns },
   attempt: Attempt,
   account: Account,
   { acr, amr }: Pick<CurrentStep, 'acr' | 'amr'>,
@@ -183,7 +188,7 @@ async function loginOf(
  * account to link is no sign-in here, but only the connection of that domain may ask for it.
  */
 async function assertAccepted(
-  { upstream }: FlowDependencies,
+  { upstream }: { upstream: UpstreamSignIns },
   { rule, attempt }: CurrentStep,
   account: Account | undefined,
 ): Promise<void> {

@@ -23,12 +23,13 @@ export interface InteractionEngine {
 
 export type Interactions = ReturnType<typeof createInteractions>;
 
-export interface InteractionsDependencies {
+export function createInteractions({
+  engine,
+  expiredSignIns,
+}: {
   engine(): InteractionEngine;
   expiredSignIns: ExpiredSignIns;
-}
-
-export function createInteractions({ engine, expiredSignIns }: InteractionsDependencies) {
+}) {
   async function answer(ctx: Context, result: InteractionResults): Promise<void> {
     const returnTo = await engine().interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: true });
     ctx.status = 303;

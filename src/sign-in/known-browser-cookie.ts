@@ -2,29 +2,26 @@
 // the second factor there.
 
 import type { Context } from '../base/http/context.ts';
-import type { Cookies } from '../base/http/cookies.ts';
-import type { Audit } from '../core/audit/audit.ts';
+import type { Http } from '../base/http/http.ts';
+import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { KnownBrowsers } from '../people/mfa/known-browsers.ts';
+import type { People } from '../people/people.ts';
 
 export type KnownBrowserCookie = ReturnType<typeof createKnownBrowserCookie>;
 
-export interface KnownBrowserCookieDependencies {
-  cookies: Cookies;
-  knownBrowsers: KnownBrowsers;
-  audit: Audit;
-  /** For how many days a browser may skip the second factor; 0: never. */
-  rememberDays(): number;
-  sendNewBrowserNotice(ctx: Context, account: Account): Promise<void>;
-}
-
 export function createKnownBrowserCookie({
   cookies,
-  knownBrowsers,
   audit,
   rememberDays,
   sendNewBrowserNotice,
-}: KnownBrowserCookieDependencies) {
+  mfa: { knownBrowsers },
+}: Core &
+  Http &
+  People & {
+    /** For how many days a browser may skip the second factor; 0: never. */
+    rememberDays(): number;
+    sendNewBrowserNotice(ctx: Context, account: Account): Promise<void>;
+  }) {
   const recognize = (ctx: Context, accountId: string) =>
     knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), accountId);
 

@@ -1,11 +1,10 @@
 // What a sign-in amounts to and what it still lacks: combines the settings, the account's factors, the application's
 // rule, the requested authentication context and the browser, and applies the pure rules of people/mfa/policy.ts.
+
 import type { Account } from '../people/accounts/account.ts';
-import type { Credentials } from '../people/credentials/credentials.ts';
-import type { AccountFactors, OwnFactors } from '../people/mfa/account-factors.ts';
+import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import { type Acr, acrLevel, acrOf, acrOfRule, MFA_ACR, PASSWORD_ACR, weakestOf, withMfa } from '../people/mfa/acr.ts';
 import type { CodeDelivery } from '../people/mfa/factors/code-delivery.ts';
-import type { FirstEnrolmentRule } from '../people/mfa/first-enrolment-rule.ts';
 import {
   type AdminMfaSetting,
   type Enrollable,
@@ -21,6 +20,7 @@ import {
   strongestLevel,
 } from '../people/mfa/policy.ts';
 import type { StrongestProof } from '../people/mfa/step-up.ts';
+import type { People } from '../people/people.ts';
 import { isStaff } from '../people/rbac/built-in.ts';
 import type { Progress } from './next-step.ts';
 
@@ -61,15 +61,9 @@ export interface SignInContext {
 
 export type SignInPolicy = ReturnType<typeof createSignInPolicy>;
 
-export interface SignInPolicyDependencies {
-  credentials: Credentials;
-  factors: AccountFactors;
-  firstEnrolment: FirstEnrolmentRule;
-  settings(): { mfa: MfaSetting; admin_mfa: AdminMfaSetting };
-  codeDelivery: CodeDelivery;
-}
-
-export function createSignInPolicy(dependencies: SignInPolicyDependencies) {
+export function createSignInPolicy(
+  dependencies: People & { settings(): { mfa: MfaSetting; admin_mfa: AdminMfaSetting } },
+) {
   const { settings } = dependencies;
   const staffAcr = (account: Account): Acr | undefined => {
     const rule = staffRule(settings(), account);
@@ -115,7 +109,7 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies) {
 }
 
 async function requirementsOf(
-  dependencies: SignInPolicyDependencies,
+  dependencies: People & { settings(): { mfa: MfaSetting; admin_mfa: AdminMfaSetting } },
   account: Account,
   context: SignInContext,
 ): Promise<SignInRequirements> {
@@ -145,7 +139,7 @@ async function requirementsOf(
 }
 
 /** The account's factors, those by email and SMS only while codes can be sent. */
-async function factorsOf({ factors, codeDelivery }: SignInPolicyDependencies, account: Account) {
+async function factorsOf({ codeDelivery, mfa: { factors } }: People, account: Account) {
   const own: OwnFactors = await factors.of(account.id);
   const channels = codeDelivery.channels(account, own);
   const { email, sms } = channels;
@@ -159,7 +153,7 @@ function staffRule({ admin_mfa: rule }: { admin_mfa: AdminMfaSetting }, account:
 }
 
 async function missingStep(
-  { firstEnrolment }: SignInPolicyDependencies,
+  { mfa: { firstEnrolment } }: People,
   account: Account,
   own: OwnFactors,
   need: Need['need'],

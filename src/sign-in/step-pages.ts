@@ -5,10 +5,9 @@ import type { Context } from '../base/http/context.ts';
 import { limits } from '../base/limits.ts';
 import { waitText } from '../base/texts/durations.ts';
 import { type PageText, t } from '../base/texts/text.ts';
-import type { RepeatedEntries } from '../core/audit/repeated-entries.ts';
-import type { Rejections } from '../core/rejections/rejections.ts';
+import type { Core } from '../core/core.ts';
 import { ruleResults } from '../core/rejections/rules.ts';
-import type { FirstEnrolmentRule } from '../people/mfa/first-enrolment-rule.ts';
+import type { People } from '../people/people.ts';
 import type { CaptchaChallenge, CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { describeRequest } from './consent-description.ts';
 import type { CurrentStep } from './current-step.ts';
@@ -48,9 +47,6 @@ export interface StepPagesDependencies {
   minPasswordLength(accountId: string): Promise<number>;
   /** The CAPTCHA that the sign-in form for this login must contain. */
   captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
-  firstEnrolment: FirstEnrolmentRule;
-  rejections: Rejections;
-  repeatedEntries: RepeatedEntries;
   upstream: UpstreamSignIns;
   expiredSignIns: ExpiredSignIns;
   forgotPasswordPath: string;
@@ -68,7 +64,7 @@ interface Page {
   state: PageState;
 }
 
-export function createStepPages(dependencies: StepPagesDependencies) {
+export function createStepPages(dependencies: Core & People & StepPagesDependencies) {
   const { findClient, expiredSignIns, ownNameOf, pictureOf, titleOf } = dependencies;
 
   async function show(ctx: Context, current: CurrentStep, state: PageState = {}): Promise<void> {
@@ -111,7 +107,7 @@ export function createStepPages(dependencies: StepPagesDependencies) {
   };
 }
 
-async function showStep(dependencies: StepPagesDependencies, page: Page): Promise<void> {
+async function showStep(dependencies: Core & People & StepPagesDependencies, page: Page): Promise<void> {
   const { factorPages } = dependencies;
   const { ctx, current, state } = page;
   if (isUpstreamChosen(page)) return factorPages.showUpstream(ctx, current, footOf(page));
@@ -199,13 +195,21 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
 }
 
 /** An administrator sees the request and allows it; the page continues the sign-in then. */
-async function rejectFirstFactor({ firstEnrolment }: StepPagesDependencies, { ctx, current }: Page): Promise<never> {
+async function rejectFirstFactor({ mfa: { firstEnrolment } }: People, { ctx, current }: Page): Promise<never> {
   const { account } = current;
   if (!account) throw new Error('an approval without an account');
   return firstEnrolment.demandApproval(account, { actorId: account.id, request: ctx.state.request });
 }
 
-async function showPasswordChange({ minPasswordLength }: StepPagesDependencies, page: Page): Promise<void> {
+async function showPasswordChange(
+  {
+    minPasswordLength,
+  }: {
+    /** The shortest password that this account may choose. */
+    minPasswordLength(accountId: string): Promise<number>;
+  },
+  page: Page,
+): Promise<void> {
   const { ctx, current, state } = page;
   const { account } = current;
   ctx.render(
@@ -233,7 +237,7 @@ function isHinted({ interaction: { prompt } }: CurrentStep): boolean {
 }
 
 async function showAccessDenied(
-  { rejections, repeatedEntries }: StepPagesDependencies,
+  { rejections, repeatedEntries }: Core & People,
   { ctx, current, appName }: Page,
 ): Promise<void> {
   const { account, clientId, interaction } = current;
@@ -274,7 +278,15 @@ async function showAccessDenied(
   ctx.render('sign-in/access-denied', page, 403);
 }
 
-async function showConsent({ registeredItself }: StepPagesDependencies, page: Page): Promise<void> {
+async function showConsent(
+  {
+    registeredItself,
+  }: {
+    /** Whether the client chose its own name and links (RFC 7591). */
+    registeredItself(clientId: string): Promise<boolean>;
+  },
+  page: Page,
+): Promise<void> {
   const { ctx, current, client, appName, logo } = page;
   const { account, clientId, interaction } = current;
   if (!account) throw new Error('a consent prompt without an account');

@@ -1,6 +1,8 @@
 // Look-up, creation and deletion of accounts.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRoles } from '../../src/people/rbac/roles.ts';
+import { servicesOf } from '../support/services-of.ts';
 import { openPeople, type People, together } from './fixture.ts';
 
 let people: People;
@@ -26,7 +28,7 @@ describe('an account look-up', () => {
 
   test('includes roles and permissions, each once', async () => {
     const { id } = await people.person();
-    const roles = createRoles(people);
+    const roles = createRoles({ ...servicesOf(people), ...people });
     for (const [name, actions] of Object.entries({ writer: ['read', 'write'], reader: ['read'] })) {
       await roles.create({ name, permissions: actions.map((action) => `articles:${action}`) });
       await roles.assign(id, name);

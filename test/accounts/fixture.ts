@@ -1,4 +1,5 @@
 // A database with accounts for the tests of other domains: real tables, a clock that the test moves, no HTTP.
+
 import { Writable } from 'node:stream';
 import { createLogger } from '../../src/base/platform/logger.ts';
 import { randomToken } from '../../src/base/platform/random.ts';
@@ -9,6 +10,7 @@ import type { Account } from '../../src/people/accounts/account.ts';
 import { createAccounts, type NewAccount } from '../../src/people/accounts/accounts.ts';
 import { testClock } from '../support/clock.ts';
 import { testDatabase } from '../support/database/database.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 /** Opens one; close it in afterAll. */
 export async function openPeople() {
@@ -19,11 +21,11 @@ export async function openPeople() {
   const destination = new Writable({ write: (line, _encoding, done) => done(void log.push(String(line))) });
   const logger = createLogger({ level: 'info', format: 'json', destination });
   const vault = createVault([Buffer.from(randomToken(32), 'base64url')]);
-  const audit = createAudit({ db, sql, vault, logger, now: clock.now });
+  const audit = createAudit(servicesOf({ db, sql, vault, logger, now: clock.now }));
   const alarms: string[] = [];
   const alarm = { raise: async (_kind: string, message: string) => void alarms.push(message) };
   const protectedRows = createProtectedRows({ vault, alarm });
-  const accounts = createAccounts({ ...database, now: clock.now, audit, protectedRows });
+  const accounts = createAccounts(servicesOf({ ...database, now: clock.now, audit, protectedRows }));
 
   /** A new account for each test. */
   const person = (fields: Partial<NewAccount> = {}): Promise<Account> => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/base/storage/database.ts';
 import { createAccounts } from '../../src/people/accounts/accounts.ts';
 import { databaseKind } from '../support/database/database.ts';
+import { servicesOf } from '../support/services-of.ts';
 import { openPeople, type People, together } from './fixture.ts';
 
 const domains = ['corp.example', 'Werk.Example'];
@@ -12,7 +13,7 @@ let people: People;
 let accounts: People['accounts'];
 beforeAll(async () => {
   people = await openPeople();
-  accounts = createAccounts({ ...people, usernameDomains: () => domains });
+  accounts = createAccounts({ ...servicesOf(people), usernameDomains: () => domains });
 });
 afterAll(() => people.close());
 
@@ -84,7 +85,7 @@ describe('an address', () => {
     // Two handles of one process would wait for each other on SQLite, whose driver blocks the process while it waits.
     const other = databaseKind() === 'postgresql' ? await openDatabase(people.url) : undefined;
     const { db, sql } = other ?? people;
-    const second = createAccounts({ ...people, db, sql, usernameDomains: () => domains });
+    const second = createAccounts({ ...servicesOf({ ...people, db, sql }), usernameDomains: () => domains });
     try {
       for (const round of [1, 2, 3]) {
         const address = `race${round}@corp.example`;

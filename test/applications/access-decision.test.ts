@@ -1,4 +1,5 @@
 // The access rule of an application, as a function and as a condition of a query.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   accessDecision,
@@ -10,6 +11,7 @@ import { fromRow, withRoles } from '../../src/applications/application.ts';
 import { randomId } from '../../src/base/platform/random.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 const ROLES = ['staff', 'guests', 'ops'];
 /** Every set of roles, the empty one included. */
@@ -52,7 +54,7 @@ describe('the condition of a query', () => {
   let roles: Roles;
   beforeAll(async () => {
     people = await openPeople();
-    roles = createRoles(people);
+    roles = createRoles({ ...servicesOf(people), ...people });
     for (const name of ROLES) await roles.create({ name });
     for (const enabled of [true, false]) {
       await anApplication('everyone', ['staff'], enabled); // roles that were left behind grant nothing

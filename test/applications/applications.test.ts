@@ -21,12 +21,9 @@ beforeAll(async () => {
   db = database.database.db;
   const now = () => clock.at;
   const vault = createVault([Buffer.alloc(32, 1)]);
-  const audit = createAudit({
-    ...database.database,
-    vault,
-    logger: createLogger({ level: 'silent', format: 'json' }),
-    now,
-  });
+  const audit = createAudit(
+    servicesOf({ ...database.database, vault, logger: createLogger({ level: 'silent', format: 'json' }), now }),
+  );
   const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
   const authority = { assertMay: async () => {} } as never;
   const settings = createSettings({ db, now, protectedRows });

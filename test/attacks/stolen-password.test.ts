@@ -1,5 +1,6 @@
 // An attacker has the password, or the mailbox, of a user without a second factor. Where the settings allow codes by email (email_codes), the
 // password alone changes nothing on the account pages: a code from the mailbox comes first.
+
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccountPages } from '../../src/account/create-account-pages.ts';

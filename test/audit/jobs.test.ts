@@ -1,4 +1,5 @@
 // The periodic jobs of the audit log.
+
 import { expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import { auditJobs } from '../../src/core/audit/jobs.ts';

@@ -1,9 +1,11 @@
 // Equal audit entries that anyone can cause.
+
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AuditInput } from '../../src/core/audit/audit.ts';
 import { createRepeatedEntries, type RepeatedEntries } from '../../src/core/audit/repeated-entries.ts';
 import { siteBlock } from '../../src/people/rate-limits/network-limits.ts';
 import { testClock } from '../support/clock.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 let written: AuditInput[];
 let entries: RepeatedEntries;
@@ -13,9 +15,8 @@ beforeEach(() => {
   written = [];
   const audit = { record: async (entry: AuditInput) => void written.push(entry) };
   entries = createRepeatedEntries({
+    ...servicesOf({ now: clock.now, logger: { error: vi.fn(), warn: vi.fn() } as never }),
     audit: audit as never,
-    now: clock.now,
-    logger: { error: vi.fn(), warn: vi.fn() } as never,
     networkOf: siteBlock,
   });
 });

@@ -1,4 +1,5 @@
 // An audit log with its chain: rows, checkpoints in a file, and the alarms that were raised.
+
 import { generateKeyPairSync } from 'node:crypto';
 import path from 'node:path';
 import type { Alarm } from '../../src/core/audit/alarm.ts';
@@ -6,6 +7,7 @@ import { type AuditChain, createAuditChain } from '../../src/core/audit/chain/ch
 import { createOutsideCheckpoints } from '../../src/core/audit/chain/outside-checkpoints.ts';
 import { openPeople } from '../accounts/fixture.ts';
 import { testFolder } from '../support/database/database.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 /** Opens one; close it in afterAll. */
 export async function openAuditLog() {
@@ -29,7 +31,7 @@ export async function openAuditLog() {
       key: checkpointKey,
       logger: people.logger,
     });
-    return createAuditChain({ ...people, ...other, checkpointKey, outside, alarm });
+    return createAuditChain({ ...servicesOf({ ...people, ...other }), checkpointKey, outside, alarm });
   };
 
   const chain = startChain();

@@ -7,6 +7,7 @@ import { createAuditChain } from '../../src/core/audit/chain/chain.ts';
 import { createOutsideCheckpoints } from '../../src/core/audit/chain/outside-checkpoints.ts';
 import { digestOf } from '../../src/core/audit/row-mac.ts';
 import { openDataKeys } from '../../src/core/keys/data-keys.ts';
+import { servicesOf } from '../support/services-of.ts';
 import { commandLine } from './support.ts';
 
 const now = () => new Date();
@@ -21,12 +22,17 @@ afterAll(() => shell.close());
 /** What the job of a running server does. */
 async function seal(): Promise<number> {
   const secrets = [Buffer.alloc(32, 5)];
-  const { mac, checkpoint } = await openDataKeys({ db: shell.db, vault: createVault(secrets), now });
+  const { mac, checkpoint } = await openDataKeys(servicesOf({ db: shell.db, vault: createVault(secrets), now }));
   const logger = createLogger({ level: 'silent', format: 'json' });
   const outside = createOutsideCheckpoints({ file, url: undefined, key: checkpoint, fetch, logger });
   const alarm = { raise: async () => {} };
   const vault = createVault(secrets, mac);
-  return createAuditChain({ ...shell, vault, now, checkpointKey: checkpoint, outside, alarm }).seal();
+  return createAuditChain({
+    ...servicesOf({ ...shell, vault, now }),
+    checkpointKey: checkpoint,
+    outside,
+    alarm,
+  }).seal();
 }
 
 describe('gatehouse audit', () => {

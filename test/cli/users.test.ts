@@ -1,7 +1,9 @@
 // `gatehouse user …`: adding users, and helping those who cannot sign in.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nameKey } from '../../src/people/accounts/names.ts';
 import { createRateLimits } from '../../src/people/rate-limits/rate-limits.ts';
+import { servicesOf } from '../support/services-of.ts';
 import { commandLine } from './support.ts';
 
 let cli: Awaited<ReturnType<typeof commandLine>>;
@@ -161,7 +163,7 @@ describe('gatehouse user', () => {
     expect((await show('bob')).factors.totp).toBe(true);
     expect(await cli.gatehouse(['user', 'reset-mfa', 'bob'])).toMatchObject({ code: 0 });
     expect((await show('bob')).factors.totp).toBe(false);
-    const rateLimits = createRateLimits({ db: cli.db, sql: cli.sql, now: () => new Date() });
+    const rateLimits = createRateLimits(servicesOf({ db: cli.db, sql: cli.sql, now: () => new Date() }));
     for (let attempt = 0; attempt < 10; attempt += 1) await rateLimits.consume('sign-in:account', nameKey('bob'));
     expect((await show('bob')).lockedSeconds).toBeGreaterThan(0);
     expect(await cli.gatehouse(['user', 'unlock', 'bob'])).toMatchObject({ code: 0 });

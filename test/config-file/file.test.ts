@@ -102,7 +102,7 @@ describe('the configuration file', () => {
     ].join('\n');
     expect(faultsOf(text)).toEqual([
       'f:1:13: settings.access_token_minutes: must be at most 60, not 61',
-      'f:1:39: settings.mfa: must be one of off, optional, required, not "sometimes"',
+      'f:1:39: settings.mfa: must be one of required, optional, off, not "sometimes"',
       'f:1:55: settings.session_hours: must be a number, not text',
       'f:2:15: resources[0].identifier: must be an absolute URI such as https://api.example.com',
       'f:2:91: resources[1].scope_permissions.w: isn’t one of the scopes',

@@ -1,4 +1,5 @@
 // The first administrator: made once on an empty server, by one of the instances that start at the same moment.
+
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

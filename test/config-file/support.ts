@@ -6,7 +6,7 @@ import { createLogger } from '../../src/base/platform/logger.ts';
 import { createVault } from '../../src/base/platform/vault.ts';
 import { openDatabase } from '../../src/base/storage/database.ts';
 import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
-import { type ConfigFileDependencies, createConfigFile, type PlanResult } from '../../src/config-file/config-file.ts';
+import { createConfigFile, type PlanResult } from '../../src/config-file/config-file.ts';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { formatFault, parseFile } from '../../src/config-file/file.ts';
 import { createAudit } from '../../src/core/audit/audit.ts';
@@ -36,9 +36,11 @@ export async function configFileBench(shared?: string) {
   const clock = { at: new Date('2026-03-01T12:00:00Z') };
   const now = () => clock.at;
   const vault = createVault([Buffer.alloc(32, 1)]);
-  const audit = createAudit({ db, sql, vault, logger: createLogger({ level: 'silent', format: 'json' }), now });
+  const audit = createAudit(
+    servicesOf({ db, sql, vault, logger: createLogger({ level: 'silent', format: 'json' }), now }),
+  );
   const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
-  const accounts = createAccounts({ ...database, now, audit, protectedRows });
+  const accounts = createAccounts(servicesOf({ ...database, now, audit, protectedRows }));
   const settings = createSettings({ db, now, protectedRows });
   const applications = createApplications(
     {
@@ -50,22 +52,18 @@ export async function configFileBench(shared?: string) {
     ['gatehouse', 'https://idp.example/api/admin'],
   );
   const passwords = createPasswords();
-  const totp = createTotp({ db, vault, now, audit, issuerName: () => 'localhost' });
+  const totp = createTotp({ ...servicesOf({ db, vault, now, audit }), issuerName: () => 'localhost' });
   const credentials = createCredentials({
-    db,
-    sql,
-    now,
-    audit,
-    protectedRows,
+    ...servicesOf({ db, sql, now, audit, protectedRows }),
     passwords,
     serviceNames: () => [],
     breached: { check: async () => 'clean', isCommon: async () => false },
     hasSecondFactor: (userId, tx) => totp.isEnrolled(userId, tx),
     abandonSignIns,
   });
-  const brandImages = createImageStore({ db, now, protectedRows });
-  const signUpCodes = createSignUpCodes({ db, sql, vault, now, audit, protectedRows });
-  const roles = createRoles({ db, audit, now, accounts, protectedRows });
+  const brandImages = createImageStore(servicesOf({ db, now, protectedRows }));
+  const signUpCodes = createSignUpCodes(servicesOf({ db, sql, vault, now, audit, protectedRows }));
+  const roles = createRoles({ ...servicesOf({ db, audit, now, protectedRows }), accounts });
   await roles.ensureBuiltInRoles();
   const ended: string[] = [];
   const documents = new Map<string, string>();
@@ -74,28 +72,32 @@ export async function configFileBench(shared?: string) {
   const { assertMay } = createAuthority({ accounts });
   const notifyAdministrators = async () => {};
   const stored = { db, sql, vault, audit, now, logger, protectedRows };
-  const connections = createConnections({ ...stored, assertMay, notifyAdministrators });
-  const dependencies: ConfigFileDependencies = {
-    db,
-    issuer: 'https://idp.example',
-    now,
-    audit,
-    vault,
-    protectedRows,
-    accounts,
-    applications,
-    settings,
-    passwords,
-    totp,
-    roles,
-    connections,
-    brandImages,
-    signUpCodes,
-    ssoIds: createSsoIds({
-      authority: { assertMay: async () => {} } as never,
+  const connections = createConnections({ ...servicesOf(stored), assertMay, notifyAdministrators });
+  const dependencies: Parameters<typeof createConfigFile>[0] = {
+    ...servicesOf({
+      db,
+      config: { issuer: 'https://idp.example' } as never,
+      now,
+      audit,
+      vault,
+      protectedRows,
+      accounts,
+      applications,
+      settings,
+      passwords,
+      mfa: { totp: totp } as never,
+      roles,
       connections,
-      identities: createExternalIdentities({ db, now, audit, protectedRows }),
-      setConnectionRoles: async () => ({ added: [], removed: [] }),
+      brandImages,
+      signUpCodes,
+      ssoIds: createSsoIds({
+        ...servicesOf({
+          authority: { assertMay: async () => {} } as never,
+          setConnectionRoles: async () => ({ added: [], removed: [] }),
+        }),
+        connections,
+        identities: createExternalIdentities(servicesOf({ db, now, audit, protectedRows })),
+      }),
     }),
     decodeMetadata: decodeXml,
     parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
@@ -134,23 +136,16 @@ export async function configFileBench(shared?: string) {
     connections,
     signUpCodes,
     configFile,
-    configFileFor: (issuer: string) => createConfigFile({ ...dependencies, issuer }),
+    configFileFor: (issuer: string) => createConfigFile({ ...dependencies, config: { issuer } as never }),
     ended,
     documents,
     expired,
     plan: (text: string) => configFile.plan(file(text)),
     apply: (text: string, path?: string) => configFile.apply(file(text, path)),
     export: () =>
-      exportConfiguration({
-        db,
-        applications,
-        connections,
-        roles,
-        settings,
-        signUpCodes,
-        protectedRows,
-        brandImages,
-      }),
+      exportConfiguration(
+        servicesOf({ db, applications, connections, roles, settings, signUpCodes, protectedRows, brandImages }),
+      ),
   };
 }
 

@@ -1,4 +1,5 @@
 // Discovery, JWKS and metadata of an upstream: read, stored, and never of another identity. DNS proof of domains.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inLanguage } from '../../src/base/texts/text.ts';
 import { certificateEnds } from '../../src/core/keys/key-rows.ts';
@@ -15,6 +16,7 @@ import { testClock } from '../support/clock.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 const clock = testClock();
 const { privateKey, publicKey } = anRsaKey();
@@ -238,7 +240,13 @@ describe('the warnings of connections', () => {
     const { connections, db } = idp.services;
     const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, clock.now());
     const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
-    return connectionWarnings({ connections, documents, parseMetadata, ownCertificates, now: clock.now });
+    return connectionWarnings({
+      ...servicesOf({ now: clock.now }),
+      connections,
+      documents,
+      parseMetadata,
+      ownCertificates,
+    });
   };
   const warnings = async () => {
     return (await all())

@@ -1,4 +1,5 @@
 // Known passwords: the built-in list, the range API and the strength meter.
+
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/base/platform/logger.ts';
 import { createBreached } from '../../src/people/credentials/breached.ts';
 import { createStrengthMeter } from '../../src/people/credentials/strength.ts';
+import { servicesOf } from '../support/services-of.ts';
 import { turnsDuring } from './event-loop.ts';
 
 const strength = createStrengthMeter();
@@ -17,7 +19,7 @@ const destination = new Writable({ write: (line, _encoding, done) => done(void l
 const logger = createLogger({ level: 'info', format: 'json', destination });
 
 describe('the built-in list', () => {
-  const breached = createBreached({ strength, logger });
+  const breached = createBreached({ ...servicesOf({ logger }), strength });
 
   test.each([
     '123456789987654321',
@@ -67,9 +69,13 @@ describe('the range look-up', () => {
     server.close();
   });
   const check = (password: string, timeoutMs?: number) =>
-    createBreached({ strength, logger, rangeFetch: fetch, rangeUrl: url(), ...(timeoutMs && { timeoutMs }) }).check(
-      password,
-    );
+    createBreached({
+      ...servicesOf({ logger }),
+      ...(timeoutMs && { timeoutMs }),
+      strength,
+      rangeFetch: fetch,
+      rangeUrl: url(),
+    }).check(password);
 
   test('sends five characters of the hash, and does not count padding as a match', async () => {
     expect(await check(known)).toBe('breached');

@@ -1,6 +1,7 @@
 // A failed password check gives no account away by the time it takes. Measured times flake on a busy machine, so what
 // takes the time is counted instead: each kind of failure computes the same hashes, with the same parameters, and runs the same
 // statements. Imported hashes cost more; then every failure does the work of the most expensive of each scheme (people/credentials/hash-work.ts).
+
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import argon2 from 'argon2';
@@ -14,6 +15,7 @@ import { parseArgon2, verifyDerived } from '../../src/people/credentials/importe
 import { CURRENT_PREFIX, createPasswords } from '../../src/people/credentials/password.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
 import { together } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
 import { type CredentialsFixture, openCredentials } from './fixture.ts';
 
 const password = 'a walk along the river';
@@ -167,10 +169,9 @@ describe('a failed check', () => {
     const second = await openDatabase(fixture.url);
     const passwords = createPasswords({ derive });
     const other = createCredentials({
-      ...fixture,
-      ...second,
+      ...servicesOf({ ...fixture, ...second }),
       passwords,
-      breached: createBreached({ strength: fixture.strength, logger: fixture.logger }),
+      breached: createBreached({ ...servicesOf({ logger: fixture.logger }), strength: fixture.strength }),
       hasSecondFactor: async () => false,
       abandonSignIns,
       serviceNames: () => [],

@@ -1,10 +1,12 @@
 // Credentials on a real database, with real hashing and the real list of common passwords.
+
 import { createBreached } from '../../src/people/credentials/breached.ts';
 import { createCredentials } from '../../src/people/credentials/credentials.ts';
 import { createPasswords, type PasswordsOptions } from '../../src/people/credentials/password.ts';
 import { createStrengthMeter } from '../../src/people/credentials/strength.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
 import { openPeople } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 export async function openCredentials(options: PasswordsOptions = {}) {
   const people = await openPeople();
@@ -12,9 +14,9 @@ export async function openCredentials(options: PasswordsOptions = {}) {
   const strength = createStrengthMeter();
   const withSecondFactor = new Set<string>();
   const credentials = createCredentials({
-    ...people,
+    ...servicesOf(people),
     passwords,
-    breached: createBreached({ strength, logger: people.logger }),
+    breached: createBreached({ ...servicesOf({ logger: people.logger }), strength }),
     hasSecondFactor: async (userId) => withSecondFactor.has(userId),
     abandonSignIns,
     serviceNames: () => ['Gatehouse'],

@@ -1,6 +1,7 @@
 // Every call that leaves the server, to one that hangs, breaks or never ends: what the person or client is told, what the log says, and
 // that it goes on by itself when the other side is well again. The time limits are short where they end the call, and all cases wait at
 // once.
+
 import { generateKeyPairSync } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -25,6 +26,7 @@ import { aClient, aUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { enter, expectSignedIn } from '../support/pages/enter.ts';
+import { servicesOf } from '../support/services-of.ts';
 import { startDirectory } from '../support/upstream/directory.ts';
 import { type Fault, type FaultyServer, faults, faultyServer } from './faulty-server.ts';
 import { tcpProxy } from './tcp-proxy.ts';
@@ -228,13 +230,18 @@ describe('a call in the background', () => {
     const strength = { isCommon: async () => false };
     const outgoing = outgoingTo(fault);
     const breached = createBreached({
+      ...servicesOf({ logger }),
       strength: strength as never,
-      logger,
       rangeFetch: outgoing,
       rangeUrl: `${origin}/range/`,
     });
     const gateway = () => ({ url: `${origin}/sms` });
-    const sms = createSmsGateway({ gateway, fetch: outgoing as never, logger, host: 'id.example.com' });
+    const sms = createSmsGateway({
+      ...servicesOf({ logger }),
+      gateway,
+      fetch: outgoing as never,
+      host: 'id.example.com',
+    });
     expect(await lineOf(async () => expect(await breached.check('a password')).toBe('clean'))).toMatch(reasons[fault]);
     expect(await lineOf(async () => expect(await sms.sendCode('+15550100', '123456')).toBe('failed'))).toMatch(
       reasons[fault],
@@ -260,14 +267,18 @@ describe('a call in the background', () => {
 
   it.each(['silent', 'reset', 'refused', 'drips'] as const)('ends at a %s mail server', async (fault) => {
     const server = await faultyServer(fault, '220-');
-    const transport = createMailTransport({
-      smtpUrl: `smtp://127.0.0.1:${server.port}`,
-      mailFrom: 'a@example.com',
-      outboxDir: '/nowhere',
-      issuer: 'https://id.example.com',
-      logger,
-      mailLimits: { timeoutMs: 300, totalMs: 600 },
-    });
+    const transport = createMailTransport(
+      servicesOf({
+        config: {
+          issuer: 'https://id.example.com',
+          smtpUrl: `smtp://127.0.0.1:${server.port}`,
+          mailFrom: 'a@example.com',
+          outboxDir: '/nowhere',
+        } as never,
+        logger,
+      }),
+      { timeoutMs: 300, totalMs: 600 },
+    );
     const mail = { id: '1', to: 'b@example.com', subject: 's', text: 't', html: '<p>t</p>', createdAt: new Date() };
     const result = await transport.send(mail);
     expect(result).toEqual({

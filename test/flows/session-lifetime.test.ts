@@ -1,5 +1,6 @@
 // How long single sign-on sessions live: the idle limit, the absolute one, and the number of sessions of a user; and what the
 // pages display about them meanwhile.
+
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSweep } from '../../src/core/jobs/sweep.ts';
 import type { SettingName, SettingValues } from '../../src/core/settings/settings.ts';
@@ -19,6 +20,7 @@ import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
 import { fieldsOf } from '../support/pages/html.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 // The engine reads the time itself: one clock for both.
 const realTime = Date.now;
@@ -45,7 +47,7 @@ afterAll(async () => {
 
 function sweep(): Promise<Record<string, number>> {
   const { db, now } = idp.services;
-  return createSweep({ db, now, targets: expiringRows })();
+  return createSweep({ ...servicesOf({ db, now }), targets: expiringRows })();
 }
 
 describe('the browser of a live session', () => {

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '../../src/base/storage/database.ts'
 import { createScheduler, type Scheduler } from '../../src/core/jobs/scheduler.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 let test: TestDatabase;
 let second: Database;
@@ -29,7 +30,7 @@ afterAll(async () => {
 });
 
 function instance(instanceId: string, database = test.database): Scheduler {
-  const jobs = createScheduler({ db: database.db, logger, ...clock, instanceId });
+  const jobs = createScheduler({ ...servicesOf({ ...clock, db: database.db, logger }), instanceId });
   instances.push(jobs);
   return jobs;
 }

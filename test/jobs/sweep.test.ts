@@ -5,6 +5,7 @@ import { createSweep } from '../../src/core/jobs/sweep.ts';
 import { expiringRows } from '../../src/server/expiring-rows.ts';
 import { testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 let test: TestDatabase;
 let db: Db;
@@ -41,8 +42,7 @@ describe('the sweep', () => {
       data: [later(-86_401), later(-86_399)].map((at) => ({ type: 'test', outcome: 'success', at })),
     });
     const sweep = createSweep({
-      db,
-      now: clock.now,
+      ...servicesOf({ db, now: clock.now }),
       targets: [
         ...expiringRows.filter(({ table }) => ['seen_messages', 'rate_limits', 'oidc_artifacts'].includes(table)),
         {
@@ -75,7 +75,7 @@ describe('the sweep', () => {
     const request = { applicationId: 'a', browserHash: '', data: '{}' };
     await db.asStored.samlRequest.create({ data: { id: 'ended', ...request, expiresAt: later(-301) } });
     await db.asStored.signInAttempt.create({ data: { uid: 'ended', expiresAt: later(-301) } });
-    await createSweep({ db, now: clock.now, targets: expiringRows })();
+    await createSweep({ ...servicesOf({ db, now: clock.now }), targets: expiringRows })();
     const ended = await db.oidcArtifact.findMany({ where: { id: { endsWith: ' ended' } } });
     expect(ended.map(({ id }) => id)).toEqual(['RefreshToken ended']);
     expect(await db.oidcArtifact.count({ where: { id: { endsWith: ' ending' } } })).toBe(5);
@@ -88,7 +88,7 @@ describe('the sweep', () => {
       data: Array.from({ length: 25 }, (_, index) => ({ id: `old-${index}`, expiresAt: later(-2 * HOUR) })),
     });
     const targets = expiringRows.filter(({ table }) => table === 'seen_messages');
-    const sweep = createSweep({ db, now: clock.now, targets, batch: 10 });
+    const sweep = createSweep({ ...servicesOf({ db, now: clock.now }), targets, batch: 10 });
     const controller = new AbortController();
     const aborted = sweep(controller.signal);
     controller.abort();
@@ -107,7 +107,7 @@ describe('the sweep', () => {
     const stated = ['connection_secrets'];
     const swept = new Set(expiringRows.map(({ table }) => table));
     expect(expiring.filter((table) => !swept.has(table ?? ''))).toEqual(stated);
-    const result = await createSweep({ db, now: clock.now, targets: expiringRows })();
+    const result = await createSweep({ ...servicesOf({ db, now: clock.now }), targets: expiringRows })();
     expect(Object.keys(result).sort()).toEqual([...swept].sort());
   });
 });

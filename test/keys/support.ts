@@ -8,6 +8,7 @@ import { createKeyring, type Keyring } from '../../src/core/keys/keyring.ts';
 import type { TestClock } from '../support/clock.ts';
 import { testClock } from '../support/clock.ts';
 import { testSecret } from '../support/secret.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 export interface Instance {
   keyring: Keyring;
@@ -37,12 +38,14 @@ export function anInstance({
     ? pino({ level: 'trace' }, { write: (line: string) => void log.push(line) })
     : pino({ level: 'silent' });
   const keyring = createKeyring({
-    db,
-    vault: createVault(secrets),
-    now: clock.now,
-    issuer: 'https://id.example.com',
-    logger,
-    audit: createAudit({ db, sql, vault: createVault(secrets), logger, now: clock.now }),
+    ...servicesOf({
+      db,
+      vault: createVault(secrets),
+      now: clock.now,
+      config: { issuer: 'https://id.example.com' } as never,
+      logger,
+    }),
+    audit: createAudit(servicesOf({ db, sql, vault: createVault(secrets), logger, now: clock.now })),
     sessionSeconds,
   });
   return { keyring, clock };

@@ -1,4 +1,5 @@
 // The queue of logout deliveries on a real database: lanes, claims of two instances, a killed process, giving up.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +14,7 @@ import { deliveryRow } from '../../src/protocols/logout/logout-run.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 const protectedRows = createProtectedRows({
   vault: createVault([Buffer.alloc(32, 1)]),
@@ -42,11 +44,13 @@ type Send = (clientId: string) => Promise<DeliveryResult>;
 
 function deliveries(send: Send = async () => 'sent', database: Database = test.database) {
   return createLogoutDeliveries({
-    db: database.db,
-    now: clock.now,
-    audit: { record: async (event: { type: string }) => void events.push(event) } as never,
-    protectedRows,
-    logger: { warn: (about: unknown) => void logged.push(about) } as never,
+    ...servicesOf({
+      db: database.db,
+      now: clock.now,
+      audit: { record: async (event: { type: string }) => void events.push(event) } as never,
+      protectedRows,
+      logger: { warn: (about: unknown) => void logged.push(about) } as never,
+    }),
     runs: { settle: async () => true } as never,
     async send(clientId) {
       called.push(clientId);

@@ -1,4 +1,5 @@
 // An outbox and its delivery on a test database, without a server around them.
+
 import path from 'node:path';
 import { createLogger } from '../../src/base/platform/logger.ts';
 import { createVault } from '../../src/base/platform/vault.ts';
@@ -12,6 +13,7 @@ import { decryptContent } from '../../src/core/mail/stored-content.ts';
 import { createMailTransport } from '../../src/core/mail/transport.ts';
 import type { TestClock } from '../support/clock.ts';
 import { testSecret } from '../support/secret.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 export const issuer = 'https://id.example.com';
 export const renderHtml = createHtmlRenderer(path.resolve('views'));
@@ -45,10 +47,11 @@ export function mailService(options: MailServiceOptions): MailService {
   const destination = { write: (line: string) => void log.push(line) };
   const logger = createLogger({ level: 'debug', format: 'json', destination });
   const vault = createVault(secrets);
-  const audit = createAudit({ db, sql, vault, logger, now });
+  const audit = createAudit(servicesOf({ db, sql, vault, logger, now }));
   const counts: Record<string, number> = {};
   const write = writer ?? (async () => {});
   const mailFrom = 'Gatehouse <no-reply@id.example.com>';
+  const config = { issuer, smtpUrl, mailFrom, outboxDir } as never;
   return {
     audit,
     log,
@@ -57,15 +60,17 @@ export function mailService(options: MailServiceOptions): MailService {
       const { id, bodySealed } = await db.mailMessage.findFirstOrThrow();
       return decryptContent(vault, id, bodySealed);
     },
-    outbox: createOutbox({ db, vault, now, issuer, renderHtml }),
+    outbox: createOutbox({ config, logger, db, sql, vault, now, renderHtml }),
     deliver: createDelivery({
+      config,
+      logger,
       db,
+      sql,
       vault,
       now,
       audit,
       alarm: { raise: async (_kind, message) => void log.push(message) },
-      logger,
-      transport: createMailTransport({ smtpUrl, mailFrom, outboxDir, issuer, logger }),
+      transport: createMailTransport(servicesOf({ config, logger })),
       writers: { 'password-reset': write, registration: write, unlock: write },
       countMail: (outcome) => {
         counts[outcome] = (counts[outcome] ?? 0) + 1;

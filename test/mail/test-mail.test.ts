@@ -1,20 +1,23 @@
 // The test email of an administrator, and the mails with example data.
+
 import { expect, it } from 'vitest';
 import { templateNames } from '../../src/admin/mail/template-names.ts';
-import { viewsDir } from '../../src/base/platform/package.ts';
 import { createTestMail } from '../../src/core/mail/test-mail.ts';
+import { servicesOf } from '../support/services-of.ts';
 
-const mail = createTestMail({
-  issuer: 'https://id.example.com',
-  mailFrom: 'no-reply@example.com',
-  outboxDir: '/nowhere',
-  viewsDir,
-  smtpUrl: 'smtp://user:secret@127.0.0.1:1',
-  logger: { info: () => {} } as never,
-  now: () => new Date('2026-11-20T10:00:00Z'),
-  brand: () => undefined,
-  readPicture: async () => undefined,
-});
+const mail = createTestMail(
+  servicesOf({
+    config: {
+      issuer: 'https://id.example.com',
+      mailFrom: 'no-reply@example.com',
+      outboxDir: '/nowhere',
+      smtpUrl: 'smtp://user:secret@127.0.0.1:1',
+    } as never,
+    logger: { info: () => {} } as never,
+    now: () => new Date('2026-11-20T10:00:00Z'),
+  }),
+  { brand: () => undefined, readPicture: async () => undefined },
+);
 
 it('a test email says that the mail server cannot be used, with its answer and without the password', async () => {
   expect(mail.server.host).toBe('127.0.0.1:1');

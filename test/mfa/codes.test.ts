@@ -1,9 +1,11 @@
 // Recovery codes, and codes by email and SMS.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createVault } from '../../src/base/platform/vault.ts';
 import type { Account } from '../../src/people/accounts/account.ts';
 import { createRecoveryCodes } from '../../src/people/mfa/factors/recovery-codes.ts';
 import { together } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';
 
 let fixture: FactorsFixture;
@@ -79,8 +81,8 @@ describe('recovery codes', () => {
   test('stay valid while GATEHOUSE_SECRET is rotated', async () => {
     const [old, next, key] = [32, 33, 34].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
     const dataKeys = [{ id: 'k1', key }];
-    const before = createRecoveryCodes({ ...fixture, vault: createVault([old], dataKeys) });
-    const after = createRecoveryCodes({ ...fixture, vault: createVault([next], dataKeys) });
+    const before = createRecoveryCodes(servicesOf({ ...fixture, vault: createVault([old], dataKeys) }));
+    const after = createRecoveryCodes(servicesOf({ ...fixture, vault: createVault([next], dataKeys) }));
     const code = first(await before.create(account.id));
     expect(await after.redeem(account.id, code)).toBe('ok');
   });

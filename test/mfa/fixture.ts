@@ -14,13 +14,16 @@ export const ISSUER = new URL('https://login.example.org');
 
 export async function openFactors() {
   const people = await openPeople();
-  const totp = createTotp({ ...people, issuerName: () => ISSUER.host });
-  const recoveryCodes = createRecoveryCodes(people);
-  const passkeys = createPasskeys({ ...people, issuerUrl: ISSUER, serviceName: 'Gatehouse' });
+  const totp = createTotp({ ...servicesOf(people), issuerName: () => ISSUER.host });
+  const recoveryCodes = createRecoveryCodes(servicesOf(people));
+  const passkeys = createPasskeys({
+    ...servicesOf({ ...people, config: { issuerUrl: ISSUER } as never }),
+    serviceName: 'Gatehouse',
+  });
   const oneTimeCodes = createOneTimeCodes(people);
-  const phones = createPhones({ ...people, oneTimeCodes });
-  const factors = createFactors({ ...people, totp, passkeys, phones, recoveryCodes });
-  const knownBrowsers = createKnownBrowsers(people);
+  const phones = createPhones({ ...servicesOf(people), oneTimeCodes });
+  const factors = createFactors({ ...servicesOf(people), totp, passkeys, phones, recoveryCodes });
+  const knownBrowsers = createKnownBrowsers(servicesOf(people));
   const setting = {
     first_factor: 'open' as FirstEnrolmentSetting,
     first_factor_days: 14,

@@ -1,8 +1,8 @@
 // The password of the account that searches, in place of the registry of connections.
-import type { DirectoryDependencies } from '../../src/federation/ldap/directory.ts';
+import type { Connections } from '../../src/federation/connections/connections.ts';
 
 /** It remembers a rejection, as the registry does. */
-export function storedPassword(value: string): DirectoryDependencies['connections'] & { rejected: string[] } {
+export function storedPassword(value: string): Connections & { rejected: string[] } {
   const rejection = {
     rejectedAt: null as Date | null,
     rejectedReason: null as string | null,

@@ -3,13 +3,16 @@
 //   npx tsx test/peers/samba.ts
 // It provisions a domain in a new folder below /tmp, starts a domain controller at an address of loopback, and stops it at the end. A second
 // part signs in at a whole server with forms, as strangers and the owner do.
+
 import type { LdapConnection } from '../../src/federation/connections/connection.ts';
+import type { Connections } from '../../src/federation/connections/connections.ts';
 import { checkConnection, partsOf } from '../../src/federation/connections/schema.ts';
-import { createDirectory, type DirectoryDependencies } from '../../src/federation/ldap/directory.ts';
+import { createDirectory } from '../../src/federation/ldap/directory.ts';
 import { authorizeUrl, redirectUri } from '../oidc/support.ts';
 import { aClient } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { textOf } from '../support/pages/html.ts';
+import { servicesOf } from '../support/services-of.ts';
 import { storedPassword } from './directory-password.ts';
 import { startGatehouse } from './gatehouse.ts';
 import { addUser, dnOf, passwordOf, root, service, startSamba, THRESHOLD } from './samba-server.ts';
@@ -71,8 +74,8 @@ function connection(fields: Record<string, unknown> = {}): LdapConnection {
   const { settings, ...head } = partsOf(checked.value);
   return { ...head, settings, position: 0, source: 'local' } as unknown as LdapConnection;
 }
-const directoryWith = (connections: DirectoryDependencies['connections']) =>
-  createDirectory({ connections, now: () => new Date() });
+const directoryWith = (connections: Connections) =>
+  createDirectory({ ...servicesOf({ now: () => new Date() }), connections });
 const directory = directoryWith(storedPassword(service.password));
 const failed = (error: Error & { received?: string }) => ({ outcome: 'error' as const, text: error.received });
 const check = (login: string, password: string, fields: Record<string, unknown> = {}) =>

@@ -2,9 +2,11 @@
 //   apt-get install slapd ldap-utils     (needs /usr/sbin/slapd, slapadd and the modules of Debian, and openssl)
 //   npx tsx test/peers/slapd.ts
 // It starts slapd on free ports of loopback, with its data in a new folder below /tmp, and stops it at the end.
+
 import type { LdapConnection } from '../../src/federation/connections/connection.ts';
 import { checkConnection, partsOf } from '../../src/federation/connections/schema.ts';
 import { createDirectory } from '../../src/federation/ldap/directory.ts';
+import { servicesOf } from '../support/services-of.ts';
 import { storedPassword } from './directory-password.ts';
 import { base, groupEntry, startSlapd, userEntry } from './slapd-server.ts';
 
@@ -35,7 +37,7 @@ function connection(fields: Record<string, unknown>): LdapConnection {
   const { settings, ...head } = partsOf(checked.value);
   return { ...head, settings, position: 0, source: 'local' } as unknown as LdapConnection;
 }
-const directory = createDirectory({ connections: storedPassword('search'), now: () => new Date() });
+const directory = createDirectory({ ...servicesOf({ now: () => new Date() }), connections: storedPassword('search') });
 const check = (fields: Record<string, unknown>, login: string, password: string) =>
   directory
     .checkPassword(connection(fields), { login, password }, async () => async () => {})

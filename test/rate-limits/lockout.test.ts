@@ -9,16 +9,21 @@ import { createRateLimits, type RateLimits } from '../../src/people/rate-limits/
 import { createSignInQueue } from '../../src/people/rate-limits/sign-in-queue.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
 import { failSignIn } from '../support/failed-sign-in.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 let people: People;
 let rateLimits: RateLimits;
 let guard: Lockout;
 let login: string;
 const lockoutWith = (limits: RateLimits) =>
-  createLockout({ rateLimits: limits, counters: createAttemptCounters(people), queue: createSignInQueue() });
+  createLockout({
+    rateLimits: limits,
+    counters: createAttemptCounters(servicesOf(people)),
+    queue: createSignInQueue(),
+  });
 beforeAll(async () => {
   people = await openPeople();
-  rateLimits = createRateLimits(people);
+  rateLimits = createRateLimits(servicesOf(people));
   guard = lockoutWith(rateLimits);
 });
 afterAll(() => people.close());

@@ -1,5 +1,6 @@
 // Many password attempts at the same moment, on two instances that share a database. Only failures count, and parallel
 // guesses get no more tries than sequential ones.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { randomId } from '../../src/base/platform/random.ts';
 import { type Database, openDatabase } from '../../src/base/storage/database.ts';
@@ -8,6 +9,7 @@ import { createLockout, type Lockout, type PasswordAttempt } from '../../src/peo
 import { createRateLimits } from '../../src/people/rate-limits/rate-limits.ts';
 import { createSignInQueue } from '../../src/people/rate-limits/sign-in-queue.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 const MANY = 200;
 let people: People;
@@ -25,8 +27,8 @@ function instance({ db, sql }: Pick<Database, 'db' | 'sql'>): Lockout {
   };
   const parts = { db, sql, now: people.now };
   return createLockout({
-    rateLimits: createRateLimits(parts),
-    counters: createAttemptCounters(parts),
+    rateLimits: createRateLimits(servicesOf(parts)),
+    counters: createAttemptCounters(servicesOf(parts)),
     queue: createSignInQueue({ after }),
   });
 }

@@ -4,13 +4,14 @@ import { openDatabase } from '../../src/base/storage/database.ts';
 import { type PolicyName, policies } from '../../src/people/rate-limits/policies.ts';
 import { createRateLimits, type RateLimits } from '../../src/people/rate-limits/rate-limits.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 let people: People;
 let rateLimits: RateLimits;
 let key: string;
 beforeAll(async () => {
   people = await openPeople();
-  rateLimits = createRateLimits(people);
+  rateLimits = createRateLimits(servicesOf(people));
 });
 afterAll(() => people.close());
 beforeEach(() => {
@@ -143,7 +144,7 @@ describe('a growing pause', () => {
 
 test('two instances share every count', async () => {
   const second = await openDatabase(people.url);
-  const other = createRateLimits({ ...second, now: people.now });
+  const other = createRateLimits(servicesOf({ ...second, now: people.now }));
   const verdicts = await together(30, (index) => (index % 2 ? other : rateLimits).consume('code:account', key));
   expect(passed(verdicts)).toBe(5);
   expect((await other.peek('code:account', key)).allowed).toBe(false);
@@ -151,7 +152,7 @@ test('two instances share every count', async () => {
 });
 
 test('the limiter allows and does not count attempts while rate limits are off', async () => {
-  const off = createRateLimits({ ...people, isEnabled: () => false });
+  const off = createRateLimits({ ...servicesOf(people), isEnabled: () => false });
   expect(passed(await together(50, () => off.consume('reset:account', key)))).toBe(50);
   expect(await rateLimits.count('reset:account', key)).toBe(0);
 });

@@ -6,13 +6,14 @@ import { createRateLimits } from '../../src/people/rate-limits/rate-limits.ts';
 import { createStorageBudget } from '../../src/people/rate-limits/storage-budget.ts';
 import { testClock } from '../support/clock.ts';
 import { testDatabase } from '../support/database/database.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 const { seconds, sender, site, parts } = limits.storageBudget;
 const test = await testDatabase();
 const clock = testClock('2026-06-01T12:00:00Z');
 const { db, sql } = test.database;
-const rateLimits = createRateLimits({ db, sql, now: clock.now });
-const oneProcess = () => createStorageBudget({ rateLimits, now: clock.now, isEnabled: () => true });
+const rateLimits = createRateLimits(servicesOf({ db, sql, now: clock.now }));
+const oneProcess = () => createStorageBudget({ ...servicesOf({ now: clock.now }), rateLimits, isEnabled: () => true });
 let budget = oneProcess();
 beforeEach(async () => {
   budget = oneProcess();

@@ -3,13 +3,14 @@ import { isRoleName, parsePermission } from '../../src/people/rbac/names.ts';
 import { createPermissions, type Permissions } from '../../src/people/rbac/permissions.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 let people: People;
 let roles: Roles;
 let permissions: Permissions;
 beforeAll(async () => {
   people = await openPeople();
-  roles = createRoles(people);
+  roles = createRoles({ ...servicesOf(people), ...people });
   permissions = createPermissions(people);
 });
 afterAll(() => people.close());

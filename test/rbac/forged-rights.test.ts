@@ -1,9 +1,11 @@
 // A program that can write to the database, but has no data key, gives itself rights by SQL.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { createPermissions, type Permissions } from '../../src/people/rbac/permissions.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 let people: People;
 let roles: Roles;
@@ -11,7 +13,7 @@ let permissions: Permissions;
 let attacker: string;
 beforeAll(async () => {
   people = await openPeople();
-  roles = createRoles(people);
+  roles = createRoles({ ...servicesOf(people), ...people });
   permissions = createPermissions(people);
   await roles.ensureBuiltInRoles();
   await roles.create({ name: 'reader', permissions: ['articles:read'] });

@@ -6,13 +6,14 @@ import { createPermissions, type Permissions } from '../../src/people/rbac/permi
 import { grantRow } from '../../src/people/rbac/protected-grants.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 let people: People;
 let roles: Roles;
 let permissions: Permissions;
 beforeAll(async () => {
   people = await openPeople();
-  roles = createRoles(people);
+  roles = createRoles({ ...servicesOf(people), ...people });
   permissions = createPermissions(people);
   await roles.ensureBuiltInRoles();
 });
@@ -83,7 +84,7 @@ describe('a role', () => {
 describe('the built-in roles', () => {
   test('are created once, also by instances that start together, and updated at later starts', async () => {
     const fresh = await openPeople();
-    const theirs = createRoles(fresh);
+    const theirs = createRoles({ ...servicesOf(fresh), ...fresh });
     await together(4, () => theirs.ensureBuiltInRoles());
     expect((await theirs.list()).map(({ name, source }) => [name, source])).toEqual([
       ['admin', 'built-in'],
@@ -183,7 +184,7 @@ describe('an actor', () => {
 describe('the last administrator', () => {
   test('cannot be removed or disabled, while one of two can', async () => {
     const own = await openPeople();
-    const theirs = createRoles(own);
+    const theirs = createRoles({ ...servicesOf(own), ...own });
     await theirs.ensureBuiltInRoles();
     const [one, two, off] = [await own.person(), await own.person(), await own.person()];
     for (const { id } of [one, two, off]) await theirs.assign(id, 'admin');
@@ -201,7 +202,7 @@ describe('the last administrator', () => {
 
   test('remains when two administrators remove each other at the same moment', async () => {
     const own = await openPeople();
-    const theirs = createRoles(own);
+    const theirs = createRoles({ ...servicesOf(own), ...own });
     await theirs.ensureBuiltInRoles();
     const admins = [await own.person(), await own.person(), await own.person()];
     for (const { id } of admins) await theirs.assign(id, 'admin');

@@ -9,6 +9,7 @@ import type { Revision } from '../../src/base/storage/statements.ts';
 import { createAccountLookup } from '../../src/people/accounts/account.ts';
 import { requestStorage } from '../../src/protocols/oidc/engine/library.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 let test: TestDatabase;
 let database: Database;
@@ -22,7 +23,7 @@ beforeAll(async () => {
   test = await testDatabase();
   database = test.database;
   elsewhere = await openDatabase(test.url);
-  const { byId } = createAccountLookup({ ...database, protectedRows: protectedRows as never });
+  const { byId } = createAccountLookup(servicesOf({ ...database, protectedRows: protectedRows as never }));
   name = async (id) => (await byId(id))?.name;
 });
 afterAll(async () => {
@@ -164,7 +165,9 @@ describe('the directory cache', () => {
 
   it('freezes its values, because all callers share them', async () => {
     await create('five');
-    const account = await createAccountLookup({ ...database, protectedRows: protectedRows as never }).byId('five');
+    const account = await createAccountLookup(servicesOf({ ...database, protectedRows: protectedRows as never })).byId(
+      'five',
+    );
     expect(() => Object.assign(account ?? {}, { isActive: false })).toThrow(TypeError);
     expect(() => account?.roles.push('admin')).toThrow(TypeError);
   });

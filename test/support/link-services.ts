@@ -6,39 +6,20 @@ import { createRecovery } from '../../src/account/recovery/create-recovery.ts';
 import { createRegistration } from '../../src/account/registration/create-registration.ts';
 import { createCookies } from '../../src/base/http/cookies.ts';
 import type { Services } from '../../src/server/services.ts';
+import { servicesOf } from './services-of.ts';
 
 export type LinkServices = ReturnType<typeof linkServices>;
 
 export function linkServices(services: Services) {
-  const hasMailServer = services.config.smtpUrl !== undefined;
   const cookies = createCookies({ secure: false });
-  const csrf = { check: () => Promise.reject(new Error('there are no requests here')) };
-  const { factors, firstEnrolment, knownBrowsers } = services.mfa;
+  const csrf = { check: () => Promise.reject(new Error('there are no requests here')) } as never;
+  const all = servicesOf({ ...services, cookies, csrf });
   const mailedLinks = createMailedLinks({
-    ...services,
-    cookies,
-    knownBrowsers,
+    ...all,
     unlock: services.lockout.unlock,
     endAllSessions: (accountId, by, tx) => services.endSession.all(accountId, 'password-reset', by, tx),
   });
-  const { passwordReset, unlock } = createRecovery({
-    ...services,
-    cookies,
-    csrf: csrf as never,
-    factors,
-    firstEnrolment,
-    knownBrowsers,
-    mailedLinks,
-    hasMailServer,
-  });
-  const { invitations, emailVerification } = createRegistration({
-    ...services,
-    hasMailServer,
-    cookies,
-    csrf: csrf as never,
-    factors,
-    firstEnrolment,
-    mailedLinks,
-  });
+  const { passwordReset, unlock } = createRecovery({ ...all, mailedLinks });
+  const { invitations, emailVerification } = createRegistration({ ...all, mailedLinks });
   return { passwordReset, unlock, invitations, emailVerification };
 }

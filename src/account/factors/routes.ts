@@ -3,22 +3,16 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Base } from '../../base/base.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { notFound, tooManyRequests } from '../../base/http/errors.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Vault } from '../../base/platform/vault.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { AccountFactors } from '../../people/mfa/account-factors.ts';
-import type { CodeDelivery } from '../../people/mfa/factors/code-delivery.ts';
-import type { Passkeys } from '../../people/mfa/factors/passkeys.ts';
-import { maskNumber, type Phones, phoneNumber } from '../../people/mfa/factors/phone-number.ts';
-import type { Totp } from '../../people/mfa/factors/totp.ts';
+import { maskNumber, phoneNumber } from '../../people/mfa/factors/phone-number.ts';
 import { parseAttestation } from '../../people/mfa/factors/webauthn-input.ts';
 import { hasSecondFactor } from '../../people/mfa/policy.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { People } from '../../people/people.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import type { SingleFactorPasswordRule } from '../password/single-factor-rule.ts';
 import type { RpSessions } from '../rp/sessions.ts';
@@ -26,11 +20,6 @@ import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
 
 export interface FactorRoutesDependencies {
   page: AccountPageHelpers;
-  factors: AccountFactors;
-  totp: Totp;
-  passkeys: Passkeys;
-  codeDelivery: CodeDelivery;
-  rateLimits: RateLimits;
   rpSessions: RpSessions;
   factorRecoveryCodes: FactorRecoveryCodes;
   singleFactorPasswordRule: SingleFactorPasswordRule;
@@ -38,7 +27,7 @@ export interface FactorRoutesDependencies {
 
 const authenticatorAppForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
-export function factorRoutes(dependencies: FactorRoutesDependencies): Router<State, Extras> {
+export function factorRoutes(dependencies: People & FactorRoutesDependencies): Router<State, Extras> {
   const { page, factorRecoveryCodes } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: FACTORS_PAGE });
@@ -60,8 +49,12 @@ export function factorRoutes(dependencies: FactorRoutesDependencies): Router<Sta
   return router;
 }
 
-async function showFactors(dependencies: FactorRoutesDependencies, ctx: Context): Promise<void> {
-  const { page, factors, passkeys, codeDelivery } = dependencies;
+async function showFactors(dependencies: People & { page: AccountPageHelpers }, ctx: Context): Promise<void> {
+  const {
+    page,
+    codeDelivery,
+    mfa: { factors, passkeys },
+  } = dependencies;
   const { account } = page.signedIn.userOf(ctx);
   const own = await factors.of(account.id);
   ctx.render('account/factors', {
@@ -79,7 +72,7 @@ async function showFactors(dependencies: FactorRoutesDependencies, ctx: Context)
 
 /** The QR code of a new authenticator app, or after a rejected form that of the same one (`sealed`). */
 async function showAuthenticatorApp(
-  { page, totp }: FactorRoutesDependencies,
+  { page, mfa: { totp } }: People & { page: AccountPageHelpers },
   ctx: Context,
   problem?: PageText,
   sealed?: string,
@@ -95,8 +88,17 @@ async function showAuthenticatorApp(
   );
 }
 
-async function addAuthenticatorApp(dependencies: FactorRoutesDependencies, ctx: Context): Promise<void> {
-  const { page, totp, rateLimits, rpSessions, factorRecoveryCodes } = dependencies;
+async function addAuthenticatorApp(
+  dependencies: People & { page: AccountPageHelpers; rpSessions: RpSessions; factorRecoveryCodes: FactorRecoveryCodes },
+  ctx: Context,
+): Promise<void> {
+  const {
+    page,
+    rateLimits,
+    rpSessions,
+    factorRecoveryCodes,
+    mfa: { totp },
+  } = dependencies;
   const { account, session } = page.signedIn.userOf(ctx);
   const { code, sealed } = await parseForm(ctx, authenticatorAppForm);
   const verdict = await rateLimits.consume('code:account', account.id);
@@ -114,7 +116,11 @@ async function addAuthenticatorApp(dependencies: FactorRoutesDependencies, ctx: 
 }
 
 async function removeAuthenticatorApp(
-  { page, totp, singleFactorPasswordRule }: FactorRoutesDependencies,
+  {
+    page,
+    singleFactorPasswordRule,
+    mfa: { totp },
+  }: People & { page: AccountPageHelpers; singleFactorPasswordRule: SingleFactorPasswordRule },
   ctx: Context,
 ): Promise<void> {
   const { account } = page.signedIn.userOf(ctx);
@@ -124,18 +130,6 @@ async function removeAuthenticatorApp(
   if (isRemoved) await page.notifyOwner(account, 'totp-removed', ctx);
   if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.app-removed'));
   else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.app-gone'), 'warn');
-}
-
-// /account/factors/passkey: add, rename and remove passkeys and security keys. The challenge is carried in an encrypted
-// form field.
-
-interface PasskeyRoutesDependencies {
-  page: AccountPageHelpers;
-  now: Clock;
-  vault: Vault;
-  passkeys: Passkeys;
-  factorRecoveryCodes: FactorRecoveryCodes;
-  singleFactorPasswordRule: SingleFactorPasswordRule;
 }
 
 const PASSKEY_PATH = `${FACTORS_PAGE}/passkey`;
@@ -148,8 +142,18 @@ const idForm = z.object({ id: z.string().min(1).max(1400) });
 const renameForm = idForm.extend({ name: z.string().max(200) });
 const sealedEnrolment = z.object({ challenge: z.string(), until: z.number() });
 
-export function passkeyRoutes(dependencies: PasskeyRoutesDependencies): Router<State, Extras> {
-  const { page, passkeys } = dependencies;
+export function passkeyRoutes(
+  dependencies: Base &
+    People & {
+      page: AccountPageHelpers;
+      factorRecoveryCodes: FactorRecoveryCodes;
+      singleFactorPasswordRule: SingleFactorPasswordRule;
+    },
+): Router<State, Extras> {
+  const {
+    page,
+    mfa: { passkeys },
+  } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PASSKEY_PATH });
   const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkChange] as const;
@@ -167,8 +171,15 @@ export function passkeyRoutes(dependencies: PasskeyRoutesDependencies): Router<S
   return router;
 }
 
-async function showForm(dependencies: PasskeyRoutesDependencies, ctx: Context, problem?: PageText): Promise<void> {
-  const { page, passkeys } = dependencies;
+async function showForm(
+  dependencies: Base & People & { page: AccountPageHelpers },
+  ctx: Context,
+  problem?: PageText,
+): Promise<void> {
+  const {
+    page,
+    mfa: { passkeys },
+  } = dependencies;
   const { account } = page.signedIn.userOf(ctx);
   const options = await passkeys.registrationOptions(account);
   const passkey = {
@@ -183,8 +194,15 @@ async function showForm(dependencies: PasskeyRoutesDependencies, ctx: Context, p
   ctx.render('account/passkey', { passkey, problem }, problem ? 400 : 200);
 }
 
-async function addPasskey(dependencies: PasskeyRoutesDependencies, ctx: Context): Promise<void> {
-  const { page, passkeys, factorRecoveryCodes } = dependencies;
+async function addPasskey(
+  dependencies: Base & People & { page: AccountPageHelpers; factorRecoveryCodes: FactorRecoveryCodes },
+  ctx: Context,
+): Promise<void> {
+  const {
+    page,
+    factorRecoveryCodes,
+    mfa: { passkeys },
+  } = dependencies;
   const { account } = page.signedIn.userOf(ctx);
   const { response, name, sealed } = await parseForm(ctx, newForm);
   const credential = parseAttestation(response);
@@ -200,7 +218,11 @@ async function addPasskey(dependencies: PasskeyRoutesDependencies, ctx: Context)
 }
 
 async function removePasskey(
-  { page, passkeys, singleFactorPasswordRule }: PasskeyRoutesDependencies,
+  {
+    page,
+    singleFactorPasswordRule,
+    mfa: { passkeys },
+  }: People & { page: AccountPageHelpers; singleFactorPasswordRule: SingleFactorPasswordRule },
   ctx: Context,
 ): Promise<void> {
   const { account } = page.signedIn.userOf(ctx);
@@ -213,12 +235,12 @@ async function removePasskey(
   else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-gone'), 'warn');
 }
 
-function sealChallenge({ now, vault }: PasskeyRoutesDependencies, userId: string, challenge: string): string {
+function sealChallenge({ now, vault }: Base, userId: string, challenge: string): string {
   const until = now().getTime() + limits.passkey.timeoutSeconds * 1000;
   return vault.seal(JSON.stringify({ challenge, until }), challengeAad(userId));
 }
 
-function openChallenge({ now, vault }: PasskeyRoutesDependencies, userId: string, sealed: string): string | undefined {
+function openChallenge({ now, vault }: Base, userId: string, sealed: string): string | undefined {
   try {
     const { challenge, until } = sealedEnrolment.parse(JSON.parse(vault.open(sealed, challengeAad(userId)).toString()));
     return until > now().getTime() ? challenge : undefined;
@@ -229,17 +251,6 @@ function openChallenge({ now, vault }: PasskeyRoutesDependencies, userId: string
 
 function challengeAad(userId: string): string {
   return `passkey enrolment:${userId}`;
-}
-
-// /account/factors/phone: the phone number for codes by SMS. Stored after verification by a code.
-
-interface PhoneRoutesDependencies {
-  page: AccountPageHelpers;
-  accounts: Accounts;
-  phones: Phones;
-  codeDelivery: CodeDelivery;
-  rateLimits: RateLimits;
-  factorRecoveryCodes: FactorRecoveryCodes;
 }
 
 const PHONE_PATH = `${FACTORS_PAGE}/phone`;
@@ -261,8 +272,17 @@ function show(ctx: Context, { number = '', sealed, problem }: PhoneForm = {}, st
   );
 }
 
-export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State, Extras> {
-  const { page, accounts, phones, codeDelivery, rateLimits, factorRecoveryCodes } = dependencies;
+export function phoneRoutes(
+  dependencies: People & { page: AccountPageHelpers; factorRecoveryCodes: FactorRecoveryCodes },
+): Router<State, Extras> {
+  const {
+    page,
+    accounts,
+    codeDelivery,
+    rateLimits,
+    factorRecoveryCodes,
+    mfa: { phones },
+  } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PHONE_PATH });
   const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;

@@ -2,7 +2,7 @@
 
 import type { LinkPurpose, LinkToken, LinkTokens } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { People } from '../../people/people.ts';
 
 export interface AccountLink<Purpose extends LinkPurpose = LinkPurpose> {
   link: LinkToken<Purpose>;
@@ -11,12 +11,7 @@ export interface AccountLink<Purpose extends LinkPurpose = LinkPurpose> {
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>;
 
-export interface AccountLinksDependencies {
-  linkTokens: LinkTokens;
-  accounts: Accounts;
-}
-
-export function createAccountLinks({ linkTokens, accounts }: AccountLinksDependencies) {
+export function createAccountLinks({ linkTokens, accounts }: People & { linkTokens: LinkTokens }) {
   return {
     issue: linkTokens.issue,
     consume: linkTokens.consume,

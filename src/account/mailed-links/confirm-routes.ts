@@ -4,13 +4,11 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import type { PageText } from '../../base/texts/text.ts';
-import { createLinkPage, type DoneMessage, type LinkPageDependencies, type LinkPageOptions } from './link-page.ts';
-
-export interface ConfirmRoutesDependencies extends LinkPageDependencies {
-  checkCsrf: Middleware;
-}
+import type { People } from '../../people/people.ts';
+import { createLinkPage, type DoneMessage, type LinkPageOptions } from './link-page.ts';
 
 export interface ConfirmRoutesOptions<Link> {
   path: string;
@@ -32,10 +30,14 @@ const confirmForm = z.object({ displayedValue: z.string().max(254) });
 
 export function addConfirmRoutes<Link>(
   router: Router<State, Extras>,
-  { cookies, rateLimits, checkCsrf }: ConfirmRoutesDependencies,
+  services: Http & People,
   { path, next, requireSignIn = proceed, find, describe, confirm, doneMessage }: ConfirmRoutesOptions<Link>,
 ): void {
-  const page = createLinkPage({ cookies, rateLimits }, { cookie: 'link', next });
+  const {
+    csrf: { check: checkCsrf },
+  } = services;
+
+  const page = createLinkPage(services, { cookie: 'link', next });
 
   router.get(path, page.receiveToken, requireSignIn, async (ctx) => {
     const { found } = await page.resolve(ctx, (token) => find(token, ctx));

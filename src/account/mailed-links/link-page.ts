@@ -4,12 +4,13 @@
 
 import { z } from 'zod';
 import type { Context, Middleware } from '../../base/http/context.ts';
-import type { CookieKey, Cookies } from '../../base/http/cookies.ts';
+import type { CookieKey } from '../../base/http/cookies.ts';
 import { badRequest, tooManyRequests } from '../../base/http/errors.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { type PageLink, type PageText, t } from '../../base/texts/text.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { People } from '../../people/people.ts';
 
 export type LinkPage = ReturnType<typeof createLinkPage>;
 
@@ -20,11 +21,6 @@ export interface DoneMessage {
   hint?: PageText;
   next: PageLink;
   other?: PageLink;
-}
-
-export interface LinkPageDependencies {
-  cookies: Cookies;
-  rateLimits: RateLimits;
 }
 
 export interface LinkPageOptions {
@@ -41,7 +37,7 @@ const NOTHING_DONE = {
 const linkQuery = z.object({ token: z.string().max(1024).optional() });
 const TOKEN = /^[\w.-]{20,1024}$/;
 
-export function createLinkPage({ cookies, rateLimits }: LinkPageDependencies, { cookie, next }: LinkPageOptions) {
+export function createLinkPage({ cookies, rateLimits }: Http & People, { cookie, next }: LinkPageOptions) {
   const reject = (ctx: Context): never => {
     cookies.clear(ctx, cookie);
     throw badRequest('link_invalid', { next });

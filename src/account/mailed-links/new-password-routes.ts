@@ -3,7 +3,8 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { withLanguage } from '../../base/http/pages/language.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
@@ -11,12 +12,9 @@ import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { passwordAdvice } from '../../people/credentials/password-advice.ts';
 import { minimumLength, type PasswordFault } from '../../people/credentials/password-policy.ts';
-import { createLinkPage, type DoneMessage, type LinkPageDependencies } from './link-page.ts';
+import type { People } from '../../people/people.ts';
+import { createLinkPage, type DoneMessage } from './link-page.ts';
 import type { LinkOutcome } from './set-password.ts';
-
-export interface NewPasswordRoutesDependencies extends LinkPageDependencies {
-  checkCsrf: Middleware;
-}
 
 export interface OtherWay {
   connectionId: string;
@@ -42,11 +40,15 @@ const passwordForm = z.object({ username: z.string().max(254), password: z.strin
 
 export function addNewPasswordRoutes(
   router: Router<State, Extras>,
-  { cookies, rateLimits, checkCsrf }: NewPasswordRoutesDependencies,
+  services: Http & People,
   { path, texts, find, setPassword, hasSecondFactor, doneMessage, otherSignIn }: NewPasswordRoutesOptions,
 ): void {
+  const {
+    csrf: { check: checkCsrf },
+  } = services;
+
   const next = { href: '/forgot-password', label: t('mailed-link.new') };
-  const page = createLinkPage({ cookies, rateLimits }, { cookie: 'reset', next });
+  const page = createLinkPage(services, { cookie: 'reset', next });
 
   router.get(path, page.receiveToken, async (ctx) => {
     const { found: account } = await page.resolve(ctx, find);

@@ -3,24 +3,16 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
-import type { Cookies } from '../../base/http/cookies.ts';
+import type { Base } from '../../base/base.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { withLanguage } from '../../base/http/pages/language.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { type PageLink, type PageText, t } from '../../base/texts/text.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { People } from '../../people/people.ts';
 import type { ReturnToSignIn } from './return-to-sign-in.ts';
 import { answerUniformly } from './uniform-answer.ts';
-
-export interface RequestRoutesDependencies {
-  cookies: Cookies;
-  rateLimits: RateLimits;
-  returnToSignIn: ReturnToSignIn;
-  checkCsrf: Middleware;
-  /** Without one, email is written to files, and nobody receives it. */
-  hasMailServer: boolean;
-}
 
 export interface RequestRoutesOptions {
   path: string;
@@ -51,7 +43,13 @@ const requestForm = z.object({ username: z.string().trim().min(1).max(254) });
 
 export function addRequestRoutes(
   router: Router<State, Extras>,
-  { cookies, rateLimits, returnToSignIn, checkCsrf, hasMailServer }: RequestRoutesDependencies,
+  {
+    cookies,
+    rateLimits,
+    returnToSignIn,
+    csrf: { check: checkCsrf },
+    config: { hasMailServer },
+  }: Base & Http & People & { returnToSignIn: ReturnToSignIn },
   { path, sentPath, texts, request, sent }: RequestRoutesOptions,
 ): void {
   router.get(path, returnToSignIn.note, (ctx) => {

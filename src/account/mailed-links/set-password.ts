@@ -1,12 +1,13 @@
 // Sets a password with a mailed link, of a password reset or an invitation. One transaction marks the link as used,
 // stores the password and ends all sessions. It does not sign the user in; the next sign-in requires a second factor as always.
 
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import type { Base } from '../../base/base.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
 import type { SetPassword } from '../../people/credentials/new-password.ts';
 import type { PasswordFault } from '../../people/credentials/password-policy.ts';
+import type { People } from '../../people/people.ts';
 import type { AccountLink, AccountLinks } from './account-links.ts';
 
 export type LinkOutcome =
@@ -29,9 +30,7 @@ export interface SetPasswordByLinkOptions {
 }
 
 export interface SetPasswordByLinkDependencies {
-  db: Db;
   accountLinks: AccountLinks;
-  credentials: Credentials;
   /** Ends the sessions, grants and tokens of the account on every instance, and notifies the relying parties. */
   endAllSessions(accountId: string, by: Actor, tx: Tx): Promise<unknown>;
   /** Removes the known and trusted browsers, which may belong to an attacker. */
@@ -40,7 +39,9 @@ export interface SetPasswordByLinkDependencies {
   unlock(account: Account): Promise<void>;
 }
 
-export function createSetPasswordByLink(dependencies: SetPasswordByLinkDependencies): SetPasswordByLink {
+export function createSetPasswordByLink(
+  dependencies: Base & People & SetPasswordByLinkDependencies,
+): SetPasswordByLink {
   const { db, accountLinks, credentials, endAllSessions, forgetBrowsers, unlock } = dependencies;
 
   return async ({ link, account }, password, { event, by, inTransaction = async () => {} }) => {

@@ -3,31 +3,20 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
 import { tooManyRequests } from '../../base/http/errors.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseForm, parseJson, parseQuery } from '../../base/http/input.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Links } from '../../federation/links.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
 import { passwordAdvice } from '../../people/credentials/password-advice.ts';
 import { minimumLength, type PasswordFault, passwordLength } from '../../people/credentials/password-policy.ts';
-import type { Strength, StrengthMeter } from '../../people/credentials/strength.ts';
-import type { AccountFactors } from '../../people/mfa/account-factors.ts';
-import type { KnownBrowsers } from '../../people/mfa/known-browsers.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
-import type { EndSession } from '../../protocols/logout/end-session.ts';
+import type { Strength } from '../../people/credentials/strength.ts';
+import type { People } from '../../people/people.ts';
+import type { SessionServices } from '../../protocols/session-services.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { FACTORS_PAGE } from '../factors/recovery-codes.ts';
 import { SINGLE_FACTOR_LENGTH } from './single-factor-rule.ts';
-
-export interface PasswordRoutesDependencies {
-  page: AccountPageHelpers;
-  credentials: Credentials;
-  factors: AccountFactors;
-  knownBrowsers: KnownBrowsers;
-  endSession: EndSession;
-  links: Links;
-}
 
 const PATH = '/account/password';
 
@@ -41,8 +30,16 @@ interface FormState {
   problem?: PageText;
 }
 
-export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
-  const { page, credentials, factors, knownBrowsers, endSession, links } = dependencies;
+export function passwordRoutes(
+  dependencies: People & SessionServices & { page: AccountPageHelpers; links: Links },
+): Router<State, Extras> {
+  const {
+    page,
+    credentials,
+    endSession,
+    links,
+    mfa: { factors, knownBrowsers },
+  } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>();
 
@@ -97,25 +94,13 @@ function isTooShort(password: string): boolean {
   return passwordLength(password) < minimumLength(false);
 }
 
-// POST /password-strength: estimates a new password while the user types it. It only helps the user; the form that sets
-// the password checks it again. Nothing is stored or logged.
-
-interface StrengthRoutesDependencies {
-  /** Not the meter that checks new passwords: flooding this one must not delay that one. */
-  strengthMeter: StrengthMeter;
-  /** Names of this server, which are easy to guess in a password for it. */
-  serviceNames(): readonly string[];
-  rateLimits: RateLimits;
-  checkCsrf: Middleware;
-}
-
 const body = z.object({
   password: z.string().min(1).max(4096),
   known: z.array(z.string().max(254)).max(5).default([]),
   missing: z.number().int().min(0).max(256).default(0),
 });
 
-export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkCsrf }: StrengthRoutesDependencies) {
+export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, csrf: { check: checkCsrf } }: Http & People) {
   const router = new Router<State, Extras>();
 
   router.post('/password-strength', checkCsrf, async (ctx) => {

@@ -2,8 +2,8 @@
 // the minimum for a password that is the only factor).
 
 import type { Context } from '../../base/http/context.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
 import type { AccountFactors } from '../../people/mfa/account-factors.ts';
+import type { People } from '../../people/people.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export type SingleFactorPasswordRule = ReturnType<typeof createSingleFactorPasswordRule>;
@@ -11,13 +11,11 @@ export type SingleFactorPasswordRule = ReturnType<typeof createSingleFactorPassw
 /** Value of the parameter `need` of the password page: the length that applies without a second factor. */
 export const SINGLE_FACTOR_LENGTH = 'long';
 
-export interface SingleFactorPasswordRuleDependencies {
-  page: AccountPageHelpers;
-  credentials: Credentials;
-  factors: AccountFactors;
-}
-
-export function createSingleFactorPasswordRule({ page, credentials, factors }: SingleFactorPasswordRuleDependencies) {
+export function createSingleFactorPasswordRule({
+  page,
+  credentials,
+  mfa: { factors },
+}: People & { page: AccountPageHelpers }) {
   return {
     /** Whether the password is too short to be the only factor, once this factor is removed. */
     async needsLongerPassword(

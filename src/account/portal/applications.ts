@@ -1,14 +1,12 @@
 // The applications that a user can open from the portal, in the order of their last use.
+
 import { type AccessSubject, accessDecisionFilter } from '../../applications/access-decision.ts';
 import { registrationOf } from '../../applications/application.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
-import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import { startUrl } from '../../applications/start-url.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Db } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { inLanguage, type PageText } from '../../base/texts/text.ts';
-import type { Audit } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 
 export interface Tile {
   name: PageText;
@@ -19,24 +17,26 @@ export interface Tile {
 
 export type Portal = ReturnType<typeof createPortal>;
 
-export interface PortalDependencies {
-  db: Db;
-  audit: Audit;
-  now: Clock;
-  issuer: string;
-  pictures: Pick<ApplicationPictures, 'addressesOf'>;
-  /** A row with a wrong MAC gets no tile: its URL could be an attacker's. */
-  protectedRows: ProtectedRows;
-  /** The name of a SAML application in the language of the page. */
-  titleOf(row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }): PageText;
-}
-
 const MAX_TILES = 500;
 const RECENT_DAYS = 30;
 const RECENT_EVENTS = 200;
 
-export function createPortal(dependencies: PortalDependencies) {
-  const { db, audit, now, issuer, pictures, protectedRows, titleOf } = dependencies;
+export function createPortal(
+  dependencies: Core &
+    ApplicationServices & {
+      /** The name of a SAML application in the language of the page. */
+      titleOf(row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }): PageText;
+    },
+) {
+  const {
+    db,
+    audit,
+    now,
+    pictures,
+    protectedRows,
+    titleOf,
+    config: { issuer },
+  } = dependencies;
 
   /** Client ids of the applications that the user used lately, the most recent one first. */
   async function recentClientIds(userId: string): Promise<string[]> {

@@ -2,29 +2,21 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { ConsentEntry, Consents } from '../../applications/consents/consents.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
+import type { ConsentEntry } from '../../applications/consents/consents.ts';
+import type { Base } from '../../base/base.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { parseForm, parseQuery } from '../../base/http/input.ts';
-import type { Db } from '../../base/storage/database.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
-import type { Audit } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
-import type { AccountFactors } from '../../people/mfa/account-factors.ts';
+import type { People } from '../../people/people.ts';
 import { ADMIN_ROLE, isStaff } from '../../people/rbac/built-in.ts';
-import type { Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
+import type { SessionServices } from '../../protocols/session-services.ts';
 import { describeGrant } from '../../sign-in/consent-description.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { recoveryCodeWarning } from '../factors/recovery-code-warning.ts';
 import type { Portal } from './applications.ts';
-
-export interface PortalRoutesDependencies {
-  page: AccountPageHelpers;
-  portal: Portal;
-  sessions: Sessions;
-  factors: AccountFactors;
-  credentials: Credentials;
-}
 
 interface Notice {
   text: PageText;
@@ -38,8 +30,16 @@ const query = z.object({ q: z.string().max(100).default('') });
 const mayAddApplications = ({ roles, permissions }: Account) =>
   roles.includes(ADMIN_ROLE) || permissions.includes('gatehouse.applications:write');
 
-export function portalRoutes(dependencies: PortalRoutesDependencies): Router<State, Extras> {
-  const { page, portal, sessions, factors, credentials } = dependencies;
+export function portalRoutes(
+  dependencies: People & SessionServices & { page: AccountPageHelpers; portal: Portal },
+): Router<State, Extras> {
+  const {
+    page,
+    portal,
+    sessions,
+    credentials,
+    mfa: { factors },
+  } = dependencies;
   const { signedIn } = page;
   const router = new Router<State, Extras>();
 
@@ -79,17 +79,6 @@ export function portalRoutes(dependencies: PortalRoutesDependencies): Router<Sta
   return router;
 }
 
-// /account/applications: what the user has consented to for each application, and what applications without consent pages
-// (`consent: implicit`) hold now. Revoking also revokes the grants of the application, and with them its tokens.
-
-interface ConsentRoutesDependencies {
-  db: Db;
-  page: AccountPageHelpers;
-  sessions: Sessions;
-  consents: Consents;
-  audit: Audit;
-}
-
 const HERE = '/account/applications';
 const revokeForm = z.object({ application: z.string().min(1).max(64) });
 
@@ -98,7 +87,9 @@ interface Listed extends ConsentEntry {
   isImplicit: boolean;
 }
 
-export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<State, Extras> {
+export function consentRoutes(
+  dependencies: Core & ApplicationServices & SessionServices & { page: AccountPageHelpers },
+): Router<State, Extras> {
   const { page, sessions, consents, audit } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
@@ -142,7 +133,7 @@ export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<S
 
 /** What the user has consented to, and the applications that hold a grant without a consent. */
 async function allowedApplications(
-  { db, consents, sessions }: ConsentRoutesDependencies,
+  { db, consents, sessions }: Base & ApplicationServices & SessionServices,
   accountId: string,
 ): Promise<Listed[]> {
   const consented = await consents.list(accountId);

@@ -3,8 +3,10 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Base } from '../../base/base.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { AppError, badRequest, type FieldFault, forbidden, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
@@ -21,25 +23,22 @@ import {
   textFields,
   textsOf,
 } from '../../people/accounts/profile-fields.ts';
-import type { CodeDelivery } from '../../people/mfa/factors/code-delivery.ts';
-import { maskNumber, type Phones, phoneNumber } from '../../people/mfa/factors/phone-number.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import { maskNumber, phoneNumber } from '../../people/mfa/factors/phone-number.ts';
+import type { People } from '../../people/people.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
-import { addConfirmRoutes, type ConfirmRoutesDependencies } from '../mailed-links/confirm-routes.ts';
+import { addConfirmRoutes } from '../mailed-links/confirm-routes.ts';
 import type { EmailRequest, EmailVerification } from '../registration/email-verification.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
-
-export interface ProfileRoutesDependencies {
-  page: AccountPageHelpers;
-  accounts: Accounts;
-  codeDelivery: CodeDelivery;
-}
 
 const text = z.string().trim().max(2000).optional();
 const names: ProfileText[] = [...textClaims, ...addressPartNames.map(addressColumn)];
 const profileForm = z.object(Object.fromEntries(names.map((name) => [name, text])) as Record<ProfileText, typeof text>);
 
-export function profileRoutes({ page, accounts, codeDelivery }: ProfileRoutesDependencies): Router<State, Extras> {
+export function profileRoutes({
+  page,
+  accounts,
+  codeDelivery,
+}: People & { page: AccountPageHelpers }): Router<State, Extras> {
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: '/account/profile' });
 
@@ -106,15 +105,6 @@ function describeFault({ field, message }: FieldFault): PageText {
   return t('profile.fault', { label, message });
 }
 
-// /account/email: change the email address, which takes effect when the link mailed to the new address is opened; and
-// verify the current one. The response does not reveal whether another account has the new address.
-
-interface EmailRoutesDependencies {
-  page: AccountPageHelpers;
-  emailVerification: EmailVerification;
-  hasMailServer: boolean;
-}
-
 const EMAIL_PATH = '/account/email';
 const form = z.object({ email: z.string().max(254) });
 
@@ -126,8 +116,8 @@ const PROBLEMS: Partial<Record<EmailRequest['outcome'], PageText>> = {
 export function emailRoutes({
   page,
   emailVerification,
-  hasMailServer,
-}: EmailRoutesDependencies): Router<State, Extras> {
+  config: { hasMailServer },
+}: Base & { page: AccountPageHelpers; emailVerification: EmailVerification }): Router<State, Extras> {
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: EMAIL_PATH });
 
@@ -166,24 +156,19 @@ export function emailRoutes({
   return router;
 }
 
-// /account/profile/phone: the phone number that applications may see. A user sets it by entering a code that was sent to it, so
-// it is verified; it is no second factor.
-
-interface ProfilePhoneRoutesDependencies {
-  page: AccountPageHelpers;
-  accounts: Accounts;
-  phones: Phones;
-  codeDelivery: CodeDelivery;
-  rateLimits: RateLimits;
-}
-
 const PHONE_PATH = '/account/profile/phone';
 const back = { href: '/account/profile', label: t('profile.title') };
 const numberForm = z.object({ phone: z.string().max(40) });
 const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
-export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies): Router<State, Extras> {
-  const { page, accounts, phones, codeDelivery, rateLimits } = dependencies;
+export function profilePhoneRoutes(dependencies: People & { page: AccountPageHelpers }): Router<State, Extras> {
+  const {
+    page,
+    accounts,
+    codeDelivery,
+    rateLimits,
+    mfa: { phones },
+  } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PHONE_PATH });
   const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
@@ -257,17 +242,11 @@ async function confirmNumber(
   await accounts.confirmPhoneNumber(account.id, isSame ? stored : number, by);
 }
 
-// /verify-email: a mailed link and a button that verify an email address, or change to it. Only the user who asked for the mail can use it,
-// signed in: its recipient may be another person, who would confirm the address of a stranger's account.
-
-interface EmailVerificationRoutesDependencies extends ConfirmRoutesDependencies {
-  emailVerification: EmailVerification;
-  signedIn: SignedIn;
-}
-
 const next = { href: '/account', label: t('verify-email.go-to-account') };
 
-export function emailVerificationRoutes(dependencies: EmailVerificationRoutesDependencies): Router<State, Extras> {
+export function emailVerificationRoutes(
+  dependencies: Http & People & { emailVerification: EmailVerification; signedIn: SignedIn },
+): Router<State, Extras> {
   const { emailVerification, signedIn } = dependencies;
   const router = new Router<State, Extras>();
 

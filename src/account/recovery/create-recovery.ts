@@ -1,98 +1,67 @@
 // Puts account recovery together: the password reset and the unlocking of an account, both by a mailed link.
 
 import Router from '@koa/router';
+import type { Base } from '../../base/base.ts';
 import type { Extras, State } from '../../base/http/context.ts';
-import type { Cookies } from '../../base/http/cookies.ts';
-import type { Csrf } from '../../base/http/csrf.ts';
+import type { Http } from '../../base/http/http.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Db } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
-import type { Audit } from '../../core/audit/audit.ts';
-import type { Outbox } from '../../core/mail/outbox.ts';
-import type { Settings } from '../../core/settings/settings.ts';
-import type { OtherSignIns } from '../../federation/other-sign-ins.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
-import type { AccountFactors } from '../../people/mfa/account-factors.ts';
-import type { FirstEnrolmentRule } from '../../people/mfa/first-enrolment-rule.ts';
-import type { KnownBrowsers } from '../../people/mfa/known-browsers.ts';
-import type { Lockout } from '../../people/rate-limits/lockout.ts';
-import type { MailLimits } from '../../people/rate-limits/mail-limits.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { Core } from '../../core/core.ts';
+import type { FederationServices } from '../../federation/federation-services.ts';
+import type { People } from '../../people/people.ts';
 import { addConfirmRoutes } from '../mailed-links/confirm-routes.ts';
 import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
 import { addNewPasswordRoutes } from '../mailed-links/new-password-routes.ts';
-import { addRequestRoutes, type RequestRoutesDependencies } from '../mailed-links/request-routes.ts';
+import { addRequestRoutes } from '../mailed-links/request-routes.ts';
+import type { ReturnToSignIn } from '../mailed-links/return-to-sign-in.ts';
 import { createPasswordReset, type PasswordReset } from './password-reset.ts';
 import { createUnlock, type Unlock } from './unlock.ts';
 
-export interface RecoveryDependencies {
-  db: Db;
-  now: Clock;
-  accounts: Accounts;
-  audit: Audit;
-  cookies: Cookies;
-  credentials: Credentials;
-  csrf: Csrf;
-  factors: AccountFactors;
-  firstEnrolment: FirstEnrolmentRule;
-  knownBrowsers: KnownBrowsers;
-  lockout: Lockout;
-  mailedLinks: MailedLinks;
-  mailLimits: MailLimits;
-  otherSignIns: OtherSignIns;
-  outbox: Outbox;
-  hasMailServer: boolean;
-  rateLimits: RateLimits;
-  settings: Settings;
-}
-
-export function createRecovery(dependencies: RecoveryDependencies) {
-  const { db, now, accounts, audit, cookies, credentials, csrf, factors, firstEnrolment, knownBrowsers, lockout } =
-    dependencies;
-  const { mailedLinks, mailLimits, otherSignIns, outbox, rateLimits, settings } = dependencies;
+export function createRecovery(dependencies: Core & Http & People & FederationServices & { mailedLinks: MailedLinks }) {
+  const {
+    cookies,
+    credentials,
+    csrf,
+    mfa: { factors, firstEnrolment },
+  } = dependencies;
+  const { mailedLinks, rateLimits, settings } = dependencies;
   const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
   const checkCsrf = csrf.check;
   const minutes = () => settings.latest().reset_token_minutes;
   const passwordReset = createPasswordReset({
-    db,
-    now,
-    audit,
+    ...dependencies,
     accountLinks,
-    accounts,
-    outbox,
     setPasswordByLink,
-    mailLimits,
     minutes,
-    otherSignIns,
     passwordResetByMail: firstEnrolment.passwordResetByMail,
     hasPassword: async (accountId) => (await credentials.status(accountId)) !== undefined,
   });
-  const unlock = createUnlock({ db, audit, accountLinks, accounts, outbox, mailLimits, lockout });
+  const unlock = createUnlock({ ...dependencies, accountLinks });
   const { hasSecondFactor } = factors;
-  const requests = { cookies, rateLimits, returnToSignIn, checkCsrf, hasMailServer: dependencies.hasMailServer };
+  const requests = { cookies, rateLimits, returnToSignIn, checkCsrf, hasMailServer: dependencies.config.hasMailServer };
   return {
     passwordReset,
     unlock,
     routers: [
-      passwordResetRoutes({ passwordReset, hasSecondFactor, minutes, ...requests }),
-      unlockRoutes({ unlock, knownBrowsers, ...requests }),
+      passwordResetRoutes({ ...dependencies, passwordReset, hasSecondFactor, minutes, ...requests }),
+      unlockRoutes({ ...dependencies, unlock, ...requests }),
     ],
   };
 }
 
 // /forgot-password and /reset-password: request a link by mail, and choose a new password with it.
 
-interface PasswordResetRoutesDependencies extends RequestRoutesDependencies {
-  rateLimits: RateLimits;
+interface PasswordResetRoutesDependencies {
   passwordReset: PasswordReset;
   hasSecondFactor(accountId: string): Promise<boolean>;
   /** How many minutes a link works. */
   minutes(): number;
+  returnToSignIn: ReturnToSignIn;
 }
 
-function passwordResetRoutes(dependencies: PasswordResetRoutesDependencies): Router<State, Extras> {
+function passwordResetRoutes(
+  dependencies: Base & Http & People & PasswordResetRoutesDependencies,
+): Router<State, Extras> {
   const { passwordReset, hasSecondFactor, minutes, returnToSignIn } = dependencies;
   const router = new Router<State, Extras>();
 
@@ -128,17 +97,15 @@ function passwordResetRoutes(dependencies: PasswordResetRoutesDependencies): Rou
   return router;
 }
 
-// /unlock: request a link by mail that ends a lockout, and use it. From then on the browser is a known one, so failed
-// sign-ins elsewhere do not lock its owner out again.
-
-interface UnlockRoutesDependencies extends RequestRoutesDependencies {
-  rateLimits: RateLimits;
-  unlock: Unlock;
-  knownBrowsers: KnownBrowsers;
-}
-
-function unlockRoutes(dependencies: UnlockRoutesDependencies): Router<State, Extras> {
-  const { unlock, knownBrowsers, cookies, returnToSignIn } = dependencies;
+function unlockRoutes(
+  dependencies: Base & Http & People & { unlock: Unlock; returnToSignIn: ReturnToSignIn },
+): Router<State, Extras> {
+  const {
+    unlock,
+    cookies,
+    returnToSignIn,
+    mfa: { knownBrowsers },
+  } = dependencies;
   const router = new Router<State, Extras>();
 
   addRequestRoutes(router, dependencies, {

@@ -1,41 +1,32 @@
 // Password reset by a mailed link (docs/accounts.md). A request is stored, with the same work for every name, and
 // answered; the mail job looks up the account later and decides whether a link is sent.
 
-import type { Clock } from '../../base/platform/clock.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { DeferredWriter } from '../../core/mail/delivery.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import type { Outbox } from '../../core/mail/outbox.ts';
 import { placeOf } from '../../core/mail/wording.ts';
-import type { OtherSignIns } from '../../federation/other-sign-ins.ts';
+import type { FederationServices } from '../../federation/federation-services.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { MailLimits } from '../../people/rate-limits/mail-limits.ts';
+import type { People } from '../../people/people.ts';
 import type { AccountLinks } from '../mailed-links/account-links.ts';
 import type { LinkOutcome, SetPasswordByLink } from '../mailed-links/set-password.ts';
 
 export type PasswordReset = ReturnType<typeof createPasswordReset>;
 
 export interface PasswordResetDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
   accountLinks: AccountLinks;
-  accounts: Accounts;
-  outbox: Outbox;
   setPasswordByLink: SetPasswordByLink;
-  mailLimits: MailLimits;
   /** The setting `reset_token_minutes`. */
   minutes(): number;
   /** Notes in this transaction that the password of the account proves its mailbox only. */
   passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
   hasPassword(accountId: string): Promise<boolean>;
-  otherSignIns: OtherSignIns;
 }
 
-export function createPasswordReset(dependencies: PasswordResetDependencies) {
+export function createPasswordReset(dependencies: Core & People & FederationServices & PasswordResetDependencies) {
   const { db, accountLinks, outbox, minutes } = dependencies;
   return {
     /** Stores the request for this login. `browser`: the cookie of a known browser. */
@@ -63,7 +54,14 @@ export function createPasswordReset(dependencies: PasswordResetDependencies) {
 }
 
 async function writeMail(
-  dependencies: PasswordResetDependencies,
+  dependencies: Core &
+    People &
+    FederationServices & {
+      hasPassword(accountId: string): Promise<boolean>;
+      accountLinks: AccountLinks;
+      /** The setting `reset_token_minutes`. */
+      minutes(): number;
+    },
   { typed, request, browser }: Parameters<DeferredWriter>[0],
   take: Parameters<DeferredWriter>[1],
 ): Promise<void> {
@@ -87,7 +85,7 @@ async function writeMail(
 
 /** Why no link is sent; only the audit log contains it. */
 async function rejectionReason(
-  { mailLimits }: PasswordResetDependencies,
+  { mailLimits }: People,
   account: Account | undefined,
   browser: string | undefined,
 ): Promise<string | undefined> {
@@ -99,7 +97,16 @@ async function rejectionReason(
 }
 
 async function queueLink(
-  { accountLinks, audit, outbox, minutes }: PasswordResetDependencies,
+  {
+    accountLinks,
+    audit,
+    outbox,
+    minutes,
+  }: Core & {
+    accountLinks: AccountLinks;
+    /** The setting `reset_token_minutes`. */
+    minutes(): number;
+  },
   account: Account,
   by: Actor,
   tx: Tx,
@@ -113,7 +120,19 @@ async function queueLink(
 }
 
 async function redeem(
-  { now, audit, accountLinks, outbox, passwordResetByMail, setPasswordByLink }: PasswordResetDependencies,
+  {
+    now,
+    audit,
+    accountLinks,
+    outbox,
+    passwordResetByMail,
+    setPasswordByLink,
+  }: Core & {
+    accountLinks: AccountLinks;
+    /** Notes in this transaction that the password of the account proves its mailbox only. */
+    passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
+    setPasswordByLink: SetPasswordByLink;
+  },
   token: string,
   password: string,
   request: RequestInfo,

@@ -4,32 +4,19 @@
 
 import { limits } from '../../base/limits.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import { type Db, transaction } from '../../base/storage/database.ts';
-import type { Audit } from '../../core/audit/audit.ts';
+import { transaction } from '../../base/storage/database.ts';
+import type { Core } from '../../core/core.ts';
 import type { DeferredWriter } from '../../core/mail/delivery.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import type { Outbox } from '../../core/mail/outbox.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { Lockout } from '../../people/rate-limits/lockout.ts';
-import type { MailLimits } from '../../people/rate-limits/mail-limits.ts';
+import type { People } from '../../people/people.ts';
 import type { AccountLinks } from '../mailed-links/account-links.ts';
 
 export type Unlock = ReturnType<typeof createUnlock>;
 
-export interface UnlockDependencies {
-  db: Db;
-  audit: Audit;
-  accountLinks: AccountLinks;
-  accounts: Accounts;
-  outbox: Outbox;
-  mailLimits: MailLimits;
-  lockout: Lockout;
-}
-
 const { minutes } = limits.unlockLink;
 
-export function createUnlock(dependencies: UnlockDependencies) {
+export function createUnlock(dependencies: Core & People & { accountLinks: AccountLinks }) {
   const { db, audit, accountLinks, accounts, outbox, mailLimits, lockout } = dependencies;
 
   /** The account, if it is locked and may get one more mail. */

@@ -3,36 +3,23 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Base } from '../../base/base.ts';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
-import type { Cookies } from '../../base/http/cookies.ts';
-import type { Csrf } from '../../base/http/csrf.ts';
 import { notFound } from '../../base/http/errors.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { withLanguage } from '../../base/http/pages/language.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Vault } from '../../base/platform/vault.ts';
-import type { Db } from '../../base/storage/database.ts';
 import { sentences, type Text, t } from '../../base/texts/text.ts';
-import type { Audit } from '../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
-import type { Outbox } from '../../core/mail/outbox.ts';
-import type { Settings } from '../../core/settings/settings.ts';
-import type { ExternalIdentities } from '../../federation/identities.ts';
-import type { OtherSignIns } from '../../federation/other-sign-ins.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { Core } from '../../core/core.ts';
+import type { FederationServices } from '../../federation/federation-services.ts';
 import { emailFault } from '../../people/accounts/names.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
 import { passwordAdvice } from '../../people/credentials/password-advice.ts';
 import { minimumLength } from '../../people/credentials/password-policy.ts';
-import type { AccountFactors } from '../../people/mfa/account-factors.ts';
-import type { FirstEnrolmentRule } from '../../people/mfa/first-enrolment-rule.ts';
-import type { MailLimits } from '../../people/rate-limits/mail-limits.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
-import type { SignUpCodes } from '../../people/sign-up-codes/sign-up-codes.ts';
+import type { People } from '../../people/people.ts';
 import type { MailedLinks } from '../mailed-links/create-mailed-links.ts';
-import { createLinkPage, type LinkPage, type LinkPageDependencies } from '../mailed-links/link-page.ts';
-import { addNewPasswordRoutes, type NewPasswordRoutesDependencies } from '../mailed-links/new-password-routes.ts';
+import { createLinkPage, type LinkPage } from '../mailed-links/link-page.ts';
+import { addNewPasswordRoutes } from '../mailed-links/new-password-routes.ts';
 import { sentPage } from '../mailed-links/request-routes.ts';
 import type { ReturnToSignIn } from '../mailed-links/return-to-sign-in.ts';
 import { answerUniformly } from '../mailed-links/uniform-answer.ts';
@@ -40,100 +27,36 @@ import { createEmailVerification } from './email-verification.ts';
 import { createInvitations, type Invitations } from './invitation.ts';
 import { createSelfRegistration, type SelfRegistration } from './self-registration.ts';
 
-export interface RegistrationDependencies {
-  db: Db;
-  vault: Vault;
-  now: Clock;
-  accounts: Accounts;
-  audit: Audit;
-  cookies: Cookies;
-  credentials: Credentials;
-  csrf: Csrf;
-  factors: AccountFactors;
-  firstEnrolment: FirstEnrolmentRule;
-  identities: ExternalIdentities;
-  mailedLinks: MailedLinks;
-  mailLimits: MailLimits;
-  otherSignIns: OtherSignIns;
-  outbox: Outbox;
-  hasMailServer: boolean;
-  rateLimits: RateLimits;
-  repeatedEntries: RepeatedEntries;
-  settings: Settings;
-  signUpCodes: SignUpCodes;
-}
-
 export type Registration = ReturnType<typeof createRegistration>;
 
-export function createRegistration(dependencies: RegistrationDependencies) {
-  const { db, vault, now, accounts, audit, cookies, credentials, csrf } = dependencies;
-  const { factors, identities, mailedLinks, mailLimits, outbox, rateLimits, settings } = dependencies;
+export function createRegistration(
+  dependencies: Core & Http & People & FederationServices & { mailedLinks: MailedLinks },
+) {
+  const { mailedLinks, settings } = dependencies;
   const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
-  const checkCsrf = csrf.check;
-  const { passwordResetByMail } = dependencies.firstEnrolment;
-  const invitations = createInvitations({
-    db,
-    audit,
-    accountLinks,
-    accounts,
-    credentials,
-    factors,
-    identities,
-    outbox,
-    passwordResetByMail,
-    setPasswordByLink,
-  });
-  const emailVerification = createEmailVerification({
-    db,
-    now,
-    audit,
-    accountLinks,
-    accounts,
-    outbox,
-    rateLimits,
-    mailLimits,
-  });
+  const { passwordResetByMail } = dependencies.mfa.firstEnrolment;
+  const invitations = createInvitations({ ...dependencies, accountLinks, passwordResetByMail, setPasswordByLink });
+  const emailVerification = createEmailVerification({ ...dependencies, accountLinks });
   const selfRegistration = createSelfRegistration({
-    db,
-    vault,
-    now,
-    audit,
-    accounts,
-    credentials,
-    outbox,
-    mailLimits,
+    ...dependencies,
     isOpen: () => settings.latest().self_registration,
     domains: () => settings.latest().sign_up_domains,
     needsCode: () => settings.latest().sign_up_code_required,
-    codes: dependencies.signUpCodes,
-    repeatedEntries: dependencies.repeatedEntries,
   });
   return {
     invitations,
     emailVerification,
     selfRegistration,
     routers: [
-      invitationRoutes({ invitations, otherSignIns: dependencies.otherSignIns, cookies, rateLimits, checkCsrf }),
-      selfRegistrationRoutes({
-        selfRegistration,
-        cookies,
-        rateLimits,
-        returnToSignIn,
-        checkCsrf,
-        hasMailServer: dependencies.hasMailServer,
-      }),
+      invitationRoutes({ ...dependencies, invitations }),
+      selfRegistrationRoutes({ ...dependencies, selfRegistration, returnToSignIn }),
     ],
   };
 }
 
-// /invitation: the owner of an account that an administrator created chooses its first password.
-
-interface InvitationRoutesDependencies extends NewPasswordRoutesDependencies {
-  invitations: Invitations;
-  otherSignIns: OtherSignIns;
-}
-
-function invitationRoutes(dependencies: InvitationRoutesDependencies): Router<State, Extras> {
+function invitationRoutes(
+  dependencies: Http & People & FederationServices & { invitations: Invitations },
+): Router<State, Extras> {
   const { invitations, otherSignIns } = dependencies;
   const router = new Router<State, Extras>();
 
@@ -158,16 +81,6 @@ function invitationRoutes(dependencies: InvitationRoutesDependencies): Router<St
   return router;
 }
 
-// /sign-up: users register an account of their own while the setting `self_registration` is on; 404 otherwise.
-// (/register is the dynamic registration of applications, RFC 7591.)
-
-interface SelfRegistrationRoutesDependencies extends LinkPageDependencies {
-  selfRegistration: SelfRegistration;
-  returnToSignIn: ReturnToSignIn;
-  checkCsrf: Middleware;
-  hasMailServer: boolean;
-}
-
 const requestForm = z.object({
   email: z.string().trim().max(254),
   code: z.string().trim().max(limits.signUpCode.maxLength).default(''),
@@ -179,8 +92,14 @@ const finishForm = z.object({
 });
 const minLength = minimumLength(false);
 
-function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDependencies): Router<State, Extras> {
-  const { selfRegistration, checkCsrf, returnToSignIn } = dependencies;
+function selfRegistrationRoutes(
+  dependencies: Base & Http & People & { selfRegistration: SelfRegistration; returnToSignIn: ReturnToSignIn },
+): Router<State, Extras> {
+  const {
+    selfRegistration,
+    returnToSignIn,
+    csrf: { check: checkCsrf },
+  } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/sign-up' });
   const page = createLinkPage(dependencies, {
     cookie: 'reset',
@@ -214,7 +133,10 @@ function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDependencies
   return router;
 }
 
-async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx: Context): Promise<void> {
+async function requestLink(
+  dependencies: People & { selfRegistration: SelfRegistration; returnToSignIn: ReturnToSignIn },
+  ctx: Context,
+): Promise<void> {
   const { selfRegistration, rateLimits, returnToSignIn } = dependencies;
   const { email, code } = await parseForm(ctx, requestForm);
   const needsCode = selfRegistration.needsCode();
@@ -233,7 +155,10 @@ async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx
   await answerUniformly(ctx, { rateLimits, policy: 'registration:address' }, { work, page: '/sign-up/sent' });
 }
 
-function showSent(ctx: Context, { hasMailServer, returnToSignIn }: SelfRegistrationRoutesDependencies): void {
+function showSent(
+  ctx: Context,
+  { returnToSignIn, config: { hasMailServer } }: Base & { returnToSignIn: ReturnToSignIn },
+): void {
   const texts = {
     lead: t('registration.sent', { hours: limits.emailVerification.hours }),
     hint: t('registration.sent-hint'),

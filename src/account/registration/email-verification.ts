@@ -4,17 +4,14 @@
 
 import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import { type Db, transaction } from '../../base/storage/database.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { transaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import type { Outbox } from '../../core/mail/outbox.ts';
 import { placeOf } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import { emailFault, nameKey } from '../../people/accounts/names.ts';
-import type { MailLimits } from '../../people/rate-limits/mail-limits.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { People } from '../../people/people.ts';
 import type { AccountLink, AccountLinks } from '../mailed-links/account-links.ts';
 
 export type EmailRequest =
@@ -26,23 +23,12 @@ export type EmailConfirmation = 'verified' | 'changed' | 'invalid';
 
 export type EmailVerification = ReturnType<typeof createEmailVerification>;
 
-export interface EmailVerificationDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  accountLinks: AccountLinks;
-  accounts: Accounts;
-  outbox: Outbox;
-  rateLimits: RateLimits;
-  mailLimits: MailLimits;
-}
-
 const { hours } = limits.emailVerification;
 const SECONDS = hours * 3600;
 
 type EmailLink = AccountLink<'verify-email' | 'change-email'>;
 
-export function createEmailVerification(dependencies: EmailVerificationDependencies) {
+export function createEmailVerification(dependencies: Core & People & { accountLinks: AccountLinks }) {
   const findLink = (token: string) => dependencies.accountLinks.find(token, 'verify-email', 'change-email');
   return {
     /** Sends a link to the account's address. A new link replaces the previous one. */
@@ -73,7 +59,7 @@ export function createEmailVerification(dependencies: EmailVerificationDependenc
 }
 
 async function requestVerification(
-  dependencies: EmailVerificationDependencies,
+  dependencies: Core & People & { accountLinks: AccountLinks },
   account: Account,
   by: Actor,
 ): Promise<EmailRequest> {
@@ -93,7 +79,7 @@ async function requestVerification(
 }
 
 async function requestEmailChange(
-  dependencies: EmailVerificationDependencies,
+  dependencies: Core & People & { accountLinks: AccountLinks },
   account: Account,
   typed: string,
   by: Actor,
@@ -123,18 +109,14 @@ async function requestEmailChange(
 }
 
 /** `sent` when the rate limits allow one more mail to this address. */
-async function mailVerdict(
-  { rateLimits, mailLimits }: EmailVerificationDependencies,
-  account: Account,
-  email: string,
-): Promise<EmailRequest> {
+async function mailVerdict({ rateLimits, mailLimits }: People, account: Account, email: string): Promise<EmailRequest> {
   const byAccount = await rateLimits.consume('email-proof:account', account.id);
   const verdict = byAccount.allowed ? await mailLimits.to(email, 'address-proof') : byAccount;
   return verdict.allowed ? { outcome: 'sent' } : { outcome: 'wait', retryAfterSeconds: verdict.retryAfterSeconds };
 }
 
 async function confirmVerification(
-  { db, audit, accountLinks, accounts }: EmailVerificationDependencies,
+  { db, audit, accountLinks, accounts }: Core & People & { accountLinks: AccountLinks },
   { link, account }: EmailLink,
   by: Actor,
 ): Promise<EmailConfirmation> {
@@ -149,7 +131,7 @@ async function confirmVerification(
 }
 
 function confirmChange(
-  { db, now, audit, accountLinks, accounts, outbox }: EmailVerificationDependencies,
+  { db, now, audit, accountLinks, accounts, outbox }: Core & People & { accountLinks: AccountLinks },
   { link, account }: EmailLink,
   by: Actor,
 ): Promise<EmailConfirmation> {

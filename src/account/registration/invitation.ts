@@ -3,40 +3,42 @@
 
 import { limits } from '../../base/limits.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import type { Outbox } from '../../core/mail/outbox.ts';
-import type { ExternalIdentities } from '../../federation/identities.ts';
+import type { FederationServices } from '../../federation/federation-services.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import { nameKey } from '../../people/accounts/names.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
-import type { AccountFactors } from '../../people/mfa/account-factors.ts';
+import type { People } from '../../people/people.ts';
 import type { AccountLinks } from '../mailed-links/account-links.ts';
 import type { LinkOutcome, SetPasswordByLink } from '../mailed-links/set-password.ts';
 
 export type Invitations = ReturnType<typeof createInvitations>;
 
-export interface InvitationDependencies {
-  db: Db;
-  audit: Audit;
-  accountLinks: AccountLinks;
-  accounts: Accounts;
-  credentials: Credentials;
-  factors: AccountFactors;
-  identities: ExternalIdentities;
-  outbox: Outbox;
-  /** Records that the password of the account was replaced by a mailed link. */
-  passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
-  setPasswordByLink: SetPasswordByLink;
-}
-
 const { hours } = limits.invitation;
 
-export function createInvitations(dependencies: InvitationDependencies) {
-  const { db, audit, accountLinks, accounts, credentials, factors, identities, outbox, setPasswordByLink } =
-    dependencies;
+export function createInvitations(
+  dependencies: Core &
+    People &
+    FederationServices & {
+      accountLinks: AccountLinks;
+      setPasswordByLink: SetPasswordByLink;
+      /** Records that the password of the account was replaced by a mailed link. */
+      passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
+    },
+) {
+  const {
+    db,
+    audit,
+    accountLinks,
+    accounts,
+    credentials,
+    identities,
+    outbox,
+    setPasswordByLink,
+    mfa: { factors },
+  } = dependencies;
 
   async function hasCredentials(accountId: string, tx?: Tx): Promise<boolean> {
     if ((await credentials.status(accountId, tx)) !== undefined) return true;

@@ -5,47 +5,22 @@
 // The link contains the address itself, sealed, and the id of the invitation code where the setting `sign_up_code_required` demands one;
 // nothing else is stored. It works once, because afterwards the address has an account. A use of the code is counted when the account is created. The address is also the username, because choosing a name would reveal which names are taken.
 
+import type { Base } from '../../base/base.ts';
 import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { randomId } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import type { Vault } from '../../base/platform/vault.ts';
-import { type Db, transaction } from '../../base/storage/database.ts';
-import type { Audit } from '../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
+import { transaction } from '../../base/storage/database.ts';
+import type { Core } from '../../core/core.ts';
 import type { DeferredWriter } from '../../core/mail/delivery.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import type { Outbox } from '../../core/mail/outbox.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import { nameKey } from '../../people/accounts/names.ts';
 import { emptyProfile } from '../../people/accounts/profile-fields.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
-import type { MailLimits } from '../../people/rate-limits/mail-limits.ts';
-import type { SignUpCodes } from '../../people/sign-up-codes/sign-up-codes.ts';
+import type { People } from '../../people/people.ts';
 import type { LinkOutcome } from '../mailed-links/set-password.ts';
 
 export type SelfRegistration = ReturnType<typeof createSelfRegistration>;
-
-export interface SelfRegistrationDependencies {
-  db: Db;
-  vault: Vault;
-  now: Clock;
-  audit: Audit;
-  accounts: Accounts;
-  credentials: Credentials;
-  outbox: Outbox;
-  mailLimits: MailLimits;
-  /** The setting `self_registration`. */
-  isOpen(): boolean;
-  /** The setting `sign_up_domains`. */
-  domains(): readonly string[];
-  /** The setting `sign_up_code_required`. */
-  needsCode(): boolean;
-  codes: SignUpCodes;
-  repeatedEntries: RepeatedEntries;
-}
 
 /** What a link contains. */
 interface Invitation {
@@ -56,8 +31,18 @@ interface Invitation {
 const CONTEXT = 'registration link';
 const { hours } = limits.emailVerification;
 
-export function createSelfRegistration(dependencies: SelfRegistrationDependencies) {
-  const { db, accounts, outbox, mailLimits, isOpen, needsCode, codes, repeatedEntries } = dependencies;
+export function createSelfRegistration(
+  dependencies: Core &
+    People & {
+      /** The setting `self_registration`. */
+      isOpen(): boolean;
+      /** The setting `sign_up_code_required`. */
+      needsCode(): boolean;
+      /** The setting `sign_up_domains`. */
+      domains(): readonly string[];
+    },
+) {
+  const { db, accounts, outbox, mailLimits, isOpen, needsCode, signUpCodes: codes, repeatedEntries } = dependencies;
   const accepts = (email: string) => isAccepted(email, dependencies.domains());
   return {
     isOpen,
@@ -111,12 +96,20 @@ export function createSelfRegistration(dependencies: SelfRegistrationDependencie
 }
 
 async function finish(
-  dependencies: SelfRegistrationDependencies,
+  dependencies: Core &
+    People & {
+      /** The setting `sign_up_code_required`. */
+      needsCode(): boolean;
+      /** The setting `sign_up_domains`. */
+      domains(): readonly string[];
+      /** The setting `self_registration`. */
+      isOpen(): boolean;
+    },
   token: string,
   { name, password }: { name: string; password: string },
   request: RequestInfo,
 ): Promise<LinkOutcome> {
-  const { db, now, audit, accounts, credentials, codes, needsCode } = dependencies;
+  const { db, now, audit, accounts, credentials, signUpCodes: codes, needsCode } = dependencies;
   const invitation = await findInvitation(dependencies, token);
   if (!invitation) return { outcome: 'invalid' };
   const { email, codeId } = invitation;
@@ -150,10 +143,18 @@ function isAccepted(email: string, domains: readonly string[]): boolean {
 
 /** The content of a usable link: registration is open for its address, which has no account, and its code can be used. */
 async function findInvitation(
-  dependencies: SelfRegistrationDependencies,
+  dependencies: Base &
+    People & {
+      /** The setting `sign_up_domains`. */
+      domains(): readonly string[];
+      /** The setting `self_registration`. */
+      isOpen(): boolean;
+      /** The setting `sign_up_code_required`. */
+      needsCode(): boolean;
+    },
   token: string,
 ): Promise<Invitation | undefined> {
-  const { accounts, codes, domains, isOpen, needsCode } = dependencies;
+  const { accounts, signUpCodes: codes, domains, isOpen, needsCode } = dependencies;
   const invitation = isOpen() ? invitationIn(dependencies, token) : undefined;
   if (!invitation || !isAccepted(invitation.email, domains())) return undefined;
   const { email, codeId } = invitation;
@@ -161,11 +162,11 @@ async function findInvitation(
   return (await accounts.findByLogin(email)) ? undefined : invitation;
 }
 
-function tokenFor({ vault, now }: SelfRegistrationDependencies, { email, codeId }: Invitation): string {
+function tokenFor({ vault, now }: Base, { email, codeId }: Invitation): string {
   return vault.seal(JSON.stringify({ email, codeId, until: now().getTime() + hours * 3_600_000 }), CONTEXT);
 }
 
-function invitationIn({ vault, now }: SelfRegistrationDependencies, token: string): Invitation | undefined {
+function invitationIn({ vault, now }: Base, token: string): Invitation | undefined {
   try {
     const content = JSON.parse(vault.open(token, CONTEXT).toString()) as Invitation & { until: number };
     return content.until > now().getTime() ? content : undefined;

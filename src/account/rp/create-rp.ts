@@ -1,40 +1,32 @@
 // Puts the relying-party side of Gatehouse's own pages together: their client, their sessions and the routes of sign-in
 // and logout.
+
 import Router from '@koa/router';
 import type { Provider } from 'oidc-provider';
 import { z } from 'zod';
-import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import type { Base } from '../../base/base.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
 import type { Cookies } from '../../base/http/cookies.ts';
-import type { Csrf } from '../../base/http/csrf.ts';
 import { badRequest, unavailable } from '../../base/http/errors.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { localPath } from '../../base/http/local-path.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { randomToken, safeEqual, sha256 } from '../../base/platform/random.ts';
-import type { Db } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { undefinedUnlessUnavailable } from '../../base/storage/unavailable.ts';
 import { t } from '../../base/texts/text.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import { type Acr, MAILED_CODE_CLAIMS } from '../../people/mfa/acr.ts';
 import type { StrongestProof } from '../../people/mfa/step-up.ts';
-import type { Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
+import type { People } from '../../people/people.ts';
+import type { SessionServices } from '../../protocols/session-services.ts';
 import { createFirstPartyClient, FIRST_PARTY_CLIENT_ID, type FirstPartyClient } from './first-party-client.ts';
 import { createRpSessions, type RpSessions } from './sessions.ts';
 import { createSignedIn } from './signed-in.ts';
 
 export interface RpDependencies {
-  db: Db;
-  now: Clock;
-  issuer: string;
-  accounts: Accounts;
-  cookies: Cookies;
-  csrf: Csrf;
   provider(): Provider;
-  sessions: Sessions;
-  protectedRows: ProtectedRows;
   /** Whether the directories of the account still have it; its roles follow them. */
   checkDirectories(accountId: string): Promise<boolean>;
   /** The strongest proof that this account can give. */
@@ -45,44 +37,21 @@ export interface RpDependencies {
 
 export type Rp = ReturnType<typeof createRp>;
 
-export function createRp(dependencies: RpDependencies) {
-  const { now, issuer, accounts, cookies, csrf, provider, sessions, checkDirectories, strongestProof, staffAcr } =
-    dependencies;
+export function createRp(dependencies: Core & Http & People & SessionServices & RpDependencies) {
+  const { provider, sessions, checkDirectories, strongestProof, staffAcr } = dependencies;
   const rpSessions = createRpSessions(dependencies);
   return {
     rpSessions,
     signedIn: createSignedIn({
-      cookies,
+      ...dependencies,
       rpSessions,
-      accounts,
-      now,
       strongestProof,
       staffAcr,
       checkDirectories,
       recordActivity: sessions.recordActivity,
     }),
-    routers: [
-      rpRoutes({
-        base: issuer,
-        cookies,
-        firstPartyClient: createFirstPartyClient({ provider }),
-        rpSessions,
-        checkCsrf: csrf.check,
-      }),
-    ],
+    routers: [rpRoutes({ ...dependencies, firstPartyClient: createFirstPartyClient({ provider }), rpSessions })],
   };
-}
-
-// The relying-party side of Gatehouse's own pages: /login, /auth/callback (also /callback), /logout, /api/logout and
-// /api/auth/refresh.
-
-interface RpRoutesDependencies {
-  /** Public base URL. */
-  base: string;
-  cookies: Cookies;
-  firstPartyClient: FirstPartyClient;
-  rpSessions: RpSessions;
-  checkCsrf: Middleware;
 }
 
 const HOME = '/dashboard';
@@ -115,8 +84,12 @@ const MAX_PENDING = 5;
 /** Browsers store 4096 bytes of a cookie, with its name and attributes; `returnTo` may be long. */
 const MAX_COOKIE = 3600;
 
-function rpRoutes(dependencies: RpRoutesDependencies): Router<State, Extras> {
-  const { checkCsrf } = dependencies;
+function rpRoutes(
+  dependencies: Base & Http & { firstPartyClient: FirstPartyClient; rpSessions: RpSessions },
+): Router<State, Extras> {
+  const {
+    csrf: { check: checkCsrf },
+  } = dependencies;
   const router = new Router<State, Extras>();
   router.get('/login', (ctx) => startSignIn(dependencies, ctx));
   router.get(['/auth/callback', '/callback'], (ctx) => finishSignIn(dependencies, ctx));
@@ -126,7 +99,7 @@ function rpRoutes(dependencies: RpRoutesDependencies): Router<State, Extras> {
   return router;
 }
 
-function startSignIn({ base, cookies }: RpRoutesDependencies, ctx: Context): void {
+function startSignIn({ cookies, config: { issuer: base } }: Base & Http, ctx: Context): void {
   const { return_to, amr, ...requested } = parseQuery(ctx, loginQuery);
   const signIn = {
     state: randomToken(limits.state.bytes),
@@ -153,7 +126,7 @@ function startSignIn({ base, cookies }: RpRoutesDependencies, ctx: Context): voi
 }
 
 async function finishSignIn(
-  { cookies, firstPartyClient, rpSessions }: RpRoutesDependencies,
+  { cookies, firstPartyClient, rpSessions }: Http & { firstPartyClient: FirstPartyClient; rpSessions: RpSessions },
   ctx: Context,
 ): Promise<void> {
   const { code, state, error } = parseQuery(ctx, callbackQuery);
@@ -177,8 +150,16 @@ async function finishSignIn(
   redirect(ctx, signIn.returnTo);
 }
 
-async function logOut(dependencies: RpRoutesDependencies, ctx: Context): Promise<void> {
-  const { base, cookies, firstPartyClient, rpSessions } = dependencies;
+async function logOut(
+  dependencies: Base & Http & { firstPartyClient: FirstPartyClient; rpSessions: RpSessions },
+  ctx: Context,
+): Promise<void> {
+  const {
+    cookies,
+    firstPartyClient,
+    rpSessions,
+    config: { issuer: base },
+  } = dependencies;
   const cookie = cookies.get(ctx, 'rpSession');
   const session = await rpSessions.find(cookie);
   // A link on a foreign page leads here as well: then nothing ends before the confirmation.
@@ -198,13 +179,13 @@ async function logOut(dependencies: RpRoutesDependencies, ctx: Context): Promise
 }
 
 /** Ends the session of these pages only; the single sign-on session goes on. */
-async function endOwnSession({ cookies, rpSessions }: RpRoutesDependencies, ctx: Context): Promise<void> {
+async function endOwnSession({ cookies, rpSessions }: Http & { rpSessions: RpSessions }, ctx: Context): Promise<void> {
   await rpSessions.remove(cookies.get(ctx, 'rpSession'));
   cookies.clear(ctx, 'rpSession');
   ctx.status = 204;
 }
 
-async function refresh({ cookies, rpSessions }: RpRoutesDependencies, ctx: Context): Promise<void> {
+async function refresh({ cookies, rpSessions }: Http & { rpSessions: RpSessions }, ctx: Context): Promise<void> {
   const cookie = cookies.get(ctx, 'rpSession');
   const session = await rpSessions.refresh(cookie);
   if (!session || !cookie) {

@@ -2,12 +2,10 @@
 // to a single sign-on session and ends with it.
 
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { randomToken, sha256 } from '../../base/platform/random.ts';
-import type { Db } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import type { Core } from '../../core/core.ts';
 import { acrOf, withMfa } from '../../people/mfa/acr.ts';
-import type { Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
+import type { SessionServices } from '../../protocols/session-services.ts';
 import type { FirstPartySignIn } from './first-party-client.ts';
 
 export interface RpSession {
@@ -21,13 +19,6 @@ export interface RpSession {
 }
 
 export type RpSessions = ReturnType<typeof createRpSessions>;
-
-export interface RpSessionsDependencies {
-  db: Db;
-  now: Clock;
-  sessions: Sessions;
-  protectedRows: ProtectedRows;
-}
 
 interface Row {
   id: string;
@@ -43,7 +34,7 @@ const TABLE = 'rp_sessions';
 const LIFETIME_MS = limits.rpSession.cookieSeconds * 1000;
 const THRESHOLD_MS = limits.rpSession.refreshThresholdSeconds * 1000;
 
-export function createRpSessions({ db, now, sessions, protectedRows }: RpSessionsDependencies) {
+export function createRpSessions({ db, now, sessions, protectedRows }: Core & SessionServices) {
   const withMac = (row: Row) => ({ ...row, mac: protectedRows.macOf(TABLE, row) });
   const isGenuine = (row: Row & { mac: string }) => protectedRows.isGenuine(TABLE, row, row.mac);
 

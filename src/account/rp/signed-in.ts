@@ -1,16 +1,16 @@
 // Pages for signed-in users: whose session it is, and whether the authentication is recent.
 
+import type { Base } from '../../base/base.ts';
 import type { Context, Middleware } from '../../base/http/context.ts';
-import type { Cookies } from '../../base/http/cookies.ts';
 import { unauthorized } from '../../base/http/errors.ts';
+import type { Http } from '../../base/http/http.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Proof } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { Acr } from '../../people/mfa/acr.ts';
 import { administrationAcr, opensAdministration, proofOf, type StrongestProof } from '../../people/mfa/step-up.ts';
+import type { People } from '../../people/people.ts';
 import type { RpSession, RpSessions } from './sessions.ts';
 
 export interface SignedInUser {
@@ -23,9 +23,7 @@ export interface SignedInUser {
 export type SignedIn = ReturnType<typeof createSignedIn>;
 
 export interface SignedInDependencies {
-  cookies: Cookies;
   rpSessions: RpSessions;
-  accounts: Accounts;
   /** The strongest proof that this account can give. */
   strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
@@ -34,10 +32,9 @@ export interface SignedInDependencies {
   checkDirectories(accountId: string): Promise<boolean>;
   /** Records a request that the user made with the session. */
   recordActivity(ssoUid: string): Promise<void>;
-  now: Clock;
 }
 
-export function createSignedIn(dependencies: SignedInDependencies) {
+export function createSignedIn(dependencies: Base & Http & People & SignedInDependencies) {
   const { cookies, rpSessions, accounts, checkDirectories, recordActivity, strongestProof, staffAcr } = dependencies;
   const users = new WeakMap<object, SignedInUser>();
 
@@ -95,7 +92,13 @@ export function createSignedIn(dependencies: SignedInDependencies) {
 }
 
 function requireRecentAuthentication(
-  { strongestProof, now }: SignedInDependencies,
+  {
+    strongestProof,
+    now,
+  }: Base & {
+    /** The strongest proof that this account can give. */
+    strongestProof(account: Account): Promise<StrongestProof>;
+  },
   userOf: (ctx: Context) => SignedInUser,
 ): Middleware {
   return async (ctx, next) => {
@@ -107,7 +110,16 @@ function requireRecentAuthentication(
 }
 
 function requireSecondFactor(
-  { strongestProof, staffAcr, now }: SignedInDependencies,
+  {
+    strongestProof,
+    staffAcr,
+    now,
+  }: Base & {
+    /** The strongest proof that this account can give. */
+    strongestProof(account: Account): Promise<StrongestProof>;
+    /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
+    staffAcr(account: Account): Acr | undefined;
+  },
   userOf: (ctx: Context) => SignedInUser,
   users: WeakMap<object, SignedInUser>,
 ): Middleware {

@@ -78,10 +78,10 @@ export async function createUser(
   if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
     return createWithoutPassword(dependencies, lookup, user, by, onCreated);
   }
-  const { db, accounts, roles, credentials, authority } = dependencies;
+  const { authority } = dependencies;
   const { roles: names = [], password, passwordHash: _hash, invite: _invite, ...profile } = user;
   const created = await createAccountWithPassword(
-    { db, accounts, roles, credentials },
+    dependencies,
     { ...profile, password, roles: names },
     by,
     async (user, tx) => {

@@ -1,9 +1,8 @@
 // The pictures of brands: stored in the database under the hash of their content, so that every instance serves them. A setting or an application has only the name of its picture.
 
-import type { Clock } from '../../base/platform/clock.ts';
 import { faultMessage } from '../../base/platform/fault-messages.ts';
-import type { Db, Tx } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import type { Core } from '../../core/core.ts';
 import { removeValues, storedKeys, storedRow, storeValue } from '../../core/settings/stored-values.ts';
 import { isImageData, isImageName } from '../../core/settings/value-schemas.ts';
 import { createImageReader, type NewImage } from './image-reader.ts';
@@ -12,12 +11,6 @@ import { imageLimits } from './limits.ts';
 
 export type ImageStore = ReturnType<typeof createImageStore>;
 
-export interface ImageStoreDependencies {
-  db: Db;
-  now: Clock;
-  protectedRows: ProtectedRows;
-}
-
 /** The keys of their rows, which have a MAC as settings have. */
 export const IMAGE_KEY = 'brand-image:';
 const TABLE = 'settings';
@@ -25,7 +18,7 @@ const TABLE = 'settings';
 const MAX_CACHED = 16;
 
 /** The thread starts with the first picture, and ends when it is idle. */
-export function createImageStore({ db, now, protectedRows }: ImageStoreDependencies) {
+export function createImageStore({ db, now, protectedRows }: Pick<Core, 'db' | 'now' | 'protectedRows'>) {
   const reader = createImageReader();
   const cached = new Map<string, Buffer>();
 

@@ -1,20 +1,13 @@
 // Removes the pictures that no brand has any more. A day after they were stored: a form may wait for its sign-in, and pages of before
 // are still open.
 
-import type { Clock } from '../../base/platform/clock.ts';
+import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
-import type { Settings } from '../../core/settings/settings.ts';
 import type { ImageStore } from './image-store.ts';
 import { imageLimits } from './limits.ts';
 import { pictureNames } from './pictures.ts';
 
-export interface BrandJobsDependencies {
-  images: ImageStore;
-  settings: Settings;
-  now: Clock;
-}
-
-export function brandJobs({ images, settings, now }: BrandJobsDependencies): ScheduledJob[] {
+export function brandJobs({ brandImages: images, settings, now }: Core & { brandImages: ImageStore }): ScheduledJob[] {
   const { unusedHours } = imageLimits;
   return [
     {

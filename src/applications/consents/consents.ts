@@ -1,11 +1,10 @@
 // Consents: what users allow applications to receive (OIDC Core 3.1.2.4). A consent outlives the session in which it was
 // given; the engine's grants are made from it, so the end of a session revokes tokens and keeps the consent.
 
-import type { Clock } from '../../base/platform/clock.ts';
 import { randomId } from '../../base/platform/random.ts';
-import { type Db, isUniqueViolation } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import { hotStatements, type Sql } from '../../base/storage/statements.ts';
+import { isUniqueViolation } from '../../base/storage/database.ts';
+import { hotStatements } from '../../base/storage/statements.ts';
+import type { Core } from '../../core/core.ts';
 
 /** What is requested or granted: scopes for claims, single claims, and scopes by resource (RFC 8707). */
 export interface Granted {
@@ -28,17 +27,9 @@ export const statements = hotStatements('consents', {
   hasUsed: 'SELECT 1 FROM application_users WHERE application_id = ? AND user_id = ?',
 });
 
-export interface ConsentsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  /** A row with a wrong MAC does not count as a consent. */
-  protectedRows: ProtectedRows;
-}
-
 const TABLE = 'consents';
 
-export function createConsents({ db, sql, now, protectedRows }: ConsentsDependencies) {
+export function createConsents({ db, sql, now, protectedRows }: Core) {
   const keyOf = (userId: string, applicationId: string) => ({ userId_applicationId: { userId, applicationId } });
 
   async function find(userId: string, applicationId: string): Promise<Granted | undefined> {

@@ -5,16 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { badRequest } from '../../base/http/errors.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import type { Clock } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Db, transaction } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
 import { readStoredText, storedText } from '../../base/texts/stored-text.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
-import type { Audit } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import {
   type AttemptResult,
   createJobQueue,
@@ -46,13 +43,6 @@ export interface PictureState {
 
 export type ApplicationPictures = ReturnType<typeof createApplicationPictures>;
 
-export interface ApplicationPicturesDependencies extends PictureFetchDependencies {
-  sql: Sql;
-  audit: Audit;
-  /** Starts the job soon. Called before a surrounding transaction commits. */
-  wakeFetch(): void;
-}
-
 /** Below /assets/, where serve.ts serves them. */
 export const PICTURE_PATH = '/assets/application-';
 const MAX_CACHED = 2000;
@@ -60,7 +50,13 @@ const MAX_CACHED = 2000;
 const FIRST_READ = { waitMs: 2000, everyMs: 100, withinMs: 10_000 };
 const COLUMNS = { applicationId: true, url: true, name: true, mac: true } as const;
 
-export function createApplicationPictures(dependencies: ApplicationPicturesDependencies) {
+export function createApplicationPictures(
+  dependencies: Core & {
+    /** Starts the job soon. Called before a surrounding transaction commits. */
+    wakeFetch(): void;
+    images: ImageStore;
+  },
+) {
   const { db, now, wakeFetch } = dependencies;
   const queue = createPictureQueue(dependencies);
   return {
@@ -82,7 +78,7 @@ export function createApplicationPictures(dependencies: ApplicationPicturesDepen
   };
 }
 
-function createReads({ db, sql, protectedRows, now }: ApplicationPicturesDependencies) {
+function createReads({ db, sql, protectedRows, now }: Core) {
   const addressIn = (row: { applicationId: string; url: string | null; name: string | null; mac: string } | null) =>
     row?.name && isGenuinePicture(row, protectedRows) ? `${PICTURE_PATH}${row.name}` : undefined;
 
@@ -163,7 +159,13 @@ function createReads({ db, sql, protectedRows, now }: ApplicationPicturesDepende
 }
 
 /** What administrators do. A change is one of the application. */
-function createChoices(dependencies: ApplicationPicturesDependencies) {
+function createChoices(
+  dependencies: Core & {
+    /** Starts the job soon. Called before a surrounding transaction commits. */
+    wakeFetch(): void;
+    images: ImageStore;
+  },
+) {
   const { db, now, images, protectedRows, wakeFetch } = dependencies;
 
   async function checked(bytes: Buffer): Promise<NewImage> {
@@ -217,20 +219,6 @@ function createChoices(dependencies: ApplicationPicturesDependencies) {
   };
 }
 
-// Reads the picture of an application from its logo_uri, once: the server calls the address, checks the picture and writes it
-// again, so that no browser calls it and tells who signs in. A failed call is repeated with growing pauses. It is not read again each
-// day, because the application could change it after an administrator looked at it.
-
-interface PictureFetchDependencies {
-  db: Db;
-  protectedRows: ProtectedRows;
-  now: Clock;
-  logger: Logger;
-  /** The guarded fetch, with the time and size limits of pictures. */
-  outgoing: typeof fetch;
-  images: ImageStore;
-}
-
 const HOUR = 3600;
 const FIRST_PAUSE_SECONDS = 5 * 60;
 const MAX_PAUSE_SECONDS = 24 * HOUR;
@@ -250,7 +238,7 @@ class PictureFault extends Error {
 }
 
 /** Makes the queue of the pictures that have to be read. Any number of instances may run it. */
-function createPictureQueue(dependencies: PictureFetchDependencies): JobQueue {
+function createPictureQueue(dependencies: Core & { images: ImageStore }): JobQueue {
   const { db, now } = dependencies;
   return createJobQueue<PictureJob>({
     now,
@@ -261,7 +249,7 @@ function createPictureQueue(dependencies: PictureFetchDependencies): JobQueue {
   });
 }
 
-async function attempt(dependencies: PictureFetchDependencies, job: PictureJob): Promise<AttemptResult> {
+async function attempt(dependencies: Core & { images: ImageStore }, job: PictureJob): Promise<AttemptResult> {
   const { db, now, logger } = dependencies;
   const application = await registered(dependencies, job.id);
   // The registration changed meanwhile, or another program wrote one of the two rows.
@@ -285,13 +273,13 @@ async function attempt(dependencies: PictureFetchDependencies, job: PictureJob):
 }
 
 /** The address in the registration, whose MAC is verified: a program that can only write to the database has nothing called. */
-async function registered({ db, protectedRows }: PictureFetchDependencies, id: string) {
+async function registered({ db, protectedRows }: Core, id: string) {
   const row = await db.asStored.application.findUnique({ where: { id } });
   if (!row || !isGenuineApplication(row, protectedRows)) return undefined;
   return { clientId: row.clientId, logo: registrationOf(row).metadata.logo_uri };
 }
 
-async function read({ outgoing, images }: PictureFetchDependencies, url: string): Promise<NewImage> {
+async function read({ outgoing, images }: Core & { images: ImageStore }, url: string): Promise<NewImage> {
   const response = await outgoing(url, { headers: { accept: 'image/svg+xml, image/png, image/jpeg' } });
   if (!response.ok)
     throw new PictureFault(t('console.connection-document.status', { url, status: String(response.status) }));
@@ -299,7 +287,7 @@ async function read({ outgoing, images }: PictureFetchDependencies, url: string)
 }
 
 async function store(
-  { db, now, protectedRows }: PictureFetchDependencies,
+  { db, now, protectedRows }: Core,
   { id: applicationId, url }: PictureJob,
   { name, bytes }: NewImage,
 ): Promise<void> {

@@ -8,6 +8,7 @@ import { oidcRules } from '../../applications/oidc-rules.ts';
 import { allApplications } from '../../applications/read.ts';
 import { createSecrets } from '../../applications/secrets.ts';
 import { formatPath } from '../../applications/validation.ts';
+import type { Base } from '../../base/base.ts';
 import type { Config } from '../../base/config.ts';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
@@ -44,6 +45,11 @@ import { type Finding, failure, ok, warning } from './findings.ts';
 
 type Needs = { config: Config; logger: Logger; now: Clock };
 type Opened = Needs & { database: Database; protectedRows: ProtectedRows };
+
+const baseOf = ({ database, ...needs }: Opened): Base => {
+  const { db, sql } = database;
+  return { ...needs, db, sql, vault: createVault(needs.config.secrets) };
+};
 
 const MAX_CLOCK_SECONDS = 5;
 
@@ -186,11 +192,9 @@ async function rotationFindings({ config, database: { db } }: Opened): Promise<F
   return [warning('encryption', message, 'Run: gatehouse secrets rotate, before you remove the older value.')];
 }
 
-async function keyFindings({ config, database, logger, now }: Opened): Promise<Finding[]> {
-  const { db } = database;
-  const vault = createVault(config.secrets);
-  const audit = createAudit({ ...database, vault, logger, now });
-  const keyring = createKeyring({ db, vault, now, issuer: config.issuer, logger, audit });
+async function keyFindings(opened: Opened): Promise<Finding[]> {
+  const base = baseOf(opened);
+  const keyring = createKeyring({ ...base, audit: createAudit(base) });
   const keys = await keyring.list();
   if (keys.length === 0) return [warning('keys', 'there are none yet', 'Start the server once to create them.')];
   try {
@@ -205,7 +209,7 @@ async function keyFindings({ config, database, logger, now }: Opened): Promise<F
   const expiring = keyring.expiringCertificates();
   if (expiring.length === 0) return [ok('keys', `signing with ${active.join(', ')}`)];
   return expiring.map(({ until }) => {
-    const ended = until <= now();
+    const ended = until <= opened.now();
     const message = `the SAML certificate ${ended ? 'expired' : 'expires'} on ${until.toISOString().slice(0, 10)}`;
     return (ended ? failure : warning)(
       'keys',
@@ -300,24 +304,23 @@ async function connectionFindings({ config, logger, now, database }: ConnectionC
   const vault = createVault(config.secrets, decryptDataKeys(await db.dataKey.findMany(), sealing).mac);
   // The server raises the alarm; doctor only says what it found.
   const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
-  const audit = createAudit({ db, sql, vault, logger, now });
-  const stored = { db, sql, vault, audit, now, logger, protectedRows };
+  const base = { config, db, sql, vault, now, logger };
   // doctor sends no mail: what it finds is on the terminal.
   const unsent = async () => {};
-  const connections = createConnections({ ...stored, assertMay: unsent, notifyAdministrators: unsent });
-  const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
   const unused = async () => Promise.reject(new Error('doctor calls no upstream'));
+  const core = { ...base, audit: createAudit(base), protectedRows, outgoing: unused, notifyAdministrators: unsent };
+  const connections = createConnections({ ...core, assertMay: unsent });
+  const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
   const documents = createConnectionDocuments({
-    ...stored,
+    ...core,
     connections,
     parseMetadata,
-    outgoing: unused,
     fetchMetadata: unused,
   });
   const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
   // First: a password that a directory rejects now is a warning then.
-  const ofDirectories = await directoryFindings(createDirectory({ connections, now }), connections, now);
-  const warnings = await connectionWarnings({ connections, documents, parseMetadata, ownCertificates, now });
+  const ofDirectories = await directoryFindings(createDirectory({ ...base, connections }), connections, now);
+  const warnings = await connectionWarnings({ ...base, connections, documents, parseMetadata, ownCertificates });
   const findings = [
     ...warnings.map(({ problem, text, isUrgent }) =>
       (isUrgent ? failure : warning)('connections', String(text), advice[problem]),

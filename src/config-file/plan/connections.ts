@@ -14,6 +14,7 @@ import {
   type SecretPurpose,
   secretPurposeByField,
 } from '../../federation/connections/schema.ts';
+import type { FederationServices } from '../../federation/federation-services.ts';
 import {
   differences,
   type FieldChange,
@@ -25,20 +26,17 @@ import {
   takeOver,
 } from './steps.ts';
 
-export interface ConnectionPlanDependencies {
-  connections: Connections;
-  parseUpstreamMetadata: ParseMetadata;
-  /** A file beside the configuration file; throws with a sentence. */
-  readFile(path: string): Promise<string>;
-  /** The names of the roles once the file is applied. */
-  roles: ReadonlySet<string>;
-}
-
 const byFile = { source: 'file' } as const;
 
 export async function planConnections(
   declared: readonly ConnectionEntry[],
-  dependencies: ConnectionPlanDependencies,
+  dependencies: FederationServices & {
+    /** The names of the roles once the file is applied. */
+    roles: ReadonlySet<string>;
+    /** A file beside the configuration file; throws with a sentence. */
+    readFile(path: string): Promise<string>;
+    parseUpstreamMetadata: ParseMetadata;
+  },
   options: PlanOptions,
 ): Promise<Planned> {
   const { connections } = dependencies;
@@ -94,7 +92,14 @@ export async function planConnections(
 /** The entry with the metadata of its file in it, checked. */
 async function withMetadata(
   entry: ConnectionEntry,
-  { readFile, parseUpstreamMetadata }: ConnectionPlanDependencies,
+  {
+    readFile,
+    parseUpstreamMetadata,
+  }: {
+    /** A file beside the configuration file; throws with a sentence. */
+    readFile(path: string): Promise<string>;
+    parseUpstreamMetadata: ParseMetadata;
+  },
 ): Promise<ConnectionEntry | { fault: Fault }> {
   if (entry.kind !== 'saml') return entry;
   const { metadata_file: file, ...rest } = entry;

@@ -2,12 +2,15 @@
 // then: when a user has changed a leaked password, the next start must not restore the old one. So the last declaration is
 // stored for each account, as a hash.
 
+import type { Base } from '../../base/base.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import { removeValues, storeValue } from '../../core/settings/stored-values.ts';
 import type { Passwords } from '../../people/credentials/password.ts';
 import { parseTotpKey, totpKeyText } from '../../people/mfa/factors/totp-key.ts';
-import type { CredentialDependencies } from '../dependencies.ts';
+import type { People } from '../../people/people.ts';
+import type { EndAllSessions } from '../dependencies.ts';
 import type { DeclaredUser } from '../schema.ts';
 import { type FieldChange, secretChange, secretSet } from './steps.ts';
 
@@ -57,7 +60,11 @@ export async function credentialChange(
   entry: DeclaredUser,
   stored: { hash: string | null } | undefined,
   remembered: Remembered | undefined,
-  dependencies: CredentialDependencies,
+  dependencies: Base &
+    People & {
+      importHash(userId: string, hash: string, by: Actor, tx: Tx): Promise<void>;
+      endAllSessions: EndAllSessions;
+    },
 ): Promise<CredentialChange | undefined> {
   const { passwords, vault, now } = dependencies;
   const { totp_secret: totp } = entry;
@@ -74,7 +81,7 @@ export async function credentialChange(
     fields,
     async store(userId, tx) {
       if (newPassword) await dependencies.importHash(userId, hash, {}, tx);
-      if (newTotp) await dependencies.totp.importSecret(userId, totp ?? '', {}, tx);
+      if (newTotp) await dependencies.mfa.totp.importSecret(userId, totp ?? '', {}, tx);
       if (stored && fields.length > 0) await dependencies.endAllSessions(userId, 'password-reset', {}, tx);
       const value: Remembered = {
         ...remembered,

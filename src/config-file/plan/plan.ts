@@ -4,25 +4,24 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Application, UnreadableApplication } from '../../applications/application.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import type { Applications } from '../../applications/applications.ts';
-import type { ImageStore } from '../../applications/brand/image-store.ts';
 import { ImageFault } from '../../applications/brand/images/image-fault.ts';
 import { unknownBrandApplications } from '../../applications/brand/unknown-applications.ts';
 import { ConfigError } from '../../base/config/config-error.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { inTurns } from '../../base/platform/turns.ts';
-import type { Db } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Audit } from '../../core/audit/audit.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import { defaultSettings, type Settings, type SettingValues } from '../../core/settings/settings.ts';
-import type { Connections } from '../../federation/connections/connections.ts';
 import type { ParseMetadata } from '../../federation/connections/document-checks.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { FederationServices } from '../../federation/federation-services.ts';
+import type { People } from '../../people/people.ts';
 import { lookAlike } from '../../people/rbac/names.ts';
 import { missingReads, parseLimited } from '../../people/rbac/rights.ts';
 import type { Role, Roles } from '../../people/rbac/roles.ts';
 import type { SignUpCode, SignUpCodes } from '../../people/sign-up-codes/sign-up-codes.ts';
-import type { CredentialDependencies } from '../dependencies.ts';
+import type { EndAllSessions } from '../dependencies.ts';
 import type { ConfigurationFile } from '../read-file.ts';
 import type { DeclaredRole, DeclaredSettings, DeclaredSignUpCode } from '../schema.ts';
 import type { FileFault } from '../yaml.ts';
@@ -43,34 +42,23 @@ import {
 } from './steps.ts';
 import { planUsers } from './users.ts';
 
-export type ConfigFileDependencies = CredentialDependencies & {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
-  /** ISSUER: its own identifiers are reserved. */
-  issuer: string;
-  accounts: Accounts;
-  applications: Applications;
-  connections: Connections;
+export interface ConfigFileDependencies {
+  importHash(userId: string, hash: string, by: Actor, tx: Tx): Promise<void>;
+  endAllSessions: EndAllSessions;
   /** Metadata of an upstream identity provider. */
   parseUpstreamMetadata: ParseMetadata;
-  roles: Roles;
-  settings: Settings;
-  signUpCodes: SignUpCodes;
-  brandImages: ImageStore;
   /** SAML metadata: its characters, parsing it, and fetching it from a URL. */
   decodeMetadata(octets: Uint8Array): string;
   parseMetadata: MetadataReader['parse'];
   fetchMetadata: MetadataReader['fetch'];
-};
+}
 
 export type Plan = { steps: Step[]; unchanged: number; warnings: string[] };
 export type PlanResult = { ok: true; plan: Plan } | { ok: false; faults: FileFault[] };
 
 /** What applying the file would do, or what is wrong with it; changes nothing. */
 export async function planFile(
-  dependencies: ConfigFileDependencies,
+  dependencies: Core & People & ApplicationServices & FederationServices & ConfigFileDependencies,
   file: ConfigurationFile,
   options: PlanOptions = {},
 ): Promise<PlanResult> {
@@ -141,7 +129,7 @@ interface StoredState {
 
 /** The plan of each section of the file, in the order of the sections. */
 async function planSections(
-  dependencies: ConfigFileDependencies,
+  dependencies: Core & People & ApplicationServices & FederationServices & ConfigFileDependencies,
   { declared, path: filePath }: ConfigurationFile,
   { roleRows, rolesLeft, stored, identifiers }: StoredState,
   options: PlanOptions,
@@ -152,7 +140,7 @@ async function planSections(
   const clientIds = new Set(declared.clients.map(({ client_id }) => client_id));
   for (const id of clientIds) identifiers.add(id);
   const signingAlgs = await settingAfter('signing_algorithms', declared.settings, settings);
-  const forProviders = { applications, reader, clientIds, entityIds: identifiers };
+  const forProviders = { ...dependencies, applications, reader, clientIds, entityIds: identifiers };
   const forConnections = { ...dependencies, readFile: reader.readFile, roles: rolesLeft };
   const sections = [
     () => planSettings(declared.settings, { ...dependencies, readImage: imageReader(read) }, options),
@@ -194,7 +182,10 @@ function fileReader(folder: string, { onRead }: PlanOptions) {
   };
 }
 
-function metadataReader(dependencies: ConfigFileDependencies, read: ReturnType<typeof fileReader>): MetadataReader {
+function metadataReader(
+  dependencies: Pick<ConfigFileDependencies, 'parseMetadata' | 'fetchMetadata' | 'decodeMetadata'>,
+  read: ReturnType<typeof fileReader>,
+): MetadataReader {
   const { parseMetadata, fetchMetadata, decodeMetadata } = dependencies;
   return {
     parse: parseMetadata,

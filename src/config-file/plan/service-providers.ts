@@ -1,7 +1,9 @@
 // Plans the SAML service providers: the file's declarations against the registered ones. The entity ID comes from the
 // metadata, which is in a file, in the configuration, or behind a URL that may be down.
+
 import type { Application, SamlApplication } from '../../applications/application.ts';
-import type { Applications, SamlInput } from '../../applications/applications.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
+import type { SamlInput } from '../../applications/applications.ts';
 import { metadataFaults, type ServiceProvider, settingsOf } from '../../applications/fields/service-provider.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
 import type { Fault } from '../../base/platform/faults.ts';
@@ -20,21 +22,23 @@ export type MetadataReader = {
   readFile(path: string): Promise<string>;
 };
 
-export interface ServiceProviderPlanDependencies {
-  applications: Applications;
-  reader: MetadataReader;
-  clientIds: ReadonlySet<string>;
-  /** Gets the entity ID of each declared one. */
-  entityIds: Set<string>;
-}
-
 const byFile = { source: 'file' } as const;
 
 /** `stored` holds the remaining applications; declared ones are removed from it. */
 export async function planServiceProviders(
   declared: readonly ServiceProvider[],
   stored: Map<string, Application>,
-  { applications, reader, clientIds, entityIds }: ServiceProviderPlanDependencies,
+  {
+    applications,
+    reader,
+    clientIds,
+    entityIds,
+  }: ApplicationServices & {
+    reader: MetadataReader;
+    clientIds: ReadonlySet<string>;
+    /** Gets the entity ID of each declared one. */
+    entityIds: Set<string>;
+  },
 ): Promise<Planned> {
   const plan = nothingPlanned();
   const first = new Map<string, number>();

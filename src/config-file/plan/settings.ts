@@ -1,6 +1,5 @@
 // Plans settings and resources: the file's declarations against the stored ones.
-import type { Applications } from '../../applications/applications.ts';
-import type { ImageStore } from '../../applications/brand/image-store.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import { isPicturePath, withStoredPictures } from '../../applications/brand/pictures.ts';
 import {
   type Resource,
@@ -10,11 +9,10 @@ import {
 } from '../../applications/resources.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
 import { unlistedAlgFault } from '../../applications/rules/signing-algorithms.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { at } from '../../base/platform/faults.ts';
-import type { Db, Tx } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
+import type { Tx } from '../../base/storage/database.ts';
 import { textFaults } from '../../base/texts/overrides.ts';
+import type { Core } from '../../core/core.ts';
 import {
   type SettingName,
   type Settings,
@@ -33,16 +31,16 @@ import {
   takeOver,
 } from './steps.ts';
 
-export interface SettingPlanDependencies {
-  settings: Settings;
-  brandImages: ImageStore;
-  /** A picture that the file names, as a data URL. */
-  readImage(name: string): Promise<string>;
-}
-
 export async function planSettings(
   declaredSettings: DeclaredSettings,
-  { settings, ...pictures }: SettingPlanDependencies,
+  {
+    settings,
+    ...pictures
+  }: Core &
+    ApplicationServices & {
+      /** A picture that the file names, as a data URL. */
+      readImage(name: string): Promise<string>;
+    },
   { hidesSecrets = false }: PlanOptions = {},
 ): Promise<Planned> {
   const plan = nothingPlanned();
@@ -96,18 +94,19 @@ function declaredFields({ scopes, scopePermissions = {}, signingAlg }: Partial<R
   return signingAlg === undefined ? {} : { scopes, ...tied, signing_alg: signingAlg };
 }
 
-export interface ResourcePlanDependencies {
-  db: Db;
-  now: Clock;
-  applications: Applications;
-  protectedRows: ProtectedRows;
-  /** The setting `signing_algorithms` once the file is applied. */
-  signingAlgs: readonly string[];
-}
-
 export async function planResources(
   declared: readonly DeclaredResource[],
-  { db, now, applications, protectedRows, signingAlgs }: ResourcePlanDependencies,
+  {
+    db,
+    now,
+    applications,
+    protectedRows,
+    signingAlgs,
+  }: Core &
+    ApplicationServices & {
+      /** The setting `signing_algorithms` once the file is applied. */
+      signingAlgs: readonly string[];
+    },
 ): Promise<Planned> {
   const plan = nothingPlanned();
   const stored = new Map((await db.asStored.resource.findMany()).map((row) => [row.identifier, row]));

@@ -1,18 +1,21 @@
 // Plans the users: the file's declarations against the accounts. A declared `sub` finds the account first, so that the file
 // can change a username; else the username does. Fields that the file leaves out keep what the user set.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Base } from '../../base/base.ts';
 import { at, type Fault } from '../../base/platform/faults.ts';
 import { inTurns } from '../../base/platform/turns.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
-import type { Db } from '../../base/storage/database.ts';
+import type { Db, Tx } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { FederationServices } from '../../federation/federation-services.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import { type AttributeSchema, attributeFaults } from '../../people/accounts/attributes.ts';
 import { nameAdvice, nameKey, usernameFault } from '../../people/accounts/names.ts';
 import { type Profile, profileColumns } from '../../people/accounts/profile.ts';
 import { addressOf } from '../../people/accounts/profile-fields.ts';
-import type { Roles } from '../../people/rbac/roles.ts';
-import type { CredentialDependencies } from '../dependencies.ts';
+import type { People } from '../../people/people.ts';
+import type { EndAllSessions } from '../dependencies.ts';
 import type { DeclaredUser } from '../schema.ts';
 import {
   type CredentialChange,
@@ -31,15 +34,14 @@ import {
 } from './steps.ts';
 import { profileOf, snakeCase } from './user-profile.ts';
 
-export type UserDependencies = CredentialDependencies & {
-  db: Db;
-  accounts: Accounts;
-  roles: Roles;
+export interface UserDependencies {
+  importHash(userId: string, hash: string, by: Actor, tx: Tx): Promise<void>;
+  endAllSessions: EndAllSessions;
   attributeSchema: AttributeSchema;
   usernameDomains: readonly string[];
   /** The identifiers of the connections once the file is applied. */
   connectionsLeft: ReadonlySet<string>;
-};
+}
 
 /** Columns that hold JSON. */
 const JSON_FIELDS = ['attributes', 'address'];
@@ -49,7 +51,7 @@ const AT_ONCE = 4;
 export async function planUsers(
   declared: readonly DeclaredUser[],
   knownRoles: ReadonlySet<string>,
-  dependencies: UserDependencies,
+  dependencies: Base & People & FederationServices & UserDependencies,
   { hidesSecrets = false }: PlanOptions = {},
 ): Promise<Planned> {
   const plan = nothingPlanned();
@@ -105,7 +107,7 @@ function ssoFault(
 function createStep(
   entry: DeclaredUser,
   credentials: CredentialChange | undefined,
-  dependencies: UserDependencies,
+  dependencies: People & FederationServices,
 ): Step {
   const profile = profileOf(entry);
   const roles = [...new Set(entry.roles)].sort();
@@ -137,7 +139,12 @@ function changeStep(
   entry: DeclaredUser,
   existing: StoredUser,
   credentials: CredentialChange | undefined,
-  { accounts, roles: assignments, endAllSessions, ssoIds }: UserDependencies,
+  {
+    accounts,
+    roles: assignments,
+    endAllSessions,
+    ssoIds,
+  }: People & FederationServices & { endAllSessions: EndAllSessions },
 ): Step | undefined {
   const { id } = existing;
   const given = profileOf(entry);
@@ -183,7 +190,11 @@ function connectionDifferences(entry: DeclaredUser, { ssoConnection }: StoredUse
 }
 
 // A new account may have the same username, but never the same `sub` (retired_subjects).
-function deleteStep(id: string, username: string, { accounts, endAllSessions, roles }: UserDependencies): Step {
+function deleteStep(
+  id: string,
+  username: string,
+  { accounts, endAllSessions, roles }: People & { endAllSessions: EndAllSessions },
+): Step {
   return {
     kind: 'delete',
     section: 'users',

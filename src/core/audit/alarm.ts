@@ -1,8 +1,8 @@
 // Alarms: the database contains a row that this server did not write. Each alarm is an error in the log, a metric, an audit
 // entry and a mail to the administrators, because not every operator monitors all of these.
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { type Clock, isWithin } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
 import type { Audit } from './audit.ts';
 
 /** `audit-log`: an entry or the chain; `row`: a row that grants a right or authenticates a person. */
@@ -10,19 +10,21 @@ export type AlarmKind = 'audit-log' | 'row';
 
 export type Alarm = ReturnType<typeof createAlarm>;
 
-export interface AlarmDependencies {
+const MAX_REMEMBERED = 1000;
+
+export function createAlarm({
+  audit,
+  logger,
+  now,
+  notify,
+  countAlarm,
+}: Base & {
   audit: Audit;
-  logger: Logger;
-  now: Clock;
   /** Queues the mail to every administrator. */
   notify(message: string): Promise<void>;
   /** Counts the alarm in the metrics. */
   countAlarm(kind: AlarmKind): void;
-}
-
-const MAX_REMEMBERED = 1000;
-
-export function createAlarm({ audit, logger, now, notify, countAlarm }: AlarmDependencies) {
+}) {
   const isFirstIn = createMemory(now);
   return {
     /**

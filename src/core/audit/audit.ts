@@ -1,14 +1,12 @@
 // The audit log: one row for each security event, written in the same transaction as the change that it reports.
 // The request fails when its event cannot be written, so that no change goes unrecorded.
 
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import type { Vault } from '../../base/platform/vault.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../../base/storage/fragments.ts';
-import { hotStatements, type Sql } from '../../base/storage/statements.ts';
+import { hotStatements } from '../../base/storage/statements.ts';
 import type { AuditEventType, AuditOutcome } from './events.ts';
 import { type AuditContent, proofOf } from './row-mac.ts';
 
@@ -59,15 +57,6 @@ export interface AuditEntry extends Omit<AuditContent, 'data'> {
 
 export type Audit = ReturnType<typeof createAudit>;
 
-export interface AuditDependencies {
-  db: Db;
-  sql: Sql;
-  /** Makes the MAC of each row. */
-  vault: Vault;
-  logger: Logger;
-  now: Clock;
-}
-
 const PAGE = 100;
 
 // A hot statement, because each sign-in records several events.
@@ -76,7 +65,7 @@ export const statements = hotStatements('audit', {
     address, user_agent, request_id, data, salt, digest, row_mac) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 });
 
-export function createAudit({ db, sql, vault, logger, now }: AuditDependencies) {
+export function createAudit({ db, sql, vault, logger, now }: Base) {
   return {
     /** Writes one event, inside `tx` when it reports a change that this transaction makes. */
     async record(event: AuditInput, tx?: Tx): Promise<void> {

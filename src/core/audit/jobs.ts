@@ -1,9 +1,10 @@
 // The periodic jobs of the audit log: new events join the hash chain, those older than the retention are purged, and the whole log
 // is verified. To purge is to delete the oldest events and to move the start of the chain; the sweep (core/jobs/sweep.ts) deletes
 // expired rows of all other tables.
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { plural } from '../../base/platform/plural.ts';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import type { Alarm } from './alarm.ts';
@@ -12,21 +13,11 @@ import { type AuditChain, ChainError } from './chain/chain.ts';
 
 const PAUSE_MILLISECONDS = 10;
 
-export interface AuditJobsDependencies {
-  auditChain: AuditChain;
-  audit: Audit;
-  alarm: Alarm;
-  now: Clock;
-}
-
 // As small as the batches of sealing, for the same reason.
 const PAGE = 20;
 
 /** Purges in short transactions until nothing is left to purge, so that a busy log shrinks too. */
-async function purgeAll(
-  { auditChain, now }: Pick<AuditJobsDependencies, 'auditChain' | 'now'>,
-  signal: AbortSignal,
-): Promise<void> {
+async function purgeAll({ auditChain, now }: Base & { auditChain: AuditChain }, signal: AbortSignal): Promise<void> {
   const oldest = new Date(now().getTime() - limits.audit.retentionDays * 24 * 3600 * 1000);
   const { purgeBatch } = limits.audit;
   let count: number = purgeBatch;
@@ -36,7 +27,9 @@ async function purgeAll(
   }
 }
 
-export function auditJobs({ auditChain, audit, alarm, now }: AuditJobsDependencies): ScheduledJob[] {
+export function auditJobs(services: Base & { auditChain: AuditChain; audit: Audit; alarm: Alarm }): ScheduledJob[] {
+  const { auditChain, audit, alarm } = services;
+
   async function seal(signal: AbortSignal): Promise<void> {
     try {
       await auditChain.seal(signal);
@@ -61,7 +54,7 @@ export function auditJobs({ auditChain, audit, alarm, now }: AuditJobsDependenci
 
   return [
     { name: 'audit-chain', everySeconds: limits.audit.sealSeconds, run: seal },
-    { name: 'audit-retention', everySeconds: 3600, run: (signal) => purgeAll({ auditChain, now }, signal) },
+    { name: 'audit-retention', everySeconds: 3600, run: (signal) => purgeAll({ ...services, auditChain }, signal) },
     { name: 'audit-verify', everySeconds: limits.audit.verifySeconds, run: verify },
   ];
 }

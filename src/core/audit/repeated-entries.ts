@@ -1,22 +1,14 @@
 // Audit entries that anyone can cause without signing in, such as rejected requests: the first is written at once; equal ones
 // that follow within some minutes are counted, and become one entry with their number. Otherwise anyone could fill the log.
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import { type Clock, isWithin } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
+import { isWithin } from '../../base/platform/clock.ts';
 import type { Dialect } from '../../base/storage/dialect.ts';
 import { type Fragment, fragment } from '../../base/storage/fragments.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 import type { Audit, AuditInput } from './audit.ts';
 
 export type RepeatedEntries = ReturnType<typeof createRepeatedEntries>;
-
-export interface RepeatedEntriesDependencies {
-  audit: Audit;
-  now: Clock;
-  logger: Logger;
-  /** One text for the addresses that one sender can use. */
-  networkOf(address: string): string;
-}
 
 interface Repeated {
   entry: AuditInput;
@@ -33,7 +25,13 @@ export function timesOf(dialect: Dialect): Fragment {
 }
 
 /** Counts in this process; several instances write an entry each. */
-export function createRepeatedEntries(dependencies: RepeatedEntriesDependencies) {
+export function createRepeatedEntries(
+  dependencies: Base & {
+    audit: Audit;
+    /** One text for the addresses that one sender can use. */
+    networkOf(address: string): string;
+  },
+) {
   const { audit, now, logger, networkOf } = dependencies;
   // In the order in which they end, because all last equally long.
   const open = new Map<string, Repeated>();

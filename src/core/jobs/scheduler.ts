@@ -1,8 +1,9 @@
 // Runs periodic jobs, each on one instance at a time: the instance that takes the job's lock (scheduler.ts) runs it.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import { type Clock, type Stopwatch, systemStopwatch } from '../../base/platform/clock.ts';
+import { type Stopwatch, systemStopwatch } from '../../base/platform/clock.ts';
 import type { Logger } from '../../base/platform/logger.ts';
 import { jitter } from '../../base/platform/random.ts';
 import { runAndEndSpan, runWithSpan, type Tracing } from '../../base/platform/tracing.ts';
@@ -27,9 +28,6 @@ export interface ScheduledJob {
 export type Scheduler = ReturnType<typeof createScheduler>;
 
 export interface SchedulerDependencies {
-  db: Db;
-  logger: Logger;
-  now: Clock;
   /** Measures periods; the system's by default. */
   stopwatch?: Stopwatch | undefined;
   instanceId: string;
@@ -50,7 +48,7 @@ interface Entry {
 }
 
 /** Makes the scheduler of this instance. A job that fails is logged and runs again at its next time. */
-export function createScheduler(dependencies: SchedulerDependencies) {
+export function createScheduler(dependencies: Base & SchedulerDependencies) {
   const { logger, tracing } = dependencies;
   const entries = new Map<string, Entry>();
   const stopping = new AbortController();
@@ -124,17 +122,9 @@ function firstTurn(entry: Entry, schedule: (entry: Entry, seconds: number) => vo
 }
 
 /** Makes the function that runs a job under its lock, or does nothing when another instance holds it. */
-function createRunner({
-  db,
-  logger,
-  now,
-  stopwatch = systemStopwatch,
-  instanceId,
-  onRun,
-  tracing,
-  stopping,
-}: SchedulerDependencies & { stopping: AbortSignal }) {
-  const lock = createJobLock({ db, now, stopwatch, instanceId });
+function createRunner(services: Base & SchedulerDependencies & { stopping: AbortSignal }) {
+  const { logger, now, stopwatch = systemStopwatch, onRun, tracing, stopping } = services;
+  const lock = createJobLock({ ...services, stopwatch });
 
   async function run(job: ScheduledJob, signal: AbortSignal): Promise<void> {
     const span = tracing?.root(`job ${job.name}`, { attributes: { 'gatehouse.job': job.name } });
@@ -214,16 +204,9 @@ interface TakeOptions {
 
 type JobLock = ReturnType<typeof createJobLock>;
 
-interface JobLockDependencies {
-  db: Db;
-  now: Clock;
-  stopwatch: Stopwatch;
-  instanceId: string;
-}
-
 type Row = { name: string; holder: string; lockedUntil: Date };
 
-function createJobLock({ db, now, stopwatch, instanceId }: JobLockDependencies) {
+function createJobLock({ db, now, stopwatch, instanceId }: Base & { stopwatch: Stopwatch; instanceId: string }) {
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
   const lease = () => ({ holder: instanceId, lockedUntil: inSeconds(LEASE_SECONDS) });
   const hasWaited = createWaits(stopwatch);
@@ -297,15 +280,15 @@ const NAME = 'readiness';
 const GOOD_MS = 2000;
 const BAD_MS = 500;
 
-interface WriteProbeDependencies {
-  db: Db;
-  now: Clock;
+/** A function that rejects when the database cannot be written. It writes every few seconds at most, and once for callers at a time. */
+export function createWriteProbe({
+  db,
+  now,
+  elapsed = () => performance.now(),
+}: Base & {
   /** Milliseconds of a clock that never goes back. */
   elapsed?: () => number;
-}
-
-/** A function that rejects when the database cannot be written. It writes every few seconds at most, and once for callers at a time. */
-export function createWriteProbe({ db, now, elapsed = () => performance.now() }: WriteProbeDependencies) {
+}) {
   let running: Promise<void> | undefined;
   let last: { at: number; error?: unknown } | undefined;
 

@@ -1,8 +1,9 @@
 // Deletes expired rows in small batches with pauses, so that a large backlog blocks neither other writers nor the process.
 // Every column that it compares has an index. The audit log is purged instead (core/audit/jobs.ts).
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import type { Db } from '../../base/storage/database.ts';
 
 const BATCH = 500;
@@ -17,15 +18,13 @@ export interface SweepTarget {
   remove(db: Db, before: Date, limit: number): Promise<{ count: number }>;
 }
 
-export interface SweepDependencies {
-  db: Db;
-  now: Clock;
-  targets: readonly SweepTarget[];
-  batch?: number;
-}
-
 /** Creates the sweep. It returns the number of deleted rows of each table, and stops early on abort. */
-export function createSweep({ db, now, targets, batch = BATCH }: SweepDependencies) {
+export function createSweep({
+  db,
+  now,
+  targets,
+  batch = BATCH,
+}: Base & { targets: readonly SweepTarget[]; batch?: number }) {
   return async function sweep(signal?: AbortSignal): Promise<Record<string, number>> {
     const deleted: Record<string, number> = {};
     for (const { table, keepSeconds = limits.sweep.keepSeconds, remove } of targets) {

@@ -1,8 +1,9 @@
 // The data keys: random keys that MACs, cookie keys and the signatures of audit checkpoints come from. They are stored encrypted
 // under GATEHOUSE_SECRET, so that a change of that secret encrypts them again and everything made with them stays valid.
+
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { DataKey, Vault } from '../../base/platform/vault.ts';
 import { type Db, isUniqueViolation } from '../../base/storage/database.ts';
@@ -23,13 +24,6 @@ export interface DataKeyRow {
   createdAt: Date;
 }
 
-export interface DataKeysDependencies {
-  db: Db;
-  /** A vault that only opens and seals. */
-  vault: Vault;
-  now: Clock;
-}
-
 const purposes = ['mac', 'audit-checkpoint'] as const;
 type Purpose = (typeof purposes)[number];
 
@@ -37,7 +31,9 @@ type Purpose = (typeof purposes)[number];
  * Opens the data keys; the first start of an empty database makes them. Throws DatabaseError when the keys of a database with
  * content are missing: new ones would not verify what is there, and anyone who removed them could hide a change that way.
  */
-export async function openDataKeys({ db, vault, now }: DataKeysDependencies): Promise<DataKeys> {
+export async function openDataKeys(services: Base): Promise<DataKeys> {
+  const { db, vault } = services;
+
   let rows = await readRows(db);
   if (rows.length === 0) {
     if (!(await isEmpty(db))) {
@@ -45,13 +41,13 @@ export async function openDataKeys({ db, vault, now }: DataKeysDependencies): Pr
         'the data keys of this database are missing (table data_keys): restore them from a backup',
       );
     }
-    rows = await storeDataKeys(db, newDataKeys({ vault, now }));
+    rows = await storeDataKeys(db, newDataKeys(services));
   }
   return decryptDataKeys(rows, vault);
 }
 
 /** The rows of a new key for each purpose. */
-export function newDataKeys({ vault, now }: Pick<DataKeysDependencies, 'vault' | 'now'>): DataKeyRow[] {
+export function newDataKeys({ vault, now }: Base): DataKeyRow[] {
   const row = (purpose: Purpose, key: Buffer) => {
     const id = randomToken(6);
     return { id, purpose, generation: 1, keySealed: vault.seal(key, contextOf(id)), createdAt: now() };

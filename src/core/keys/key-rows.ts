@@ -1,8 +1,7 @@
 // The signing_keys table: reads it, and applies the steps of a rotation in one transaction. When several instances apply
 // the same steps at the same time, exactly one succeeds.
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Vault } from '../../base/platform/vault.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import { selfSignedCertificate } from './certificate.ts';
 import { KeyringError, makeKeyPair, openKey, publicJwk, sealKey } from './key-pair.ts';
@@ -12,14 +11,6 @@ export interface KeyRow extends KeyDates {
   privateSealed: string;
   certificate: string | null;
   certificateUntil: Date | null;
-}
-
-export interface KeyRowsDependencies {
-  db: Db;
-  vault: Vault;
-  now: Clock;
-  /** Host of the issuer, for the certificate. */
-  host: string;
 }
 
 /** Called for each applied step, inside its transaction. */
@@ -71,7 +62,10 @@ export function versionOf(rows: readonly { kid: string; state: string }[]): stri
 /** Applies the steps and returns the kids of new keys; 'superseded', without a change, when another instance was first. */
 export async function applySteps(
   steps: readonly Step[],
-  deps: KeyRowsDependencies,
+  deps: Base & {
+    /** Host of the issuer, for the certificate. */
+    host: string;
+  },
   recordStep: RecordStep,
 ): Promise<string[] | 'superseded'> {
   const { db, now } = deps;
@@ -97,7 +91,7 @@ export async function applySteps(
 }
 
 /** Encrypts again, under the first secret, the rows that an older secret encrypted; skips a row that changed meanwhile. */
-export async function resealKeys(rows: readonly KeyRow[], { db, vault }: KeyRowsDependencies): Promise<number> {
+export async function resealKeys(rows: readonly KeyRow[], { db, vault }: Base): Promise<number> {
   const stale = rows.filter(({ privateSealed }) => vault.isStale(privateSealed));
   for (const row of stale) {
     const { kid: id, privateSealed } = row;
@@ -138,7 +132,17 @@ async function apply(tx: Tx, step: Step, created: NewRow | undefined, at: Date):
   }
 }
 
-async function newRow({ use, alg, state }: Extract<Step, { do: 'create' }>, { vault, now, host }: KeyRowsDependencies) {
+async function newRow(
+  { use, alg, state }: Extract<Step, { do: 'create' }>,
+  {
+    vault,
+    now,
+    host,
+  }: Base & {
+    /** Host of the issuer, for the certificate. */
+    host: string;
+  },
+) {
   const pair = await makeKeyPair(alg);
   const from = now();
   const until = new Date(from.getTime() + limits.saml.certificateDays * 24 * 3600 * 1000);

@@ -2,8 +2,8 @@
 // without a restart. Each instance holds the decrypted keys and reads changes of the table with refresh().
 
 import { type KeyObject, X509Certificate } from 'node:crypto';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import type { Logger } from '../../base/platform/logger.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
@@ -15,7 +15,6 @@ import { type KeyPair, KeyringError, openKey, type PrivateJwk, privateJwk } from
 import {
   applySteps,
   type KeyRow,
-  type KeyRowsDependencies,
   keySetVersion,
   type RecordStep,
   readKeys,
@@ -36,19 +35,6 @@ import {
   rotationPolicy,
 } from './rotation.ts';
 
-export interface KeyringDependencies {
-  db: Db;
-  vault: Vault;
-  now: Clock;
-  /** The issuer URL; its host is the common name of the certificate. */
-  issuer: string;
-  logger: Logger;
-  /** Records every key that is created, signs, retires or is removed. */
-  audit: Audit;
-  /** The current maximum length of a session; a retired key stays published longer. */
-  sessionSeconds?: () => number;
-}
-
 export interface KeyInfo extends KeyDates {
   certificate?: { pem: string; fingerprint: string; until: Date };
   /** Of a next key. */
@@ -63,12 +49,19 @@ export type Keyring = ReturnType<typeof createKeyring>;
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Creates the keyring of this instance; call load() before use. */
-export function createKeyring(deps: KeyringDependencies) {
-  const { db, vault, now, logger, audit, sessionSeconds = () => limits.session.defaultHours * 3600 } = deps;
-  const host = new URL(deps.issuer).hostname;
-  const context = { db, vault, now, host, audit, logger, policy: () => rotationPolicy(sessionSeconds()) };
+export function createKeyring(
+  deps: Base & {
+    /** Records every key that is created, signs, retires or is removed. */
+    audit: Audit;
+    /** The current maximum length of a session; a retired key stays published longer. */
+    sessionSeconds?: () => number;
+  },
+) {
+  const { now, logger, sessionSeconds = () => limits.session.defaultHours * 3600 } = deps;
+  const host = new URL(deps.config.issuer).hostname;
+  const context = { ...deps, host, policy: () => rotationPolicy(sessionSeconds()) };
   const inSequence = createSequence();
-  const current = createCurrentKeySet({ db, vault });
+  const current = createCurrentKeySet(deps);
 
   async function load(): Promise<void> {
     await applyDueSteps(context);
@@ -267,7 +260,10 @@ export type RotationOutcome =
   | { outcome: 'superseded' } // another instance rotated at the same time
   | Exclude<RotationPlan, { outcome: 'go' }>;
 
-type RotationContext = KeyRowsDependencies & {
+type RotationContext = Base & {
+  /** Host of the issuer, for the certificate. */
+  host: string;
+} & {
   audit: Audit;
   logger: Logger;
   policy: () => RotationPolicy;

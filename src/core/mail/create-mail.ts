@@ -1,28 +1,26 @@
 // Builds the mail services: the outbox that other domains queue mail in, and the delivery that a server runs.
+
+import type { Base } from '../../base/base.ts';
 import type { BrandLook } from '../../base/http/pages/brand-look.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Vault } from '../../base/platform/vault.ts';
-import type { Db } from '../../base/storage/database.ts';
+import { viewsDir } from '../../base/platform/package.ts';
 import type { OfferedLanguages } from '../../base/texts/languages.ts';
 import type { MessageSource } from '../../base/texts/messages.ts';
+import type { Alarm } from '../audit/alarm.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import { wakeSoon } from '../jobs/wake-soon.ts';
-import { createDelivery, type DeliveryDependencies } from './delivery.ts';
+import type { DeferredWriter, MailOutcome } from './delivery.ts';
+import { createDelivery } from './delivery.ts';
 import { createHtmlRenderer } from './html.ts';
 import { createOwnerNotifier, type NotifyOwner } from './notify-owner.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
-import { createMailTransport, type MailTransportDependencies } from './transport.ts';
+import type { DeferredKind } from './stored-content.ts';
+import { createMailTransport } from './transport.ts';
 
 const MAIL_JOB = 'mail';
 
 export interface MailDependencies {
-  db: Db;
-  vault: Vault;
-  now: Clock;
-  issuer: string;
-  /** The folder `views`. */
-  viewsDir: string;
   brand?: () => BrandLook | undefined;
   brandOf?: (application: string) => BrandLook | undefined;
   offered?: () => OfferedLanguages;
@@ -31,33 +29,33 @@ export interface MailDependencies {
   wakeDelivery?: () => void;
 }
 
-export function createMail(dependencies: MailDependencies): { outbox: Outbox; notifyOwner: NotifyOwner } {
-  const { viewsDir, ...given } = dependencies;
-  const renderHtml = createHtmlRenderer(viewsDir);
-  const outbox = createOutbox({ ...given, renderHtml });
-  return { outbox, notifyOwner: createOwnerNotifier({ outbox, now: given.now }) };
+export function createMail(dependencies: Base & MailDependencies): { outbox: Outbox; notifyOwner: NotifyOwner } {
+  const outbox = createOutbox({ ...dependencies, renderHtml: createHtmlRenderer(viewsDir) });
+  return { outbox, notifyOwner: createOwnerNotifier({ ...dependencies, outbox }) };
 }
 
-export interface MailDeliveryDependencies extends Omit<DeliveryDependencies, 'transport'> {
-  transport: Omit<MailTransportDependencies, 'logger'>;
+export interface MailDeliveryDependencies {
   /** Runs a job of the scheduler now. */
   wake(job: string): void;
+  audit: Audit;
+  writers: Record<DeferredKind, DeferredWriter>;
+  /** The content of a picture. Without it, mails have the name in place of their logo. */
+  readPicture?: (name: string) => Promise<Buffer | undefined>;
+  /** For the metrics. */
+  countMail(outcome: MailOutcome): void;
+  alarm: Alarm;
 }
 
 /** Makes the job that delivers mail, and `wakeSoon`, which runs it shortly after a mail was queued. */
-export function createMailDelivery({ transport, wake, ...dependencies }: MailDeliveryDependencies): {
+export function createMailDelivery(services: Base & MailDeliveryDependencies): {
   jobs: ScheduledJob[];
   scheduleDelivery(): void;
 } {
-  const { logger } = dependencies;
-  const isWrittenToFiles = transport.smtpUrl === undefined;
-  const queue = createDelivery({
-    ...dependencies,
-    isWrittenToFiles,
-    transport: createMailTransport({ ...transport, logger }),
-  });
+  const { config, logger, wake } = services;
+  const isWrittenToFiles = !config.hasMailServer;
+  const queue = createDelivery({ ...services, isWrittenToFiles, transport: createMailTransport(services) });
   if (isWrittenToFiles) {
-    logger.info({ folder: transport.outboxDir }, 'SMTP_URL is not set: email is written to files');
+    logger.info({ folder: config.outboxDir }, 'SMTP_URL is not set: email is written to files');
   }
   return {
     jobs: [{ name: MAIL_JOB, everySeconds: limits.delivery.pollSeconds, ...queue }],

@@ -1,9 +1,12 @@
 // Sends what is queued in the outbox: hands messages to the mail server, and turns deferred requests into messages.
 // A mail server that takes nothing delays everything for a minute at most; a rejected message waits longer each time.
 
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { traced } from '../../base/platform/tracing.ts';
 import type { Tx } from '../../base/storage/database.ts';
+import type { Alarm } from '../audit/alarm.ts';
+import type { Audit } from '../audit/audit.ts';
 import {
   type AttemptResult,
   createJobQueue,
@@ -11,7 +14,7 @@ import {
   type JobQueue,
   retryPauseSeconds,
 } from '../jobs/queue.ts';
-import { createMessageStore, type MailJob, type MailLane, type MessageStoreDependencies } from './message-store.ts';
+import { createMessageStore, type MailJob, type MailLane } from './message-store.ts';
 import type { DeferredContent, DeferredKind, FinishedContent, MailRequest } from './stored-content.ts';
 import type { MailTransport } from './transport.ts';
 
@@ -19,7 +22,7 @@ import type { MailTransport } from './transport.ts';
 const CONCURRENCY = { lane: (lane: string) => ((lane as MailLane) === 'deferred' ? 1 : 4), total: 5 };
 const MAX_AGE_MS = limits.mail.giveUpAfterSeconds * 1000;
 const METRIC = { done: 'sent', retried: 'deferred', 'given-up': 'failed' } as const;
-type MailOutcome = (typeof METRIC)[JobOutcome] | 'written';
+export type MailOutcome = (typeof METRIC)[JobOutcome] | 'written';
 
 /**
  * Looks up the recipient of a deferred request and queues the mail, if there is one to send. `take` must be called first
@@ -27,17 +30,21 @@ type MailOutcome = (typeof METRIC)[JobOutcome] | 'written';
  */
 export type DeferredWriter = (request: MailRequest, take: (tx: Tx) => Promise<boolean>) => Promise<void>;
 
-export interface DeliveryDependencies extends MessageStoreDependencies {
+export interface DeliveryDependencies {
   transport: MailTransport;
   writers: Record<DeferredKind, DeferredWriter>;
   /** The content of a picture. Without it, mails have the name in place of their logo. */
   readPicture?: (name: string) => Promise<Buffer | undefined>;
   /** For the metrics. */
   countMail(outcome: MailOutcome): void;
+  audit: Audit;
+  alarm: Alarm;
+  /** There is no mail server: what is delivered is a file that nobody receives. */
+  isWrittenToFiles?: boolean;
 }
 
 /** Makes the queue of outgoing mail. */
-export function createDelivery(dependencies: DeliveryDependencies): JobQueue {
+export function createDelivery(dependencies: Base & DeliveryDependencies): JobQueue {
   const send = createSender(dependencies);
   const write = createDeferredHandler(dependencies);
   return createJobQueue<MailJob>({
@@ -61,7 +68,15 @@ export function createDelivery(dependencies: DeliveryDependencies): JobQueue {
 }
 
 /** Hands a message to the transport; logs once when the mail server goes away and once when it is back. */
-function createSender({ transport, logger, readPicture }: DeliveryDependencies) {
+function createSender({
+  transport,
+  logger,
+  readPicture,
+}: Base & {
+  transport: MailTransport;
+  /** The content of a picture. Without it, mails have the name in place of their logo. */
+  readPicture?: (name: string) => Promise<Buffer | undefined>;
+}) {
   let isServerDown = false;
   const hand = traced('mail send', transport.send, ({ outcome }) => ({ 'gatehouse.outcome': outcome }));
 
@@ -86,7 +101,7 @@ function createSender({ transport, logger, readPicture }: DeliveryDependencies) 
   };
 }
 
-function createDeferredHandler({ logger, writers }: DeliveryDependencies) {
+function createDeferredHandler({ logger, writers }: Base & { writers: Record<DeferredKind, DeferredWriter> }) {
   return async function write({ id }: MailJob, { kind, wish: request }: DeferredContent): Promise<AttemptResult> {
     try {
       await writers[kind](request, async (tx) => (await tx.mailMessage.deleteMany({ where: { id } })).count === 1);

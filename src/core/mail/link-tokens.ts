@@ -1,10 +1,10 @@
 // Tokens of mailed links: 32 random bytes, of which only the hash is stored. A token serves one purpose, works once and
 // expires. A new token of the same purpose replaces the older one. Tokens of password resets have a table of their own.
 
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
-import type { Db, Tx } from '../../base/storage/database.ts';
+import type { Tx } from '../../base/storage/database.ts';
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 
 const mailPurposes = ['verify-email', 'change-email', 'invite', 'unlock'] as const;
@@ -20,14 +20,14 @@ export interface LinkToken<Purpose extends LinkPurpose = LinkPurpose> {
 
 export type LinkTokens = ReturnType<typeof createLinkTokens>;
 
-export interface LinkTokensDependencies {
-  db: Db;
-  now: Clock;
+export function createLinkTokens({
+  db,
+  now,
+  protectedRows,
+}: Base & {
   /** A token that this server did not issue, or not for this account, opens nothing. */
   protectedRows: ProtectedRows;
-}
-
-export function createLinkTokens({ db, now, protectedRows }: LinkTokensDependencies) {
+}) {
   const usable = () => ({ usedAt: null, expiresAt: { gt: now() } });
 
   async function findReset(tokenHash: string) {

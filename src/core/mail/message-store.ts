@@ -1,9 +1,7 @@
 // The table `mail_messages` as a queue of jobs (core/jobs/queue.ts). Messages and deferred requests are separate queues. The
 // body of a sent or failed message is deleted.
 
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
-import type { Vault } from '../../base/platform/vault.ts';
+import type { Base } from '../../base/base.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { Alarm } from '../audit/alarm.ts';
 import type { Audit, AuditInput } from '../audit/audit.ts';
@@ -20,17 +18,6 @@ export interface MailJob extends QueuedJob {
   createdAt: Date;
   /** Undefined while the secret that encrypted it is not configured, and when another program changed recipient or subject. */
   content: StoredContent | undefined;
-}
-
-export interface MessageStoreDependencies {
-  db: Db;
-  vault: Vault;
-  now: Clock;
-  audit: Audit;
-  alarm: Alarm;
-  logger: Logger;
-  /** There is no mail server: what is delivered is a file that nobody receives. */
-  isWrittenToFiles?: boolean;
 }
 
 const PENDING = { sentAt: null, failedAt: null };
@@ -55,7 +42,14 @@ export async function countUnsentMail(db: Db): Promise<{ waiting: number; failed
 }
 
 /** The store of the mail queue. */
-export function createMessageStore(dependencies: MessageStoreDependencies): QueueStore<MailJob> {
+export function createMessageStore(
+  dependencies: Base & {
+    audit: Audit;
+    /** There is no mail server: what is delivered is a file that nobody receives. */
+    isWrittenToFiles?: boolean;
+    alarm: Alarm;
+  },
+): QueueStore<MailJob> {
   const { db, now, audit, isWrittenToFiles = false } = dependencies;
   return {
     due: (query) => dueJobs(dependencies, query),
@@ -109,7 +103,7 @@ export function createMessageStore(dependencies: MessageStoreDependencies): Queu
 
 /** Unfinished messages whose turn has come, oldest first. */
 async function dueJobs(
-  dependencies: MessageStoreDependencies,
+  dependencies: Base & { alarm: Alarm },
   { limit, exceptLanes }: Parameters<QueueStore<MailJob>['due']>[0],
 ): Promise<MailJob[]> {
   const { db, now } = dependencies;
@@ -131,7 +125,7 @@ async function dueJobs(
 }
 
 function decrypt(
-  { vault, logger, alarm }: MessageStoreDependencies,
+  { vault, logger, alarm }: Base & { alarm: Alarm },
   { id, recipient, subject }: { id: string; recipient: string; subject: string },
   sealed: string,
 ): StoredContent | undefined {

@@ -5,12 +5,11 @@
 // The delivery looks up the account later, and decides whether a mail is sent.
 // Equal work in the request itself would need two code paths that drift apart, and work after the response would be lost at a restart.
 
+import type { Base } from '../../base/base.ts';
 import type { BrandLook } from '../../base/http/pages/brand-look.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { randomId } from '../../base/platform/random.ts';
-import type { Vault } from '../../base/platform/vault.ts';
-import type { Db, Tx } from '../../base/storage/database.ts';
+import type { Tx } from '../../base/storage/database.ts';
 import { allLanguages, type OfferedLanguages } from '../../base/texts/languages.ts';
 import type { MessageSource } from '../../base/texts/messages.ts';
 import { inLanguage } from '../../base/texts/text.ts';
@@ -25,10 +24,6 @@ export const DEFERRED_RECIPIENT = '';
 export type Outbox = ReturnType<typeof createOutbox>;
 
 export interface OutboxDependencies {
-  db: Db;
-  vault: Vault;
-  now: Clock;
-  issuer: string;
   renderHtml: RenderHtml;
   /** The brand of the settings; none by default. */
   brand?: () => BrandLook | undefined;
@@ -46,14 +41,14 @@ export function createOutbox({
   db,
   vault,
   now,
-  issuer,
   renderHtml,
   brand = () => undefined,
   brandOf = () => undefined,
   offered = () => allLanguages,
   texts = () => undefined,
   wakeDelivery = () => {},
-}: OutboxDependencies) {
+  config: { issuer },
+}: Base & OutboxDependencies) {
   async function store(recipient: string, subject: string, content: StoredContent, tx: Tx): Promise<void> {
     const id = randomId();
     const bodySealed = sealContent(vault, id, content);

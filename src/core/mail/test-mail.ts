@@ -1,7 +1,8 @@
 // The test email of an administrator. It is sent at once, so that the page can display the answer of the mail server. Also the
 // texts of all mails with example data.
+import type { Base } from '../../base/base.ts';
 import type { BrandLook } from '../../base/http/pages/brand-look.ts';
-import type { Clock } from '../../base/platform/clock.ts';
+import { viewsDir } from '../../base/platform/package.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import type { MessageSource } from '../../base/texts/messages.ts';
@@ -16,7 +17,7 @@ import {
   mailLanguage,
   type Recipient,
 } from './messages.ts';
-import { createMailTransport, type MailTransportDependencies, type SendOutcome } from './transport.ts';
+import { createMailTransport, type SendOutcome } from './transport.ts';
 
 /** The parts of a mail. */
 export interface RenderedMail {
@@ -34,10 +35,7 @@ export interface ExampleLook {
   mode?: 'light' | 'dark';
 }
 
-export interface TestMailDependencies extends Omit<MailTransportDependencies, 'mailLimits'> {
-  now: Clock;
-  /** The folder `views`. */
-  viewsDir: string;
+export interface TestMailOptions {
   brand: () => BrandLook | undefined;
   /** The texts that an administrator wrote; none by default. */
   texts?: () => MessageSource | undefined;
@@ -47,15 +45,9 @@ export interface TestMailDependencies extends Omit<MailTransportDependencies, 'm
 /** Short limits, because an administrator waits for the page. */
 const LIMITS = { timeoutMs: 8000, totalMs: 15_000 };
 
-export function createTestMail({
-  now,
-  viewsDir,
-  brand,
-  texts = () => undefined,
-  readPicture,
-  ...dependencies
-}: TestMailDependencies) {
-  const { issuer, smtpUrl, mailFrom, outboxDir } = dependencies;
+export function createTestMail(base: Base, { brand, texts = () => undefined, readPicture }: TestMailOptions) {
+  const { now } = base;
+  const { issuer, smtpUrl, mailFrom, outboxDir } = base.config;
   const renderHtml = createHtmlRenderer(viewsDir);
   const rendered = (message: MailMessage, language: string, { brand: brandOf = brand, mode }: ExampleLook = {}) => {
     const look = brandOf();
@@ -75,7 +67,7 @@ export function createTestMail({
 
     /** Sends a test email, and waits for the answer of the mail server for some seconds. */
     async send(to: Recipient): Promise<SendOutcome> {
-      const transport = createMailTransport({ ...dependencies, mailLimits: LIMITS });
+      const transport = createMailTransport(base, LIMITS);
       const mail = rendered({ kind: 'test', to, at: now() }, SOURCE_LANGUAGE);
       const name = brand()?.mailLogo;
       const content = name && (await readPicture(name));

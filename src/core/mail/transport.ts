@@ -1,10 +1,12 @@
 // Hands a finished mail to the mail server with nodemailer, or writes it as a file into the outbox folder. Failures are
 // return values: the message was rejected, or the server takes no message at all.
+
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SendMailOptions, Transporter } from 'nodemailer';
+import type { Base } from '../../base/base.ts';
+import type { Config } from '../../base/config.ts';
 import { limits } from '../../base/limits.ts';
-import type { Logger } from '../../base/platform/logger.ts';
 import { LOGO_ID } from './html.ts';
 
 export interface FinishedMail {
@@ -33,32 +35,18 @@ export interface MailTransport {
   send(mail: FinishedMail): Promise<SendOutcome>;
 }
 
-export interface MailTransportDependencies {
-  smtpUrl?: string | undefined;
-  mailFrom: string;
-  /** An administrator chose the name in `mailFrom`: a brand does not replace it. */
-  isMailNameSet?: boolean;
-  /** The folder for mail when there is no mail server. */
-  outboxDir: string;
-  issuer: string;
-  logger: Logger;
-  /** The time limits, for tests: of one answer, and of everything for one mail. */
-  mailLimits?: { timeoutMs: number; totalMs: number };
+/** Sends by SMTP where there is a mail server, else writes files. @param timeLimits of one answer, and of everything for one mail */
+export function createMailTransport(base: Base, timeLimits: TimeLimits = limits.mail): MailTransport {
+  const { smtpUrl } = base.config;
+  return smtpUrl === undefined ? fileTransport(base) : smtpTransport(base, smtpUrl, timeLimits);
 }
 
-/** Sends by SMTP when `smtpUrl` is set, else writes files. */
-export function createMailTransport(dependencies: MailTransportDependencies): MailTransport {
-  const { smtpUrl } = dependencies;
-  return smtpUrl === undefined ? fileTransport(dependencies) : smtpTransport({ ...dependencies, smtpUrl });
+interface TimeLimits {
+  timeoutMs: number;
+  totalMs: number;
 }
 
-function smtpTransport({
-  smtpUrl,
-  mailFrom,
-  isMailNameSet,
-  issuer,
-  mailLimits: { timeoutMs, totalMs } = limits.mail,
-}: MailTransportDependencies & { smtpUrl: string }): MailTransport {
+function smtpTransport({ config }: Base, smtpUrl: string, { timeoutMs, totalMs }: TimeLimits): MailTransport {
   const options = {
     url: smtpUrl,
     connectionTimeout: timeoutMs,
@@ -76,11 +64,9 @@ function smtpTransport({
         smtp ??= createTransport(options);
         // The other limits are between two parts of an answer.
         const signal = AbortSignal.timeout(totalMs);
-        const sent = await smtp
-          .sendMail({ ...envelopeOf(mail, { mailFrom, isMailNameSet, issuer }), signal })
-          .catch((cause: unknown) => {
-            throw signal.aborted ? new Error(`the mail server took more than ${totalMs / 1000} s`, { cause }) : cause;
-          });
+        const sent = await smtp.sendMail({ ...envelopeOf(mail, config), signal }).catch((cause: unknown) => {
+          throw signal.aborted ? new Error(`the mail server took more than ${totalMs / 1000} s`, { cause }) : cause;
+        });
         return { outcome: 'sent', answer: String(sent.response ?? '') };
       } catch (error) {
         return outcomeOf(error);
@@ -89,19 +75,14 @@ function smtpTransport({
   };
 }
 
-function fileTransport({
-  outboxDir,
-  mailFrom,
-  isMailNameSet,
-  issuer,
-  logger,
-}: MailTransportDependencies): MailTransport {
+function fileTransport({ config, logger }: Base): MailTransport {
+  const { outboxDir } = config;
   return {
     async send(mail) {
       try {
         const { createTransport } = await import('./nodemailer.ts');
         const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
-        const { message } = await composer.sendMail(envelopeOf(mail, { mailFrom, isMailNameSet, issuer }));
+        const { message } = await composer.sendMail(envelopeOf(mail, config));
         // The name is the same when the mail is written again after a crash; the rename makes the file appear complete.
         const stamp = mail.createdAt.toISOString().replace(/[-:]|\..*/g, '');
         const file = path.join(outboxDir, `${stamp}-${mail.id}.eml`);
@@ -123,7 +104,7 @@ function fileTransport({
 
 function envelopeOf(
   { id, to, subject, text, html, logo, sender }: FinishedMail,
-  { mailFrom, isMailNameSet, issuer }: Pick<MailTransportDependencies, 'mailFrom' | 'isMailNameSet' | 'issuer'>,
+  { issuer, mailFrom, isMailNameSet }: Config,
 ): SendMailOptions {
   const address = /<([^<>]+)>$/.exec(mailFrom)?.[1] ?? mailFrom;
   return {

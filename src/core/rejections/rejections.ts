@@ -1,12 +1,11 @@
 // Rejected protocol requests, each under a short code that the error page or the response to the application shows: what
 // was received, without its secrets, and the rule that was broken. Rows are deleted after some days.
+
 import { z } from 'zod';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import type { Db } from '../../base/storage/database.ts';
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { withoutUnstorable } from '../../base/storage/storable-text.ts';
 import { type RuleResult, ruleIds } from './rules.ts';
@@ -51,16 +50,6 @@ export interface RejectionQuery {
   isAscending?: boolean;
 }
 
-export interface RejectionsDependencies {
-  db: Db;
-  now: Clock;
-  logger: Logger;
-  /** A rejection that another program wrote counts as absent, because an administrator may apply a fix that is made of it. */
-  protectedRows: ProtectedRows;
-  /** False when this address has caused enough of them for now, so that an attacker cannot fill the table. */
-  admit(address: string): Promise<boolean>;
-}
-
 // Codes are read out on the telephone, so no letter looks like a digit.
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 const MAX_VALUE = 500;
@@ -73,7 +62,14 @@ const DAY_MS = 86_400_000;
 export const MOST_COUNTED = 99;
 
 /** Stores rejected requests behind the response, and reads them. */
-export function createRejections(dependencies: RejectionsDependencies) {
+export function createRejections(
+  dependencies: Base & {
+    /** A rejection that another program wrote counts as absent, because an administrator may apply a fix that is made of it. */
+    protectedRows: ProtectedRows;
+    /** False when this address has caused enough of them for now, so that an attacker cannot fill the table. */
+    admit(address: string): Promise<boolean>;
+  },
+) {
   const { db, logger, protectedRows } = dependencies;
   const codes = new WeakMap<RequestInfo, string>();
   // The page is sent before its row is written; a look-up on this instance waits for the row.
@@ -126,7 +122,18 @@ export function createRejections(dependencies: RejectionsDependencies) {
 }
 
 async function write(
-  { db, now, logger, protectedRows, admit }: RejectionsDependencies,
+  {
+    db,
+    now,
+    logger,
+    protectedRows,
+    admit,
+  }: Base & {
+    /** A rejection that another program wrote counts as absent, because an administrator may apply a fix that is made of it. */
+    protectedRows: ProtectedRows;
+    /** False when this address has caused enough of them for now, so that an attacker cannot fill the table. */
+    admit(address: string): Promise<boolean>;
+  },
   code: string,
   request: RequestInfo,
   rejection: NewRejection,
@@ -171,7 +178,13 @@ async function write(
 
 /** The newest first by default; `next` names the end of the page by time and code. */
 async function listRejections(
-  { db, protectedRows }: RejectionsDependencies,
+  {
+    db,
+    protectedRows,
+  }: Base & {
+    /** A rejection that another program wrote counts as absent, because an administrator may apply a fix that is made of it. */
+    protectedRows: ProtectedRows;
+  },
   { after, limit = PAGE, isAscending = false, ...filter }: RejectionQuery,
 ) {
   const { clientId, subjectId, requestId } = filter;

@@ -1,24 +1,26 @@
 // Sends codes by SMS with one JSON request to the URL of the setting `sms_gateway` (docs/accounts.md). A provider that
 // expects another request needs an adapter.
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Logger } from '../../base/platform/logger.ts';
 import { plural } from '../../base/platform/plural.ts';
 
 export type SmsGateway = ReturnType<typeof createSmsGateway>;
 
-export interface SmsGatewayDependencies {
+const minutes = limits.oneTimeCode.seconds / 60;
+
+export function createSmsGateway({
+  gateway,
+  fetch,
+  logger,
+  host,
+}: Base & {
   /** The setting. */
   gateway(): { url: string; token?: string | undefined; sender?: string | undefined } | undefined;
   /** The guarded fetch for outgoing calls. */
   fetch: (url: string, init: RequestInit) => Promise<Response>;
-  logger: Logger;
   /** The host of the sign-in page. */
   host: string;
-}
-
-const minutes = limits.oneTimeCode.seconds / 60;
-
-export function createSmsGateway({ gateway, fetch, logger, host }: SmsGatewayDependencies) {
+}) {
   return {
     /** Whether the setting has a gateway. */
     isSet: (): boolean => gateway() !== undefined,

@@ -2,24 +2,20 @@
 // upstream. Everything happens in one transaction.
 
 import { AppError } from '../../base/http/errors.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import type { NotifyOwner } from '../../core/mail/notify-owner.ts';
-import type { Outbox } from '../../core/mail/outbox.ts';
 import { placeOf } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
 import { emailFault, nameKey } from '../../people/accounts/names.ts';
 import { type Profile, profileColumns } from '../../people/accounts/profile.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
-import type { AccountFactors } from '../../people/mfa/account-factors.ts';
+import type { People } from '../../people/people.ts';
 import { isStaff } from '../../people/rbac/built-in.ts';
-import type { SetConnectionRoles } from '../../people/rbac/connection-roles.ts';
-import type { EndSession } from '../../protocols/logout/end-session.ts';
+import type { SessionServices } from '../../protocols/session-services.ts';
 import { attributesOf, type Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { RoleMapping } from '../connections/role-mappings.ts';
@@ -53,22 +49,16 @@ export interface Preview {
   hasAllGroups: boolean;
 }
 
-export interface ResolverDependencies extends FactsDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  outbox: Outbox;
-  accounts: Accounts;
-  connections: Connections;
-  identities: ExternalIdentities;
-  setConnectionRoles: SetConnectionRoles;
-  endSession: EndSession;
-  notifyOwner: NotifyOwner;
-  /** Mails a link to an address that the upstream does not prove; a click makes it the account's. */
-  confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
-}
-
-export function createResolver(dependencies: ResolverDependencies) {
+export function createResolver(
+  dependencies: Core &
+    People &
+    SessionServices & {
+      connections: Connections;
+      /** Mails a link to an address that the upstream does not prove; a click makes it the account's. */
+      confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
+      identities: ExternalIdentities;
+    },
+) {
   const { db, accounts, connections, notifyOwner } = dependencies;
 
   // From the cache where no transaction is open: in one, a read beside it would wait for a second connection to the database.
@@ -156,7 +146,11 @@ interface Applied {
   unconfirmed: string | undefined;
 }
 
-async function apply(dependencies: ResolverDependencies, found: Case, tx: Tx): Promise<Applied> {
+async function apply(
+  dependencies: Core & People & SessionServices & { identities: ExternalIdentities },
+  found: Case,
+  tx: Tx,
+): Promise<Applied> {
   const { accounts, identities, audit, endSession } = dependencies;
   const { connection, identity, facts, match } = found;
   const { profile } = facts;
@@ -189,7 +183,7 @@ async function apply(dependencies: ResolverDependencies, found: Case, tx: Tx): P
 }
 
 function addIdentity(
-  { identities }: ResolverDependencies,
+  { identities }: { identities: ExternalIdentities },
   { connection, identity, facts }: Pick<Case, 'connection' | 'identity' | 'facts'>,
   account: Account,
   by: Actor,
@@ -202,7 +196,7 @@ function addIdentity(
 
 /** A new account with a name that no other has. An address that the upstream does not prove is confirmed by mail first. */
 async function createFor(
-  { accounts }: ResolverDependencies,
+  { accounts }: People,
   { identity, facts, by }: Case,
   takesAddressFrom: string | undefined,
   tx: Tx,
@@ -233,7 +227,7 @@ async function createFor(
 }
 
 async function findOrCreate(
-  dependencies: ResolverDependencies,
+  dependencies: Core & People & SessionServices & { identities: ExternalIdentities },
   { connection, identity, rules }: Pick<Case, 'connection' | 'identity' | 'rules'>,
   context: ResolveContext,
 ) {
@@ -258,7 +252,7 @@ function groupsOf({ groups }: UpstreamIdentity): { names: string[]; isComplete: 
 
 /** Whether a role was given or taken away. */
 async function setRoles(
-  { setConnectionRoles }: ResolverDependencies,
+  { setConnectionRoles }: People,
   { connection, identity, rules }: Pick<Case, 'connection' | 'identity' | 'rules'>,
   userId: string,
   by: Actor,
@@ -368,15 +362,6 @@ function rejected(
   });
 }
 
-// Reads the facts for match.ts: the identity's user, and the account that has the address which the upstream states.
-
-interface FactsDependencies {
-  accounts: Accounts;
-  credentials: Credentials;
-  factors: AccountFactors;
-  identities: ExternalIdentities;
-}
-
 interface AccountFacts extends MatchFacts {
   profile: MappedProfile;
   identityId: string | undefined;
@@ -389,7 +374,7 @@ interface AccountFacts extends MatchFacts {
  * @param context `domains`: the proven ones of the connection; `invitedId`: the account of an invitation in this browser
  */
 async function readFacts(
-  dependencies: FactsDependencies,
+  dependencies: People & { identities: ExternalIdentities },
   connection: Connection,
   identity: UpstreamIdentity,
   { domains, invitedId }: { domains: readonly string[]; invitedId?: string | undefined },
@@ -450,7 +435,7 @@ function profileOf(connection: Connection, { claims }: UpstreamIdentity, domains
 }
 
 async function candidateOf(
-  { credentials, factors, identities }: FactsDependencies,
+  { credentials, identities, mfa: { factors } }: People & { identities: ExternalIdentities },
   account: Account,
   { stated, connectionId }: { stated: string | undefined; connectionId: string },
   tx: Tx,
@@ -488,19 +473,12 @@ export function acceptableFields(
   return Object.fromEntries(Object.entries(suppliedFields).filter(([field]) => !wrong.includes(field)));
 }
 
-interface UpdateProfileDependencies {
-  accounts: Accounts;
-  audit: Audit;
-  outbox: Outbox;
-  now: Clock;
-}
-
 /**
  * Updates the account; without the attributes when the schema of the settings rejects them. A new address can reset the password,
  * so the old one gets a mail about it, and the change has its own audit entry.
  */
 async function updateProfile(
-  dependencies: UpdateProfileDependencies,
+  dependencies: Core & People,
   account: Account,
   profile: MappedProfile,
   { by, tx }: { by: Actor; tx: Tx },
@@ -520,7 +498,7 @@ async function updateProfile(
 }
 
 async function reportNewAddress(
-  { audit, outbox, now }: UpdateProfileDependencies,
+  { audit, outbox, now }: Core,
   account: Account,
   newEmail: string,
   { by, tx }: { by: Actor; tx: Tx },

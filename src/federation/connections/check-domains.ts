@@ -4,12 +4,12 @@
 import { notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { ResolveTxt } from '../../base/network/txt-records.ts';
-import type { Logger } from '../../base/platform/logger.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { Connections } from './connections.ts';
-import { type ConnectionsContext, recordChange } from './context.ts';
+import { recordChange } from './context.ts';
 import { type ConnectionDomain, listDomains, setProof } from './domains.ts';
 
 /** `unreachable`: the name servers did not answer, so nothing changed. */
@@ -17,13 +17,7 @@ export type DomainCheck = 'proven' | 'missing' | 'unreachable';
 
 export type DomainChecks = ReturnType<typeof createDomainChecks>;
 
-export interface DomainChecksDependencies extends Pick<ConnectionsContext, 'db' | 'now' | 'audit' | 'protectedRows'> {
-  logger: Logger;
-  connections: Connections;
-  resolveTxt: ResolveTxt;
-}
-
-export function createDomainChecks(dependencies: DomainChecksDependencies) {
+export function createDomainChecks(dependencies: Core & { connections: Connections; resolveTxt: ResolveTxt }) {
   const { db, now, logger, connections, resolveTxt } = dependencies;
 
   async function check(domain: ConnectionDomain, by?: Actor): Promise<DomainCheck> {

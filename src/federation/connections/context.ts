@@ -1,27 +1,16 @@
 // What the operations on connections share.
 
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
-import type { Vault } from '../../base/platform/vault.ts';
-import type { Db, Tx } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Sql } from '../../base/storage/statements.ts';
+import type { Tx } from '../../base/storage/database.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
-import type { AdministratorMail } from '../../core/mail/messages.ts';
+import type { Core } from '../../core/core.ts';
 import type { Authority } from '../../people/rbac/authority.ts';
 
-export interface ConnectionsContext {
-  db: Db;
-  sql: Sql;
-  vault: Vault;
-  audit: Audit;
-  now: Clock;
-  logger: Logger;
-  protectedRows: ProtectedRows;
-  assertMay: Authority['assertMay'];
-  /** Queues a mail to each administrator. */
-  notifyAdministrators(message: AdministratorMail, tx: Tx): Promise<void>;
-}
+/** `gatehouse doctor` has no more of the core. */
+export type ConnectionCore = Pick<
+  Core,
+  'db' | 'sql' | 'vault' | 'audit' | 'now' | 'logger' | 'protectedRows' | 'outgoing' | 'notifyAdministrators'
+>;
+export type ConnectionsContext = ConnectionCore & { assertMay: Authority['assertMay'] };
 
 export interface Change {
   by?: Actor;

@@ -2,15 +2,14 @@
 // that is down for an hour stops no sign-in whose keys are known. Keys may change with a document, the identity never.
 
 import { limits } from '../../base/limits.ts';
-import { type Clock, isWithin } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
+import { isWithin } from '../../base/platform/clock.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
 import { readStoredText, storedText } from '../../base/texts/stored-text.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
-import type { ConnectionsContext } from './context.ts';
+import type { ConnectionCore, ConnectionsContext } from './context.ts';
 import { checkedDocument, DocumentFault, type DocumentKind, type ParseMetadata } from './document-checks.ts';
 
 /** No valid document was ever read, and reading it failed now too; the message may be displayed to administrators. */
@@ -27,18 +26,14 @@ export type DocumentState = Omit<DocumentRow, 'content'> & { hasContent: boolean
 
 export type ConnectionDocuments = ReturnType<typeof createConnectionDocuments>;
 
-export interface DocumentsDependencies extends Pick<ConnectionsContext, 'db' | 'sql' | 'audit' | 'protectedRows'> {
-  now: Clock;
-  logger: Logger;
+type DocumentServices = ConnectionCore & {
   connections: Connections;
-  /** The guarded fetch. */
-  outgoing: typeof fetch;
   parseMetadata: ParseMetadata;
   /** The document behind a URL, with the signature of a pinned certificate checked; throws with a sentence. */
   fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
-}
+};
 
-export function createConnectionDocuments(dependencies: DocumentsDependencies) {
+export function createConnectionDocuments(dependencies: DocumentServices) {
   const { db, now, connections } = dependencies;
   const { stored, current, readOnce } = createDocumentCache(dependencies);
 
@@ -101,7 +96,7 @@ export function createConnectionDocuments(dependencies: DocumentsDependencies) {
 }
 
 /** The stored documents in the directory cache; one that was never read is read from the upstream. */
-function createDocumentCache(dependencies: DocumentsDependencies) {
+function createDocumentCache(dependencies: DocumentServices) {
   const { sql, now } = dependencies;
   const read = createReader(dependencies);
   const keyOf = (id: string, kind: DocumentKind) => `${kind} ${id}`;
@@ -149,7 +144,7 @@ function documentOf({ kind, content, readAt, lastError }: DocumentRow): Connecti
 }
 
 /** Makes the function that reads a document from the upstream and stores the outcome; it returns the row either way. */
-function createReader(dependencies: DocumentsDependencies) {
+function createReader(dependencies: DocumentServices) {
   const { audit, logger, outgoing, parseMetadata, fetchMetadata } = dependencies;
 
   async function load(

@@ -1,28 +1,24 @@
 // The periodic jobs of connections: documents and domain proofs that are due, and mail about what ends.
 
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { sha256 } from '../../base/platform/random.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { transaction } from '../../base/storage/database.ts';
 import { isFirstUse } from '../../base/storage/single-use.ts';
-import type { Sql } from '../../base/storage/statements.ts';
+import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
-import type { AdministratorMail } from '../../core/mail/messages.ts';
 import type { ConnectionWarning } from './warnings.ts';
-
-export interface ConnectionJobsDependencies {
-  documents: { refreshDue(signal: AbortSignal): Promise<Date | undefined> };
-  domains: { checkDue: ScheduledJob['run'] };
-  notifyOfExpiry: ScheduledJob['run'];
-  now: Clock;
-}
 
 export function connectionJobs({
   documents,
   domains,
   notifyOfExpiry,
   now,
-}: ConnectionJobsDependencies): ScheduledJob[] {
+}: Base & {
+  documents: { refreshDue(signal: AbortSignal): Promise<Date | undefined> };
+  domains: { checkDue: ScheduledJob['run'] };
+  notifyOfExpiry: ScheduledJob['run'];
+}): ScheduledJob[] {
   const everySeconds = limits.connections.pollSeconds;
   let next: Date | undefined;
   return [
@@ -43,21 +39,16 @@ export function connectionJobs({
   ];
 }
 
-// Mail to the administrators about a secret or certificate of a connection that expires: once 30 days before, and again 7 days before.
-
-interface ExpiryNoticesDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  warnings(): Promise<ConnectionWarning[]>;
-  /** Queues a mail to each administrator. */
-  notifyAdministrators(message: AdministratorMail, tx: Tx): Promise<void>;
-}
-
 const REMEMBER_MS = 90 * 86_400_000;
 
 /** Queues the mails that are due and returns how many secrets and certificates they are about. Run by one instance, once a day. */
-export function createExpiryNotices({ db, sql, now, warnings, notifyAdministrators }: ExpiryNoticesDependencies) {
+export function createExpiryNotices({
+  db,
+  sql,
+  now,
+  warnings,
+  notifyAdministrators,
+}: Core & { warnings(): Promise<ConnectionWarning[]> }) {
   return async function notify(): Promise<number> {
     let notices = 0;
     for (const { connection, what, until, text, isUrgent } of await warnings()) {

@@ -1,9 +1,10 @@
 // What an administrator should look at: secrets that were rejected, secrets and certificates that expire, documents that cannot be read, domains without
 // their TXT record, and rows that another program wrote. For the overview of the console, `gatehouse doctor` and mail
 // (jobs.ts).
+
 import { X509Certificate } from 'node:crypto';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { type Text, t } from '../../base/texts/text.ts';
 import type { KeyUse } from '../../core/keys/rotation.ts';
 import type { Connection, SamlConnection } from './connection.ts';
@@ -33,7 +34,6 @@ export interface ConnectionWarningsDependencies {
   parseMetadata: ParseMetadata;
   /** The active certificates of this server as SAML service provider. */
   ownCertificates(): Promise<{ use: KeyUse; until: Date }[]>;
-  now: Clock;
 }
 
 const DAY_MS = 86_400_000;
@@ -45,7 +45,9 @@ const names = {
 } as const;
 
 /** The warnings of all enabled connections. It reads the database only. */
-export async function connectionWarnings(dependencies: ConnectionWarningsDependencies): Promise<ConnectionWarning[]> {
+export async function connectionWarnings(
+  dependencies: Base & ConnectionWarningsDependencies,
+): Promise<ConnectionWarning[]> {
   const { connections } = dependencies;
   const warnings = (await connections.forgedIds()).map(
     (id): ConnectionWarning => ({
@@ -70,7 +72,7 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
 /** Where no other secret is left that the upstream has not rejected. */
 async function rejectedSecrets(
   connection: Connection,
-  { connections, now }: ConnectionWarningsDependencies,
+  { connections, now }: Base & { connections: Connections },
 ): Promise<ConnectionWarning[]> {
   const rejected = rejectedSecret(await connections.secretInfos(connection.id), now());
   if (!rejected?.rejectedAt) return [];
@@ -84,7 +86,7 @@ async function rejectedSecrets(
   return [{ connection, problem: 'rejected', text, isUrgent: true }];
 }
 
-async function expiringSecrets(connection: Connection, { connections, now }: ConnectionWarningsDependencies) {
+async function expiringSecrets(connection: Connection, { connections, now }: Base & { connections: Connections }) {
   const secrets = await connections.secretInfos(connection.id);
   const purposes = [...new Set(secrets.map(({ purpose }) => purpose))];
   return purposes.flatMap((purpose) => {
@@ -102,7 +104,7 @@ function lastExpiry(secrets: readonly SecretInfo[]): Date | undefined {
 
 async function expiringCertificates(
   connection: Connection,
-  { documents, parseMetadata, now }: ConnectionWarningsDependencies,
+  { documents, parseMetadata, now }: Base & { documents: ConnectionDocuments; parseMetadata: ParseMetadata },
 ): Promise<ConnectionWarning[]> {
   if (connection.kind !== 'saml') return [];
   const { certificates } = connection.settings;
@@ -113,14 +115,14 @@ async function expiringCertificates(
   return expiryWarnings(connection, 'certificate', new Date(Math.max(...ends)), now());
 }
 
-async function metadataOf({ id, settings }: SamlConnection, documents: ConnectionWarningsDependencies['documents']) {
+async function metadataOf({ id, settings }: SamlConnection, documents: ConnectionDocuments) {
   return settings.metadata ?? (await documents.stored(id, 'metadata'));
 }
 
 /** Endpoints in the metadata that are left out because they have no usable address. */
 async function unusableEndpoints(
   connection: Connection,
-  { documents, parseMetadata }: ConnectionWarningsDependencies,
+  { documents, parseMetadata }: { documents: ConnectionDocuments; parseMetadata: ParseMetadata },
 ): Promise<ConnectionWarning[]> {
   const content = connection.kind === 'saml' ? await metadataOf(connection, documents) : undefined;
   if (content === undefined) return [];
@@ -149,7 +151,13 @@ function expiryDatesIn(content: string, parseMetadata: ParseMetadata): number[] 
   }
 }
 
-async function expiringOwnCertificates({ ownCertificates, now }: ConnectionWarningsDependencies) {
+async function expiringOwnCertificates({
+  ownCertificates,
+  now,
+}: Base & {
+  /** The active certificates of this server as SAML service provider. */
+  ownCertificates(): Promise<{ use: KeyUse; until: Date }[]>;
+}) {
   return (await ownCertificates()).flatMap(({ use: keyUse, until }): ConnectionWarning[] => {
     const use = keyUse === 'saml-sp' ? 'signing' : 'encryption';
     const end = soonExpiring(until, now());
@@ -198,7 +206,7 @@ function soonExpiring(until: Date, now: Date): { days: number; isUrgent: boolean
 
 async function unreadDocuments(
   connection: Connection,
-  { documents, now }: ConnectionWarningsDependencies,
+  { documents, now }: Base & { documents: ConnectionDocuments },
 ): Promise<ConnectionWarning[]> {
   const since = now().getTime() - limits.connections.failingDays * DAY_MS;
   return (await documents.states(connection.id))
@@ -219,7 +227,7 @@ async function unreadDocuments(
 
 async function unprovenDomains(
   connection: Connection,
-  { connections }: ConnectionWarningsDependencies,
+  { connections }: { connections: Connections },
 ): Promise<ConnectionWarning[]> {
   return (await connections.domains(connection.id))
     .filter(({ provenAt, checkedAt }) => provenAt === null && checkedAt !== null)

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Entry } from 'ldapts';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import type { LdapConnection } from '../connections/connection.ts';
@@ -42,13 +43,10 @@ export interface FoundUser {
 
 export type Directory = ReturnType<typeof createDirectory>;
 
-export interface DirectoryDependencies {
-  connections: Connections;
-  now: Clock;
-}
+export function createDirectory(services: Base & { connections: Connections }) {
+  const { connections, now } = services;
 
-export function createDirectory({ connections, now }: DirectoryDependencies) {
-  const withSearchBind = createSearchBind({ connections, now });
+  const withSearchBind = createSearchBind({ ...services, connections });
   const readDomain = createReadDomain(now);
 
   /** The one entry of a login. Throws upstream_answer_invalid for several, and for one that is not below the base DN. */
@@ -407,12 +405,7 @@ type WithSearchBind = <T>(
   options?: SearchBindOptions,
 ) => Promise<T>;
 
-interface SearchBindDependencies {
-  connections: Connections;
-  now: Clock;
-}
-
-function createSearchBind({ connections, now }: SearchBindDependencies): WithSearchBind {
+function createSearchBind({ connections, now }: Base & { connections: Connections }): WithSearchBind {
   const limitConcurrency = createConcurrencyLimit(now);
   const inTurn = createTurns();
 

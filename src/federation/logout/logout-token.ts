@@ -1,22 +1,16 @@
 // Verifies the logout token of an OpenID Connect upstream (OIDC Back-Channel Logout 1.0 section 2.6).
+
 import { createLocalJWKSet, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { isFirstUse } from '../../base/storage/single-use.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
 import type { OidcConnection } from '../connections/connection.ts';
 import type { ConnectionDocuments } from '../connections/documents.ts';
 import { FederationError } from '../faults.ts';
 import { TENANT } from '../oidc/client.ts';
-
-export interface LogoutTokenDependencies {
-  sql: Sql;
-  now: Clock;
-  documents: ConnectionDocuments;
-}
 
 /** What a logout names: a session, all sessions of a user, or both. */
 export type NamedSessions = { sid: string; sub?: string | undefined } | { sid?: undefined; sub: string };
@@ -39,7 +33,7 @@ const claimsSchema = z
 
 /** The sessions that the token names. Throws upstream_answer_invalid, and upstream_unavailable when there are no keys. */
 export async function verifyLogoutToken(
-  dependencies: LogoutTokenDependencies,
+  dependencies: Base & { connectionDocuments: ConnectionDocuments },
   connection: OidcConnection,
   token: string,
 ): Promise<NamedSessions> {
@@ -62,10 +56,10 @@ export async function verifyLogoutToken(
 
 /** The issuers whose logout counts: that of the discovery document, or those of the allowed tenants that share it. */
 export async function issuersOf(
-  { documents }: Pick<LogoutTokenDependencies, 'documents'>,
+  { connectionDocuments: documents }: { connectionDocuments: ConnectionDocuments },
   connection: OidcConnection,
 ): Promise<string[]> {
-  const { issuer } = await discoveryOf({ documents }, connection);
+  const { issuer } = await discoveryOf({ connectionDocuments: documents }, connection);
   return connection.settings.allowed_tenants.length > 0 && issuer.includes(TENANT)
     ? connection.settings.allowed_tenants.map((tid) => issuer.replace(TENANT, tid))
     : [issuer];
@@ -74,7 +68,7 @@ export async function issuersOf(
 const discoverySchema = z.looseObject({ issuer: z.string(), end_session_endpoint: z.string().optional() });
 
 export async function discoveryOf(
-  { documents }: Pick<LogoutTokenDependencies, 'documents'>,
+  { connectionDocuments: documents }: { connectionDocuments: ConnectionDocuments },
   connection: OidcConnection,
 ): Promise<z.output<typeof discoverySchema>> {
   const { content } = await documents.get(connection, 'discovery').catch(unavailable);
@@ -82,7 +76,7 @@ export async function discoveryOf(
 }
 
 async function verified(
-  { documents, now }: LogoutTokenDependencies,
+  { connectionDocuments: documents, now }: Base & { connectionDocuments: ConnectionDocuments },
   connection: OidcConnection,
   token: string,
 ): Promise<JWTPayload> {
@@ -95,7 +89,7 @@ async function verified(
     ({ content } = await documents.getWithNewKeys(connection).catch(unavailable));
   const { payload } = await jwtVerify(token, createLocalJWKSet(JSON.parse(content)), {
     algorithms: settings.id_token_signing_algs,
-    issuer: await issuersOf({ documents }, connection),
+    issuer: await issuersOf({ connectionDocuments: documents }, connection),
     audience: settings.client_id,
     requiredClaims: ['iat', 'jti', 'events'],
     maxTokenAge: maxAge,

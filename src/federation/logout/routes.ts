@@ -9,37 +9,24 @@ import { bodyLimit, parseForm, parseQuery } from '../../base/http/input.ts';
 import { relaxPolicy } from '../../base/http/security-headers.ts';
 import { limits } from '../../base/limits.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import type { Audit } from '../../core/audit/audit.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
-import type { EndSession } from '../../protocols/logout/end-session.ts';
-import type { LogoutRunStore } from '../../protocols/logout/logout-run-store.ts';
+import type { Core } from '../../core/core.ts';
+import type { People } from '../../people/people.ts';
+import type { SessionServices } from '../../protocols/session-services.ts';
 import type { Connection, OidcConnection } from '../connections/connection.ts';
-import type { Connections } from '../connections/connections.ts';
 import { FederationError } from '../faults.ts';
+import type { FederationServices } from '../federation-services.ts';
 import type { RejectedSignIns } from '../rejected-sign-ins.ts';
-import type { UpstreamSessions } from '../sessions.ts';
-import {
-  discoveryOf,
-  issuersOf,
-  type LogoutTokenDependencies,
-  type NamedSessions,
-  verifyLogoutToken,
-} from './logout-token.ts';
+import { discoveryOf, issuersOf, type NamedSessions, verifyLogoutToken } from './logout-token.ts';
 import { connectionIdOf } from './upstream-participants.ts';
-
-export interface UpstreamLogoutRoutesDependencies extends LogoutTokenDependencies, EndedByUpstreamDependencies {
-  connections: Connections;
-  rateLimits: RateLimits;
-  rejected: RejectedSignIns;
-  runs: LogoutRunStore;
-}
 
 const { logoutTokenBytes } = limits.upstream;
 const tokenForm = z.object({ logout_token: z.string().min(1).max(logoutTokenBytes) });
 const frontQuery = z.object({ iss: z.string().max(2048), sid: z.string().min(1).max(255) });
 const signedOutQuery = z.object({ state: z.string().max(1024).optional() });
 
-export function upstreamLogoutRoutes(dependencies: UpstreamLogoutRoutesDependencies): Router<State, Extras> {
+export function upstreamLogoutRoutes(
+  dependencies: Core & People & SessionServices & FederationServices & { rejected: RejectedSignIns },
+): Router<State, Extras> {
   const limited = rateLimit(dependencies);
   const router = new Router<State, Extras>({ prefix: '/upstream/:id' });
 
@@ -52,7 +39,11 @@ export function upstreamLogoutRoutes(dependencies: UpstreamLogoutRoutesDependenc
 }
 
 /** Answers 200, or 400 with an OAuth error (section 2.8); 503 when the keys of the upstream cannot be read. */
-async function backChannel(dependencies: UpstreamLogoutRoutesDependencies, ctx: Context, id: string): Promise<void> {
+async function backChannel(
+  dependencies: Core & SessionServices & FederationServices & { rejected: RejectedSignIns },
+  ctx: Context,
+  id: string,
+): Promise<void> {
   const connection = await oidcConnection(dependencies, id);
   const { request } = ctx.state;
   try {
@@ -75,7 +66,11 @@ function rejectToken(ctx: Context, status: 400 | 503, description: string): void
 }
 
 /** By `iss` and `sid` alone: a frame of another site brings no cookie. */
-async function frontChannel(dependencies: UpstreamLogoutRoutesDependencies, ctx: Context, id: string): Promise<void> {
+async function frontChannel(
+  dependencies: Core & SessionServices & FederationServices,
+  ctx: Context,
+  id: string,
+): Promise<void> {
   const connection = await oidcConnection(dependencies, id);
   const { iss, sid } = parseQuery(ctx, frontQuery);
   if (!(await issuersOf(dependencies, connection)).includes(iss)) throw badRequest('malformed_url');
@@ -97,7 +92,7 @@ async function frontChannel(dependencies: UpstreamLogoutRoutesDependencies, ctx:
 
 /** `state` names the logout run, which continues in its own browser only. */
 async function signedOut(
-  { connections, runs }: UpstreamLogoutRoutesDependencies,
+  { connections, runs }: SessionServices & FederationServices,
   ctx: Context,
   id: string,
 ): Promise<void> {
@@ -110,7 +105,7 @@ async function signedOut(
   ctx.redirect(`/signout/${participant.runId}`);
 }
 
-async function oidcConnection({ connections }: UpstreamLogoutRoutesDependencies, id: string): Promise<OidcConnection> {
+async function oidcConnection({ connections }: FederationServices, id: string): Promise<OidcConnection> {
   // A disabled one may still end its sessions.
   const connection = await connections.find(id);
   if (connection?.kind !== 'oidc') throw notFound();
@@ -122,7 +117,7 @@ const noStore: Middleware = (ctx, next) => {
   return next();
 };
 
-function rateLimit({ rateLimits }: UpstreamLogoutRoutesDependencies): Middleware {
+function rateLimit({ rateLimits }: People): Middleware {
   return async (ctx, next) => {
     const { address } = ctx.state.request;
     const { allowed, retryAfterSeconds } = await rateLimits.consume('upstream-logout:address', { address });
@@ -131,18 +126,12 @@ function rateLimit({ rateLimits }: UpstreamLogoutRoutesDependencies): Middleware
   };
 }
 
-interface EndedByUpstreamDependencies {
-  sessions: UpstreamSessions;
-  endSession: EndSession;
-  audit: Audit;
-}
-
 /**
  * Ends them without a browser: applications are notified by the server. A name that no session has is no error, because the
  * session may have ended before (OIDC Back-Channel Logout 1.0 section 2.8).
  */
 async function endNamedSessions(
-  { sessions, endSession, audit }: EndedByUpstreamDependencies,
+  { upstreamSessions: sessions, endSession, audit }: Core & SessionServices & FederationServices,
   { id }: Connection,
   named: NamedSessions,
   { request, channel }: { request: RequestInfo; channel: 'back' | 'front' },

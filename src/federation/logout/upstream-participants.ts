@@ -20,15 +20,16 @@ export interface UpstreamLogoutProtocol {
 
 export type UpstreamLogoutProtocols = Partial<Record<UpstreamSessionHandle['kind'], UpstreamLogoutProtocol>>;
 
-export interface UpstreamParticipantsDependencies {
-  connections: Connections;
-  sessions: UpstreamSessions;
-}
-
 /** The prefix of the client_id of upstreams in logout runs, so that none is confused with an application. */
 const PREFIX = 'connection:';
 
-export function createPlanUpstream({ connections, sessions }: UpstreamParticipantsDependencies): PlanUpstream {
+export function createPlanUpstream({
+  connections,
+  sessions,
+}: {
+  connections: Connections;
+  sessions: UpstreamSessions;
+}): PlanUpstream {
   return async (sessionUid, tx) => {
     const session = await sessions.latest(sessionUid, tx);
     const connection = session && (await connections.find(session.connectionId, tx));
@@ -46,7 +47,7 @@ export function createPlanUpstream({ connections, sessions }: UpstreamParticipan
 }
 
 export function createUpstreamParticipants(
-  { connections, sessions }: UpstreamParticipantsDependencies,
+  { connections, sessions }: { connections: Connections; sessions: UpstreamSessions },
   protocols: UpstreamLogoutProtocols,
 ): UpstreamParticipants {
   async function partsOf({ data }: { data: { upstreamSession?: string } }) {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { randomToken } from '../../base/platform/random.ts';
+import type { Core } from '../../core/core.ts';
 import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
 import type { Connection, OAuth2Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
@@ -13,19 +14,13 @@ import { quirksOf } from '../connections/presets/presets.ts';
 import { FederationError } from '../faults.ts';
 import type { Redeemed, SentRequest, UpstreamAnswer, UpstreamIdentity, UpstreamProtocol } from '../upstream.ts';
 
-export interface OAuth2ProtocolDependencies {
-  connections: Connections;
-  /** The guarded fetch. */
-  outgoing: typeof fetch;
-}
-
 type Json = Record<string, unknown>;
 
 const memorySchema = z.object({ verifier: z.string().optional() });
 const addressesSchema = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }));
 const DENIED = ['access_denied', 'user_denied'];
 
-export function createOAuth2Protocol(dependencies: OAuth2ProtocolDependencies): UpstreamProtocol {
+export function createOAuth2Protocol(dependencies: Core & { connections: Connections }): UpstreamProtocol {
   return {
     async begin(connection, { loginHint }, callbackUrl) {
       const { settings } = asOAuth2(connection);
@@ -66,7 +61,7 @@ export function createOAuth2Protocol(dependencies: OAuth2ProtocolDependencies): 
 }
 
 async function redeem(
-  dependencies: OAuth2ProtocolDependencies,
+  dependencies: Core & { connections: Connections },
   connection: OAuth2Connection,
   answer: UpstreamAnswer,
   request: SentRequest,
@@ -122,7 +117,7 @@ function assertAccepted(
 
 /** The access token; some vendors answer errors with status 200. */
 async function tokenOf(
-  { outgoing }: OAuth2ProtocolDependencies,
+  { outgoing }: Core,
   { settings }: OAuth2Connection,
   { answer, request, secret = '' }: { answer: UpstreamAnswer; request: SentRequest; secret: string | undefined },
 ): Promise<string> {
@@ -159,11 +154,11 @@ async function tokenOf(
   });
 }
 
-async function callApi(dependencies: OAuth2ProtocolDependencies, url: string, token: string): Promise<unknown> {
+async function callApi(dependencies: Core, url: string, token: string): Promise<unknown> {
   return (await requestApi(dependencies, url, token)).json();
 }
 
-async function requestApi({ outgoing }: OAuth2ProtocolDependencies, url: string, token: string): Promise<Response> {
+async function requestApi({ outgoing }: Core, url: string, token: string): Promise<Response> {
   const headers = { accept: 'application/json', authorization: `Bearer ${token}` };
   const response = await send(outgoing, url, { headers });
   if (response.ok) return response;

@@ -1,23 +1,17 @@
 // openid-client, configured for one connection: from the stored discovery document and JWKS, with the guarded fetch and an
 // explicit client authentication.
+
 import { createPrivateKey } from 'node:crypto';
 import { decodeProtectedHeader, importPKCS8, SignJWT } from 'jose';
 import * as openid from 'openid-client';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
+import type { Core } from '../../core/core.ts';
 import type { OidcConnection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { ConnectionDocuments } from '../connections/documents.ts';
 import { quirksOf } from '../connections/presets/presets.ts';
 import { FederationError } from '../faults.ts';
-
-export interface OidcClientDependencies {
-  connections: Connections;
-  documents: ConnectionDocuments;
-  /** The fetch with the rules of outgoing calls (base/network/outgoing-fetch.ts). */
-  guardedFetch: typeof fetch;
-  now: Clock;
-}
 
 export type OidcClient = Awaited<ReturnType<typeof createOidcClient>>;
 
@@ -34,11 +28,11 @@ export interface ClientOptions {
 
 /** Throws upstream_unavailable when no discovery document was ever read. */
 export async function createOidcClient(
-  dependencies: OidcClientDependencies,
+  dependencies: Core & { documents: ConnectionDocuments; connections: Connections },
   connection: OidcConnection,
   { issuer, tokenResponse }: ClientOptions = {},
 ) {
-  const { documents, guardedFetch } = dependencies;
+  const { documents, outgoing: guardedFetch } = dependencies;
   const { settings } = connection;
   const { content } = await documents.get(connection, 'discovery').catch(unavailable);
   const discovered = JSON.parse(content) as openid.ServerMetadata;
@@ -74,7 +68,7 @@ export async function createOidcClient(
 }
 
 async function keysFor(
-  { documents }: OidcClientDependencies,
+  { documents }: { documents: ConnectionDocuments },
   connection: OidcConnection,
   keyId: string | undefined,
 ): Promise<string> {
@@ -105,7 +99,7 @@ function jsonResponse(body: string): Response {
 
 /** Client authentication as configured, not openid-client's default. */
 async function clientAuth(
-  { connections, now }: OidcClientDependencies,
+  { connections, now }: Base & { connections: Connections },
   connection: OidcConnection,
   issuer: string,
 ): Promise<openid.ClientAuth> {

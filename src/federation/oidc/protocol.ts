@@ -7,9 +7,12 @@ import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { randomToken } from '../../base/platform/random.ts';
+import type { Core } from '../../core/core.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
 import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
 import type { Connection, OidcConnection } from '../connections/connection.ts';
+import type { Connections } from '../connections/connections.ts';
+import type { ConnectionDocuments } from '../connections/documents.ts';
 import type { Quirks } from '../connections/presets/preset.ts';
 import { quirksOf } from '../connections/presets/presets.ts';
 import { type FaultDetail, FederationError, type FederationFault } from '../faults.ts';
@@ -22,12 +25,14 @@ import type {
   UpstreamIdentity,
   UpstreamProtocol,
 } from '../upstream.ts';
-import { createOidcClient, idTokenIn, type OidcClient, type OidcClientDependencies, TENANT } from './client.ts';
+import { createOidcClient, idTokenIn, type OidcClient, TENANT } from './client.ts';
 
 const memorySchema = z.object({ nonce: z.string().optional(), verifier: z.string().optional() });
 type Memory = z.output<typeof memorySchema>;
 
-export function createOidcProtocol(dependencies: OidcClientDependencies): UpstreamProtocol {
+export function createOidcProtocol(
+  dependencies: Core & { documents: ConnectionDocuments; connections: Connections },
+): UpstreamProtocol {
   return {
     async begin(connection, requirements, callbackUrl) {
       const oidc = asOidc(connection);
@@ -83,7 +88,7 @@ export function createOidcProtocol(dependencies: OidcClientDependencies): Upstre
 }
 
 async function redeem(
-  dependencies: OidcClientDependencies,
+  dependencies: Core & { documents: ConnectionDocuments; connections: Connections },
   connection: OidcConnection,
   answer: UpstreamAnswer,
   request: SentRequest,
@@ -123,7 +128,7 @@ async function redeem(
 
 /** The code grant. Where several tenants share a discovery document, the tenant of the token decides which issuer it must have. */
 async function redeemCode(
-  dependencies: OidcClientDependencies,
+  dependencies: Core & { documents: ConnectionDocuments; connections: Connections },
   connection: OidcConnection,
   answer: UpstreamAnswer,
   { callbackUrl, memory }: { callbackUrl: string; memory: Memory },
@@ -453,7 +458,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 // The logout endpoint of an OpenID Connect upstream (OIDC RP-Initiated Logout 1.0).
 
 /** Logout at OpenID Connect upstreams; they return the browser to `/upstream/:id/signed-out`. */
-export function createOidcLogout(dependencies: OidcClientDependencies, issuer: string): UpstreamLogoutProtocol {
+export function createOidcLogout(
+  dependencies: Core & { documents: ConnectionDocuments; connections: Connections },
+  issuer: string,
+): UpstreamLogoutProtocol {
   async function clientOf(connection: Connection) {
     if (connection.kind !== 'oidc') throw new TypeError(`${connection.id} is no OpenID Connect connection`);
     return createOidcClient(dependencies, connection);

@@ -14,21 +14,24 @@ import { providerErrorPage } from '../../protocols/saml/messages/error-page.ts';
 import { openResponse, type TrustedResponse } from '../../protocols/saml/messages/open-response.ts';
 import { inResponseToOf } from '../../protocols/saml/messages/read-assertion.ts';
 import { SamlError, type SamlErrorCode } from '../../protocols/saml/xml/errors.ts';
+import type { XmlValidator } from '../../protocols/saml/xml/schema.ts';
 import type { SamlConnection } from '../connections/connection.ts';
-import type { Connections } from '../connections/connections.ts';
 import { FederationError } from '../faults.ts';
+import type { FederationServices } from '../federation-services.ts';
 import type { RejectedSignIns } from '../rejected-sign-ins.ts';
 import type { UpstreamSignIn } from '../upstream-sign-in.ts';
-import { asFederationError, authenticAnswer, decodeAnswer, type ReceiveDependencies } from './receive.ts';
+import type { IdentityProviders } from './identity-provider.ts';
+import { asFederationError, authenticAnswer, decodeAnswer } from './receive.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
-export interface AcsRoutesDependencies extends ReceiveDependencies {
-  connections: Connections;
+export interface AcsRoutesDependencies {
   serviceProvider: ServiceProvider;
   rejected: RejectedSignIns;
   upstreamSignIn: UpstreamSignIn;
   /** Rejects an address that sends too many messages. */
   rateLimit: Middleware;
+  identityProviders: IdentityProviders;
+  validateXml: XmlValidator;
 }
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -37,7 +40,7 @@ const METADATA = 'application/samlmetadata+xml';
 const OWN_RELAY_STATE = /^_[\w-]{27}$/;
 const metadataQuery = z.object({ connection: z.string().max(64).optional() });
 
-export function acsRoutes(dependencies: AcsRoutesDependencies): Router<State, Extras> {
+export function acsRoutes(dependencies: FederationServices & AcsRoutesDependencies): Router<State, Extras> {
   const { connections, serviceProvider, rateLimit } = dependencies;
   const router = new Router<State, Extras>();
 
@@ -62,7 +65,10 @@ export function acsRoutes(dependencies: AcsRoutesDependencies): Router<State, Ex
 }
 
 /** Where the browser goes on; undefined when the response was written. */
-async function receive(dependencies: AcsRoutesDependencies, ctx: Context): Promise<string | undefined> {
+async function receive(
+  dependencies: FederationServices & AcsRoutesDependencies,
+  ctx: Context,
+): Promise<string | undefined> {
   const { rejected, upstreamSignIn } = dependencies;
   const { xml, relayState, claimedIssuer } = await openForm(dependencies, ctx);
   const authentic = await authenticate(dependencies, claimedIssuer, xml);
@@ -92,7 +98,10 @@ async function receive(dependencies: AcsRoutesDependencies, ctx: Context): Promi
 }
 
 /** Decodes the form and reads the claimed issuer; throws 400 or 413, with the code of the rejection. */
-async function openForm({ rejected, validateXml }: AcsRoutesDependencies, ctx: Context) {
+async function openForm(
+  { rejected, validateXml }: { rejected: RejectedSignIns; validateXml: XmlValidator },
+  ctx: Context,
+) {
   try {
     if (!ctx.is(FORM)) throw new SamlError('parameter_missing', { detail: 'no form' });
     const { xml, relayState } = decodeAnswer(await readForm(ctx.req, limits.saml.bodyBytes));
@@ -117,7 +126,11 @@ interface Unauthentic {
 
 /** The connections of the issuer whose keys verify the answer, or why none does. */
 async function authenticate(
-  dependencies: AcsRoutesDependencies,
+  dependencies: FederationServices & {
+    identityProviders: IdentityProviders;
+    serviceProvider: ServiceProvider;
+    validateXml: XmlValidator;
+  },
   issuer: string,
   xml: string,
 ): Promise<[AuthenticAnswer, ...AuthenticAnswer[]] | Unauthentic> {
@@ -138,7 +151,11 @@ async function authenticate(
 }
 
 /** Whether the upstream of the connection has this entity ID; false while its metadata cannot be read. */
-async function isIssuer({ identityProviders }: AcsRoutesDependencies, connection: SamlConnection, issuer: string) {
+async function isIssuer(
+  { identityProviders }: { identityProviders: IdentityProviders },
+  connection: SamlConnection,
+  issuer: string,
+) {
   const { entity_id: declared } = connection.settings;
   if (declared !== undefined && declared !== issuer) return false;
   try {
@@ -155,7 +172,7 @@ const OF_ENCRYPTION: readonly SamlErrorCode[] = ['encryption_algorithm', 'encryp
 /** Answers 401: in plain text for programs, which rely on it, and as a page with a code for a browser. */
 async function rejectSignature(
   ctx: Context,
-  { rejected }: AcsRoutesDependencies,
+  { rejected }: { rejected: RejectedSignIns },
   { connection, fault }: Unauthentic,
 ): Promise<void> {
   const { rule, message, expected, received } = fault;

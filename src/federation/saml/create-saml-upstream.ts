@@ -1,59 +1,50 @@
 // Puts SAML 2.0 as service provider together: the protocol of its connections, and its routes.
 
+import type { Context } from '../../base/http/context.ts';
+import type { Core } from '../../core/core.ts';
+import type { People } from '../../people/people.ts';
+import type { LogoutBrowser } from '../../protocols/logout/front-channel/logout-browser.ts';
 import type { Saml } from '../../protocols/saml/create-saml.ts';
-import type { Connections } from '../connections/connections.ts';
-import type { ConnectionDocuments } from '../connections/documents.ts';
+import type { Presentation } from '../../protocols/saml/metadata/presentation.ts';
+import type { SessionServices } from '../../protocols/session-services.ts';
+import type { FederationServices } from '../federation-services.ts';
 import type { UpstreamLogoutProtocol } from '../logout/upstream-participants.ts';
-import { type AcsRoutesDependencies, acsRoutes } from './acs-routes.ts';
+import type { RejectedSignIns } from '../rejected-sign-ins.ts';
+import type { UpstreamSignIn } from '../upstream-sign-in.ts';
+import { acsRoutes } from './acs-routes.ts';
 import { createIdentityProviders } from './identity-provider.ts';
-import { createSamlProtocol, type SamlProtocolDependencies } from './protocol.ts';
-import { createReceivedLogoutRequests, type ReceivedLogoutRequestsDependencies } from './received-logout-requests.ts';
+import { createSamlProtocol } from './protocol.ts';
+import { createReceivedLogoutRequests } from './received-logout-requests.ts';
 import { createSentLogoutRequests, type SentLogoutRequests } from './sent-logout-requests.ts';
-import { createServiceProvider, type ServiceProviderDependencies } from './service-provider.ts';
-import { type SloRoutesDependencies, sloRoutes } from './slo-routes.ts';
+import { createServiceProvider } from './service-provider.ts';
+import { sloRoutes } from './slo-routes.ts';
 
-export interface SamlUpstreamDependencies extends ServiceProviderDependencies, Pick<SamlProtocolDependencies, 'now'> {
-  documents: ConnectionDocuments;
-  /** What both roles share: the schemas, replay protection and the limit of an address. */
-  saml: Pick<Saml['slo'], 'validateXml' | 'skewSeconds' | 'rateLimit' | 'seenMessages'>;
-  logout: LogoutDependencies;
-}
+export function createSamlUpstream(
+  services: Core &
+    SessionServices &
+    FederationServices & {
+      /** What both roles share: the schemas, replay protection and the limit of an address. */
+      saml: Pick<Saml['slo'], 'validateXml' | 'skewSeconds' | 'rateLimit' | 'seenMessages'>;
+      /** The name and the languages of the settings. */
+      presentation(): Presentation;
+    },
+) {
+  const { saml, connectionDocuments: documents } = services;
 
-type LogoutDependencies = Pick<
-  ReceivedLogoutRequestsDependencies,
-  'sessions' | 'endSession' | 'audit' | 'repeatedEntries'
-> & { connections: Connections };
-
-export function createSamlUpstream({ saml, documents, now, logout: ending, ...own }: SamlUpstreamDependencies) {
   const { validateXml, skewSeconds, rateLimit, seenMessages } = saml;
-  const serviceProvider = createServiceProvider(own);
+  const serviceProvider = createServiceProvider(services);
   const identityProviders = createIdentityProviders({ documents });
   const receive = { identityProviders, serviceProvider, validateXml };
-  const shared = { ...receive, seenMessages, now, skewSeconds };
-  const received = createReceivedLogoutRequests({ ...shared, ...ending });
+  const shared = { ...services, ...receive, seenMessages, skewSeconds };
+  const received = createReceivedLogoutRequests(shared);
   const sent = createSentLogoutRequests(shared);
   return {
     logoutProtocol: logoutProtocol(sent),
     protocol: createSamlProtocol(shared),
-    routes: (dependencies: Pick<AcsRoutesDependencies, 'connections' | 'rejected' | 'upstreamSignIn'>) =>
-      acsRoutes({ ...receive, rateLimit, ...dependencies }),
-    logoutRoutes: ({
-      logoutBrowserOf,
-      vault,
-      runs,
-      rejections,
-    }: Pick<SloRoutesDependencies, 'logoutBrowserOf' | 'vault' | 'runs' | 'rejections'>) =>
-      sloRoutes({
-        ...receive,
-        rateLimit,
-        received,
-        sent,
-        logoutBrowserOf,
-        vault,
-        runs,
-        rejections,
-        connections: ending.connections,
-      }),
+    routes: (signIns: { rejected: RejectedSignIns; upstreamSignIn: UpstreamSignIn }) =>
+      acsRoutes({ ...services, ...signIns, ...receive, rateLimit }),
+    logoutRoutes: (people: People, logoutBrowserOf: (ctx: Context) => LogoutBrowser) =>
+      sloRoutes({ ...services, ...people, ...receive, rateLimit, received, sent, logoutBrowserOf }),
   };
 }
 

@@ -1,6 +1,6 @@
 // The LogoutRequests and LogoutResponses that are exchanged with SAML upstreams: whose keys verify them, and how they are sent.
 
-import type { Clock } from '../../base/platform/clock.ts';
+import type { Base } from '../../base/base.ts';
 import { postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
 import type { NameId } from '../../protocols/saml/messages/name-id.ts';
 import type { Sender } from '../../protocols/saml/messages/open-message.ts';
@@ -11,14 +11,11 @@ import type { UpstreamRedirect } from '../upstream.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
-export interface ExpectationDependencies {
-  serviceProvider: ServiceProvider;
-  now: Clock;
-  skewSeconds(): number;
-}
-
 /** What the head of a message from this upstream must say. */
-export function expectedFrom({ serviceProvider, now, skewSeconds }: ExpectationDependencies, entityId: string) {
+export function expectedFrom(
+  { serviceProvider, now, skewSeconds }: Base & { serviceProvider: ServiceProvider; skewSeconds(): number },
+  entityId: string,
+) {
   return { entityId, endpoint: serviceProvider.sloUrl, now: now(), skewSeconds: skewSeconds() };
 }
 

@@ -1,7 +1,7 @@
 // SAML 2.0 as service provider (SAML Profiles 4.1): sends an AuthnRequest, and redeems the answer that /saml/acs stored.
 
 import { z } from 'zod';
-import type { Clock } from '../../base/platform/clock.ts';
+import type { Base } from '../../base/base.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
 import { postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
 import { newMessageId } from '../../protocols/saml/messages/message-id.ts';
@@ -18,6 +18,7 @@ import {
 import type { SeenMessages } from '../../protocols/saml/messages/seen-messages.ts';
 import { isSameAddress } from '../../protocols/saml/xml/addresses.ts';
 import { bindings, nameIdFormatOf, nameIdFormats, statusCodes } from '../../protocols/saml/xml/names.ts';
+import type { XmlValidator } from '../../protocols/saml/xml/schema.ts';
 import { element, samlTime, type XmlElement } from '../../protocols/saml/xml/write.ts';
 import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
 import type { Connection, SamlConnection } from '../connections/connection.ts';
@@ -34,21 +35,23 @@ import type {
   UpstreamRedirect,
   UpstreamRequirements,
 } from '../upstream.ts';
-import { authenticAnswer, type ReceiveDependencies } from './receive.ts';
+import type { IdentityProviders } from './identity-provider.ts';
+import { authenticAnswer } from './receive.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
-export interface SamlProtocolDependencies extends ReceiveDependencies {
+export interface SamlProtocolDependencies {
   serviceProvider: ServiceProvider;
   seenMessages: SeenMessages;
-  now: Clock;
   /** How far the clock of an upstream may differ. */
   skewSeconds(): number;
+  identityProviders: IdentityProviders;
+  validateXml: XmlValidator;
 }
 
 /** What is stored with a request. */
 const memorySchema = z.object({ requestId: z.string() });
 
-export function createSamlProtocol(dependencies: SamlProtocolDependencies): UpstreamProtocol {
+export function createSamlProtocol(dependencies: Base & SamlProtocolDependencies): UpstreamProtocol {
   const { identityProviders, serviceProvider, now } = dependencies;
   return {
     async begin(connection, requirements, acsUrl) {
@@ -88,7 +91,7 @@ export function createSamlProtocol(dependencies: SamlProtocolDependencies): Upst
 }
 
 async function redeem(
-  dependencies: SamlProtocolDependencies,
+  dependencies: Base & SamlProtocolDependencies,
   connection: SamlConnection,
   answer: UpstreamAnswer,
   { memory, callbackUrl, sentAt }: SentRequest,

@@ -14,12 +14,6 @@ import { FederationError } from '../faults.ts';
 import type { IdentityProvider, IdentityProviders } from './identity-provider.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
-export interface ReceiveDependencies {
-  identityProviders: IdentityProviders;
-  serviceProvider: ServiceProvider;
-  validateXml: XmlValidator;
-}
-
 /** The message in the form of the HTTP-POST binding, not verified. Throws SamlError. */
 export function decodeAnswer(body: string): { xml: string; relayState: string | undefined } {
   const { xml, parameter, relayState } = decodePost(body, limits.saml.responseBytes);
@@ -32,7 +26,11 @@ export function decodeAnswer(body: string): { xml: string; relayState: string | 
  * FederationError.
  */
 export async function authenticAnswer(
-  { identityProviders, serviceProvider, validateXml }: ReceiveDependencies,
+  {
+    identityProviders,
+    serviceProvider,
+    validateXml,
+  }: { identityProviders: IdentityProviders; serviceProvider: ServiceProvider; validateXml: XmlValidator },
   connection: SamlConnection,
   xml: string,
 ): Promise<{ trusted: TrustedResponse; identityProvider: IdentityProvider }> {

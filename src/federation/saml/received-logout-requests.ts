@@ -1,9 +1,7 @@
 // Single logout that a SAML upstream begins (SAML Profiles 4.4): its LogoutRequest ends the sessions here and everything downstream.
 
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import type { Audit } from '../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
-import type { EndSession } from '../../protocols/logout/end-session.ts';
+import type { Core } from '../../core/core.ts';
 import type { FrontChannel } from '../../protocols/logout/logout-run.ts';
 import { newMessageId } from '../../protocols/saml/messages/message-id.ts';
 import {
@@ -19,32 +17,21 @@ import { SamlError, type SamlStatus } from '../../protocols/saml/xml/errors.ts';
 import { statusCodes } from '../../protocols/saml/xml/names.ts';
 import { parseXml } from '../../protocols/saml/xml/parse.ts';
 import type { XmlElement } from '../../protocols/saml/xml/write.ts';
+import type { SessionServices } from '../../protocols/session-services.ts';
 import type { SamlConnection } from '../connections/connection.ts';
-import type { Connections } from '../connections/connections.ts';
 import { FederationError } from '../faults.ts';
-import type { UpstreamSessions } from '../sessions.ts';
+import type { FederationServices } from '../federation-services.ts';
 import type { UpstreamRedirect } from '../upstream.ts';
 import type { UpstreamSession } from '../upstream-session-rows.ts';
 import type { IdentityProvider, IdentityProviders } from './identity-provider.ts';
-import {
-  asNameId,
-  browserEndpoint,
-  type ExpectationDependencies,
-  encodeForBinding,
-  expectedFrom,
-  senderKeys,
-} from './logout-messages.ts';
+import { asNameId, browserEndpoint, encodeForBinding, expectedFrom, senderKeys } from './logout-messages.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
-export interface ReceivedLogoutRequestsDependencies extends ExpectationDependencies {
-  connections: Connections;
+export interface ReceivedLogoutRequestsDependencies {
   identityProviders: IdentityProviders;
   serviceProvider: ServiceProvider;
-  sessions: UpstreamSessions;
-  endSession: EndSession;
   seenMessages: SeenMessages;
-  audit: Audit;
-  repeatedEntries: RepeatedEntries;
+  skewSeconds(): number;
 }
 
 /** What the answer to a LogoutRequest needs. */
@@ -61,7 +48,9 @@ export interface VerifiedRequest extends AcceptedRequest {
 
 export type ReceivedLogoutRequests = ReturnType<typeof createReceivedLogoutRequests>;
 
-export function createReceivedLogoutRequests(dependencies: ReceivedLogoutRequestsDependencies) {
+export function createReceivedLogoutRequests(
+  dependencies: Core & SessionServices & FederationServices & ReceivedLogoutRequestsDependencies,
+) {
   const { serviceProvider, identityProviders, seenMessages, now } = dependencies;
   return {
     /** Verifies the LogoutRequest. Throws SamlError. */
@@ -124,7 +113,7 @@ type KnownSender = [SamlConnection, IdentityProvider];
 
 /** The connections with this issuer; each may pin other keys. */
 async function sendersOf(
-  { connections, identityProviders }: ReceivedLogoutRequestsDependencies,
+  { connections, identityProviders }: FederationServices & { identityProviders: IdentityProviders },
   issuer: string,
 ): Promise<KnownSender[]> {
   const senders: KnownSender[] = [];
@@ -164,13 +153,15 @@ function noMetadata(error: unknown): undefined {
 
 async function endSessions(
   {
-    sessions,
+    upstreamSessions: sessions,
     identityProviders,
     serviceProvider,
     endSession,
     audit,
     repeatedEntries,
-  }: ReceivedLogoutRequestsDependencies,
+  }: Core &
+    SessionServices &
+    FederationServices & { identityProviders: IdentityProviders; serviceProvider: ServiceProvider },
   { connections, request }: VerifiedRequest,
   by: { request: RequestInfo; frontChannel?: FrontChannel },
 ): Promise<SamlStatus | { runId: string }> {

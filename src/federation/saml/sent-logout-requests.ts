@@ -1,5 +1,6 @@
 // Single logout that begins here (SAML Profiles 4.4): a LogoutRequest of this server ends the session at a SAML upstream.
 
+import type { Base } from '../../base/base.ts';
 import { newMessageId } from '../../protocols/saml/messages/message-id.ts';
 import { authenticateMessage, type OpenedMessage } from '../../protocols/saml/messages/open-message.ts';
 import { readLogoutResponse } from '../../protocols/saml/messages/read-logout.ts';
@@ -8,24 +9,18 @@ import { SamlError } from '../../protocols/saml/xml/errors.ts';
 import type { SamlConnection } from '../connections/connection.ts';
 import type { UpstreamRedirect, UpstreamSessionHandle } from '../upstream.ts';
 import type { IdentityProviders } from './identity-provider.ts';
-import {
-  asNameId,
-  browserEndpoint,
-  type ExpectationDependencies,
-  encodeForBinding,
-  expectedFrom,
-  senderKeys,
-} from './logout-messages.ts';
+import { asNameId, browserEndpoint, encodeForBinding, expectedFrom, senderKeys } from './logout-messages.ts';
 import type { ServiceProvider } from './service-provider.ts';
-
-export interface SentLogoutRequestsDependencies extends ExpectationDependencies {
-  identityProviders: IdentityProviders;
-  serviceProvider: ServiceProvider;
-}
 
 export type SentLogoutRequests = ReturnType<typeof createSentLogoutRequests>;
 
-export function createSentLogoutRequests(dependencies: SentLogoutRequestsDependencies) {
+export function createSentLogoutRequests(
+  dependencies: Base & {
+    serviceProvider: ServiceProvider;
+    identityProviders: IdentityProviders;
+    skewSeconds(): number;
+  },
+) {
   const { serviceProvider, identityProviders, now } = dependencies;
   return {
     /** The address of its single logout; undefined when the upstream has none. */

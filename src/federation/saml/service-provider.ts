@@ -1,6 +1,6 @@
 // This server as a service provider: its entity ID, its endpoints, the key that signs, and its metadata.
 
-import type { Keyring } from '../../core/keys/keyring.ts';
+import type { Core } from '../../core/core.ts';
 import { type Presentation, userInterface } from '../../protocols/saml/metadata/presentation.ts';
 import { acceptedEncryption } from '../../protocols/saml/xml/decrypt.ts';
 import { algorithms, bindings, nameIdFormats, namespaces } from '../../protocols/saml/xml/names.ts';
@@ -10,17 +10,16 @@ import type { SamlConnection } from '../connections/connection.ts';
 
 export type ServiceProvider = ReturnType<typeof createServiceProvider>;
 
-export interface ServiceProviderDependencies {
-  /** Public base URL. */
-  issuer: string;
-  /** The name and the languages of the settings. */
-  presentation(): Presentation;
-  keyring: Keyring;
-}
-
 const CACHE_SECONDS = 3600;
 
-export function createServiceProvider({ issuer, keyring, presentation }: ServiceProviderDependencies) {
+export function createServiceProvider({
+  keyring,
+  presentation,
+  config: { issuer },
+}: Core & {
+  /** The name and the languages of the settings. */
+  presentation(): Presentation;
+}) {
   const entityId = `${issuer}/saml/sp/metadata`;
   const [acsUrl, sloUrl] = [`${issuer}/saml/acs`, `${issuer}/saml/sp/slo`];
   const entityIdFor: (connection: Pick<SamlConnection, 'settings'>) => string = ({ settings }) =>

@@ -1,7 +1,9 @@
 // /saml/sp/slo: LogoutRequests of upstream identity providers, by redirect, POST and SOAP (SAML Bindings 3.2, 3.4, 3.5).
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Base } from '../../base/base.ts';
 import { readBytes, readForm } from '../../base/http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
 import { notFound, unsupportedMediaType } from '../../base/http/errors.ts';
@@ -10,10 +12,9 @@ import { isPage } from '../../base/http/pages/page-request.ts';
 import { relaxPolicy } from '../../base/http/security-headers.ts';
 import { limits } from '../../base/limits.ts';
 import type { Vault } from '../../base/platform/vault.ts';
-import type { Rejections } from '../../core/rejections/rejections.ts';
 import { ruleResults } from '../../core/rejections/rules.ts';
+import type { People } from '../../people/people.ts';
 import type { LogoutBrowser } from '../../protocols/logout/front-channel/logout-browser.ts';
-import type { LogoutRunStore } from '../../protocols/logout/logout-run-store.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../protocols/saml/messages/decode.ts';
 import { providerErrorPage } from '../../protocols/saml/messages/error-page.ts';
 import { type OpenedMessage, openMessage } from '../../protocols/saml/messages/open-message.ts';
@@ -23,7 +24,8 @@ import { SamlError, type SamlStatus } from '../../protocols/saml/xml/errors.ts';
 import { statusCodes } from '../../protocols/saml/xml/names.ts';
 import { attribute } from '../../protocols/saml/xml/read.ts';
 import type { XmlValidator } from '../../protocols/saml/xml/schema.ts';
-import type { Connections } from '../connections/connections.ts';
+import type { SessionServices } from '../../protocols/session-services.ts';
+import type { FederationServices } from '../federation-services.ts';
 import { connectionIdOf } from '../logout/upstream-participants.ts';
 import { upstreamRules } from '../rejected-sign-ins.ts';
 import type { UpstreamRedirect } from '../upstream.ts';
@@ -32,15 +34,11 @@ import type { SentLogoutRequests } from './sent-logout-requests.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
 export interface SloRoutesDependencies {
-  connections: Connections;
   /** LogoutRequests of upstreams, and those of this server. */
   received: ReceivedLogoutRequests;
   sent: SentLogoutRequests;
   serviceProvider: ServiceProvider;
   validateXml: XmlValidator;
-  runs: LogoutRunStore;
-  rejections: Rejections;
-  vault: Vault;
   logoutBrowserOf(ctx: Context): LogoutBrowser;
   /** Rejects an address that sends too many messages. */
   rateLimit: Middleware;
@@ -60,7 +58,9 @@ type PendingAnswer = z.output<typeof pendingAnswer>;
 const PURPOSE = 'saml upstream logout';
 const answerQuery = z.object({ partial: z.literal('1').optional() });
 
-export function sloRoutes(dependencies: SloRoutesDependencies): Router<State, Extras> {
+export function sloRoutes(
+  dependencies: Base & People & SessionServices & FederationServices & SloRoutesDependencies,
+): Router<State, Extras> {
   const { vault, rateLimit } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/saml/sp/slo' });
 
@@ -107,7 +107,7 @@ function isFromBrowser(ctx: Context): boolean {
 }
 
 /** The same message at the address that ends sessions, with a cookie that a browser brings there. Nothing is used up. */
-function toBrowserAddress({ logoutBrowserOf }: SloRoutesDependencies, ctx: Context): void {
+function toBrowserAddress({ logoutBrowserOf }: { logoutBrowserOf(ctx: Context): LogoutBrowser }, ctx: Context): void {
   logoutBrowserOf(ctx);
   ctx.set('Cache-Control', 'no-store');
   ctx.status = 303;
@@ -115,7 +115,7 @@ function toBrowserAddress({ logoutBrowserOf }: SloRoutesDependencies, ctx: Conte
 }
 
 async function receive(
-  dependencies: SloRoutesDependencies,
+  dependencies: Base & People & SessionServices & FederationServices & SloRoutesDependencies,
   ctx: Context,
   decode: () => Promise<DecodedMessage>,
 ): Promise<void> {
@@ -156,7 +156,7 @@ async function receive(
 
 /** The error page of a message that is not accepted, also of one that cannot be decoded; recorded for the console. */
 async function rejectionPage(
-  { rejections, connections }: SloRoutesDependencies,
+  { rejections, connections }: People & FederationServices,
   ctx: Context,
   error: unknown,
   opened: OpenedMessage | undefined,
@@ -180,7 +180,7 @@ async function rejectionPage(
 
 /** The upstream answers the LogoutRequest of this server, which was the last step of a logout run. */
 async function continueRun(
-  { connections, sent, runs }: SloRoutesDependencies,
+  { connections, sent, runs }: SessionServices & FederationServices & { sent: SentLogoutRequests },
   ctx: Context,
   opened: OpenedMessage,
 ): Promise<void> {
@@ -201,7 +201,16 @@ async function continueRun(
 }
 
 /** Without a browser: applications are notified by deliveries. */
-async function receiveSoap(dependencies: SloRoutesDependencies, ctx: Context): Promise<void> {
+async function receiveSoap(
+  dependencies: People &
+    FederationServices & {
+      /** LogoutRequests of upstreams, and those of this server. */
+      received: ReceivedLogoutRequests;
+      serviceProvider: ServiceProvider;
+      validateXml: XmlValidator;
+    },
+  ctx: Context,
+): Promise<void> {
   const { received, serviceProvider, validateXml } = dependencies;
   let opened: OpenedMessage | undefined;
   try {
@@ -220,7 +229,13 @@ async function receiveSoap(dependencies: SloRoutesDependencies, ctx: Context): P
 }
 
 async function answer(
-  { connections, received }: SloRoutesDependencies,
+  {
+    connections,
+    received,
+  }: FederationServices & {
+    /** LogoutRequests of upstreams, and those of this server. */
+    received: ReceivedLogoutRequests;
+  },
   ctx: Context,
   { connectionId, ...request }: PendingAnswer,
   status: SamlStatus,

@@ -1,11 +1,12 @@
 // An account with its roles and permissions, and the statement that loads it, which is executed for every token, userinfo
 // request and page (docs/performance.md).
 
-import type { Db, Tx } from '../../base/storage/database.ts';
+import type { Tx } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import { hotStatements, type Sql, type Statement } from '../../base/storage/statements.ts';
+import { hotStatements, type Statement } from '../../base/storage/statements.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
+import type { Core } from '../../core/core.ts';
 import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames, textFields } from './profile-fields.ts';
 import { isGenuineUser } from './protected-users.ts';
@@ -63,15 +64,8 @@ export const statements = hotStatements('accounts', {
   byLogin: `${SELECT_ACCOUNT} u.username_key = ? OR u.email_key = ? LIMIT 1`,
 });
 
-export interface AccountLookupDependencies {
-  db: Db;
-  sql: Sql;
-  /** Verifies users, grants and roles: an account that this server did not write is unknown, a grant gives no right. */
-  protectedRows: ProtectedRows;
-}
-
 /** The look-ups of an account. By id outside a transaction the account is cached, and frozen. */
-export function createAccountLookup({ db, sql, protectedRows }: AccountLookupDependencies) {
+export function createAccountLookup({ db, sql, protectedRows }: Pick<Core, 'db' | 'sql' | 'protectedRows'>) {
   async function queryOne(tx: Tx | undefined, statement: Statement, ...values: string[]): Promise<Account | undefined> {
     // An empty key matches no account.
     if (!values.every((value) => value !== '' && isStorable(value))) return undefined;
@@ -109,7 +103,7 @@ function freezeAccount(account: Account): Account {
 
 function accountOf(
   { grants, rolePermissions, usernameKey: _username, emailKey: _email, mac: _mac, ...row }: Row,
-  protectedRows: AccountLookupDependencies['protectedRows'],
+  protectedRows: ProtectedRows,
 ): Account {
   return {
     ...row,
@@ -128,7 +122,7 @@ function accountOf(
 function rightsOf(
   userId: string,
   { grants, rolePermissions }: { grants: string[][]; rolePermissions: string[][] },
-  { isGenuine }: AccountLookupDependencies['protectedRows'],
+  { isGenuine }: ProtectedRows,
 ): Pick<Account, 'roles' | 'permissions'> {
   const roles = new Set<string>();
   const permissions = new Set<string>();

@@ -8,6 +8,7 @@ import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { lockAccountNames, lockRow } from '../../base/storage/row-lock.ts';
 import type { Sql } from '../../base/storage/statements.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
 import { type Account, createAccountLookup } from './account.ts';
 import { type AccountCount, type AccountPage, countAccounts, type ListAccounts, listAccounts } from './account-list.ts';
@@ -21,23 +22,18 @@ export type { NewAccount } from './profile.ts';
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
-export interface AccountsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
-  /** JSON Schema of custom attributes; empty for none. */
-  attributeSchema?: () => AttributeSchema;
-  /** Domains whose addresses may be usernames of accounts with another email address. */
-  usernameDomains?: () => readonly string[];
-}
-
 /** Every operation on accounts. A change joins the transaction `tx`, or is one of its own. */
-export function createAccounts(dependencies: AccountsDependencies) {
+export function createAccounts(
+  dependencies: Core & {
+    /** JSON Schema of custom attributes; empty for none. */
+    attributeSchema?: () => AttributeSchema;
+    /** Domains whose addresses may be usernames of accounts with another email address. */
+    usernameDomains?: () => readonly string[];
+  },
+) {
   const { db, sql, now, audit, protectedRows } = dependencies;
   const { attributeSchema = () => ({}), usernameDomains = () => [] } = dependencies;
-  const lookUp = createAccountLookup({ db, sql, protectedRows });
+  const lookUp = createAccountLookup(dependencies);
   const context = { db, sql, now, audit, protectedRows, attributeSchema, usernameDomains, lookUp };
   return {
     find: lookUp.byId,

@@ -1,14 +1,13 @@
 // API keys: created, found by their text, listed and revoked. Only a keyed hash is stored, as of client secrets. A row decides who calls
 // the admin API, so it has a MAC over everything but the time of its last use.
+
 import { z } from 'zod';
 import { conflict, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { plural } from '../../base/platform/plural.ts';
-import type { Vault } from '../../base/platform/vault.ts';
 import { type Db, type Tx, withinTransaction } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import { idInKey, newKeyText } from './key-text.ts';
 
 export interface ApiKey {
@@ -50,15 +49,6 @@ export interface ListApiKeys {
 
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
-export interface ApiKeysDependencies {
-  db: Db;
-  vault: Vault;
-  now: Clock;
-  audit: Audit;
-  /** A key that another program wrote, changed or moved to another owner is unknown. */
-  protectedRows: ProtectedRows;
-}
-
 type Row = NonNullable<Awaited<ReturnType<Db['apiKey']['findUnique']>>>;
 
 const HASH_PURPOSE = 'api-key';
@@ -66,7 +56,7 @@ const HASH_PURPOSE = 'api-key';
 const INVALID_MAC = 'invalid';
 const DAY_MS = 24 * 3600 * 1000;
 
-export function createApiKeys(dependencies: ApiKeysDependencies) {
+export function createApiKeys(dependencies: Core) {
   const { db, vault, now } = dependencies;
   // An unknown id costs as much as a wrong secret.
   const noHash = vault.mac('', HASH_PURPOSE);
@@ -116,7 +106,7 @@ export function createApiKeys(dependencies: ApiKeysDependencies) {
 }
 
 async function createKey(
-  { vault, now, audit, protectedRows }: ApiKeysDependencies,
+  { vault, now, audit, protectedRows }: Core,
   { ownerId, name, permissions, days }: NewApiKey,
   by: Actor,
   tx: Tx,
@@ -148,7 +138,7 @@ async function createKey(
   return { key: keyOf({ ...row, mac }), text };
 }
 
-async function revokeKey(dependencies: ApiKeysDependencies, id: string, by: Actor, tx: Tx): Promise<boolean> {
+async function revokeKey(dependencies: Core, id: string, by: Actor, tx: Tx): Promise<boolean> {
   const { now, audit, protectedRows } = dependencies;
   const row = await tx.asStored.apiKey.findUnique({ where: { id } });
   if (!row) throw noSuchKey();
@@ -163,7 +153,7 @@ async function revokeKey(dependencies: ApiKeysDependencies, id: string, by: Acto
   return true;
 }
 
-function isGenuine(row: Row, { protectedRows }: ApiKeysDependencies): boolean {
+function isGenuine(row: Row, { protectedRows }: Core): boolean {
   return protectedRows.isGenuine('api_keys', row, row.mac);
 }
 

@@ -2,25 +2,16 @@
 // changes is audited besides, with the key.
 
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
-import type { Db } from '../../base/storage/database.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { ApiKey } from './api-keys.ts';
 
 export type RecordKeyUse = (key: ApiKey, by: Actor) => void;
 
 const MAX_REMEMBERED = 10_000;
 
-export interface KeyUsesDependencies {
-  db: Db;
-  audit: Audit;
-  now: Clock;
-  logger: Logger;
-}
-
 /** Returns without waiting; a use that could not be stored is logged. */
-export function createKeyUses({ db, audit, now, logger }: KeyUsesDependencies): RecordKeyUse {
+export function createKeyUses({ db, audit, now, logger }: Core): RecordKeyUse {
   // Another instance does not know of it and writes once more.
   const recordedAt = new Map<string, number>();
 

@@ -1,8 +1,9 @@
 // Whether attackers know a password (NIST SP 800-63B 3.1.1.2): the built-in list of common passwords, and with the
 // setting `breached_password_lookup` the range API of Have I Been Pwned. That API receives five characters of a SHA-1
 // hash, which about 800 known passwords share.
+
 import { createHash } from 'node:crypto';
-import type { Logger } from '../../base/platform/logger.ts';
+import type { Base } from '../../base/base.ts';
 import type { StrengthMeter } from './strength.ts';
 
 const RANGE_URL = 'https://api.pwnedpasswords.com/range/';
@@ -10,7 +11,6 @@ const TIMEOUT_MS = 2000;
 
 export interface BreachedDependencies {
   strength: StrengthMeter;
-  logger: Logger;
   /** The guarded fetch for outgoing requests; without it there is no lookup. */
   rangeFetch?: typeof fetch;
   /** The setting `breached_password_lookup`. */
@@ -28,7 +28,7 @@ export function createBreached({
   rangeUrl = RANGE_URL,
   timeoutMs = TIMEOUT_MS,
   isLookupOn = () => true,
-}: BreachedDependencies) {
+}: Base & BreachedDependencies) {
   async function isInRange(password: string): Promise<boolean> {
     if (!rangeFetch || !isLookupOn()) return false;
     const hash = createHash('sha1').update(password.normalize('NFKC')).digest('hex').toUpperCase();

@@ -4,7 +4,7 @@
 
 import { limits } from '../../base/limits.ts';
 import { traced } from '../../base/platform/tracing.ts';
-import type { Audit } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Passwords } from './password.ts';
 import { passwordLength } from './password-policy.ts';
@@ -19,19 +19,18 @@ export type PasswordCheck =
   /** `reason` is for the audit log; the response must be the same for all of them, but for `disabled_account`: the password is right. */
   | { outcome: 'wrong'; reason: 'unknown_account' | 'no_password' | 'wrong_password' | 'disabled_account' };
 
-export interface CheckPasswordDependencies {
-  audit: Audit;
-  hasSecondFactor(userId: string): Promise<boolean>;
-  passwords: Passwords;
-  storedPasswords: StoredPasswords;
-}
-
 export type CheckPassword = (account: Account | undefined, plain: string) => Promise<PasswordCheck>;
 
 /** Replaces the account id of an unknown login. */
 export const NO_ACCOUNT = 'none';
 
-export function createCheckPassword(dependencies: CheckPasswordDependencies): CheckPassword {
+export function createCheckPassword(
+  dependencies: Core & {
+    hasSecondFactor(userId: string): Promise<boolean>;
+    passwords: Passwords;
+    storedPasswords: StoredPasswords;
+  },
+): CheckPassword {
   const { audit, hasSecondFactor, passwords, storedPasswords } = dependencies;
 
   async function verify(stored: StoredPassword | undefined, plain: string): Promise<{ ok: boolean; rehash: boolean }> {

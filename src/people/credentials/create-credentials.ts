@@ -18,12 +18,12 @@ const MAX_WAITING_ESTIMATES = 8;
 
 /** Builds the services; `close` ends their worker threads. */
 export function createPasswordServices(core: Core, hooks: PasswordHooks) {
-  const { config, settings, logger, outgoing } = core;
+  const { config, settings, outgoing } = core;
   const passwords = createPasswords();
   const strength = createStrengthMeter();
   const strengthMeter = createStrengthMeter({ maxWaiting: MAX_WAITING_ESTIMATES });
   const isLookupOn = () => settings.latest().breached_password_lookup;
-  const breached = createBreached({ strength, logger, rangeFetch: outgoing, isLookupOn });
+  const breached = createBreached({ ...core, strength, rangeFetch: outgoing, isLookupOn });
   const serviceNames = () => ['gatehouse', config.issuerUrl.hostname, settings.latest().brand_name ?? ''];
   return {
     passwords,

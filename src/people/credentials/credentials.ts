@@ -2,12 +2,10 @@
 // and notices to the owner, is up to the caller.
 
 import { badRequest, notFound } from '../../base/http/errors.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { faultMessage } from '../../base/platform/fault-messages.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Sql } from '../../base/storage/statements.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Breached } from './breached.ts';
 import { createCheckPassword } from './check-password.ts';
@@ -19,11 +17,6 @@ import { createStoredPasswords } from './stored-password.ts';
 export type Credentials = ReturnType<typeof createCredentials>;
 
 export interface CredentialsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
   passwords: Passwords;
   breached: Breached;
   hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
@@ -33,12 +26,11 @@ export interface CredentialsDependencies {
   serviceNames(): readonly string[];
 }
 
-export function createCredentials(dependencies: CredentialsDependencies) {
-  const { db, sql, now, audit, protectedRows, passwords, breached, hasSecondFactor, abandonSignIns, serviceNames } =
-    dependencies;
-  const storedPasswords = createStoredPasswords({ db, sql, now, protectedRows, abandonSignIns });
+export function createCredentials(dependencies: Core & CredentialsDependencies) {
+  const { db, audit, passwords, breached, hasSecondFactor, abandonSignIns, serviceNames } = dependencies;
+  const storedPasswords = createStoredPasswords({ ...dependencies, abandonSignIns });
   const preparePassword = createPreparePassword({
-    audit,
+    ...dependencies,
     breached,
     hasSecondFactor,
     passwords,
@@ -50,7 +42,7 @@ export function createCredentials(dependencies: CredentialsDependencies) {
     /** Checks and hashes a new password without storing it. */
     preparePassword,
     /** When the outcome is `wrong`, does the same work for every account and for an unknown one. */
-    checkPassword: createCheckPassword({ audit, hasSecondFactor, passwords, storedPasswords }),
+    checkPassword: createCheckPassword({ ...dependencies, hasSecondFactor, passwords, storedPasswords }),
 
     /** Checks, hashes and stores a new password; returns what is wrong with a rejected one. */
     async setPassword(account: Account, plain: string, options?: SetPassword): Promise<'ok' | PasswordFault[]> {

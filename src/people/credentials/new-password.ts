@@ -3,7 +3,8 @@
 
 import { badRequest } from '../../base/http/errors.ts';
 import type { Tx } from '../../base/storage/database.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Breached } from './breached.ts';
 import type { Passwords } from './password.ts';
@@ -31,7 +32,6 @@ export interface SetPassword extends Actor {
 export type PreparePassword = (account: Account, plain: string, options?: SetPassword) => Promise<PreparedPassword>;
 
 export interface PreparePasswordDependencies {
-  audit: Audit;
   breached: Breached;
   hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
   passwords: Passwords;
@@ -40,7 +40,7 @@ export interface PreparePasswordDependencies {
   storedPasswords: StoredPasswords;
 }
 
-export function createPreparePassword(dependencies: PreparePasswordDependencies): PreparePassword {
+export function createPreparePassword(dependencies: Core & PreparePasswordDependencies): PreparePassword {
   const { audit, breached, hasSecondFactor, passwords, serviceNames, storedPasswords } = dependencies;
 
   async function faultsOf(account: Account, password: string): Promise<PasswordFault[]> {

@@ -1,9 +1,8 @@
 // The rows of `password_credentials`: the hash of an account's password, and what is known about that password.
 
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Db, Tx } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import { hotStatements, type Sql } from '../../base/storage/statements.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import { hotStatements } from '../../base/storage/statements.ts';
+import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
 import { kindOf } from './hash-work.ts';
 import { isCurrentHash } from './password.ts';
@@ -36,17 +35,12 @@ export const statements = hotStatements('passwords', {
     FROM password_credentials WHERE user_id = ?`,
 });
 
-export interface StoredPasswordsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  /** A password that this server did not write verifies nothing. */
-  protectedRows: ProtectedRows;
-  /** Ends the account's sign-ins that are not finished. */
-  abandonSignIns(userId: string, tx: Tx): Promise<void>;
-}
-
-export function createStoredPasswords(dependencies: StoredPasswordsDependencies) {
+export function createStoredPasswords(
+  dependencies: Core & {
+    /** Ends the account's sign-ins that are not finished. */
+    abandonSignIns(userId: string, tx: Tx): Promise<void>;
+  },
+) {
   const { db, sql, now, protectedRows, abandonSignIns } = dependencies;
   const macOf = (userId: string, hash: string) => protectedRows.macOf('password_credentials', { userId, hash });
 

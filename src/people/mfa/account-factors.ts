@@ -1,10 +1,9 @@
 // The second factors of an account, loaded by one hot statement, because the policy needs them at every sign-in.
 
-import type { Clock } from '../../base/platform/clock.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import { hotStatements, type Sql } from '../../base/storage/statements.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import { hotStatements } from '../../base/storage/statements.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { Passkeys } from './factors/passkeys.ts';
 import type { Phones } from './factors/phone-number.ts';
 import type { RecoveryCodes } from './factors/recovery-codes.ts';
@@ -20,11 +19,6 @@ export type OwnFactors = FactorSet & {
 export type AccountFactors = ReturnType<typeof createFactors>;
 
 export interface FactorsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
   totp: Totp;
   passkeys: Passkeys;
   phones: Phones;
@@ -49,7 +43,7 @@ export const statements = hotStatements('factors', {
     (SELECT COUNT(*) FROM recovery_codes WHERE user_id = ? AND used_at IS NULL) AS "recoveryCodes"`,
 });
 
-export function createFactors(dependencies: FactorsDependencies) {
+export function createFactors(dependencies: Core & FactorsDependencies) {
   const { db, sql, now, audit, protectedRows, totp, passkeys, phones, recoveryCodes } = dependencies;
 
   async function of(userId: string, tx?: Tx): Promise<OwnFactors> {

@@ -18,7 +18,7 @@ export function createMfa(core: Core) {
   // A colon separates the name from the username.
   const issuerName = () => settings.latest().brand_name?.replaceAll(':', '') || issuerUrl.hostname;
   const totp = createTotp({ ...core, issuerName });
-  const passkeys = createPasskeys({ ...core, issuerUrl, serviceName: 'Gatehouse' });
+  const passkeys = createPasskeys({ ...core, serviceName: 'Gatehouse' });
   const recoveryCodes = createRecoveryCodes(core);
   const oneTimeCodes = createOneTimeCodes(core);
   const phones = createPhones({ ...core, oneTimeCodes });

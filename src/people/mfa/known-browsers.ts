@@ -3,13 +3,14 @@
 // holds one random token for each account that was used in the browser, and each token has a revocable row. So the cookie
 // of one user is worth nothing for another, and a value that was copied or planted before trust was given gets none.
 
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import type { Db, Tx } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import { hotStatements, type Sql } from '../../base/storage/statements.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import { hotStatements } from '../../base/storage/statements.ts';
+import type { Core } from '../../core/core.ts';
 
 export interface KnownBrowser {
   id: string;
@@ -49,14 +50,6 @@ interface Row {
   mac: string;
 }
 
-export interface KnownBrowsersDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  /** Trust that another program wrote is none. */
-  protectedRows: ProtectedRows;
-}
-
 const TABLE = 'known_browsers';
 const DAY_MS = 86_400_000;
 const TOKEN = /^[\w-]{43}$/;
@@ -68,7 +61,7 @@ export const statements = hotStatements('known-browsers', {
     WHERE token_hash IN (${Array.from({ length: MAX_ACCOUNTS }, () => '?').join(', ')})`,
 });
 
-export function createKnownBrowsers(dependencies: KnownBrowsersDependencies) {
+export function createKnownBrowsers(dependencies: Core) {
   const { db, now } = dependencies;
   return {
     async recognize(cookie: string | undefined, userId: string): Promise<KnownBrowser | undefined> {
@@ -116,7 +109,7 @@ export function createKnownBrowsers(dependencies: KnownBrowsersDependencies) {
 }
 
 async function remember(
-  dependencies: KnownBrowsersDependencies,
+  dependencies: Core,
   tokens: string[],
   userId: string,
   { request, trustDays }: RememberOptions,
@@ -152,7 +145,7 @@ async function remember(
 
 /** The token of this account among those of the cookie, with its row. */
 async function find(
-  { sql, now }: KnownBrowsersDependencies,
+  { sql, now }: Base,
   tokens: readonly string[],
   userId: string,
 ): Promise<{ token: string; row: Row } | undefined> {
@@ -180,7 +173,7 @@ function hash(token: string, userId: string): string {
 function trustColumns(
   trustedUntil: Date | null,
   { userId, tokenHash }: { userId: string; tokenHash: string },
-  { protectedRows }: KnownBrowsersDependencies,
+  { protectedRows }: Core,
 ): { trustedUntil: Date | null; mac: string } {
   if (trustedUntil === null) return { trustedUntil, mac: '' };
   return { trustedUntil, mac: protectedRows.macOf(TABLE, { userId, tokenHash, trustedUntil }) };
@@ -189,7 +182,7 @@ function trustColumns(
 function isGenuinelyTrusted(
   { tokenHash, trustedUntil, mac }: Row,
   userId: string,
-  { now, protectedRows }: KnownBrowsersDependencies,
+  { now, protectedRows }: Core,
 ): boolean {
   if (trustedUntil === null || trustedUntil <= now()) return false;
   return protectedRows.isGenuine(TABLE, { userId, tokenHash, trustedUntil }, mac);

@@ -2,10 +2,8 @@
 // counts from its beginning, so that parallel guesses get no more tries than sequential ones, but only decided failures
 // have consequences; an attempt in flight makes others wait for its result. It counts as a failure when its server was
 // stopped before it was decided. Counted as failures at once, a classroom behind one address would meet the CAPTCHA.
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Db } from '../../base/storage/database.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import { type Backoff, type PolicyName, policies, type Window } from './policies.ts';
 import { type Counter, countAttempt, findCounter, rowId } from './rate-limits.ts';
 
@@ -17,15 +15,12 @@ export type Begun =
 
 export type AttemptCounters = ReturnType<typeof createAttemptCounters>;
 
-export interface AttemptCountersDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  /** The setting `rate_limits`. */
-  isEnabled?: (() => boolean) | undefined;
-}
-
-export function createAttemptCounters(dependencies: AttemptCountersDependencies) {
+export function createAttemptCounters(
+  dependencies: Base & {
+    /** The setting `rate_limits`. */
+    isEnabled?: (() => boolean) | undefined;
+  },
+) {
   const { db, now, isEnabled = () => true } = dependencies;
   const find = async (name: PolicyName, key: string) =>
     isEnabled() ? findCounter(dependencies, rowId(name, key), policies[name]) : undefined;

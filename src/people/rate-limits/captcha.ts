@@ -1,15 +1,15 @@
 // The CAPTCHA after failed sign-ins: ALTCHA, a proof of work in the browser without a third party. A browser without
 // scripts waits instead: its form contains a ticket that is valid only after some seconds. Each solution and each ticket
 // is accepted once, across all instances. The only importer of altcha-lib.
+
 import { createChallenge, verifySolution } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import { z } from 'zod';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import { isFirstUse } from '../../base/storage/single-use.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import type { RateLimits } from './rate-limits.ts';
 
 /** What the form of a page with a CAPTCHA sends. */
@@ -32,13 +32,6 @@ export interface CaptchaChallenge extends CaptchaWait {
 export type CaptchaResult = { isSolved: true } | { isSolved: false; waiting?: CaptchaWait };
 
 export type Captcha = ReturnType<typeof createCaptcha>;
-
-export interface CaptchaDependencies {
-  sql: Sql;
-  vault: Vault;
-  now: Clock;
-  rateLimits: RateLimits;
-}
 
 const { cost, minCounter, maxCounter, seconds, waitSeconds } = limits.captcha;
 const TICKET = 'captcha ticket';
@@ -63,7 +56,7 @@ const payload = z.object({
 const ticketSchema = z.object({ id: z.string(), from: z.number(), until: z.number() });
 
 /** Issues CAPTCHAs and checks their answers. */
-export function createCaptcha(dependencies: CaptchaDependencies) {
+export function createCaptcha(dependencies: Base & { rateLimits: RateLimits }) {
   const { vault, now } = dependencies;
   return {
     /** A new challenge; a wait that has begun goes on. */
@@ -104,13 +97,13 @@ function newWait(vault: Vault, at: number): CaptchaWait {
 }
 
 /** False when it was used before. */
-async function consumeOnce({ sql, now }: CaptchaDependencies, id: string): Promise<boolean> {
+async function consumeOnce({ sql, now }: Base, id: string): Promise<boolean> {
   const expiresAt = new Date(now().getTime() + seconds * 2000);
   return isFirstUse(sql, `captcha:${sha256(id)}`, expiresAt);
 }
 
 /** Whether this is a proof of work for a challenge of this server, in time and for the first time. */
-async function isSolved(dependencies: CaptchaDependencies, altcha: string): Promise<boolean> {
+async function isSolved(dependencies: Base, altcha: string): Promise<boolean> {
   const { vault, now } = dependencies;
   const answer = payload.safeParse(decoded(altcha)).data;
   if (!answer || answer.challenge.parameters.expiresAt * 1000 <= now().getTime()) return false;
@@ -123,7 +116,11 @@ async function isSolved(dependencies: CaptchaDependencies, altcha: string): Prom
 }
 
 /** Whether the wait of a ticket is over, for the first time and within the limit of the network address. */
-async function checkWait(dependencies: CaptchaDependencies, sealed: string, address: string): Promise<CaptchaResult> {
+async function checkWait(
+  dependencies: Base & { rateLimits: RateLimits },
+  sealed: string,
+  address: string,
+): Promise<CaptchaResult> {
   const { vault, now, rateLimits } = dependencies;
   const ticket = openTicket(vault, sealed);
   const at = now().getTime();

@@ -1,11 +1,11 @@
 // What guesses here may cost an account at its directory: fewer wrong passwords than lock it, however many names, browsers, addresses
 // and nodes they come from. Its count is mirrored: it begins again after the window without a wrong password, and after a right one.
 // Known browsers have a share of their own, so that strangers cannot use it up; both shares together stay below the threshold.
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import { type Clock, systemStopwatch } from '../../base/platform/clock.ts';
-import type { Db } from '../../base/storage/database.ts';
-import type { Sql } from '../../base/storage/statements.ts';
+import { systemStopwatch } from '../../base/platform/clock.ts';
 import type { Window } from './policies.ts';
 import { countAttempt, findCounter, rowId } from './rate-limits.ts';
 
@@ -23,14 +23,6 @@ export type SettleAttempt = (outcome: 'right' | 'wrong' | 'untried') => Promise<
 
 export type DirectoryBudget = ReturnType<typeof createDirectoryBudget>;
 
-export interface DirectoryBudgetDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  /** The setting `rate_limits`. */
-  isEnabled(): boolean;
-}
-
 interface Share {
   id: string;
   policy: Window;
@@ -40,7 +32,12 @@ interface Share {
 const MARGIN_SECONDS = 60;
 const POLL_MILLISECONDS = 50;
 
-export function createDirectoryBudget(dependencies: DirectoryBudgetDependencies) {
+export function createDirectoryBudget(
+  dependencies: Base & {
+    /** The setting `rate_limits`. */
+    isEnabled(): boolean;
+  },
+) {
   const { db, isEnabled } = dependencies;
 
   /** Forgets the wrong passwords of a share, but not the attempts in flight: the directory may judge them after the right one. */
@@ -103,7 +100,10 @@ function sharesOf({ key, threshold, windowSeconds }: DirectoryAccount): { known:
 }
 
 async function firstCounted(
-  dependencies: DirectoryBudgetDependencies,
+  dependencies: Base & {
+    /** The setting `rate_limits`. */
+    isEnabled(): boolean;
+  },
   shares: readonly Share[],
 ): Promise<Share | undefined> {
   const inFlightUntil = dependencies.now().getTime() + limits.signInQueue.inFlightSeconds * 1000;
@@ -113,7 +113,7 @@ async function firstCounted(
 }
 
 /** The directory has one count: an attempt of one share prolongs the window of both. */
-async function prolong({ db, now }: DirectoryBudgetDependencies, shares: readonly Share[]): Promise<void> {
+async function prolong({ db, now }: Base, shares: readonly Share[]): Promise<void> {
   const at = now().getTime();
   for (const { id, policy } of shares) {
     const expiresAt = at + policy.seconds * 1000;
@@ -121,7 +121,13 @@ async function prolong({ db, now }: DirectoryBudgetDependencies, shares: readonl
   }
 }
 
-async function hasInFlight(dependencies: DirectoryBudgetDependencies, shares: readonly Share[]): Promise<boolean> {
+async function hasInFlight(
+  dependencies: Base & {
+    /** The setting `rate_limits`. */
+    isEnabled(): boolean;
+  },
+  shares: readonly Share[],
+): Promise<boolean> {
   const counters = await Promise.all(shares.map(({ id, policy }) => findCounter(dependencies, id, policy)));
   return counters.some((counter) => counter === undefined || counter.inFlight > 0);
 }

@@ -54,12 +54,6 @@ type LoginKind = 'username' | 'email' | 'all';
 /** An account signs in by its username or its email address. */
 export type LockableAccount = Pick<Account, 'id' | 'username' | 'email'>;
 
-export interface LockoutDependencies {
-  rateLimits: RateLimits;
-  counters: AttemptCounters;
-  queue: SignInQueue;
-}
-
 /** A counter that an attempt uses. */
 interface Count {
   policy: PolicyName;
@@ -78,7 +72,7 @@ const WHOLE_SERVER = 'all';
 const BUSY_SECONDS = 3;
 const { captchaAfterFailures } = limits.rateLimits;
 
-export function createLockout(dependencies: LockoutDependencies) {
+export function createLockout(dependencies: { rateLimits: RateLimits; counters: AttemptCounters; queue: SignInQueue }) {
   const { rateLimits, counters, queue } = dependencies;
   return {
     /** Whether the page should display a CAPTCHA. */
@@ -114,7 +108,7 @@ export function createLockout(dependencies: LockoutDependencies) {
 
 /** One turn of an attempt: starts it if its limits allow it now, checks the password, and records the result. */
 async function step<T extends { isRight: boolean }>(
-  dependencies: LockoutDependencies,
+  dependencies: { counters: AttemptCounters; rateLimits: RateLimits },
   attempt: PasswordAttempt,
   captcha: { isSolved: boolean },
   check: CheckAttempt<T>,
@@ -135,7 +129,10 @@ async function step<T extends { isRight: boolean }>(
   return { done: { outcome: 'checked', result } };
 }
 
-async function needsCaptcha({ rateLimits, counters }: LockoutDependencies, attempt: PasswordAttempt): Promise<boolean> {
+async function needsCaptcha(
+  { rateLimits, counters }: { rateLimits: RateLimits; counters: AttemptCounters },
+  attempt: PasswordAttempt,
+): Promise<boolean> {
   if (attempt.knownBrowser) return false;
   const [overall, ...failures] = await Promise.all([
     rateLimits.peek('sign-in:overall', WHOLE_SERVER),
@@ -148,7 +145,7 @@ async function needsCaptcha({ rateLimits, counters }: LockoutDependencies, attem
 }
 
 async function begin(
-  dependencies: LockoutDependencies,
+  dependencies: { rateLimits: RateLimits; counters: AttemptCounters },
   attempt: PasswordAttempt,
   captcha: { isSolved: boolean },
 ): Promise<BeginOutcome> {
@@ -169,7 +166,7 @@ async function begin(
 
 /** Counts the attempt with each of its counters, or with none when one does not allow it. */
 async function beginCounts(
-  { counters }: LockoutDependencies,
+  { counters }: { counters: AttemptCounters },
   attempt: PasswordAttempt,
   how: 'with CAPTCHA' | 'without CAPTCHA',
 ): Promise<BeginOutcome> {
@@ -202,7 +199,10 @@ function obstacleOf(count: Count, begun: Begun): Exclude<BeginOutcome, { outcome
   return { outcome: 'wait', retryAfterSeconds: begun.retryAfterSeconds };
 }
 
-async function failed({ rateLimits, counters }: LockoutDependencies, counts: Count[]): Promise<void> {
+async function failed(
+  { rateLimits, counters }: { rateLimits: RateLimits; counters: AttemptCounters },
+  counts: Count[],
+): Promise<void> {
   await Promise.all([
     ...counts.map(({ policy, key }) => counters.failed(policy, key)),
     rateLimits.consume('sign-in:overall', WHOLE_SERVER), // it only decides on the CAPTCHA
@@ -211,7 +211,7 @@ async function failed({ rateLimits, counters }: LockoutDependencies, counts: Cou
 
 /** Ends the counts of the account that this attempt used: a known browser must not give an attacker new attempts. */
 async function succeeded(
-  { rateLimits, counters }: LockoutDependencies,
+  { rateLimits, counters }: { rateLimits: RateLimits; counters: AttemptCounters },
   { address }: PasswordAttempt,
   counts: Count[],
 ): Promise<void> {

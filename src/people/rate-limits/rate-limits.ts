@@ -1,6 +1,7 @@
 // Rate limit counters, shared by all instances. Each attempt is one statement that is atomic under the row lock, so that exactly the
 // allowed number of parallel attempts pass. rate-limiter-flexible is not used: its Prisma store needs two or three
 // statements, its own column type and timer, and has no exponential backoff.
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { sha256 } from '../../base/platform/random.ts';
@@ -76,16 +77,16 @@ export const statements = hotStatements('rate-limits', {
 const MAX_POINTS = 2 ** 31 - 1;
 const ALLOWED: Verdict = { allowed: true, retryAfterSeconds: 0 };
 
-export interface RateLimitsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
+/** The counters of every policy; with rate limits off, every attempt is allowed. */
+export function createRateLimits({
+  db,
+  sql,
+  now,
+  isEnabled = () => true,
+}: Base & {
   /** The setting `rate_limits`: false only for load tests. */
   isEnabled?: () => boolean;
-}
-
-/** The counters of every policy; with rate limits off, every attempt is allowed. */
-export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateLimitsDependencies) {
+}) {
   const counters = { db, sql, now };
   return {
     /** Counts one attempt and decides whether it is allowed. Call it before the work that it protects. */

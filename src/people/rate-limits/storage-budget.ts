@@ -2,21 +2,14 @@
 // and every user by account. Charged where rows are written (base/storage/request-scope.ts), so no route can forget it. A request is rejected at
 // its first row or not at all, so no work stops half-way. Each process counts in memory and reports larger parts to the shared counters:
 // a usual sign-in writes nothing for it.
+import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import type { Sender } from '../../base/platform/request-info.ts';
 import { TooMuchStored } from '../../base/storage/stored-size.ts';
 import { addressBlock, siteBlock } from './network-limits.ts';
 import type { RateLimits, Verdict } from './rate-limits.ts';
 
 export type StorageBudget = ReturnType<typeof createStorageBudget>;
-
-export interface StorageBudgetDependencies {
-  rateLimits: RateLimits;
-  now: Clock;
-  /** The setting `rate_limits`. */
-  isEnabled: () => boolean;
-}
 
 /** Rows that protect the server, which are charged but never rejected: each has a limit of its own (docs/security.md). */
 const NEVER_REJECTED = new Set(['rate_limits', 'audit_events', 'rejections']);
@@ -41,7 +34,15 @@ interface Account {
   budget: Amount;
 }
 
-export function createStorageBudget({ rateLimits, now, isEnabled }: StorageBudgetDependencies) {
+export function createStorageBudget({
+  rateLimits,
+  now,
+  isEnabled,
+}: Base & {
+  rateLimits: RateLimits;
+  /** The setting `rate_limits`. */
+  isEnabled: () => boolean;
+}) {
   // In the order in which their windows began.
   const spentBy = new Map<string, Spent>();
 

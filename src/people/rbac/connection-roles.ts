@@ -2,9 +2,9 @@
 // well stays when the group is gone.
 
 import { conflict } from '../../base/http/errors.ts';
-import { type Db, type Tx, withinTransaction } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { type Tx, withinTransaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import { isLastAdmin } from './assign-roles.ts';
 import { ADMIN_ROLE } from './built-in.ts';
 import { grantRow } from './protected-grants.ts';
@@ -25,13 +25,6 @@ export type SetConnectionRoles = (
 /** Called in the transaction in which a user got or lost a role. */
 export type LogoutOnRoleChange = (userId: string, by: Actor, tx: Tx) => Promise<void>;
 
-export interface ConnectionRolesDependencies {
-  db: Db;
-  audit: Audit;
-  protectedRows: ProtectedRows;
-  logoutOnRoleChange: LogoutOnRoleChange;
-}
-
 /**
  * Makes these the user's roles by the connection; returns the names of those that were added and removed. The last administrator
  * stays one.
@@ -41,7 +34,7 @@ export function createSetConnectionRoles({
   audit,
   protectedRows,
   logoutOnRoleChange,
-}: ConnectionRolesDependencies): SetConnectionRoles {
+}: Core & { logoutOnRoleChange: LogoutOnRoleChange }): SetConnectionRoles {
   return (userId, { connectionId, roleIds }, by = {}, outer) =>
     withinTransaction(db, outer, async (tx) => {
       const via = `connection:${connectionId}`;
@@ -81,7 +74,7 @@ export function createSetConnectionRoles({
 
 /** Takes every role that users have by this connection, before it is deleted. Throws last_admin (409). */
 export async function takeConnectionRoles(
-  { audit, protectedRows }: Pick<ConnectionRolesDependencies, 'audit' | 'protectedRows'>,
+  { audit, protectedRows }: Pick<Core, 'audit' | 'protectedRows'>,
   connectionId: string,
   by: Actor,
   tx: Tx,

@@ -9,6 +9,7 @@ import { type Db, isUniqueViolation, type Tx, transaction, withinTransaction } f
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { assertNotLastAdmin, assignRole, directRoles, setRoles, unassignRole } from './assign-roles.ts';
 import { type Authority, createAuthority } from './authority.ts';
@@ -23,18 +24,14 @@ export type { NewRole, Role, RoleSource } from './role.ts';
 
 export type Roles = ReturnType<typeof createRoles>;
 
-export interface RolesDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
-  accounts: Accounts;
-  /** Called in the transaction in which a user got or lost a role. */
-  logoutOnRoleChange?(userId: string, by: Actor, tx: Tx): Promise<void>;
-}
-
 /** Every operation on roles. A change joins the transaction `tx`, or is one of its own. */
-export function createRoles(dependencies: RolesDependencies) {
+export function createRoles(
+  dependencies: Core & {
+    accounts: Accounts;
+    /** Called in the transaction in which a user got or lost a role. */
+    logoutOnRoleChange?(userId: string, by: Actor, tx: Tx): Promise<void>;
+  },
+) {
   const { db, accounts, logoutOnRoleChange = async () => {} } = dependencies;
   const sets = createPermissionSets();
   const { assertMay } = createAuthority({ accounts });

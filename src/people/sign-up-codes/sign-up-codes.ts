@@ -4,17 +4,14 @@
 
 import { conflict, forbidden, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { hmacSha256 } from '../../base/platform/hmac.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { canonicalCode, newReadableCode } from '../../base/platform/readable-code.ts';
-import type { Vault } from '../../base/platform/vault.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import { t } from '../../base/texts/text.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 
 export interface SignUpCode {
   id: string;
@@ -48,15 +45,6 @@ export interface DeclaredSignUpCode {
 
 export type SignUpCodes = ReturnType<typeof createSignUpCodes>;
 
-export interface SignUpCodesDependencies {
-  db: Db;
-  sql: Sql;
-  vault: Vault;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
-}
-
 type Row = NonNullable<Awaited<ReturnType<Db['signUpCode']['findUnique']>>>;
 type Unsigned = Omit<Row, 'mac'>;
 
@@ -65,7 +53,7 @@ const PURPOSE = 'sign-up codes';
 const LETTERS = 12;
 const DAY_MS = 24 * 3600 * 1000;
 
-export function createSignUpCodes(dependencies: SignUpCodesDependencies) {
+export function createSignUpCodes(dependencies: Core) {
   const { db, sql, vault, now, audit, protectedRows } = dependencies;
   // The newest data key first: it makes the hash of a new code. A code is looked up under each of them.
   const hashes = vault.deriveKeys(PURPOSE).map(hmacSha256);

@@ -1,11 +1,12 @@
 // Authenticates the application that calls access evaluation: by its client secret (Basic), or by a client_credentials token
 // for this API.
+
 import type { ProtectedApplication } from '../../applications/access-decision.ts';
-import type { Applications } from '../../applications/applications.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import { basicOf, bearerOf } from '../../base/http/authorization-header.ts';
 import type { Context } from '../../base/http/context.ts';
 import { tooManyRequests, unauthorized } from '../../base/http/errors.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { People } from '../../people/people.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 
 /** The data of the calling application for the evaluation. */
@@ -22,15 +23,14 @@ export interface EvaluatingApp {
 
 export type EvaluationCallers = ReturnType<typeof createEvaluationCallers>;
 
-export interface EvaluationCallersDependencies {
-  tokens: ApiTokens;
-  applications: Applications;
-  rateLimits: RateLimits;
-  /** The audience that tokens must have. */
-  audience: string;
-}
-
-export function createEvaluationCallers(dependencies: EvaluationCallersDependencies) {
+export function createEvaluationCallers(
+  dependencies: People &
+    ApplicationServices & {
+      tokens: ApiTokens;
+      /** The audience that tokens must have. */
+      audience: string;
+    },
+) {
   const { tokens, applications, rateLimits, audience } = dependencies;
 
   async function authenticatedClientId(ctx: Context): Promise<string | undefined> {

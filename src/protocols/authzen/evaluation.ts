@@ -1,14 +1,14 @@
 // Access evaluation: the OpenID AuthZEN Authorization API 1.0 over roles and permissions.
 // A resource's type and an action's name are a permission (`articles:read`); it holds for every resource of that type.
+
 import { z } from 'zod';
 import { accessDecision } from '../../applications/access-decision.ts';
 import { check, formatPath } from '../../applications/validation.ts';
 import { badRequest } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Fault } from '../../base/platform/faults.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import { isVisiblePermission } from '../../people/accounts/visible-roles.ts';
-import type { Permissions } from '../../people/rbac/permissions.ts';
+import type { People } from '../../people/people.ts';
 import type { EvaluatingApp } from './callers.ts';
 
 const word = z.string().min(1).max(255);
@@ -51,18 +51,16 @@ export interface Evaluated<Answer> {
 
 export type Evaluations = ReturnType<typeof createEvaluations>;
 
-export interface EvaluationsDependencies {
-  accounts: Accounts;
-  permissions: Permissions;
-  /** Whether the user has used the application (applications/consents/consents.ts). */
-  hasUsed(userId: string, applicationId: string): Promise<boolean>;
-  /** Whether the directories of the account still have it; its roles follow them. */
-  checkDirectories(accountId: string): Promise<boolean>;
-  /** The account with this `sub`. With pairwise subjects it is the `sub` of the application's sector (OIDC Core 8.1). */
-  accountOf(clientId: string, subject: string): Promise<string | undefined>;
-}
-
-export function createEvaluations(dependencies: EvaluationsDependencies) {
+export function createEvaluations(
+  dependencies: People & {
+    /** Whether the user has used the application (applications/consents/consents.ts). */
+    hasUsed(userId: string, applicationId: string): Promise<boolean>;
+    /** The account with this `sub`. With pairwise subjects it is the `sub` of the application's sector (OIDC Core 8.1). */
+    accountOf(clientId: string, subject: string): Promise<string | undefined>;
+    /** Whether the directories of the account still have it; its roles follow them. */
+    checkDirectories(accountId: string): Promise<boolean>;
+  },
+) {
   const { accounts, permissions, hasUsed, accountOf, checkDirectories } = dependencies;
   /** Permits only for users who have used the application and may open it, and only permissions that are visible to it. */
   async function decide({ subject, action, resource }: z.output<typeof evaluation>, app: EvaluatingApp) {

@@ -2,31 +2,15 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Applications } from '../../applications/applications.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseJson } from '../../base/http/input.ts';
-import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { Core } from '../../core/core.ts';
+import type { People } from '../../people/people.ts';
 import { accessApi } from '../../people/rbac/built-in.ts';
-import type { Permissions } from '../../people/rbac/permissions.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import { createEvaluationCallers, type EvaluatingApp, type EvaluationCallers } from './callers.ts';
-import {
-  createEvaluations,
-  type Denied,
-  type Evaluated,
-  type Evaluations,
-  type EvaluationsDependencies,
-} from './evaluation.ts';
-
-export interface EvaluationRoutesDependencies {
-  issuer: string;
-  callers: EvaluationCallers;
-  evaluations: Evaluations;
-  repeatedEntries: RepeatedEntries;
-  rateLimits: RateLimits;
-}
+import { createEvaluations, type Denied, type Evaluated, type Evaluations } from './evaluation.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
 
@@ -34,12 +18,12 @@ const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
 const MAX_LISTED = 10;
 
 export function evaluationRoutes({
-  issuer,
   callers,
   evaluations,
   repeatedEntries,
   rateLimits,
-}: EvaluationRoutesDependencies) {
+  config: { issuer },
+}: Core & People & { callers: EvaluationCallers; evaluations: Evaluations }) {
   const router = new Router<State, Extras>();
   router.get('/.well-known/authzen-configuration', (ctx) => {
     ctx.body = {
@@ -84,23 +68,21 @@ export function evaluationRoutes({
 // Builds access evaluation for applications (OpenID AuthZEN Authorization API 1.0).
 
 interface AuthzenDependencies {
-  issuer: string;
-  accounts: Accounts;
-  applications: Applications;
-  repeatedEntries: RepeatedEntries;
-  permissions: Permissions;
-  rateLimits: RateLimits;
   tokens: ApiTokens;
-  accountOf: EvaluationsDependencies['accountOf'];
-  hasUsed: EvaluationsDependencies['hasUsed'];
-  checkDirectories: EvaluationsDependencies['checkDirectories'];
+  accountOf: (clientId: string, subject: string) => Promise<string | undefined>;
+  hasUsed: (userId: string, applicationId: string) => Promise<boolean>;
+  checkDirectories: (accountId: string) => Promise<boolean>;
 }
 
-export function createAuthzen(dependencies: AuthzenDependencies) {
-  const { issuer, accounts, applications, permissions, rateLimits, repeatedEntries, tokens, accountOf, hasUsed } =
-    dependencies;
+export function createAuthzen(dependencies: Core & People & ApplicationServices & AuthzenDependencies) {
+  const {
+    tokens,
+    accountOf,
+    hasUsed,
+    config: { issuer },
+  } = dependencies;
   const { checkDirectories } = dependencies;
-  const callers = createEvaluationCallers({ tokens, applications, rateLimits, audience: accessApi(issuer) });
-  const evaluations = createEvaluations({ accounts, permissions, hasUsed, accountOf, checkDirectories });
-  return { router: evaluationRoutes({ issuer, callers, evaluations, repeatedEntries, rateLimits }) };
+  const callers = createEvaluationCallers({ ...dependencies, tokens, audience: accessApi(issuer) });
+  const evaluations = createEvaluations({ ...dependencies, hasUsed, accountOf, checkDirectories });
+  return { router: evaluationRoutes({ ...dependencies, callers, evaluations }) };
 }

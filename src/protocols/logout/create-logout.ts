@@ -1,19 +1,10 @@
 // Builds single logout across both protocols: the pages of a logout run, /saml/slo, and the jobs of the deliveries.
 
-import type { Applications } from '../../applications/applications.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import type { Context } from '../../base/http/context.ts';
-import type { Cookies } from '../../base/http/cookies.ts';
-import type { Csrf } from '../../base/http/csrf.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
-import type { Metrics } from '../../base/platform/metrics.ts';
-import type { Vault } from '../../base/platform/vault.ts';
-import type { Db } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Audit } from '../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
-import type { Rejections } from '../../core/rejections/rejections.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { Http } from '../../base/http/http.ts';
+import type { Core } from '../../core/core.ts';
+import type { People } from '../../people/people.ts';
 import type { SendLogoutToken } from '../oidc/patches/provider/logout-token-queue.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Saml } from '../saml/create-saml.ts';
@@ -35,91 +26,70 @@ import { samlLogoutRoutes } from './saml/routes.ts';
 import type { UpstreamParticipants } from './upstream.ts';
 
 export interface LogoutDependencies {
-  /** Public base URL, the OIDC issuer. */
-  base: string;
-  db: Db;
-  now: Clock;
-  cookies: Cookies;
-  csrf: Csrf;
-  metrics: Metrics;
-  applications: Applications;
-  audit: Audit;
-  protectedRows: ProtectedRows;
-  logger: Logger;
-  repeatedEntries: RepeatedEntries;
   endSession: EndSession;
   runs: LogoutRunStore;
   sessions: Sessions;
-  accounts: Accounts;
-  rejections: Rejections;
-  vault: Vault;
-  /** Fetch with the restrictions on outgoing requests. */
-  outgoing: typeof fetch;
   sendLogoutToken: SendLogoutToken;
   upstreams: UpstreamParticipants;
   /** The functions of the SAML identity provider for single logout. */
   saml: Saml['slo'];
 }
 
-export function createLogout(dependencies: LogoutDependencies) {
-  const { base, now, cookies, csrf, applications, audit, endSession, repeatedEntries, runs, sessions, outgoing, saml } =
-    dependencies;
-  const { accounts, rejections, upstreams, vault } = dependencies;
+export function createLogout(dependencies: Core & Http & People & ApplicationServices & LogoutDependencies) {
+  const {
+    now,
+    cookies,
+    applications,
+    endSession,
+    runs,
+    sessions,
+    outgoing,
+    saml,
+    config: { issuer: base },
+  } = dependencies;
+  const { accounts, upstreams } = dependencies;
   const accountIdOf = async (ctx: Context) => (await sessions.ofCookie(cookies.get(ctx, 'session')))?.accountId;
   const { entityId: issuer, validateXml, skewSeconds, signer, rateLimit } = saml;
   const { nameIds, serviceProviders, seenMessages, sessionParticipants } = saml;
   const logoutBrowserOf = createLogoutBrowserOf({ cookies });
   const frontChannelUrl = createFrontChannelUrl({ issuer: base, applications });
   const soap = { now, skewSeconds, validateXml, fetch: outgoing };
-  const outgoingMessages = createOutgoingSamlMessages({ ...soap, issuer, signer, serviceProviders });
+  const outgoingMessages = createOutgoingSamlMessages({ ...dependencies, ...soap, issuer, signer, serviceProviders });
   const steps = createLogoutSteps({
-    now,
+    ...dependencies,
     runs,
     frontChannelUrl,
     upstreams,
     outgoingMessages,
     serviceProviders,
     frameProbe: createFrameProbe({ fetch: outgoing }),
-    samlProbe: createSamlProbe({ ...soap, base, outgoingMessages }),
+    samlProbe: createSamlProbe({ ...dependencies, ...soap, outgoingMessages }),
   });
   return {
     routers: [
       samlLogoutRoutes({
+        ...dependencies,
         validateXml,
         serviceProviders,
         outgoingMessages,
         rateLimit,
-        rejections,
-        vault,
-        now,
         async accountOf(ctx) {
           const id = await accountIdOf(ctx);
           return id === undefined ? undefined : accounts.find(id);
         },
         logoutRequests: createLogoutRequests({
-          base,
+          ...dependencies,
           issuer,
-          now,
           skewSeconds,
           seenMessages,
           sessionParticipants,
           nameIds,
           endSession,
           logoutBrowserOf,
-          audit,
-          repeatedEntries,
         }),
-        logoutResponses: createLogoutResponses({ base, now, skewSeconds, serviceProviders, seenMessages, runs }),
+        logoutResponses: createLogoutResponses({ ...dependencies, skewSeconds, serviceProviders, seenMessages, runs }),
       }),
-      logoutRoutes({
-        cookies,
-        csrf,
-        runs,
-        steps,
-        upstreams,
-        outgoingMessages,
-        accountOf: accountIdOf,
-      }),
+      logoutRoutes({ ...dependencies, runs, steps, upstreams, outgoingMessages, accountOf: accountIdOf }),
     ],
     jobs: deliveryJobs(dependencies, outgoingMessages),
   };
@@ -127,16 +97,14 @@ export function createLogout(dependencies: LogoutDependencies) {
 
 /** Notify applications by server calls, and complete the logout runs that were abandoned in the browser. */
 function deliveryJobs(
-  { db, now, audit, protectedRows, logger, runs, metrics, sendLogoutToken }: LogoutDependencies,
+  services: Core & Http & { runs: LogoutRunStore; sendLogoutToken: SendLogoutToken },
   outgoingMessages: OutgoingSamlMessages,
 ) {
+  const { runs, metrics, sendLogoutToken } = services;
+
   return logoutJobs({
     deliveries: createLogoutDeliveries({
-      db,
-      now,
-      audit,
-      protectedRows,
-      logger,
+      ...services,
       runs,
       send: sendLogoutToken,
       async sendSoap(participantId) {

@@ -3,11 +3,8 @@
 
 import { limits } from '../../base/limits.ts';
 import { UnexpectedAnswer } from '../../base/network/unexpected-answer.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Audit } from '../../core/audit/audit.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import type { Core } from '../../core/core.ts';
 import { createJobQueue, type JobOutcome, type JobQueue, type QueueStore } from '../../core/jobs/queue.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
 import type { Outcome } from './participant-outcome.ts';
@@ -27,12 +24,6 @@ const OPEN = { doneAt: null, failedAt: null };
 export type DeliveryResult = 'sent' | 'switched_off';
 
 export interface LogoutDeliveriesDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  /** A delivery that another program wrote or changed is not sent. */
-  protectedRows: ProtectedRows;
-  logger: Logger;
   runs: LogoutRunStore;
   /** Sends one logout token. */
   send(clientId: string, accountId: string, sid: string | undefined): Promise<DeliveryResult>;
@@ -55,7 +46,7 @@ interface Delivery {
 }
 
 /** Makes the queue of logout deliveries. One is given up after `limits.delivery.maxTries` attempts. */
-export function createLogoutDeliveries(dependencies: LogoutDeliveriesDependencies): JobQueue {
+export function createLogoutDeliveries(dependencies: Core & LogoutDeliveriesDependencies): JobQueue {
   const { now, send, sendSoap, countDelivery = () => {} } = dependencies;
   const reportRejection = createRejectionReport(dependencies);
   return createJobQueue<Delivery>({
@@ -91,7 +82,7 @@ const NOT_OF_THE_APPLICATION = [429, 502, 503, 504];
  * Logs each rejection with the answer of the application, and records the first of a delivery in the audit log: later attempts get the same
  * answer, and the last one is recorded as logout.failed.
  */
-function createRejectionReport({ audit, logger }: Pick<LogoutDeliveriesDependencies, 'audit' | 'logger'>) {
+function createRejectionReport({ audit, logger }: Core) {
   return async ({ clientId, accountId, channel, lastError }: Delivery, { status, body }: UnexpectedAnswer) => {
     logger.warn({ clientId, channel, status, answer: body }, 'an application rejected a logout message');
     if (lastError?.startsWith(REJECTED)) return;
@@ -101,7 +92,7 @@ function createRejectionReport({ audit, logger }: Pick<LogoutDeliveriesDependenc
 }
 
 async function dueDeliveries(
-  { db, now, protectedRows }: Pick<LogoutDeliveriesDependencies, 'db' | 'now' | 'protectedRows'>,
+  { db, now, protectedRows }: Core,
   { limit, exceptLanes }: Parameters<QueueStore<Delivery>['due']>[0],
 ): Promise<Delivery[]> {
   const rows = await db.asStored.logoutDelivery.findMany({
@@ -121,13 +112,9 @@ async function dueDeliveries(
 }
 
 /** The table `logout_deliveries`. A row may be gone: when the browser reaches the application first, it is deleted. */
-function deliveryStore({
-  db,
-  now,
-  audit,
-  runs,
-  protectedRows,
-}: Pick<LogoutDeliveriesDependencies, 'db' | 'now' | 'audit' | 'runs' | 'protectedRows'>): QueueStore<Delivery> {
+function deliveryStore(services: Core & { runs: LogoutRunStore }): QueueStore<Delivery> {
+  const { db, now, audit, runs } = services;
+
   const leasedRow = ({ id, tries }: Delivery) => ({ id, tries: tries + 1, ...OPEN });
 
   /** Changes the row and records the outcome in one transaction. A repeat after a lost response changes nothing. */
@@ -149,7 +136,7 @@ function deliveryStore({
   }
 
   return {
-    due: (query) => dueDeliveries({ db, now, protectedRows }, query),
+    due: (query) => dueDeliveries(services, query),
 
     async claim({ id, tries }, leaseUntil) {
       const data = { tries: tries + 1, nextTryAt: leaseUntil };

@@ -9,12 +9,11 @@
 
 import { readMetadata } from '../../applications/application.ts';
 import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
-import type { Cookies } from '../../base/http/cookies.ts';
+import type { Http } from '../../base/http/http.ts';
 import { languagesOf } from '../../base/http/pages/language.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
 import type { OnSessionDestroyed } from '../oidc/store/sessions/session-adapter.ts';
@@ -71,10 +70,6 @@ export interface EndedAll extends EndResult {
 export type EndSession = ReturnType<typeof createEndSession>;
 
 export interface EndSessionDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
   sessions: Sessions;
   runs: LogoutRunStore;
   planUpstream: PlanUpstream;
@@ -93,7 +88,7 @@ const BATCH = 100;
 /** Reasons to end a session from another browser: what it granted offline ends with it. A logout leaves that to the user. */
 const OF_OTHERS: ReadonlySet<EndReason> = new Set(['ended-by-person', 'ended-by-admin']);
 
-export function createEndSession(dependencies: EndSessionDependencies) {
+export function createEndSession(dependencies: Core & EndSessionDependencies) {
   const { db, now, sessions, wakeLogoutDeliveries } = dependencies;
 
   const several: (uids: readonly string[], reason: EndReason, by?: EndBy) => Promise<EndResult | undefined> = async (
@@ -166,7 +161,18 @@ export function createEndSession(dependencies: EndSessionDependencies) {
 
 /** Creates the logout run that notifies the applications of these sessions; undefined when no application has to be notified. */
 async function plan(
-  { runs, now, ownClientId, protectedRows, planUpstream }: EndSessionDependencies,
+  {
+    runs,
+    now,
+    ownClientId,
+    protectedRows,
+    planUpstream,
+  }: Core & {
+    runs: LogoutRunStore;
+    /** client_id of this server's own pages, which need no notification. */
+    ownClientId: string;
+    planUpstream: PlanUpstream;
+  },
   ended: SessionEntry[],
   reason: EndReason,
   { clientId, frontChannel }: EndBy,
@@ -191,7 +197,7 @@ async function plan(
 
 /** Ends sessions of one account. Undefined when all had already ended. */
 async function endSome(
-  dependencies: EndSessionDependencies,
+  dependencies: Core & EndSessionDependencies,
   requested: SessionEntry[],
   reason: EndReason,
   by: EndBy,
@@ -226,7 +232,7 @@ async function endSome(
 
 /** Ends every session of an account, and its tokens. */
 async function endAll(
-  dependencies: EndSessionDependencies,
+  dependencies: Core & EndSessionDependencies,
   accountId: string,
   reason: EndReason,
   by: Actor,
@@ -244,7 +250,10 @@ async function endAll(
 }
 
 /** Ends the sessions that have expired, each in a transaction of its own. Returns how many ended. */
-async function endExpired(dependencies: EndSessionDependencies, signal: AbortSignal | undefined): Promise<number> {
+async function endExpired(
+  dependencies: Core & EndSessionDependencies,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   const { db, sessions, wakeLogoutDeliveries } = dependencies;
   let count = 0;
   for (;;) {
@@ -258,7 +267,7 @@ async function endExpired(dependencies: EndSessionDependencies, signal: AbortSig
 
 /** Ends every session of an account but one, and its tokens. Undefined when there was no other session. */
 async function endEverywhere(
-  dependencies: EndSessionDependencies,
+  dependencies: Core & EndSessionDependencies,
   accountId: string,
   { except, ...by }: EndBy & { except?: string },
   tx: Tx,
@@ -285,7 +294,19 @@ async function endEverywhere(
  * but that of the session `except`, and the link of a change of address, which another user of the account may have requested.
  */
 async function endPending(
-  { abandonSignIns, endTrust }: EndSessionDependencies,
+  {
+    abandonSignIns,
+    endTrust,
+  }: {
+    /** Removes the account's unfinished sign-ins. */
+    abandonSignIns(accountId: string, tx: Tx): Promise<void>;
+    /** Forgets the second factor in the browsers of these sessions, or in all of the account but that of the session `except`. */
+    endTrust(
+      accountId: string,
+      of: { sessions?: readonly string[]; except?: string | undefined },
+      tx: Tx,
+    ): Promise<void>;
+  },
   accountId: string,
   except: string | undefined,
   tx: Tx,
@@ -297,7 +318,7 @@ async function endPending(
 
 /** Ends these sessions, those of each account in a logout run of its own. Returns the first run. */
 async function endByAccount(
-  dependencies: EndSessionDependencies,
+  dependencies: Core & EndSessionDependencies,
   found: SessionEntry[],
   reason: EndReason,
   by: EndBy,
@@ -447,17 +468,14 @@ export function createLogoutOnRoleChange(
   };
 }
 
-// The functions that the engine's end-session endpoint calls when the user confirms a logout (OIDC RP-Initiated Logout 1.0).
-
-interface EngineLogoutHooksDependencies {
-  endSession: EndSession;
-  runs: LogoutRunStore;
-  cookies: Cookies;
-  /** client_id of this server's own pages. */
-  ownClientId: string;
-}
-
-export function createEngineLogoutHooks(dependencies: EngineLogoutHooksDependencies) {
+export function createEngineLogoutHooks(
+  dependencies: Http & {
+    endSession: EndSession;
+    runs: LogoutRunStore;
+    /** client_id of this server's own pages. */
+    ownClientId: string;
+  },
+) {
   const { endSession, runs, cookies, ownClientId } = dependencies;
   const logoutBrowserOf = createLogoutBrowserOf({ cookies });
   return {

@@ -6,12 +6,13 @@ import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 
 export const LOGOUT_JOB = 'logout-deliveries';
 
-export interface LogoutJobsDependencies {
+export function logoutJobs({
+  deliveries,
+  finishAbandoned,
+}: {
   deliveries: JobQueue;
   finishAbandoned: ScheduledJob['run'];
-}
-
-export function logoutJobs({ deliveries, finishAbandoned }: LogoutJobsDependencies): ScheduledJob[] {
+}): ScheduledJob[] {
   return [
     { name: LOGOUT_JOB, everySeconds: limits.delivery.pollSeconds, ...deliveries },
     { name: 'abandoned-sign-outs', everySeconds: 30, run: finishAbandoned },

@@ -2,11 +2,11 @@
 // two concurrent requests counts.
 
 import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import type { Audit } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import { isSettled, needsBrowser, type ParticipantStatus, type ProbeResult } from './front-channel/next-step.ts';
 import {
   deliveryOf,
@@ -26,21 +26,15 @@ import { isOpen, type Outcome, recordBrowserFailure, settleParticipant } from '.
 
 export type LogoutRunStore = ReturnType<typeof createLogoutRunStore>;
 
-export interface LogoutRunStoreDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  /** A run or participant that another program wrote or changed is absent: it leads nowhere, and nobody is notified for it. */
-  protectedRows: ProtectedRows;
-  /** Starts the deliveries without waiting for the next run of their job. */
-  wakeLogoutDeliveries(): void;
-}
-
 const WITH_PARTICIPANTS = { participants: { orderBy: { position: 'asc' } } } as const;
 
-export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies) {
+export function createLogoutRunStore(
+  dependencies: Core & {
+    /** Starts the deliveries without waiting for the next run of their job. */
+    wakeLogoutDeliveries(): void;
+  },
+) {
   const { db, now, audit, protectedRows, wakeLogoutDeliveries } = dependencies;
-  const storage = { db, now, audit, protectedRows };
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
 
   async function find(id: string): Promise<LogoutRun | undefined> {
@@ -54,10 +48,10 @@ export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies) {
     create: (run: NewRun, tx: Tx): Promise<RunRef> => insertRun(run, { tx, at: now(), audit, protectedRows }),
     /** Stores the outcome with its audit event; false when there is one already. */
     settle: (participant: Pick<Participant, 'id'>, outcome: Outcome, tx?: Tx): Promise<boolean> =>
-      settleParticipant(storage, participant, outcome, tx),
+      settleParticipant(dependencies, participant, outcome, tx),
     /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
     browserFailed: (participant: Participant, reason: string): Promise<void> =>
-      recordBrowserFailure(storage, participant, reason, wakeLogoutDeliveries),
+      recordBrowserFailure(dependencies, participant, reason, wakeLogoutDeliveries),
     /** Runs that their browser left without completing them. */
     abandoned: (): Promise<LogoutRun[]> => abandonedRuns(dependencies, inSeconds(-limits.logout.abandonedSeconds)),
 
@@ -130,10 +124,7 @@ async function bindToBrowser(
 }
 
 /** The first of the runs that are incomplete and whose browser was last here before this time. */
-async function abandonedRuns(
-  { db, now, protectedRows }: LogoutRunStoreDependencies,
-  before: Date,
-): Promise<LogoutRun[]> {
+async function abandonedRuns({ db, now, protectedRows }: Core, before: Date): Promise<LogoutRun[]> {
   const rows = await db.asStored.logoutRun.findMany({
     where: { finishedAt: null, seenAt: { lt: before } },
     include: WITH_PARTICIPANTS,

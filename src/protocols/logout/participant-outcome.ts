@@ -1,22 +1,13 @@
 // The outcome of a participant: stored once with its audit event, also when two requests are concurrent.
 
-import type { Clock } from '../../base/platform/clock.ts';
-import { type Db, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Audit } from '../../core/audit/audit.ts';
+import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
+import type { Core } from '../../core/core.ts';
 import type { ParticipantState } from './front-channel/next-step.ts';
 import { deliveryOf, eventOf, type Participant, storedState } from './logout-run.ts';
 
 export interface Outcome {
   state: Exclude<ParticipantState, 'waiting' | 'sent'>;
   reason?: string | undefined;
-}
-
-interface OutcomeDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
 }
 
 /** After these failures a late LogoutResponse still counts. */
@@ -31,7 +22,7 @@ export function isOpen({ state, reason }: { state: string; reason: string | null
 
 /** Stores the outcome with its audit event, in the transaction of the caller if there is one; false when there is one already. */
 export async function settleParticipant(
-  { db, now, audit }: OutcomeDependencies,
+  { db, now, audit }: Core,
   { id }: Pick<Participant, 'id'>,
   { state, reason }: Outcome,
   within?: Tx,
@@ -51,7 +42,7 @@ export async function settleParticipant(
 
 /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
 export async function recordBrowserFailure(
-  dependencies: OutcomeDependencies,
+  dependencies: Core,
   participant: Participant,
   reason: string,
   wakeLogoutDeliveries: () => void,

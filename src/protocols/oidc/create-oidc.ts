@@ -1,14 +1,16 @@
 // Builds the OpenID Connect side of the server: clients, storage, policy and pages around the engine, and the middleware
 // that serves it.
 
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import { needsPkce } from '../../applications/fields/oidc-client.ts';
 import { createSecretUses } from '../../applications/secrets.ts';
-import type { Cookies } from '../../base/http/cookies.ts';
-import type { Logger } from '../../base/platform/logger.ts';
+import type { Base } from '../../base/base.ts';
+import type { Http } from '../../base/http/http.ts';
 import { randomToken } from '../../base/platform/random.ts';
+import type { Core } from '../../core/core.ts';
 import { stableSecret } from '../../core/settings/stored-secret.ts';
 import { acrValues, FEDERATED_ACR } from '../../people/mfa/acr.ts';
-import type { KnownBrowsers } from '../../people/mfa/known-browsers.ts';
+import type { People } from '../../people/people.ts';
 import { ownResources } from '../../people/rbac/built-in.ts';
 import { createClaimsPreviews } from './claims/claims-preview.ts';
 import { createFindAccount } from './claims/find-account.ts';
@@ -44,7 +46,7 @@ import { type ClientLimits, clientLimitsOf } from './rate-limits/client-rate-lim
 import { createDeviceGuesses } from './rate-limits/device-code-guesses.ts';
 import { createDynamicRegistration } from './registration/dynamic-registration.ts';
 import { createRegistrationFaults, reportRejectedClients } from './registration/registration-fault.ts';
-import { type ArtifactStoreDependencies, createArtifactAdapter } from './store/adapter.ts';
+import { createArtifactAdapter } from './store/adapter.ts';
 import { createApiTokens } from './store/api-access-tokens.ts';
 import { type ClientSource, createClientSource } from './store/clients.ts';
 import { createFormStates } from './store/form-state.ts';
@@ -62,18 +64,14 @@ import { createTestTickets } from './store/test-tickets.ts';
 export type Oidc = Awaited<ReturnType<typeof createOidc>>;
 
 /** Builds the engine and follows changes of the signing keys. */
-export async function createOidc(dependencies: OidcDependencies) {
-  const { applications, db, keyring, now, protectedRows, rateLimits, rejections, saml, sql, vault } = dependencies;
+export async function createOidc(dependencies: Core & Http & People & ApplicationServices & OidcDependencies) {
+  const { db, keyring, rateLimits, saml, vault } = dependencies;
   const pairwise = createPairwiseSubjects(await stableSecret({ db, vault }, 'pairwise'));
   const pairwiseIdentifier: PairwiseIdentifier = async (_ctx, accountId, client) =>
     pairwise.subjectOf(sectorOf(client), accountId);
   const clients = createClientSource({
-    db,
-    sql,
-    vault,
-    now,
-    protectedRows,
-    ...createDynamicRegistration({ applications }),
+    ...dependencies,
+    ...createDynamicRegistration(dependencies),
     assertionConsumerUrls: saml.assertionConsumerUrls,
     firstPartyClient: dependencies.firstPartyClient,
   });
@@ -85,15 +83,15 @@ export async function createOidc(dependencies: OidcDependencies) {
     rateLimits,
     async (id) => (clients.cachedApplicationOf(id) ?? (await clients.applicationOf(id))) !== undefined,
   );
-  const sessionStore = createSessionStore({ sql, protectedRows });
+  const sessionStore = createSessionStore(dependencies);
   const refreshTokenRetries = createRefreshTokenRetries(dependencies);
   const shared = { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries };
 
   const engine = createEngine({
-    issuer: dependencies.issuer,
+    ...dependencies,
     configuration: () => configurationOf(dependencies, shared),
     events: eventsOf(dependencies, { clients, clientLimits }),
-    patches: { ...patchesOf(dependencies, shared), admitClient: clientLimits.admit },
+    patches: { ...dependencies, ...patchesOf(dependencies, shared), admitClient: clientLimits.admit },
     samlResponse: saml.respond,
   });
   keyring.onChange(() => engine.rebuild());
@@ -103,13 +101,12 @@ export async function createOidc(dependencies: OidcDependencies) {
     clients,
     /** Serves the engine's routes. */
     middleware: createEngineMiddleware({
+      ...dependencies,
       engine,
       clients,
       clientLimits,
       deviceGuesses,
       refreshTokenRetries,
-      rejections,
-      cookies: dependencies.cookies,
       published: createPublished(dependencies),
     }),
     /** Access tokens for the server's own APIs. */
@@ -127,22 +124,17 @@ export async function createOidc(dependencies: OidcDependencies) {
 }
 
 /** The dependencies of the patches of oidc-provider (oidc/patches/). */
-function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetries, sessionStore }: Shared) {
-  const { cookies, db, keyring, logger, logout, now, protectedRows, settings, sql, upstream, vault } = dependencies;
+function patchesOf(
+  dependencies: Core & Http & People & ApplicationServices & OidcDependencies,
+  { clients, refreshTokenRetries, sessionStore }: Shared,
+) {
+  const { cookies, keyring, logger, logout, now, settings, upstream, vault } = dependencies;
   return {
     clients,
     jwks: keyring.jwks,
-    isRegisteredApi: async (identifier: string) =>
-      (await registeredApi({ db, protectedRows }, identifier)) !== undefined,
-    clientKeySets: createClientKeySets({
-      fetch: dependencies.outgoingFetch as typeof fetch,
-      now: engineSeconds,
-      logger,
-    }),
-    vault,
-    recordSecretUse: createSecretUses({ db, now, logger }),
-    sql,
-    now,
+    isRegisteredApi: async (identifier: string) => (await registeredApi(dependencies, identifier)) !== undefined,
+    clientKeySets: createClientKeySets(dependencies, engineSeconds),
+    recordSecretUse: createSecretUses(dependencies),
     sessionSaving: {
       store: sessionStore,
       forms: createFormStates({ cookies, vault, now }),
@@ -161,10 +153,10 @@ function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetrie
 }
 
 function eventsOf(
-  dependencies: OidcDependencies,
+  dependencies: Core & Http & People & OidcDependencies,
   { clients, clientLimits }: { clients: ClientSource; clientLimits: ClientLimits },
 ): EngineEvents {
-  const { audit, firstPartyClient, logger, metrics, now, rejections, repeatedEntries, sessions, vault } = dependencies;
+  const { firstPartyClient, logger, metrics, rejections, repeatedEntries, sessions, vault } = dependencies;
   return {
     repeatedEntries,
     metrics,
@@ -174,7 +166,7 @@ function eventsOf(
     vault,
     countFailedRequestObject: clientLimits.markFailed,
     recordActivity: sessions.recordActivity,
-    recordUsage: createUsageRecorder({ audit, now, exceptOf: firstPartyClient.client_id }),
+    recordUsage: createUsageRecorder({ ...dependencies, exceptOf: firstPartyClient.client_id }),
   };
 }
 
@@ -186,9 +178,19 @@ function sectorOf(client: Client): string {
 // Builds the options of the engine from the parts of this server.
 
 /** The options of the engine (engine/configuration.ts), from the parts of this server. */
-function configurationOf(dependencies: OidcDependencies, shared: Shared): Configuration {
-  const { accounts, audit, consents, db, issuer, keyring, now, rejections, saml, sessions, sql, vault } = dependencies;
-  const { protectedRows } = dependencies;
+function configurationOf(
+  dependencies: Core & Http & People & ApplicationServices & OidcDependencies,
+  shared: Shared,
+): Configuration {
+  const {
+    accounts,
+    keyring,
+    now,
+    saml,
+    sessions,
+    vault,
+    config: { issuer },
+  } = dependencies;
   const { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries } = shared;
   const { cookies, rateLimits } = dependencies;
   const settings = () => {
@@ -203,9 +205,7 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
   };
   const testTickets = createTestTickets({ cookies, vault, now });
   const { resourceServer, registeredScopes } = createResourceServers({
-    db,
-    protectedRows,
-    accounts,
+    ...dependencies,
     clients,
     accessTokenMinutes: () => settings().accessTokenMinutes,
     serverApis: ownResources(issuer),
@@ -217,28 +217,24 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
     reportRejectedClient: reportRejectedClients(dependencies.logger),
   });
   return createConfiguration({
+    ...dependencies,
     jwks: keyring.jwks() as never,
     adapter: createEngineAdapters({
-      protectedRows,
-      db,
-      sql,
-      now,
+      ...dependencies,
       clients,
       endSession: dependencies.logout.endSession,
       isTooSoon: async (deviceCode) => !(await rateLimits.consume('device:poll', deviceCode)).allowed,
       refreshTokenRetries,
     }),
     findAccount: createFindAccount({
-      accounts,
-      audit,
+      ...dependencies,
       clients,
-      consents,
       sessions,
       checkDirectories: dependencies.checkDirectories,
       refreshTokenDays: () => settings().refreshTokenDays,
     }),
     loadExistingGrant: createGrantLoader({
-      consents,
+      ...dependencies,
       clients,
       addClientToSession: sessionStore.addClientToSession,
       isOwnApi: (resource) => Object.hasOwn(ownResources(issuer), resource),
@@ -252,7 +248,6 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
     }),
     needsPkce: (clientId) => needsPkce(clients.cachedApplicationOf(clientId)?.metadata ?? {}),
     acrValues: [...acrValues, FEDERATED_ACR],
-    cookieKeys: dependencies.cookieKeys,
     secure: dependencies.secure,
     sessionCookie: cookies.nameOf('session'),
     dpopNonceSecret: vault.deriveKey('dpop-nonce'),
@@ -264,7 +259,7 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
     clientSecret: () => randomToken(),
     fetch: dependencies.outgoingFetch,
     pages: {
-      renderError: createErrorPage({ rejections, clients, rejectedLogoutPage }),
+      renderError: createErrorPage({ ...dependencies, clients, rejectedLogoutPage }),
       logout: logoutPages,
       device: createDevicePages({ deviceGuesses }),
     },
@@ -272,7 +267,7 @@ function configurationOf(dependencies: OidcDependencies, shared: Shared): Config
 }
 
 function promptsOf(
-  { accounts, canEnterMailedCode, canSatisfyAcr, credentials, saml, settingsAcr, upstream }: OidcDependencies,
+  { accounts, canEnterMailedCode, canSatisfyAcr, credentials, saml, settingsAcr, upstream }: People & OidcDependencies,
   { clients, pairwiseIdentifier }: Shared,
 ) {
   return createPrompts({
@@ -292,23 +287,26 @@ function promptsOf(
   });
 }
 
-// Runs after the session of a sign-in is stored: records the browser, and ends the user's oldest sessions if there are more than
-// the settings allow.
-
-interface AfterSignInDependencies {
-  cookies: Cookies;
-  logger: Logger;
-  knownBrowsers: KnownBrowsers;
-  sessions: SessionDevices;
-  /** Ends the oldest sessions of an account with too many. */
-  limitSessions(accountId: string): Promise<void>;
-  /** Links the session at an upstream to the session that started with it. */
-  attachUpstream(id: string, session: SignedInSession): Promise<void>;
-}
-
 /** The sign-in itself is complete, so a failure here is only logged. */
-function createAfterSignIn(dependencies: AfterSignInDependencies) {
-  const { cookies, logger, knownBrowsers, sessions, limitSessions, attachUpstream } = dependencies;
+function createAfterSignIn(
+  dependencies: Base &
+    Http &
+    People & {
+      sessions: SessionDevices;
+      /** Ends the oldest sessions of an account with too many. */
+      limitSessions(accountId: string): Promise<void>;
+      /** Links the session at an upstream to the session that started with it. */
+      attachUpstream(id: string, session: SignedInSession): Promise<void>;
+    },
+) {
+  const {
+    cookies,
+    logger,
+    sessions,
+    limitSessions,
+    attachUpstream,
+    mfa: { knownBrowsers },
+  } = dependencies;
 
   async function recordBrowser(session: SignedInSession): Promise<void> {
     if (!Provider.ctx) return;
@@ -333,7 +331,7 @@ function createAfterSignIn(dependencies: AfterSignInDependencies) {
 
 // The engine's storage, one adapter for each of its models (oidc-provider's `adapter`).
 
-interface EngineAdaptersDependencies extends ArtifactStoreDependencies {
+interface EngineAdaptersDependencies {
   clients: ClientSource;
   endSession: OnSessionDestroyed;
   /** Counts a poll of this device code; true when it came too soon after the last one. */
@@ -341,7 +339,7 @@ interface EngineAdaptersDependencies extends ArtifactStoreDependencies {
   refreshTokenRetries: RefreshTokenRetries;
 }
 
-function createEngineAdapters(dependencies: EngineAdaptersDependencies) {
+function createEngineAdapters(dependencies: Core & EngineAdaptersDependencies) {
   const { clients, endSession, isTooSoon, refreshTokenRetries } = dependencies;
   return function adapterOf(model: string): Adapter {
     if (model === 'Client') return clients.adapter;

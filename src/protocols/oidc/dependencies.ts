@@ -1,27 +1,8 @@
 // What the OpenID Connect side of the server is made of, and what its parts share.
 
-import type { Applications } from '../../applications/applications.ts';
-import type { Consents } from '../../applications/consents/consents.ts';
-import type { Context, CookieKeys } from '../../base/http/context.ts';
-import type { Cookies } from '../../base/http/cookies.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
-import type { Metrics } from '../../base/platform/metrics.ts';
-import type { Vault } from '../../base/platform/vault.ts';
-import type { Db } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Sql } from '../../base/storage/statements.ts';
-import type { Audit } from '../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
-import type { Keyring } from '../../core/keys/keyring.ts';
-import type { Rejections } from '../../core/rejections/rejections.ts';
-import type { Settings } from '../../core/settings/settings.ts';
+import type { Context } from '../../base/http/context.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
 import type { Acr } from '../../people/mfa/acr.ts';
-import type { KnownBrowsers } from '../../people/mfa/known-browsers.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
 import type { UpstreamSource } from './engine/interaction-policy.ts';
 import type { PairwiseIdentifier } from './engine/introspection.ts';
 import type { AdapterPayload, Configuration } from './engine/library.ts';
@@ -38,31 +19,10 @@ import type { SessionStore } from './store/sessions/session-store.ts';
 import type { Sessions } from './store/sessions/sessions.ts';
 
 export interface OidcDependencies {
-  issuer: string;
   /** Whether cookies are sent over HTTPS only. */
   secure: boolean;
-  cookies: Cookies;
-  cookieKeys: CookieKeys;
-  db: Db;
-  sql: Sql;
-  vault: Vault;
-  protectedRows: ProtectedRows;
-  now: Clock;
-  logger: Logger;
-  metrics: Metrics;
-  audit: Audit;
-  rejections: Rejections;
-  repeatedEntries: RepeatedEntries;
-  rateLimits: RateLimits;
-  settings: Settings;
-  keyring: Keyring;
   /** Requests to addresses that clients register (base/network/outgoing-fetch.ts). */
   outgoingFetch: Configuration['fetch'];
-  accounts: Accounts;
-  applications: Applications;
-  consents: Consents;
-  credentials: Credentials;
-  knownBrowsers: KnownBrowsers;
   sessions: Sessions;
   /** Whether the account has the factors for one of these acr values. */
   canSatisfyAcr(account: Account, acrs: string[]): Promise<boolean>;

@@ -1,23 +1,24 @@
 // Every override of oidc-provider: three lists, each in the order in which it is applied. One test in
 // test/contracts/patches for each; why it exists and what to ask upstream: patches/README.md.
 
+import type { Base } from '../../base/base.ts';
 import type { Context } from '../../base/http/context.ts';
 import type { Cookies } from '../../base/http/cookies.ts';
+import type { PrivateJwk } from '../../core/keys/key-pair.ts';
 import type { KoaContextWithOIDC, Provider } from './engine/library.ts';
 import type { Published } from './engine/published.ts';
 import {
   acceptEverySecret,
-  type ClientSecretsDependencies,
   extendLoopbackHosts,
   limitClientAuthentication,
   skipRejectedClients,
 } from './patches/clients.ts';
 import { completeRequestedScope } from './patches/parameters.ts';
-import { type ClientCacheDependencies, cacheClients } from './patches/provider/client-cache.ts';
+import { cacheClients } from './patches/provider/client-cache.ts';
 import { addApplicationClaims } from './patches/provider/client-claims.ts';
 import { type ClientKeySets, limitClientKeys } from './patches/provider/client-key-sets.ts';
 import { acceptEmptySecrets } from './patches/provider/empty-secrets.ts';
-import { introspectJwts, type JwtIntrospectionDependencies } from './patches/provider/jwt-introspection.ts';
+import { introspectJwts } from './patches/provider/jwt-introspection.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
 import { separateAuthTime } from './patches/provider/session-auth-time.ts';
 import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/provider/session-saving.ts';
@@ -40,11 +41,8 @@ import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
 export const CHECKED_RELEASE = '9.13.3';
 
 export interface ProviderPatchDependencies {
-  clients: ClientSecretsDependencies['clients'] & ClientCacheDependencies['clients'];
-  vault: ClientSecretsDependencies['vault'];
-  recordSecretUse: ClientSecretsDependencies['recordSecretUse'];
-  sql: ClientCacheDependencies['sql'];
-  now: ClientCacheDependencies['now'];
+  clients: ClientSource;
+  recordSecretUse: (secretId: string) => void;
   clientKeySets: ClientKeySets;
   /** Throws when the client has failed to authenticate too often. */
   admitClient(ctx: KoaContextWithOIDC, clientId: string): Promise<void>;
@@ -52,15 +50,15 @@ export interface ProviderPatchDependencies {
   queueLogoutToken: QueueLogoutToken;
   reportRejectedClient: ReportRejectedClient;
   refreshTokenRetries: RefreshTokenRetries;
-  jwks: JwtIntrospectionDependencies['jwks'];
-  isRegisteredApi: JwtIntrospectionDependencies['isRegisteredApi'];
+  jwks: () => { keys: PrivateJwk[] };
+  isRegisteredApi: (identifier: string) => Promise<boolean>;
 }
 
 export interface ProviderPatch {
   name: string;
   /** The methods of the provider's classes that are replaced. */
   replaces: string;
-  apply(provider: Provider, dependencies: ProviderPatchDependencies): void;
+  apply(provider: Provider, dependencies: Base & ProviderPatchDependencies): void;
 }
 
 /** Applied once to each Provider. `Client.find` is wrapped five times: the last in the list runs first. */

@@ -1,35 +1,16 @@
 // Builds the SAML identity provider: its routes, the response mode of the engine, its jobs, and what logout needs of it.
 
-import type { Applications } from '../../applications/applications.ts';
+import type { ApplicationServices } from '../../applications/application-services.ts';
 import type { Context } from '../../base/http/context.ts';
-import type { Cookies } from '../../base/http/cookies.ts';
-import type { BrandLook } from '../../base/http/pages/brand-look.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Logger } from '../../base/platform/logger.ts';
-import type { Metrics } from '../../base/platform/metrics.ts';
-import type { Vault } from '../../base/platform/vault.ts';
-import type { Db } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import type { Sql } from '../../base/storage/statements.ts';
-import type { Audit } from '../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
-import type { Keyring } from '../../core/keys/keyring.ts';
-import type { Outbox } from '../../core/mail/outbox.ts';
-import type { Rejections } from '../../core/rejections/rejections.ts';
-import type { Settings } from '../../core/settings/settings.ts';
+import type { Http } from '../../base/http/http.ts';
+import type { Core } from '../../core/core.ts';
 import { offeredLanguages } from '../../core/settings/value-schemas.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { People } from '../../people/people.ts';
 import { samlRateLimit } from './messages/rate-limit.ts';
 import { createSeenMessages } from './messages/seen-messages.ts';
 import type { FetchMetadata } from './metadata/fetch.ts';
 import { presentationOf } from './metadata/presentation.ts';
-import {
-  createCertificateNotice,
-  createMetadataRefresh,
-  type MetadataRefreshDependencies,
-  samlJobs,
-} from './metadata/refresh.ts';
+import { createCertificateNotice, createMetadataRefresh, samlJobs } from './metadata/refresh.ts';
 import { createServiceProviders } from './metadata/service-providers.ts';
 import { createSigningIdentity } from './metadata/signing-identity.ts';
 import { createWaitingMetadata } from './metadata/waiting-metadata.ts';
@@ -46,36 +27,18 @@ import { samlRoutes } from './sso/routes.ts';
 import { createStoredNameIds } from './sso/stored-name-ids.ts';
 import { loadSamlSchemas } from './xml/schema.ts';
 
-export interface SamlDependencies {
-  /** Public base URL, the OIDC issuer. */
-  base: string;
-  brand: { current(): BrandLook | undefined };
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  logger: Logger;
-  vault: Vault;
-  protectedRows: ProtectedRows;
-  cookies: Cookies;
-  metrics: Metrics;
-  accounts: Accounts;
-  applications: Applications;
-  audit: Audit;
-  keyring: Keyring;
-  outbox: Outbox;
-  rateLimits: RateLimits;
-  rejections: Rejections;
-  repeatedEntries: RepeatedEntries;
-  settings: Settings;
-  /** Throws with a sentence for the administrator. */
-  fetchMetadata: FetchMetadata;
-  notifyAdministrators: MetadataRefreshDependencies['notifyAdministrators'];
-}
-
 export type Saml = ReturnType<typeof createSaml>;
 
-export function createSaml(dependencies: SamlDependencies) {
-  const { base, db, now, vault, audit, applications, protectedRows } = dependencies;
+export function createSaml(
+  dependencies: Core &
+    Http &
+    People &
+    ApplicationServices & {
+      /** Throws with a sentence for the administrator. */
+      fetchMetadata: FetchMetadata;
+    },
+) {
+  const { vault } = dependencies;
   const services = createSamlServices(dependencies);
   const { entityId, validateXml, skewSeconds, signer, metadata, rateLimit, browser, acceptRequest } = services;
   const { serviceProviders, pendingAuthnRequests, seenMessages, sessionParticipants, parameterChecks } = services;
@@ -83,16 +46,15 @@ export function createSaml(dependencies: SamlDependencies) {
   return {
     presentation: services.presentation,
     /** Changed metadata that waits for an administrator. */
-    waitingMetadata: createWaitingMetadata({ db, now, audit, applications, protectedRows }),
+    waitingMetadata: createWaitingMetadata(dependencies),
     routes: samlRoutes({
-      base,
+      ...dependencies,
       metadata,
       serviceProviders,
       pendingAuthnRequests,
       acceptRequest,
       rateLimit,
       browser,
-      now,
     }),
     /** The name of a service provider in the language of a page. */
     titleOf: serviceProviders.titleOf,
@@ -128,9 +90,21 @@ export function createSaml(dependencies: SamlDependencies) {
 type SamlServices = ReturnType<typeof createSamlServices>;
 
 /** What the routes, the engine, the logout and the jobs share. */
-function createSamlServices(dependencies: SamlDependencies) {
-  const { base, brand, db, sql, now, protectedRows, cookies, keyring, rejections, repeatedEntries, settings } =
-    dependencies;
+function createSamlServices(
+  dependencies: Core &
+    Http &
+    People &
+    ApplicationServices & {
+      /** Throws with a sentence for the administrator. */
+      fetchMetadata: FetchMetadata;
+    },
+) {
+  const {
+    brand,
+    cookies,
+    settings,
+    config: { issuer: base },
+  } = dependencies;
   const entityId = `${base}/saml/metadata`;
   const { protocol: validateXml } = loadSamlSchemas();
   const skewSeconds = () => settings.latest().clock_skew_seconds;
@@ -139,24 +113,23 @@ function createSamlServices(dependencies: SamlDependencies) {
 
   const presentation = () => presentationOf(brand.current(), offeredLanguages(settings.latest()));
   const { signer, metadata } = createSigningIdentity({
-    base,
+    ...dependencies,
     entityId,
-    keyring,
     requireSignedRequests,
     presentation,
   });
-  const serviceProviders = createServiceProviders({ db, sql, protectedRows, requireSignedRequests });
-  const seenMessages = createSeenMessages({ sql, now });
-  const pendingAuthnRequests = createPendingAuthnRequests({ db, sql, now, protectedRows });
-  const nameIds = createStoredNameIds({ db, sql, now, protectedRows });
-  const sessionParticipants = createSessionParticipants({ db, sql, now });
+  const serviceProviders = createServiceProviders({ ...dependencies, requireSignedRequests });
+  const seenMessages = createSeenMessages(dependencies);
+  const pendingAuthnRequests = createPendingAuthnRequests(dependencies);
+  const nameIds = createStoredNameIds(dependencies);
+  const sessionParticipants = createSessionParticipants(dependencies);
   const requestedSubjects = createRequestedSubjects({
+    ...dependencies,
     issuer: entityId,
-    accounts: dependencies.accounts,
     nameIds,
     sessionParticipants,
   });
-  const responses = createSamlResponses({ issuer: entityId, now, signer, nameIds });
+  const responses = createSamlResponses({ ...dependencies, issuer: entityId, signer, nameIds });
   return {
     entityId,
     validateXml,
@@ -181,23 +154,20 @@ function createSamlServices(dependencies: SamlDependencies) {
       browserOf: browser.of,
     }),
     acceptRequest: createAcceptRequest({
-      base,
-      now,
+      ...dependencies,
       skewSeconds,
       validateXml,
       serviceProviders,
       seenMessages,
       responses,
       requestedSubjects,
-      repeatedEntries,
-      rejections,
     }),
   };
 }
 
 /** What the OpenID Connect engine calls. */
 function engineHooks(
-  { accounts, audit, metrics, now, rejections, repeatedEntries, settings, vault }: SamlDependencies,
+  services: Core & Http & People,
   {
     serviceProviders,
     pendingAuthnRequests,
@@ -208,20 +178,17 @@ function engineHooks(
     browser,
   }: SamlServices,
 ) {
+  const { settings, vault } = services;
+
   return {
     respond: createResponseMode({
+      ...services,
       serviceProviders,
       pendingAuthnRequests,
       parameterChecks,
       responses,
       requestedSubjects,
       sessionParticipants,
-      accounts,
-      audit,
-      repeatedEntries,
-      rejections,
-      metrics,
-      now,
       sessionSeconds: () => settings.latest().session_hours * 3600,
       browserOf: browser.of,
       sealTestResponse: (xml, id) => vault.seal(xml, testResponseContext(id)),
@@ -235,22 +202,18 @@ function engineHooks(
 }
 
 /** Keep the registered metadata up to date, and announce certificates that expire. */
-function metadataJobs(dependencies: SamlDependencies, { serviceProviders }: SamlServices) {
-  const { db, sql, now, logger, audit, applications, keyring, outbox, fetchMetadata, notifyAdministrators } =
-    dependencies;
+function metadataJobs(
+  dependencies: Core &
+    ApplicationServices & {
+      /** Throws with a sentence for the administrator. */
+      fetchMetadata: FetchMetadata;
+    },
+  { serviceProviders }: SamlServices,
+) {
+  const { fetchMetadata } = dependencies;
   return samlJobs({
-    refreshMetadata: createMetadataRefresh({
-      db,
-      sql,
-      applications,
-      audit,
-      logger,
-      now,
-      fetchMetadata,
-      notifyAdministrators,
-      protectedRows: dependencies.protectedRows,
-    }),
-    notifyOfCertificates: createCertificateNotice({ db, sql, now, keyring, applications, serviceProviders, outbox }),
+    refreshMetadata: createMetadataRefresh({ ...dependencies, fetchMetadata }),
+    notifyOfCertificates: createCertificateNotice({ ...dependencies, serviceProviders }),
   });
 }
 

@@ -5,14 +5,12 @@
 import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
 import type { Context } from '../../base/http/context.ts';
 import { traced } from '../../base/platform/tracing.ts';
-import type { Audit } from '../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import { NO_ACCOUNT, type PasswordCheck } from '../../people/credentials/check-password.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
-import type { Captcha, CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../../people/rate-limits/captcha.ts';
-import type { Lockout, PasswordAttempt } from '../../people/rate-limits/lockout.ts';
+import type { People } from '../../people/people.ts';
+import type { CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../../people/rate-limits/captcha.ts';
+import type { PasswordAttempt } from '../../people/rate-limits/lockout.ts';
 import type { KnownBrowserCookie } from '../known-browser-cookie.ts';
 import type { ConfirmedUser, DirectorySignIns, DirectoryVerdict, RejectedUser } from './directories.ts';
 
@@ -42,23 +40,18 @@ type AcceptedDirectories = 'none' | { rule: SignInRule | undefined };
 
 export type FirstFactor = ReturnType<typeof createFirstFactor>;
 
-export interface FirstFactorDependencies {
-  accounts: Accounts;
-  credentials: Credentials;
-  directories: Pick<DirectorySignIns, 'check'>;
-  audit: Audit;
-  repeatedEntries: RepeatedEntries;
-  lockout: Lockout;
-  captcha: Captcha;
-  browserCookie: KnownBrowserCookie;
-  /** For the metrics. */
-  countAttempt(outcome: 'success' | 'failure' | 'throttled'): void;
-}
-
 /** Why no password was checked; for the audit log. */
 const THROTTLED = { wait: 'too_many_tries', captcha: 'captcha_unsolved', busy: 'too_many_at_once' } as const;
 
-export function createFirstFactor(dependencies: FirstFactorDependencies) {
+export function createFirstFactor(
+  dependencies: Core &
+    People & {
+      browserCookie: KnownBrowserCookie;
+      directories: Pick<DirectorySignIns, 'check'>;
+      /** For the metrics. */
+      countAttempt(outcome: 'success' | 'failure' | 'throttled'): void;
+    },
+) {
   const { lockout, captcha } = dependencies;
 
   const verify: (ctx: Context, input: FirstFactorInput, accepted: AcceptedDirectories) => Promise<FirstFactorResult> =
@@ -102,7 +95,7 @@ interface FoundAccount {
 }
 
 async function findAccount(
-  { accounts, browserCookie }: FirstFactorDependencies,
+  { accounts, browserCookie }: People & { browserCookie: KnownBrowserCookie },
   ctx: Context,
   login: string,
 ): Promise<FoundAccount> {
@@ -122,7 +115,11 @@ interface CheckedPassword {
 
 /** The password of this server first; a directory gets one that is wrong here, if it may have such a user. */
 async function checkPassword(
-  { browserCookie, credentials, directories }: FirstFactorDependencies,
+  {
+    browserCookie,
+    credentials,
+    directories,
+  }: People & { browserCookie: KnownBrowserCookie; directories: Pick<DirectorySignIns, 'check'> },
   ctx: Context,
   { account, attempt: { login } }: FoundAccount,
   { password, accepted, isLocked }: { password: string; accepted: AcceptedDirectories; isLocked: boolean },
@@ -148,7 +145,15 @@ async function checkPassword(
 
 /** Counts and records the outcome of a check. For a user of a directory it only counts: the account is found later. */
 async function recordChecked(
-  { audit, countAttempt, lockout }: FirstFactorDependencies,
+  {
+    audit,
+    countAttempt,
+    lockout,
+  }: Core &
+    People & {
+      /** For the metrics. */
+      countAttempt(outcome: 'success' | 'failure' | 'throttled'): void;
+    },
   { state: { request } }: Context,
   { account, attempt }: FoundAccount,
   { own, directory, isLocked }: CheckedPassword,
@@ -178,7 +183,13 @@ async function recordChecked(
 }
 
 async function recordThrottled(
-  { countAttempt, repeatedEntries }: FirstFactorDependencies,
+  {
+    countAttempt,
+    repeatedEntries,
+  }: Core & {
+    /** For the metrics. */
+    countAttempt(outcome: 'success' | 'failure' | 'throttled'): void;
+  },
   { state: { request } }: Context,
   { account }: FoundAccount,
   outcome: keyof typeof THROTTLED,

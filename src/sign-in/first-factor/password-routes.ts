@@ -2,14 +2,16 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import type { Base } from '../../base/base.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { sentences, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
 import { passwordAdvice } from '../../people/credentials/password-advice.ts';
+import type { People } from '../../people/people.ts';
 import type { Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';
@@ -22,16 +24,12 @@ export interface PasswordRoutesDependencies {
   flow: Flow;
   pages: StepPages;
   firstFactor: FirstFactor;
-  credentials: Credentials;
   /** After a new password: ends the other sessions and the trust in browsers, and sends a notice to the owner. */
   passwordChanged(account: Account, keptSession: string | undefined, by: Actor): Promise<void>;
   directories: Pick<DirectorySignIns, 'finish'>;
   attempts: Attempts;
   /** The account of an invitation that is open in this browser. */
   invitedId(ctx: Context): Promise<string | undefined>;
-  /** Without one, no link to unlock an account is sent. */
-  hasMailServer: boolean;
-  checkCsrf: Middleware;
 }
 
 const signInForm = z.object({
@@ -46,9 +44,18 @@ const WRONG = t('sign-in.wrong-password');
 const DISABLED = t('sign-in.disabled');
 const CAPTCHA = t('sign-in.captcha');
 
-export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
-  const { flow, pages, firstFactor, credentials, passwordChanged, directories, invitedId, hasMailServer, checkCsrf } =
-    dependencies;
+export function passwordRoutes(dependencies: Base & Http & People & PasswordRoutesDependencies): Router<State, Extras> {
+  const {
+    flow,
+    pages,
+    firstFactor,
+    credentials,
+    passwordChanged,
+    directories,
+    invitedId,
+    config: { hasMailServer },
+    csrf: { check: checkCsrf },
+  } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   router.post('/password', checkCsrf, async (ctx: StepContext) => {

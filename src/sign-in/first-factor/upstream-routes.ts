@@ -3,8 +3,9 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
 import { AppError, forbidden, notFound, unauthorized } from '../../base/http/errors.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { t } from '../../base/texts/text.ts';
 import { type Acr, acrLevel, acrOf } from '../../people/mfa/acr.ts';
@@ -22,16 +23,19 @@ export interface UpstreamRoutesDependencies {
   ownClientId: string;
   /** The account of an invitation that is open in this browser. */
   invitedId(ctx: Context): Promise<string | undefined>;
-  /** Rejects forms from other sites (CSRF). */
-  checkCsrf: Middleware;
 }
 
 /** The steps in which a stronger sign-in at the upstream is possible. */
 const STEP_UP_STEPS = ['upstream', 'second-factor', 'enrol', 'approval'] as const;
 const loginForm = z.object({ username: z.string().max(254) });
 
-export function upstreamRoutes(dependencies: UpstreamRoutesDependencies): Router<State, Extras> {
-  const { flow, attempts, upstream, checkCsrf } = dependencies;
+export function upstreamRoutes(dependencies: Http & UpstreamRoutesDependencies): Router<State, Extras> {
+  const {
+    flow,
+    attempts,
+    upstream,
+    csrf: { check: checkCsrf },
+  } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   router.post('/connections/:connection', checkCsrf, async (ctx: StepContext) => {
@@ -95,7 +99,7 @@ async function receiveAnswer(
 
 /** A stronger sign-in of the same user. What proves less than was requested changes nothing: a factor of this server can follow. */
 async function receiveStepUp(
-  { flow, attempts, upstream }: UpstreamRoutesDependencies,
+  { flow, attempts, upstream }: { flow: Flow; attempts: Attempts; upstream: UpstreamSignIns },
   ctx: StepContext,
   current: CurrentStep,
   stepUp: AttemptedStepUp,
@@ -113,7 +117,7 @@ async function receiveStepUp(
 
 /** The next step after an identity was proven: with its account, or the page where that is proven first. */
 export async function continueWith(
-  { flow, attempts }: Pick<UpstreamRoutesDependencies, 'flow' | 'attempts'>,
+  { flow, attempts }: { flow: Flow; attempts: Attempts },
   ctx: Context,
   current: CurrentStep,
   { proven, userId, amr }: Pick<UpstreamResult, 'proven' | 'userId'> & Partial<Pick<Attempt, 'amr'>>,
@@ -126,7 +130,7 @@ export async function continueWith(
 
 /** Sends the browser to the upstream. `login`: what the user typed, or the request names. */
 export async function sendUpstream(
-  { attempts, upstream }: Pick<UpstreamRoutesDependencies, 'attempts' | 'upstream'>,
+  { attempts, upstream }: { attempts: Attempts; upstream: UpstreamSignIns },
   ctx: Context,
   current: CurrentStep,
   connectionId: string,
@@ -141,7 +145,7 @@ export async function sendUpstream(
 
 /** Sends the browser to the upstream of its session for what the sign-in lacks. What was proven so far stays. */
 export async function sendStepUp(
-  { attempts, upstream }: Pick<UpstreamRoutesDependencies, 'attempts' | 'upstream'>,
+  { attempts, upstream }: { attempts: Attempts; upstream: UpstreamSignIns },
   ctx: Context,
   current: CurrentStep,
 ): Promise<void> {

@@ -3,14 +3,10 @@
 
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { traced } from '../../base/platform/tracing.ts';
-import type { Audit } from '../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { OneTimeCodes } from '../../people/mfa/factors/one-time-codes.ts';
-import type { RecoveryCodes } from '../../people/mfa/factors/recovery-codes.ts';
-import type { Totp } from '../../people/mfa/factors/totp.ts';
 import type { SecondFactor } from '../../people/mfa/policy.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { People } from '../../people/people.ts';
 
 const AMR = { totp: 'otp', email: 'email', sms: 'sms', 'recovery-code': 'recovery' } as const;
 
@@ -22,19 +18,20 @@ export type CodeResult =
 
 export type SecondFactorCodes = ReturnType<typeof createSecondFactorCodes>;
 
-export interface SecondFactorCodesDependencies {
-  totp: Totp;
-  recoveryCodes: RecoveryCodes;
-  oneTimeCodes: OneTimeCodes;
-  rateLimits: RateLimits;
-  audit: Audit;
-  repeatedEntries: RepeatedEntries;
-  /** For the metrics. */
-  countAttempt(outcome: 'success' | 'failure' | 'throttled', method: CodeMethod): void;
-}
-
-export function createSecondFactorCodes(dependencies: SecondFactorCodesDependencies) {
-  const { totp, recoveryCodes, oneTimeCodes, rateLimits, audit, repeatedEntries, countAttempt } = dependencies;
+export function createSecondFactorCodes(
+  dependencies: Core &
+    People & {
+      /** For the metrics. */
+      countAttempt(outcome: 'success' | 'failure' | 'throttled', method: CodeMethod): void;
+    },
+) {
+  const {
+    rateLimits,
+    audit,
+    repeatedEntries,
+    countAttempt,
+    mfa: { totp, recoveryCodes, oneTimeCodes },
+  } = dependencies;
 
   async function check(userId: string, method: CodeMethod, sentTo: string, code: string, request: RequestInfo) {
     switch (method) {

@@ -1,17 +1,17 @@
 // Renders the pages of the second factor and its enrolment: the method that is offered first, the other methods, the
 // WebAuthn options (whose challenge is stored with the attempt), and the QR code of a new authenticator app.
 
+import type { Base } from '../../base/base.ts';
 import type { Context } from '../../base/http/context.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import { maskEmail as maskedAddress } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { acrLevel, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
 import type { AccountKeys } from '../../people/mfa/factors/passkey-authentication.ts';
-import type { Passkeys } from '../../people/mfa/factors/passkeys.ts';
 import { maskNumber as maskedNumber } from '../../people/mfa/factors/phone-number.ts';
-import type { RecoveryCodes } from '../../people/mfa/factors/recovery-codes.ts';
 import type { Totp } from '../../people/mfa/factors/totp.ts';
 import type { SecondFactor } from '../../people/mfa/policy.ts';
+import type { People } from '../../people/people.ts';
 import type { Attempt, Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { CodeMethod } from './codes.ts';
@@ -43,16 +43,6 @@ export interface Foot {
   appName: PageText;
 }
 
-export interface FactorPagesDependencies {
-  attempts: Attempts;
-  passkeys: Passkeys;
-  totp: Totp;
-  recoveryCodes: RecoveryCodes;
-  /** For how many days a browser may skip the second factor; 0: never. */
-  rememberDays(): number;
-  hasMailServer: boolean;
-}
-
 /** The value of `method` for the page about lost methods. */
 const NO_METHOD = 'none';
 const HINTS = {
@@ -67,8 +57,18 @@ const LABELS: Record<SecondFactor, PageText> = {
   'recovery-code': t('second-factor.use-recovery-code'),
 };
 
-export function createFactorPages(dependencies: FactorPagesDependencies) {
-  const { attempts, passkeys } = dependencies;
+export function createFactorPages(
+  dependencies: Base &
+    People & {
+      attempts: Attempts;
+      /** For how many days a browser may skip the second factor; 0: never. */
+      rememberDays(): number;
+    },
+) {
+  const {
+    attempts,
+    mfa: { passkeys },
+  } = dependencies;
   return {
     /** For the sign-in page: the passkeys of this device, offered in the username field (conditional UI). */
     async passkeyOffer(current: CurrentStep): Promise<object> {
@@ -81,7 +81,7 @@ export function createFactorPages(dependencies: FactorPagesDependencies) {
       showEnrolment(dependencies, ctx, current, { ...reasonOf(current, state.foot), ...state }),
     /** After a recovery code: the enrolment, which the user can leave out. */
     async showReplacement(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void> {
-      const left = await dependencies.recoveryCodes.remaining(current.account?.id ?? '');
+      const left = await dependencies.mfa.recoveryCodes.remaining(current.account?.id ?? '');
       await showEnrolment(dependencies, ctx, current, {
         title: t('replace-factor.title'),
         lead: t('replace-factor.lead'),
@@ -96,7 +96,17 @@ export function createFactorPages(dependencies: FactorPagesDependencies) {
 }
 
 async function showSecondFactor(
-  { attempts, passkeys, rememberDays, hasMailServer }: FactorPagesDependencies,
+  {
+    attempts,
+    rememberDays,
+    mfa: { passkeys },
+    config: { hasMailServer },
+  }: Base &
+    People & {
+      attempts: Attempts;
+      /** For how many days a browser may skip the second factor; 0: never. */
+      rememberDays(): number;
+    },
   ctx: Context,
   current: CurrentStep,
   { problem, status = 200, method: requested, foot }: FactorPageState,
@@ -134,7 +144,7 @@ function showNoFactor(ctx: Context, current: CurrentStep, foot: Foot): void {
 }
 
 async function showEnrolment(
-  { attempts, passkeys, totp }: FactorPagesDependencies,
+  { attempts, mfa: { passkeys, totp } }: People & { attempts: Attempts },
   ctx: Context,
   current: CurrentStep,
   { problem, status = 200, sealed, foot, ...texts }: FactorPageState & EnrolmentTexts,

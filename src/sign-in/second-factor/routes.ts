@@ -3,22 +3,16 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
 import { badRequest, notFound } from '../../base/http/errors.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { withLanguage } from '../../base/http/pages/language.ts';
 import { t } from '../../base/texts/text.ts';
-import type { Audit } from '../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
-import type { NotifyOwner } from '../../core/mail/notify-owner.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { CodeDelivery } from '../../people/mfa/factors/code-delivery.ts';
-import type { Passkeys } from '../../people/mfa/factors/passkeys.ts';
-import type { RecoveryCodes } from '../../people/mfa/factors/recovery-codes.ts';
-import type { Totp } from '../../people/mfa/factors/totp.ts';
 import { parseAssertion, parseAttestation } from '../../people/mfa/factors/webauthn-input.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import type { People } from '../../people/people.ts';
 import type { Attempt, Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';
@@ -28,18 +22,10 @@ import { keysOfAccount, mustVerify } from './pages.ts';
 import type { RecoveryCodesPages } from './recovery-codes-page.ts';
 
 export interface SecondFactorRoutesDependencies {
-  accounts: Accounts;
   flow: Flow;
   pages: StepPages;
   codes: SecondFactorCodes;
-  passkeys: Passkeys;
-  audit: Audit;
-  repeatedEntries: RepeatedEntries;
   attempts: Attempts;
-  codeDelivery: CodeDelivery;
-  /** Mails a notice to the account's owner. */
-  notifyOwner: NotifyOwner;
-  checkCsrf: Middleware;
 }
 
 const METHODS = ['totp', 'recovery-code', 'email', 'sms'] as const;
@@ -53,8 +39,12 @@ const PROBLEMS = {
 } as const;
 const NOT_SENT = t('second-factor.not-sent');
 
-export function secondFactorRoutes(dependencies: SecondFactorRoutesDependencies): Router<State, Extras> {
-  const { checkCsrf } = dependencies;
+export function secondFactorRoutes(
+  dependencies: Core & Http & People & SecondFactorRoutesDependencies,
+): Router<State, Extras> {
+  const {
+    csrf: { check: checkCsrf },
+  } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
   router.post('/code', checkCsrf, (ctx: StepContext) => verifyCode(dependencies, ctx));
   router.post('/send-code', checkCsrf, (ctx: StepContext) => sendCode(dependencies, ctx));
@@ -62,7 +52,10 @@ export function secondFactorRoutes(dependencies: SecondFactorRoutesDependencies)
   return router;
 }
 
-async function verifyCode(dependencies: SecondFactorRoutesDependencies, ctx: StepContext): Promise<void> {
+async function verifyCode(
+  dependencies: Core & { flow: Flow; pages: StepPages; codes: SecondFactorCodes },
+  ctx: StepContext,
+): Promise<void> {
   const { flow, pages, codes, notifyOwner } = dependencies;
   const current = await flow.expect(ctx, 'second-factor');
   if (!current?.account) return;
@@ -81,7 +74,10 @@ async function verifyCode(dependencies: SecondFactorRoutesDependencies, ctx: Ste
   await flow.proceed(ctx, current, { ...proven(current, [result.amr], remember), usedRecoveryCode });
 }
 
-async function sendCode(dependencies: SecondFactorRoutesDependencies, ctx: StepContext): Promise<void> {
+async function sendCode(
+  dependencies: People & { flow: Flow; pages: StepPages; attempts: Attempts },
+  ctx: StepContext,
+): Promise<void> {
   const { flow, pages, attempts, codeDelivery } = dependencies;
   const current = await flow.expect(ctx, 'second-factor');
   if (!current?.account) return;
@@ -97,8 +93,18 @@ async function sendCode(dependencies: SecondFactorRoutesDependencies, ctx: StepC
 }
 
 /** As the second factor, or in place of the password. */
-async function verifyPasskey(dependencies: SecondFactorRoutesDependencies, ctx: StepContext): Promise<void> {
-  const { accounts, flow, pages, passkeys, audit, repeatedEntries } = dependencies;
+async function verifyPasskey(
+  dependencies: Core & People & { flow: Flow; pages: StepPages },
+  ctx: StepContext,
+): Promise<void> {
+  const {
+    accounts,
+    flow,
+    pages,
+    audit,
+    repeatedEntries,
+    mfa: { passkeys },
+  } = dependencies;
   const current = await flow.expect(ctx, 'second-factor', 'identify');
   if (!current) return;
   if (current.step === 'identify' && current.needsPassword)
@@ -144,14 +150,7 @@ interface EnrolmentRoutesDependencies {
   flow: Flow;
   pages: StepPages;
   attempts: Attempts;
-  totp: Totp;
-  passkeys: Passkeys;
-  recoveryCodes: RecoveryCodes;
-  /** Mails a notice about the change to the account's owner. */
-  notifyOwner: NotifyOwner;
-  rateLimits: RateLimits;
   recoveryCodesPages: RecoveryCodesPages;
-  checkCsrf: Middleware;
 }
 
 interface Enrolled {
@@ -164,8 +163,12 @@ interface Enrolled {
 const totpForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 const passkeyForm = z.object({ response: z.string().max(20_000), name: z.string().max(200).default('') });
 
-export function enrolmentRoutes(dependencies: EnrolmentRoutesDependencies): Router<State, Extras> {
-  const { checkCsrf } = dependencies;
+export function enrolmentRoutes(
+  dependencies: Core & Http & People & EnrolmentRoutesDependencies,
+): Router<State, Extras> {
+  const {
+    csrf: { check: checkCsrf },
+  } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
   router.post('/enrol-totp', checkCsrf, (ctx: StepContext) => enrolTotp(dependencies, ctx));
   router.post('/enrol-passkey', checkCsrf, (ctx: StepContext) => enrolPasskey(dependencies, ctx));
@@ -174,8 +177,14 @@ export function enrolmentRoutes(dependencies: EnrolmentRoutesDependencies): Rout
   return router;
 }
 
-async function enrolTotp(dependencies: EnrolmentRoutesDependencies, ctx: StepContext): Promise<void> {
-  const { flow, pages, totp, rateLimits, notifyOwner } = dependencies;
+async function enrolTotp(dependencies: Core & People & EnrolmentRoutesDependencies, ctx: StepContext): Promise<void> {
+  const {
+    flow,
+    pages,
+    rateLimits,
+    notifyOwner,
+    mfa: { totp },
+  } = dependencies;
   const current = await flow.expect(ctx, 'enrol', 'replace-factor', 'done');
   if (!current?.account) return;
   const { code, sealed } = await parseForm(ctx, totpForm);
@@ -194,8 +203,16 @@ async function enrolTotp(dependencies: EnrolmentRoutesDependencies, ctx: StepCon
   await finishEnrolment(dependencies, ctx, current, { proven: ['otp'], enrolment: sealed });
 }
 
-async function enrolPasskey(dependencies: EnrolmentRoutesDependencies, ctx: StepContext): Promise<void> {
-  const { flow, pages, passkeys, notifyOwner } = dependencies;
+async function enrolPasskey(
+  dependencies: Core & People & EnrolmentRoutesDependencies,
+  ctx: StepContext,
+): Promise<void> {
+  const {
+    flow,
+    pages,
+    notifyOwner,
+    mfa: { passkeys },
+  } = dependencies;
   const current = await flow.expect(ctx, 'enrol', 'replace-factor');
   if (!current?.account) return;
   const { response, name } = await parseForm(ctx, passkeyForm);
@@ -215,19 +232,23 @@ async function enrolPasskey(dependencies: EnrolmentRoutesDependencies, ctx: Step
 }
 
 /** The user has the other factor still, or replaces it later. */
-async function keepFactors({ flow }: EnrolmentRoutesDependencies, ctx: StepContext): Promise<void> {
+async function keepFactors({ flow }: { flow: Flow }, ctx: StepContext): Promise<void> {
   const current = await flow.expect(ctx, 'replace-factor');
   if (current) await flow.proceed(ctx, current, { usedRecoveryCode: undefined });
 }
 
 /** With the first second factor come the recovery codes. */
 async function finishEnrolment(
-  dependencies: EnrolmentRoutesDependencies,
+  dependencies: People & { flow: Flow; attempts: Attempts; recoveryCodesPages: RecoveryCodesPages },
   ctx: Context,
   current: CurrentStep,
   { proven, enrolment }: Enrolled,
 ): Promise<void> {
-  const { flow, attempts, recoveryCodes } = dependencies;
+  const {
+    flow,
+    attempts,
+    mfa: { recoveryCodes },
+  } = dependencies;
   if (!current.account) return;
   const { userId, amr } = current.attempt;
   const changes = {
@@ -245,12 +266,15 @@ async function finishEnrolment(
 
 /** The form was sent twice: leads to the same codes, which the browser may have lost with the first response. */
 async function showCodesAgain(
-  dependencies: EnrolmentRoutesDependencies,
+  dependencies: People & { flow: Flow; recoveryCodesPages: RecoveryCodesPages },
   ctx: Context,
   current: CurrentStep,
   sealed: string,
 ): Promise<void> {
-  const { flow, totp, recoveryCodes } = dependencies;
+  const {
+    flow,
+    mfa: { totp, recoveryCodes },
+  } = dependencies;
   const { account } = current;
   const codes = account && totp.resume(account, sealed) && (await recoveryCodes.again(account.id, sealed));
   if (account && codes) await redirectToCodes(dependencies, ctx, current, account, codes);
@@ -258,7 +282,7 @@ async function showCodesAgain(
 }
 
 function redirectToCodes(
-  { recoveryCodesPages }: EnrolmentRoutesDependencies,
+  { recoveryCodesPages }: { recoveryCodesPages: RecoveryCodesPages },
   ctx: Context,
   { attempt }: CurrentStep,
   account: Account,
@@ -269,7 +293,10 @@ function redirectToCodes(
 }
 
 /** The page of stored codes, in the browser of the sign-in. */
-async function showCodes({ flow, recoveryCodesPages }: EnrolmentRoutesDependencies, ctx: StepContext): Promise<void> {
+async function showCodes(
+  { flow, recoveryCodesPages }: { flow: Flow; recoveryCodesPages: RecoveryCodesPages },
+  ctx: StepContext,
+): Promise<void> {
   const { account, attempt } = await flow.open(ctx);
   if (!account) throw notFound();
   const owner = { userId: account.id, session: attempt.uid };

@@ -2,16 +2,19 @@
 
 import { openDatabase } from '../../../src/base/storage/database.ts';
 import { createLogoutDeliveries } from '../../../src/protocols/logout/deliveries.ts';
+import { servicesOf } from '../../support/services-of.ts';
 
 const [, , databaseUrl = '', time = ''] = process.argv;
 const { db } = await openDatabase(databaseUrl);
 setInterval(() => {}, 1000); // keeps the process alive
 await createLogoutDeliveries({
-  db,
-  now: () => new Date(time),
-  audit: { record: async () => {} } as never,
-  protectedRows: { isGenuine: () => true } as never,
-  logger: { warn() {} } as never,
+  ...servicesOf({
+    db,
+    now: () => new Date(time),
+    audit: { record: async () => {} } as never,
+    protectedRows: { isGenuine: () => true } as never,
+    logger: { warn() {} } as never,
+  }),
   runs: { settle: async () => true } as never,
   send: () => {
     process.stdout.write('calling\n');

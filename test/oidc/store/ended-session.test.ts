@@ -1,5 +1,6 @@
 // A session that ends during a request stays ended: what the request saves afterwards does not restore it, and what it
 // received is not valid.
+
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EndSession } from '../../../src/protocols/logout/end-session.ts';
 import { createArtifactAdapter } from '../../../src/protocols/oidc/store/adapter.ts';
@@ -8,6 +9,7 @@ import type { Sessions } from '../../../src/protocols/oidc/store/sessions/sessio
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { servicesOf } from '../../support/services-of.ts';
 import {
   type Application,
   anApplication,
@@ -85,7 +87,7 @@ describe('a session that ends in the middle of a request', () => {
   it('cannot be written again', async () => {
     const { db, protectedRows, sql } = idp.services;
     const { uid } = await signedIn();
-    const store = createSessionStore({ sql, protectedRows });
+    const store = createSessionStore(servicesOf({ sql, protectedRows }));
     const row = await db.oidcArtifact.findFirstOrThrow({ where: { model: 'Session', uid } });
     const payload = JSON.parse(row.payload);
     const end = Number(row.expiresAt);
@@ -105,7 +107,7 @@ describe('a session that ends in the middle of a request', () => {
     await endSession.one(uid, 'ended-by-admin');
     // The one order that no single statement can reject.
     await db.oidcArtifact.create({ data: row });
-    const adapter = createArtifactAdapter('Session', { db, sql, now, protectedRows });
+    const adapter = createArtifactAdapter('Session', servicesOf({ db, sql, now, protectedRows }));
     expect(await adapter.findByUid(uid)).toBeUndefined();
     expect(await sessions.find(uid)).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 // `tsx prepare-database.ts URL INSTALLED_URL`: prepares the two databases that tests copy, once per run. One is migrated and
 // empty; the other one is as after the first start of a server. Prints the signing keys, which take longer to make than all
 // the rest, and the first administrator as JSON.
+
 import { copyFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { loadConfig } from '../../../src/base/config.ts';
@@ -13,6 +14,7 @@ import { createKeyring } from '../../../src/core/keys/keyring.ts';
 import { prepareData } from '../../../src/server/prepare-data.ts';
 import { createServices } from '../../../src/server/services.ts';
 import { testSecret } from '../secret.ts';
+import { servicesOf } from '../services-of.ts';
 import type { Prepared } from './prepare.ts';
 
 const [url = '', installedUrl = ''] = process.argv.slice(2);
@@ -40,7 +42,10 @@ async function makeSigningKeys(): Promise<Prepared['signingKeys']> {
   const deps = { vault: createVault([testSecret]), now: () => new Date(), logger };
   // Copies of the database start with an empty audit log.
   const audit = { record: async () => {} };
-  await createKeyring({ db, issuer: 'http://localhost', audit: audit as never, ...deps }).load();
+  await createKeyring({
+    ...servicesOf({ ...deps, db, config: { issuer: 'http://localhost' } as never }),
+    audit: audit as never,
+  }).load();
   const rows = await db.signingKey.findMany();
   await close();
   return JSON.stringify(rows);

@@ -4,11 +4,11 @@
 
 import { createPublicKey } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Base } from '../../../base/base.ts';
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../../../base/storage/database.ts';
-import { hotStatements, type Sql } from '../../../base/storage/statements.ts';
+import { hotStatements } from '../../../base/storage/statements.ts';
 import type { Alarm } from '../alarm.ts';
 import { isContentIntact } from '../row-mac.ts';
 import { type ChainVerdict, checkChain } from './check.ts';
@@ -18,16 +18,6 @@ import type { OutsideCheckpoints } from './outside-checkpoints.ts';
 import { readUnsealed, type UnsealedRows } from './unsealed.ts';
 
 export type AuditChain = ReturnType<typeof createAuditChain>;
-
-export interface AuditChainDependencies {
-  db: Db;
-  sql: Sql;
-  vault: Vault;
-  now: Clock;
-  checkpointKey: CheckpointKey;
-  outside: OutsideCheckpoints;
-  alarm: Alarm;
-}
 
 // Small batches, because 200 entries at once delayed every request by 20 to 40 ms. The event loop runs other work between two
 // transactions, never inside one, where SQLite would hold the write lock.
@@ -41,7 +31,9 @@ export const statements = hotStatements('audit-chain', {
 });
 
 /** Seals, verifies and purges the chain; `seal` and `purge` may run on several instances at once. */
-export function createAuditChain(dependencies: AuditChainDependencies) {
+export function createAuditChain(
+  dependencies: Base & { outside: OutsideCheckpoints; alarm: Alarm; checkpointKey: CheckpointKey },
+) {
   const { db, vault, outside, alarm, checkpointKey } = dependencies;
   // The newest end of the chain that this process has read. If the chain ends earlier, the database was rolled back.
   let newestHead: { seq: number; hash: string } | undefined;
@@ -116,7 +108,7 @@ type SealedBatch = Omit<UnsealedRows, 'genuine'> & {
 /** Seals up to BATCH entries, oldest first, and signs a checkpoint when one is due. */
 async function sealBatch(
   tx: Tx,
-  dependencies: AuditChainDependencies,
+  dependencies: Base & { checkpointKey: CheckpointKey },
   { after, known }: Known & { after: number },
 ): Promise<SealedBatch> {
   const { sql, vault } = dependencies;
@@ -142,7 +134,7 @@ async function sealBatch(
 }
 
 /** Signs and stores a checkpoint when the newest one is old enough, or enough entries follow it. */
-async function dueCheckpoint(tx: Tx, dependencies: AuditChainDependencies, head: Omit<Anchor, 'id'>) {
+async function dueCheckpoint(tx: Tx, dependencies: Base & { checkpointKey: CheckpointKey }, head: Omit<Anchor, 'id'>) {
   const { checkpointEntries, checkpointSeconds } = limits.audit;
   const last = await tx.auditCheckpoint.findFirst({ where: { kind: 'head' }, orderBy: { seq: 'desc' } });
   const age = last && dependencies.now().getTime() - last.at.getTime();
@@ -152,7 +144,7 @@ async function dueCheckpoint(tx: Tx, dependencies: AuditChainDependencies, head:
 
 async function storeCheckpoint(
   tx: Tx,
-  { checkpointKey, now }: AuditChainDependencies,
+  { checkpointKey, now }: Base & { checkpointKey: CheckpointKey },
   kind: Checkpoint['kind'],
   { seq, hash }: Omit<Anchor, 'id'>,
 ): Promise<Checkpoint> {
@@ -169,7 +161,7 @@ async function storeCheckpoint(
 /** Removes entries from the beginning of the chain and moves its tail behind them. */
 async function purgeOldest(
   tx: Tx,
-  dependencies: AuditChainDependencies,
+  dependencies: Base & { checkpointKey: CheckpointKey },
   { olderThan, limit, known }: Known & { olderThan: Date; limit: number },
 ): Promise<{ count: number; checkpoint?: Checkpoint }> {
   const { vault } = dependencies;

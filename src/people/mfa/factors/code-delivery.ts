@@ -3,10 +3,8 @@
 
 import { limits } from '../../../base/limits.ts';
 import type { RequestInfo } from '../../../base/platform/request-info.ts';
-import type { Audit } from '../../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../../core/audit/repeated-entries.ts';
+import type { Core } from '../../../core/core.ts';
 import { recipientOf } from '../../../core/mail/messages.ts';
-import type { Outbox } from '../../../core/mail/outbox.ts';
 import type { SmsGateway } from '../../../core/sms/gateway.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { MailLimits } from '../../rate-limits/mail-limits.ts';
@@ -23,19 +21,16 @@ export type CodeDelivery = ReturnType<typeof createCodeDelivery>;
 export interface CodeDeliveryDependencies {
   oneTimeCodes: OneTimeCodes;
   phones: Phones;
-  outbox: Outbox;
   sms: SmsGateway;
   rateLimits: RateLimits;
   mailLimits: MailLimits;
-  audit: Audit;
-  repeatedEntries: RepeatedEntries;
   /** The setting `email_codes`. */
   emailCodes(): boolean;
 }
 
 const minutes = limits.oneTimeCode.seconds / 60;
 
-export function createCodeDelivery(dependencies: CodeDeliveryDependencies) {
+export function createCodeDelivery(dependencies: Core & CodeDeliveryDependencies) {
   const { oneTimeCodes, phones, outbox, sms, rateLimits, mailLimits, audit, repeatedEntries, emailCodes } =
     dependencies;
 

@@ -1,10 +1,8 @@
 // Verifies a sign-in with a passkey or security key (WebAuthn Level 3, 7.2). The caller stores the challenge between the two
 // calls.
+
 import type { PublicKeyCredentialRequestOptionsJSON, VerifiedAuthenticationResponse } from '@simplewebauthn/server';
-import type { Clock } from '../../../base/platform/clock.ts';
-import type { Db } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
-import type { Sql } from '../../../base/storage/statements.ts';
+import type { Core } from '../../../core/core.ts';
 import type { Amr } from '../acr.ts';
 import { descriptorsOf, redeemChallenge, TIMEOUT_MS, verificationResult, webauthn } from './webauthn-ceremony.ts';
 import type { AssertionResponse } from './webauthn-input.ts';
@@ -24,16 +22,11 @@ type ExpectedAssertion = { challenge: string } & Partial<AccountKeys>;
 
 export type PasskeyAuthenticator = ReturnType<typeof createPasskeyAuthenticator>;
 
-export interface PasskeyAuthenticatorDependencies {
-  protectedRows: ProtectedRows;
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  issuerUrl: URL;
-}
-
-export function createPasskeyAuthenticator(dependencies: PasskeyAuthenticatorDependencies) {
-  const { db, issuerUrl } = dependencies;
+export function createPasskeyAuthenticator(dependencies: Core) {
+  const {
+    db,
+    config: { issuerUrl },
+  } = dependencies;
   return {
     /** For the keys of one account, as second factor; without `of` for every passkey of this device. */
     async authenticationOptions(of?: AccountKeys): Promise<PublicKeyCredentialRequestOptionsJSON> {
@@ -53,7 +46,7 @@ export function createPasskeyAuthenticator(dependencies: PasskeyAuthenticatorDep
 }
 
 async function authenticate(
-  { db, sql, now, protectedRows, issuerUrl }: PasskeyAuthenticatorDependencies,
+  { db, sql, now, protectedRows, config: { issuerUrl } }: Core,
   answer: AssertionResponse,
   { challenge, userId, mustVerify = userId === undefined }: ExpectedAssertion,
 ): Promise<PasskeyCheck> {

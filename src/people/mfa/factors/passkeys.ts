@@ -4,12 +4,10 @@
 import type { PublicKeyCredentialCreationOptionsJSON, VerifiedRegistrationResponse } from '@simplewebauthn/server';
 import { conflict } from '../../../base/http/errors.ts';
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
-import { type Db, isUniqueViolation, type Tx, transaction } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
-import type { Sql } from '../../../base/storage/statements.ts';
+import { isUniqueViolation, type Tx, transaction } from '../../../base/storage/database.ts';
 import { t } from '../../../base/texts/text.ts';
-import type { Actor, Audit } from '../../../core/audit/audit.ts';
+import type { Actor } from '../../../core/audit/audit.ts';
+import type { Core } from '../../../core/core.ts';
 import { clearResetByMail } from '../first-enrolment-rule.ts';
 import { createPasskeyAuthenticator } from './passkey-authentication.ts';
 import { passkeyName } from './passkey-name.ts';
@@ -35,18 +33,12 @@ export interface PasskeySummary {
 
 export type Passkeys = ReturnType<typeof createPasskeys>;
 
-export interface PasskeysDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
-  issuerUrl: URL;
-  /** The name that the device shows. */
-  serviceName: string;
-}
-
-export function createPasskeys(dependencies: PasskeysDependencies) {
+export function createPasskeys(
+  dependencies: Core & {
+    /** The name that the device shows. */
+    serviceName: string;
+  },
+) {
   const { db, audit } = dependencies;
   return {
     ...createPasskeyRegistrar(dependencies),
@@ -110,19 +102,17 @@ interface PasskeyOwner {
 type RegistrationCeremony = { challenge: string; name: string; mustVerify?: boolean } & Actor;
 type NewPasskey = Parameters<Tx['passkey']['create']>[0]['data'] & { userId: string };
 
-interface PasskeyRegistrarDependencies {
-  protectedRows: ProtectedRows;
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  audit: Audit;
-  issuerUrl: URL;
-  /** The name that the device shows. */
-  serviceName: string;
-}
-
-function createPasskeyRegistrar(dependencies: PasskeyRegistrarDependencies) {
-  const { db, issuerUrl, serviceName } = dependencies;
+function createPasskeyRegistrar(
+  dependencies: Core & {
+    /** The name that the device shows. */
+    serviceName: string;
+  },
+) {
+  const {
+    db,
+    serviceName,
+    config: { issuerUrl },
+  } = dependencies;
   return {
     /** `mustVerify`: only a passkey that verifies its user is accepted. */
     async registrationOptions(
@@ -154,12 +144,16 @@ function createPasskeyRegistrar(dependencies: PasskeyRegistrarDependencies) {
 }
 
 async function register(
-  dependencies: PasskeyRegistrarDependencies,
+  dependencies: Core,
   owner: PasskeyOwner,
   answer: AttestationResponse,
   { challenge, name, mustVerify = false, ...by }: RegistrationCeremony,
 ): Promise<PasskeyRegistration> {
-  const { sql, now, issuerUrl } = dependencies;
+  const {
+    sql,
+    now,
+    config: { issuerUrl },
+  } = dependencies;
   const { verifyRegistrationResponse } = await webauthn();
   const result: VerifiedRegistrationResponse | undefined = await verificationResult(
     verifyRegistrationResponse({
@@ -196,7 +190,7 @@ async function register(
 }
 
 /** Throws conflict (409) when the account has as many passkeys as it may have. */
-async function store({ db, audit }: PasskeyRegistrarDependencies, row: NewPasskey, by: Actor): Promise<void> {
+async function store({ db, audit }: Core, row: NewPasskey, by: Actor): Promise<void> {
   const { userId, name, aaguid } = row;
   await transaction(db, async (tx) => {
     if ((await tx.passkey.count({ where: { userId } })) >= limits.passkey.maxPerUser) {

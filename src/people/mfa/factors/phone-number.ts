@@ -3,11 +3,9 @@
 
 import { z } from 'zod';
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
-import type { Vault } from '../../../base/platform/vault.ts';
-import { type Db, type Tx, transaction } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
-import type { Actor, Audit } from '../../../core/audit/audit.ts';
+import { type Tx, transaction } from '../../../base/storage/database.ts';
+import type { Actor } from '../../../core/audit/audit.ts';
+import type { Core } from '../../../core/core.ts';
 import { clearResetByMail } from '../first-enrolment-rule.ts';
 import type { CodeOutcome, OneTimeCodes } from './one-time-codes.ts';
 
@@ -21,19 +19,17 @@ export interface PhoneEnrolment {
 
 export type Phones = ReturnType<typeof createPhones>;
 
-export interface PhonesDependencies {
-  db: Db;
-  vault: Vault;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
-  oneTimeCodes: OneTimeCodes;
-}
-
 const pending = z.object({ number: z.string(), until: z.number() });
 const context = (userId: string) => `phone enrolment:${userId}`;
 
-export function createPhones({ db, vault, now, audit, protectedRows, oneTimeCodes }: PhonesDependencies) {
+export function createPhones({
+  db,
+  vault,
+  now,
+  audit,
+  protectedRows,
+  oneTimeCodes,
+}: Core & { oneTimeCodes: OneTimeCodes }) {
   function resume(userId: string, sealed: string): string | undefined {
     try {
       const { number, until } = pending.parse(JSON.parse(vault.open(sealed, context(userId)).toString()));

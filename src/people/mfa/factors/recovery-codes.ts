@@ -2,12 +2,12 @@
 // stolen database reveals none and cannot be searched for them.
 
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { randomId } from '../../../base/platform/random.ts';
 import { canonicalCode, encodeAsLetters, newReadableCode } from '../../../base/platform/readable-code.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
-import { type Db, isUniqueViolation, type Tx, transaction } from '../../../base/storage/database.ts';
-import type { Actor, Audit } from '../../../core/audit/audit.ts';
+import { isUniqueViolation, type Tx, transaction } from '../../../base/storage/database.ts';
+import type { Actor } from '../../../core/audit/audit.ts';
+import type { Core } from '../../../core/core.ts';
 
 export type RecoveryCodes = ReturnType<typeof createRecoveryCodes>;
 
@@ -16,14 +16,7 @@ const PURPOSE = 'recovery codes';
 const ENROLMENT_PURPOSE = 'recovery codes of an enrolment';
 const { count } = limits.recoveryCodes;
 
-export interface RecoveryCodesDependencies {
-  db: Db;
-  vault: Vault;
-  now: Clock;
-  audit: Audit;
-}
-
-export function createRecoveryCodes(dependencies: RecoveryCodesDependencies) {
+export function createRecoveryCodes(dependencies: Core) {
   const { db, vault, audit } = dependencies;
   return {
     /** New codes, to be displayed only now; the old ones stop working. */
@@ -59,7 +52,7 @@ export function createRecoveryCodes(dependencies: RecoveryCodesDependencies) {
 }
 
 async function createFor(
-  dependencies: RecoveryCodesDependencies,
+  dependencies: Core,
   userId: string,
   enrolment: string,
   by: Actor,
@@ -89,7 +82,7 @@ async function findStoredCodes(vault: Vault, tx: Tx, userId: string, enrolment: 
 }
 
 async function redeem(
-  { db, vault, now, audit }: RecoveryCodesDependencies,
+  { db, vault, now, audit }: Core,
   userId: string,
   code: string,
   by: Actor,
@@ -110,13 +103,7 @@ async function redeem(
   });
 }
 
-async function store(
-  { vault, now, audit }: RecoveryCodesDependencies,
-  tx: Tx,
-  userId: string,
-  codes: string[],
-  by: Actor,
-): Promise<void> {
+async function store({ vault, now, audit }: Core, tx: Tx, userId: string, codes: string[], by: Actor): Promise<void> {
   await tx.recoveryCode.deleteMany({ where: { userId } });
   const row = (code: string) => ({
     id: randomId(),

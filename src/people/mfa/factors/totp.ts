@@ -3,11 +3,13 @@
 // nothing in the database and does not affect the present factor.
 
 import { createGuardrails, generateSecret, generateURI, verify } from 'otplib';
+import type { Base } from '../../../base/base.ts';
 import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
-import { type Db, type Tx, transaction } from '../../../base/storage/database.ts';
-import type { Actor, Audit } from '../../../core/audit/audit.ts';
+import { type Tx, transaction } from '../../../base/storage/database.ts';
+import type { Actor } from '../../../core/audit/audit.ts';
+import type { Core } from '../../../core/core.ts';
 import { clearResetByMail } from '../first-enrolment-rule.ts';
 import { defaultParameters, parseTotpKey, type TotpKey, totpKeyText } from './totp-key.ts';
 
@@ -24,22 +26,18 @@ export type TotpOutcome = 'ok' | 'wrong' | 'replayed' | 'not-enrolled';
 
 export type Totp = ReturnType<typeof createTotp>;
 
-export interface TotpDependencies {
-  db: Db;
-  vault: Vault;
-  now: Clock;
-  audit: Audit;
-  /** What the app displays beside the username: the name of the brand, or the host of the issuer. */
-  issuerName(): string;
-}
-
 const { window, secretBytes, minSecretBytes } = limits.totp;
 const ENROLMENT_SECONDS = limits.interaction.seconds;
 const guardrails = createGuardrails({ MIN_SECRET_BYTES: minSecretBytes });
 const context = (userId: string) => `totp_credentials:${userId}`;
 const pendingContext = (userId: string) => `totp enrolment:${userId}`;
 
-export function createTotp(dependencies: TotpDependencies) {
+export function createTotp(
+  dependencies: Core & {
+    /** What the app displays beside the username: the name of the brand, or the host of the issuer. */
+    issuerName(): string;
+  },
+) {
   const { db, vault, now, audit, issuerName } = dependencies;
   return {
     begin(account: { id: string; username: string }): TotpEnrolment {
@@ -92,7 +90,7 @@ export function createTotp(dependencies: TotpDependencies) {
 }
 
 async function confirm(
-  dependencies: TotpDependencies,
+  dependencies: Core,
   userId: string,
   { sealed, code }: { sealed: string; code: string },
   by: Actor,
@@ -111,7 +109,7 @@ async function confirm(
   });
 }
 
-async function verifyOnce({ db, vault, now }: TotpDependencies, userId: string, code: string): Promise<TotpOutcome> {
+async function verifyOnce({ db, vault, now }: Base, userId: string, code: string): Promise<TotpOutcome> {
   const row = await db.totpCredential.findUnique({ where: { userId } });
   if (!row?.confirmedAt) return 'not-enrolled';
   const key = keyInUse(vault, row);
@@ -126,7 +124,7 @@ async function verifyOnce({ db, vault, now }: TotpDependencies, userId: string, 
 }
 
 async function store(
-  { vault, now, audit }: TotpDependencies,
+  { vault, now, audit }: Core,
   tx: Tx,
   { userId, key, lastStep }: { userId: string; key: TotpKey; lastStep: number },
   by: Actor,
@@ -167,7 +165,7 @@ function isInUse(vault: Vault, row: (StoredKey & { confirmedAt: Date | null }) |
 }
 
 /** The secret of an enrolment that goes on; undefined when it has expired. */
-function openPending({ vault, now }: TotpDependencies, userId: string, sealed: string): string | undefined {
+function openPending({ vault, now }: Base, userId: string, sealed: string): string | undefined {
   try {
     const { secret, until } = JSON.parse(vault.open(sealed, pendingContext(userId)).toString()) as {
       secret: string;

@@ -1,11 +1,11 @@
 // /signout/:run, the page that every step of a logout run returns to, with or without script. The sessions have ended
 // before it opens, so no failure here keeps one alive.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../../base/http/context.ts';
-import type { Cookies } from '../../../base/http/cookies.ts';
-import type { Csrf } from '../../../base/http/csrf.ts';
 import { badRequest, notFound } from '../../../base/http/errors.ts';
+import type { Http } from '../../../base/http/http.ts';
 import { parseForm } from '../../../base/http/input.ts';
 import { limits } from '../../../base/limits.ts';
 import { randomToken } from '../../../base/platform/random.ts';
@@ -18,8 +18,6 @@ import { NOT_CHOSEN } from './run-outcome.ts';
 import type { LogoutSteps } from './steps.ts';
 
 export interface LogoutRoutesDependencies {
-  cookies: Cookies;
-  csrf: Csrf;
   runs: LogoutRunStore;
   steps: LogoutSteps;
   outgoingMessages: OutgoingSamlMessages;
@@ -30,7 +28,7 @@ export interface LogoutRoutesDependencies {
 
 const upstreamForm = z.object({ choice: z.enum(['sign-out', 'stay']) });
 
-export function logoutRoutes(dependencies: LogoutRoutesDependencies): Router<State, Extras> {
+export function logoutRoutes(dependencies: Http & LogoutRoutesDependencies): Router<State, Extras> {
   const { csrf, runs, steps, outgoingMessages, upstreams } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/signout' });
 
@@ -77,7 +75,15 @@ export function logoutRoutes(dependencies: LogoutRoutesDependencies): Router<Sta
 
 /** The logout run of the address, if it belongs to this browser. */
 async function runOfBrowser(
-  { accountOf, cookies, runs }: LogoutRoutesDependencies,
+  {
+    accountOf,
+    cookies,
+    runs,
+  }: Http & {
+    /** The account of this browser's single sign-on session, if it has one. */
+    accountOf(ctx: Context): Promise<string | undefined>;
+    runs: LogoutRunStore;
+  },
   ctx: Context & { params: Record<string, string> },
 ): Promise<LogoutRun> {
   const cookie = cookies.get(ctx, 'logout') ?? randomToken();
@@ -95,10 +101,7 @@ async function runOfBrowser(
  * Another user is signed in in this browser: an attacker may have opened the logout of their own session here. The
  * applications of this browser must not end the session of its user, so none of them is visited.
  */
-async function skipBrowserSteps(
-  runs: LogoutRoutesDependencies['runs'],
-  run: LogoutRun,
-): Promise<LogoutRun | undefined> {
+async function skipBrowserSteps(runs: LogoutRunStore, run: LogoutRun): Promise<LogoutRun | undefined> {
   const steps = run.participants.filter((one) => needsBrowser(one) && !isSettled(one));
   for (const participant of steps) await runs.browserFailed(participant, 'other_person');
   return steps.length > 0 ? runs.find(run.id) : run;

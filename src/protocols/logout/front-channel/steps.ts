@@ -1,11 +1,11 @@
 // Runs the steps of a logout run: probes, settles and gives up what needs no page, then shows the page for the next step
 // of the browser, or completes the run.
 
+import type { Base } from '../../../base/base.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { notFound } from '../../../base/http/errors.ts';
 import { relaxPolicy } from '../../../base/http/security-headers.ts';
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { type PageText, sentences, t } from '../../../base/texts/text.ts';
 import type { ServiceProviders } from '../../saml/metadata/service-providers.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
@@ -20,7 +20,6 @@ import { type NextStep, nextStep, type ProbeResult } from './next-step.ts';
 import { hasFailures, isComplete, isInProgress, mayStillBeSignedIn, NOT_CHOSEN } from './run-outcome.ts';
 
 export interface LogoutStepsDependencies {
-  now: Clock;
   runs: LogoutRunStore;
   frameProbe: FrameProbe;
   samlProbe: SamlProbe;
@@ -34,7 +33,7 @@ export type LogoutSteps = ReturnType<typeof createLogoutSteps>;
 
 type Step<Kind extends NextStep['kind']> = Extract<NextStep, { kind: Kind }>;
 
-export function createLogoutSteps(dependencies: LogoutStepsDependencies) {
+export function createLogoutSteps(dependencies: Base & LogoutStepsDependencies) {
   const { now, runs } = dependencies;
   const probe = probing(dependencies);
   const pages = stepPages(dependencies);
@@ -109,7 +108,15 @@ function probing({ runs, frameProbe, samlProbe, frontChannelUrl, upstreams }: Lo
 }
 
 /** The pages that send the browser to applications: in frames, or in the window. */
-function stepPages({ runs, frontChannelUrl, outgoingMessages }: LogoutStepsDependencies) {
+function stepPages({
+  runs,
+  frontChannelUrl,
+  outgoingMessages,
+}: {
+  runs: LogoutRunStore;
+  frontChannelUrl: FrontChannelUrl;
+  outgoingMessages: OutgoingSamlMessages;
+}) {
   return {
     async frames(ctx: Context, run: LogoutRun, { ids, seconds }: Step<'frames'>): Promise<void> {
       const frames: { url: string; app: string }[] = [];
@@ -174,7 +181,12 @@ function showProgress(ctx: Context, run: LogoutRun, { to, afterSeconds, current,
 }
 
 /** Completes a run: a LogoutResponse, the post-logout redirect of an RP, or the result page. */
-function completion({ now, runs, outgoingMessages, serviceProviders }: LogoutStepsDependencies) {
+function completion({
+  now,
+  runs,
+  outgoingMessages,
+  serviceProviders,
+}: Base & { runs: LogoutRunStore; outgoingMessages: OutgoingSamlMessages; serviceProviders: ServiceProviders }) {
   return async (ctx: Context, run: LogoutRun): Promise<void> => {
     const isFirst = await runs.finish(run.id);
     const { completion, participants } = run;

@@ -1,10 +1,8 @@
 // LogoutRequests of service providers (SAML Core 3.7.1): signed, new, and only for sessions with the sender as a participant.
 
 import type { Context } from '../../../base/http/context.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { runInChildSpan } from '../../../base/platform/tracing.ts';
-import type { Audit } from '../../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../../core/audit/repeated-entries.ts';
+import type { Core } from '../../../core/core.ts';
 import { type NameId, sameNameId } from '../../saml/messages/name-id.ts';
 import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
 import { type LogoutRequest, readLogoutRequest } from '../../saml/messages/read-logout.ts';
@@ -20,11 +18,8 @@ import type { LogoutBrowser } from '../front-channel/logout-browser.ts';
 import type { LogoutRequestContext } from '../logout-run.ts';
 
 export interface LogoutRequestsDependencies {
-  /** Public base URL. */
-  base: string;
   /** Entity ID of this identity provider. */
   issuer: string;
-  now: Clock;
   skewSeconds(): number;
   seenMessages: SeenMessages;
   sessionParticipants: SessionParticipants;
@@ -32,8 +27,6 @@ export interface LogoutRequestsDependencies {
   endSession: EndSession;
   /** The browser of a request, for a front-channel logout. */
   logoutBrowserOf(ctx: Context): LogoutBrowser;
-  audit: Audit;
-  repeatedEntries: RepeatedEntries;
 }
 
 /** The status to answer with at once, why no session was ended, or the logout run that has to complete first. */
@@ -41,8 +34,15 @@ export type LogoutRequestOutcome = { status: SamlStatus } | { rejection: SamlErr
 
 export type LogoutRequests = ReturnType<typeof createLogoutRequests>;
 
-export function createLogoutRequests(dependencies: LogoutRequestsDependencies) {
-  const { base, now, skewSeconds, seenMessages, audit, repeatedEntries } = dependencies;
+export function createLogoutRequests(dependencies: Core & LogoutRequestsDependencies) {
+  const {
+    now,
+    skewSeconds,
+    seenMessages,
+    audit,
+    repeatedEntries,
+    config: { issuer: base },
+  } = dependencies;
   const endpoint = `${base}/saml/slo`;
 
   const record: (
@@ -91,7 +91,7 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies) {
 
 /** Ends the sessions of the sender that the request names by NameID and SessionIndex (SAML Core 3.7.1). */
 async function endNamedSessions(
-  dependencies: LogoutRequestsDependencies & Pick<LogoutRequests, 'record'>,
+  dependencies: Core & LogoutRequestsDependencies & Pick<LogoutRequests, 'record'>,
   ctx: Context,
   sp: ServiceProvider,
   request: LogoutRequest,
@@ -138,7 +138,16 @@ async function endNamedSessions(
  * Core 3.7.3.2). `live`: the sessions of this NameID.
  */
 async function hasEnded(
-  { issuer, nameIds, sessionParticipants }: LogoutRequestsDependencies,
+  {
+    issuer,
+    nameIds,
+    sessionParticipants,
+  }: {
+    /** Entity ID of this identity provider. */
+    issuer: string;
+    nameIds: StoredNameIds;
+    sessionParticipants: SessionParticipants;
+  },
   sp: ServiceProvider,
   { nameId, sessionIndexes }: { nameId: NameId; sessionIndexes: readonly string[] },
   live: readonly unknown[],

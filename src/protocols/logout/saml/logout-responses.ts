@@ -1,6 +1,6 @@
 // LogoutResponses of service providers (SAML Core 3.7.2): each answers one LogoutRequest of this server, is signed by its
 // recipient and counts once. An invalid one is stored as the failure of that application.
-import type { Clock } from '../../../base/platform/clock.ts';
+import type { Base } from '../../../base/base.ts';
 import { runInChildSpan } from '../../../base/platform/tracing.ts';
 import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
 import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
@@ -11,9 +11,6 @@ import type { Participant } from '../logout-run.ts';
 import type { LogoutRunStore } from '../logout-run-store.ts';
 
 export interface LogoutResponsesDependencies {
-  /** Public base URL. */
-  base: string;
-  now: Clock;
   skewSeconds(): number;
   serviceProviders: ServiceProviders;
   seenMessages: SeenMessages;
@@ -24,8 +21,15 @@ export type LogoutResponses = ReturnType<typeof createLogoutResponses>;
 
 const MAX_ID = 256;
 
-export function createLogoutResponses(dependencies: LogoutResponsesDependencies) {
-  const { base, now, skewSeconds, serviceProviders, seenMessages, runs } = dependencies;
+export function createLogoutResponses(dependencies: Base & LogoutResponsesDependencies) {
+  const {
+    now,
+    skewSeconds,
+    serviceProviders,
+    seenMessages,
+    runs,
+    config: { issuer: base },
+  } = dependencies;
 
   async function succeeded(opened: OpenedMessage, participant: Participant, requestId: string): Promise<boolean> {
     const sp = await serviceProviders.find(participant.clientId);

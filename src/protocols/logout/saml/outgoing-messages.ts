@@ -1,8 +1,9 @@
 // The messages of a logout run to SAML service providers: LogoutRequests through the browser and by SOAP, and the
 // LogoutResponse to the initiator.
+import type { Base } from '../../../base/base.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { UnexpectedAnswer } from '../../../base/network/unexpected-answer.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
+import type { Core } from '../../../core/core.ts';
 import { postMessage, redirectUrl } from '../../saml/messages/encode.ts';
 import { newMessageId } from '../../saml/messages/message-id.ts';
 import { logoutRequest, logoutResponse } from '../../saml/messages/write-logout.ts';
@@ -19,12 +20,10 @@ import type { LogoutRequestContext, Participant } from '../logout-run.ts';
 export interface OutgoingSamlMessagesDependencies {
   /** Entity ID of this identity provider. */
   issuer: string;
-  now: Clock;
   skewSeconds(): number;
   validateXml: XmlValidator;
   signer(): Signer;
   serviceProviders: ServiceProviders;
-  fetch: typeof fetch;
 }
 
 /** A signed LogoutRequest to send through the browser. */
@@ -57,7 +56,7 @@ export interface WayBack {
 
 export type OutgoingSamlMessages = ReturnType<typeof createOutgoingSamlMessages>;
 
-export function createOutgoingSamlMessages(dependencies: OutgoingSamlMessagesDependencies) {
+export function createOutgoingSamlMessages(dependencies: Core & OutgoingSamlMessagesDependencies) {
   const { signer, serviceProviders } = dependencies;
   const endpointOf = async ({ clientId, channel }: Participant): Promise<SloEndpoint | undefined> => {
     const sp = await serviceProviders.find(clientId);
@@ -120,7 +119,13 @@ export function createOutgoingSamlMessages(dependencies: OutgoingSamlMessagesDep
 
 /** The LogoutRequest of a participant, not yet signed (SAML Core 3.7.1). */
 function build(
-  { issuer, now }: OutgoingSamlMessagesDependencies,
+  {
+    issuer,
+    now,
+  }: Base & {
+    /** Entity ID of this identity provider. */
+    issuer: string;
+  },
   { data }: Participant,
   destination: string,
   messageId: string,
@@ -141,10 +146,10 @@ function build(
 
 /** Sends the LogoutRequest by SOAP and reads the LogoutResponse in the answer (SAML Bindings 3.2). */
 async function sendBySoap(
-  dependencies: OutgoingSamlMessagesDependencies,
+  dependencies: Core & OutgoingSamlMessagesDependencies,
   participant: Participant,
 ): Promise<DeliveryResult> {
-  const { now, skewSeconds, validateXml, signer, serviceProviders, fetch } = dependencies;
+  const { now, skewSeconds, validateXml, signer, serviceProviders, outgoing: fetch } = dependencies;
   const sp = await serviceProviders.find(participant.clientId);
   const location = sp?.slo.find(({ binding }) => binding === 'soap')?.location;
   if (!sp || !location) return 'switched_off';
@@ -163,7 +168,15 @@ async function sendBySoap(
 
 /** The LogoutResponse (SAML Core 3.7.2) for the browser: an address to go to, or a form to post. */
 function responseTo(
-  { issuer, now, signer }: OutgoingSamlMessagesDependencies,
+  {
+    issuer,
+    now,
+    signer,
+  }: Base & {
+    /** Entity ID of this identity provider. */
+    issuer: string;
+    signer(): Signer;
+  },
   sp: ServiceProvider,
   { requestId, binding, relayState }: LogoutRequestContext,
   status: SamlStatus,
@@ -190,7 +203,11 @@ function responseTo(
 }
 
 function sendResponse(
-  dependencies: OutgoingSamlMessagesDependencies,
+  dependencies: Base & {
+    /** Entity ID of this identity provider. */
+    issuer: string;
+    signer(): Signer;
+  },
   ctx: Context,
   sp: ServiceProvider,
   request: LogoutRequestContext,

@@ -2,7 +2,7 @@
 // returns only from a service provider that answers with a LogoutResponse. The probe is a real logout for a service
 // provider that finds sessions by NameID. Who answers it with a page or an
 // error gets a frame instead of the window (docs/decisions/0014-front-channel-logout-in-the-top-level-window.md).
-import type { Clock } from '../../../base/platform/clock.ts';
+import type { Core } from '../../../core/core.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { authenticateMessage, openMessage } from '../../saml/messages/open-message.ts';
 import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
@@ -14,21 +14,20 @@ import type { ProbeResult } from '../front-channel/next-step.ts';
 import type { Participant } from '../logout-run.ts';
 import type { OutgoingSamlMessages } from './outgoing-messages.ts';
 
-export interface SamlProbeDependencies {
-  /** Public base URL. */
-  base: string;
-  now: Clock;
-  skewSeconds(): number;
-  validateXml: XmlValidator;
-  outgoingMessages: OutgoingSamlMessages;
-  fetch: typeof fetch;
-}
-
 /** Undefined when the service provider or its endpoint is no longer registered. */
 export type SamlProbe = (participant: Participant) => Promise<ProbeResult | undefined>;
 
-export function createSamlProbe(dependencies: SamlProbeDependencies): SamlProbe {
-  const { base, now, skewSeconds, validateXml, outgoingMessages, fetch } = dependencies;
+export function createSamlProbe(
+  dependencies: Core & { skewSeconds(): number; validateXml: XmlValidator; outgoingMessages: OutgoingSamlMessages },
+): SamlProbe {
+  const {
+    now,
+    skewSeconds,
+    validateXml,
+    outgoingMessages,
+    outgoing: fetch,
+    config: { issuer: base },
+  } = dependencies;
   const endpoint = `${base}/saml/slo`;
   const { origin } = new URL(base);
 

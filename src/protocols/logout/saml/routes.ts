@@ -1,19 +1,19 @@
 // /saml/slo: LogoutRequests and LogoutResponses of service providers (SAML Profiles 4.4). An invalid response is a failure
 // of its sender alone, and the logout run continues.
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Base } from '../../../base/base.ts';
 import { readForm } from '../../../base/http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../../base/http/context.ts';
 import { AppError, badRequest, unsupportedMediaType } from '../../../base/http/errors.ts';
 import { parseQuery } from '../../../base/http/input.ts';
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
-import type { Vault } from '../../../base/platform/vault.ts';
 import { t } from '../../../base/texts/text.ts';
-import type { Rejections } from '../../../core/rejections/rejections.ts';
 import { type RuleId, ruleResults } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
+import type { People } from '../../../people/people.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { samlErrorPage } from '../../saml/messages/error-page.ts';
 import { type ClaimedMessage, claimOf, type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
@@ -34,13 +34,10 @@ export interface SamlLogoutDependencies {
   logoutRequests: LogoutRequests;
   logoutResponses: LogoutResponses;
   outgoingMessages: OutgoingSamlMessages;
-  rejections: Rejections;
   /** The user of the session in this browser. */
   accountOf(ctx: Context): Promise<Account | undefined>;
   /** Rejects an address that sends too many messages. */
   rateLimit: Middleware;
-  vault: Vault;
-  now: Clock;
 }
 
 /** The rules of a LogoutRequest, in the order in which they are checked. */
@@ -67,7 +64,7 @@ const CARRIED_SECONDS = 60;
 const CARRIED_CONTEXT = 'saml-logout-rejection';
 const carriedQuery = z.object({ rejection: z.string().max(limits.authorizationRequest.bytes) });
 
-export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<State, Extras> {
+export function samlLogoutRoutes(dependencies: Base & People & SamlLogoutDependencies): Router<State, Extras> {
   const { accountOf, validateXml, serviceProviders, logoutRequests, logoutResponses, outgoingMessages } = dependencies;
   const { rateLimit, rejections, vault, now } = dependencies;
   const router = new Router<State, Extras>();

@@ -1,12 +1,12 @@
 // Claims preview: what an OpenID Connect application receives about an account. Administrators see it without a sign-in, and
 // after a test sign-in, whose response goes to the console instead of the application.
+
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { ownScopes } from '../../../applications/fields/claim-settings.ts';
 import { sha256 } from '../../../base/platform/random.ts';
-import type { Db } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
+import type { Core } from '../../../core/core.ts';
 import type { Account } from '../../../people/accounts/account.ts';
-import type { Accounts } from '../../../people/accounts/accounts.ts';
+import type { People } from '../../../people/people.ts';
 import type { Client, Provider } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { claimsOf } from './find-account.ts';
@@ -29,15 +29,7 @@ export interface AccessTokenPreview {
 
 export type ClaimsPreviews = ReturnType<typeof createClaimsPreviews>;
 
-export interface ClaimsPreviewsDependencies {
-  provider(): Provider;
-  clients: ClientSource;
-  accounts: Accounts;
-  db: Db;
-  protectedRows: ProtectedRows;
-}
-
-export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies) {
+export function createClaimsPreviews(dependencies: Core & People & { provider(): Provider; clients: ClientSource }) {
   const { provider, clients, accounts } = dependencies;
   /** The engine's own class decides which claims a scope includes. */
   async function claims(client: Client, available: Record<string, unknown>, scope: string) {
@@ -112,7 +104,7 @@ export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies) {
 
 /** The opaque access token, and the JWT for each API, with the scopes that the user may have. */
 async function accessTokensOf(
-  dependencies: ClaimsPreviewsDependencies,
+  dependencies: Core,
   token: Record<string, unknown>,
   userinfo: Record<string, unknown>,
   {

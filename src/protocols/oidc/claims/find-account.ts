@@ -3,15 +3,16 @@
 // tokens.
 
 import { accessDecision, networkViolation } from '../../../applications/access-decision.ts';
-import type { Consents } from '../../../applications/consents/consents.ts';
+import type { ApplicationServices } from '../../../applications/application-services.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
 import type { Audit } from '../../../core/audit/audit.ts';
+import type { Core } from '../../../core/core.ts';
 import type { RuleViolation } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
-import type { Accounts } from '../../../people/accounts/accounts.ts';
 import { claimsFor, customClaims, taggableName } from '../../../people/accounts/claims.ts';
 import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../../../people/accounts/tagged-values.ts';
 import { withVisibleRoles } from '../../../people/accounts/visible-roles.ts';
+import type { People } from '../../../people/people.ts';
 import { appContext } from '../engine/app-context.ts';
 import { engineSeconds } from '../engine/configuration.ts';
 import { type Account as EngineAccount, errors, type FindAccount } from '../engine/library.ts';
@@ -21,11 +22,8 @@ import type { Sessions } from '../store/sessions/sessions.ts';
 import { requestedLanguages } from './requested-languages.ts';
 
 export interface FindAccountDependencies {
-  accounts: Accounts;
   clients: ClientSource;
-  consents: Consents;
   sessions: Sessions;
-  audit: Audit;
   /** Whether the directories of the account still have it; its roles follow them. */
   checkDirectories(accountId: string): Promise<boolean>;
   /** The setting `refresh_token_days`; a shorter value also applies to existing tokens. */
@@ -37,7 +35,9 @@ const FIRST_USE = new Set(['AuthorizationCode', 'DeviceCode']);
 const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
 
 /** oidc-provider's `findAccount`. */
-export function createFindAccount(dependencies: FindAccountDependencies): FindAccount {
+export function createFindAccount(
+  dependencies: Core & People & ApplicationServices & FindAccountDependencies,
+): FindAccount {
   const { accounts, clients, consents, sessions, audit, checkDirectories, refreshTokenDays } = dependencies;
   return async function findAccount(ctx, id, token) {
     const isRefresh = token?.kind === 'RefreshToken' && ctx.oidc.route === 'token';

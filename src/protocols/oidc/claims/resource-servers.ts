@@ -2,26 +2,23 @@
 
 import { isGenuineResource, type Resource, resourceOf } from '../../../applications/resources.ts';
 import { profileAlgs } from '../../../applications/security-profile.ts';
-import type { Db } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
-import type { Accounts } from '../../../people/accounts/accounts.ts';
+import type { Core } from '../../../core/core.ts';
+import type { People } from '../../../people/people.ts';
 import { errors, type KoaContextWithOIDC, type ResourceServer } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
 
-export interface ResourcesDependencies {
-  db: Db;
-  protectedRows: ProtectedRows;
-  accounts: Accounts;
-  clients: ClientSource;
-  /** The setting `access_token_minutes`. */
-  accessTokenMinutes(): number;
-  /** The APIs of this server itself: identifier -> scopes. */
-  serverApis: Record<string, readonly string[]>;
-}
-
-export function createResourceServers(dependencies: ResourcesDependencies) {
-  const { db, protectedRows, accounts, clients, accessTokenMinutes, serverApis } = dependencies;
+export function createResourceServers(
+  dependencies: Core &
+    People & {
+      clients: ClientSource;
+      /** The setting `access_token_minutes`. */
+      accessTokenMinutes(): number;
+      /** The APIs of this server itself: identifier -> scopes. */
+      serverApis: Record<string, readonly string[]>;
+    },
+) {
+  const { accounts, clients, accessTokenMinutes, serverApis } = dependencies;
   return { resourceServer, registeredScopes };
 
   /** oidc-provider's `features.resourceIndicators.getResourceServerInfo`. Throws invalid_target (RFC 8707 2). */
@@ -58,7 +55,7 @@ export function createResourceServers(dependencies: ResourcesDependencies) {
   async function findApi(identifier: string) {
     const own = Object.hasOwn(serverApis, identifier) ? serverApis[identifier] : undefined;
     if (own) return { scopes: own, scopePermissions: {}, token: { accessTokenFormat: 'opaque', jwt: undefined } };
-    const found = await registeredApi({ db, protectedRows }, identifier);
+    const found = await registeredApi(dependencies, identifier);
     if (!found) return undefined;
     const { scopes, scopePermissions, signingAlg } = found;
     return { scopes, scopePermissions, token: { accessTokenFormat: 'jwt', jwt: { sign: { alg: signingAlg } } } };
@@ -89,10 +86,7 @@ function scopesInBoth(api: { scopes: readonly string[] }, registered = ''): stri
 }
 
 /** The registered API with this identifier; undefined also for one that another program wrote. */
-export async function registeredApi(
-  { db, protectedRows }: Pick<ResourcesDependencies, 'db' | 'protectedRows'>,
-  identifier: string,
-): Promise<Resource | undefined> {
+export async function registeredApi({ db, protectedRows }: Core, identifier: string): Promise<Resource | undefined> {
   const row = isStorable(identifier) ? await db.asStored.resource.findUnique({ where: { identifier } }) : null;
   return row && isGenuineResource(row, protectedRows) ? resourceOf(row) : undefined;
 }

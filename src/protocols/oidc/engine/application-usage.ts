@@ -2,22 +2,21 @@
 // application and hour, so that the portal can list what was used lately without a write for each request.
 
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import type { RequestInfo } from '../../../base/platform/request-info.ts';
-import type { Audit } from '../../../core/audit/audit.ts';
+import type { Core } from '../../../core/core.ts';
 
 export type RecordUsage = (accountId: string, clientId: string, request: RequestInfo) => Promise<void>;
 
 const MAX_REMEMBERED = 10_000;
 
-export interface UsageRecorderDependencies {
-  audit: Audit;
-  now: Clock;
+export function createUsageRecorder({
+  audit,
+  now,
+  exceptOf,
+}: Core & {
   /** The client_id of the server's own pages, whose use is not recorded. */
   exceptOf: string;
-}
-
-export function createUsageRecorder({ audit, now, exceptOf }: UsageRecorderDependencies): RecordUsage {
+}): RecordUsage {
   // Saves most of the writes; another instance does not know of it and writes once more.
   const recordedAt = new Map<string, number>();
 

@@ -1,7 +1,7 @@
 // The engine's options as one table. Each default of oidc-provider that this server relies on is set here too, so that an
 // upgrade changes nothing unnoticed.
 
-import type { CookieKeys } from '../../../base/http/context.ts';
+import type { Http } from '../../../base/http/http.ts';
 import { limits } from '../../../base/limits.ts';
 import { keyAlgs } from '../../../core/keys/rotation.ts';
 import { claimsByScope } from '../../../people/accounts/claims.ts';
@@ -51,7 +51,6 @@ export interface ConfigurationDependencies {
   /** Whether requests of this client need a PKCE challenge. */
   needsPkce(clientId: string): boolean;
   acrValues: string[];
-  cookieKeys: CookieKeys;
   secure: boolean;
   sessionCookie: string;
   dpopNonceSecret: Buffer;
@@ -84,7 +83,7 @@ const discovery = {
   prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
 };
 
-export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
+export function createConfiguration(dependencies: Http & ConfigurationDependencies): Configuration {
   return {
     jwks: dependencies.jwks,
     adapter: dependencies.adapter,
@@ -165,7 +164,16 @@ function signingAlgorithms(): Configuration['enabledJWA'] {
 }
 
 /** Lifetimes of tokens, and when they are issued, rotated and revoked. */
-function tokenOptions(dependencies: ConfigurationDependencies): Configuration {
+function tokenOptions(dependencies: {
+  settings(): {
+    sessionHours: number;
+    accessTokenMinutes: number;
+    refreshTokenDays: number;
+    signingAlgorithms: readonly string[];
+  };
+  /** The lifetimes of a client's own: of each and the setting of its name the shorter counts. */
+  lifetimesOf(clientId: string): { access_token_minutes?: number | undefined; refresh_token_days?: number | undefined };
+}): Configuration {
   return {
     ttl: lifetimes(dependencies),
     // FAPI 2.0 Security Profile 5.3.2.1-9: rotation protects nothing where the client proves itself and each token is bound to a key.
@@ -182,7 +190,7 @@ function cookieOptions({
   sessionCookie,
   secure,
   cookieKeys,
-}: ConfigurationDependencies): NonNullable<Configuration['cookies']> {
+}: Http & { sessionCookie: string; secure: boolean }): NonNullable<Configuration['cookies']> {
   return {
     names: {
       session: sessionCookie,
@@ -260,7 +268,19 @@ function idleLimit(client: Client): number {
 }
 
 /** oidc-provider's `ttl`: lifetimes in seconds. */
-function lifetimes({ settings, lifetimesOf }: ConfigurationDependencies): NonNullable<Configuration['ttl']> {
+function lifetimes({
+  settings,
+  lifetimesOf,
+}: {
+  settings(): {
+    sessionHours: number;
+    accessTokenMinutes: number;
+    refreshTokenDays: number;
+    signingAlgorithms: readonly string[];
+  };
+  /** The lifetimes of a client's own: of each and the setting of its name the shorter counts. */
+  lifetimesOf(clientId: string): { access_token_minutes?: number | undefined; refresh_token_days?: number | undefined };
+}): NonNullable<Configuration['ttl']> {
   const accessTokenSeconds = (client?: Client) => {
     const { accessTokenMinutes: minutes } = settings();
     return 60 * Math.min(minutes, (client && lifetimesOf(client.clientId).access_token_minutes) ?? minutes);

@@ -8,12 +8,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import compose from 'koa-compose';
 import type { Context, Middleware } from '../../../base/http/context.ts';
-import type { Cookies } from '../../../base/http/cookies.ts';
 import { badRequest, methodNotAllowed } from '../../../base/http/errors.ts';
+import type { Http } from '../../../base/http/http.ts';
 import { runInChildSpan } from '../../../base/platform/tracing.ts';
 import { findRequestsIn, shareReads } from '../../../base/storage/request-reads.ts';
 import { t } from '../../../base/texts/text.ts';
-import type { Rejections } from '../../../core/rejections/rejections.ts';
+import type { People } from '../../../people/people.ts';
 import { requestPatches, responsePatches } from '../patches.ts';
 import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
@@ -36,8 +36,6 @@ export interface EngineMiddlewareDependencies {
   clientLimits: ClientLimits;
   deviceGuesses: DeviceGuesses;
   refreshTokenRetries: RefreshTokenRetries;
-  rejections: Rejections;
-  cookies: Cookies;
   published(): Promise<Published>;
 }
 
@@ -64,7 +62,7 @@ export function createEngineMiddleware({
   rejections,
   cookies,
   published,
-}: EngineMiddlewareDependencies): Middleware {
+}: Http & People & EngineMiddlewareDependencies): Middleware {
   const documents = createPublicDocuments({ provider: engine.current, published });
   const handlerOf = composeOnce();
   findRequestsIn(requestStorage);

@@ -2,6 +2,7 @@
 // instance on the same storage and replaces the reference: sessions, codes and tokens go on, the new key signs, the old
 // ones stay published.
 
+import type { Base } from '../../../base/base.ts';
 import { createLogoutTokenSender, type SendLogoutToken } from '../patches/provider/logout-token-queue.ts';
 import { type ProviderPatchDependencies, providerPatches } from '../patches.ts';
 import { type EngineEvents, listenToEvents } from './events.ts';
@@ -16,17 +17,16 @@ export type ResponseMode = (
 ) => Promise<void>;
 
 export interface EngineDependencies {
-  issuer: string;
   /** The engine's options, with the private JWKs of the moment. */
   configuration(): Configuration;
   events: EngineEvents;
-  patches: ProviderPatchDependencies;
+  patches: Base & ProviderPatchDependencies;
   samlResponse: ResponseMode;
 }
 
 export type Engine = ReturnType<typeof createEngine>;
 
-export function createEngine(dependencies: EngineDependencies) {
+export function createEngine(dependencies: Base & EngineDependencies) {
   let { provider, sendLogoutToken } = build(dependencies);
   return {
     current: (): Provider => provider,
@@ -39,7 +39,7 @@ export function createEngine(dependencies: EngineDependencies) {
   };
 }
 
-function build({ issuer, configuration, events, patches, samlResponse }: EngineDependencies) {
+function build({ configuration, events, patches, samlResponse, config: { issuer } }: Base & EngineDependencies) {
   const provider = new Provider(issuer, configuration());
   // The host guard has replaced the forwarded headers by checked values (base/http/host-guard.ts).
   provider.proxy = true;

@@ -11,12 +11,13 @@ export const READABLE_BY_ALL = { 'Access-Control-Allow-Origin': '*' };
 
 export type PublicDocuments = ReturnType<typeof createPublicDocuments>;
 
-export interface PublicDocumentsDependencies {
+export function createPublicDocuments({
+  provider,
+  published,
+}: {
   provider(): Provider;
   published(): Promise<Published>;
-}
-
-export function createPublicDocuments({ provider, published }: PublicDocumentsDependencies) {
+}) {
   // A key rotation makes a new Provider, and with it new documents.
   const stored = new WeakMap<Provider, Map<string, { text: string; type: string; variant: string }>>();
   const variantOf = async ({ state }: Context) => {

@@ -1,12 +1,11 @@
 // What the public documents announce beside the engine's constants: the signing algorithms that the settings publish, and whether clients
 // can register themselves now.
+
 import { readMetadata } from '../../../applications/application.ts';
 import { signedResponseFields } from '../../../applications/rules/signing-algorithms.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import type { Db } from '../../../base/storage/database.ts';
-import type { Sql } from '../../../base/storage/statements.ts';
+import type { Core } from '../../../core/core.ts';
 import { type KeyAlg, keyAlgs } from '../../../core/keys/rotation.ts';
-import type { Settings } from '../../../core/settings/settings.ts';
 import { INITIAL_ACCESS_TOKEN } from '../store/registration-tokens.ts';
 
 export interface Published {
@@ -16,17 +15,10 @@ export interface Published {
   registration: boolean;
 }
 
-export interface PublishedDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  settings: Settings;
-}
-
 /** How long what was read is used where no revision tells of a change, in milliseconds. */
 const REMEMBERED_MS = 1000;
 
-export function createPublished({ db, sql, now, settings }: PublishedDependencies): () => Promise<Published> {
+export function createPublished({ db, sql, now, settings }: Core): () => Promise<Published> {
   let last: { revision: number | undefined; at: number; tokensEnd: bigint } | undefined;
 
   /** When the last initial access token expires, in epoch seconds. */

@@ -7,12 +7,8 @@ import type { ErrorOut, KoaContextWithOIDC } from '../engine/library.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
 import { applicationName, xsrfOf } from './engine-forms.ts';
 
-export interface DevicePagesDependencies {
-  deviceGuesses: DeviceGuesses;
-}
-
 /** oidc-provider's `features.deviceFlow` pages. */
-export function createDevicePages({ deviceGuesses }: DevicePagesDependencies) {
+export function createDevicePages({ deviceGuesses }: { deviceGuesses: DeviceGuesses }) {
   return {
     async userCodeInputSource(ctx: KoaContextWithOIDC, _form: string, out?: ErrorOut, err?: Error): Promise<void> {
       if (unavailableIn(err)) throw err;

@@ -5,7 +5,7 @@ import type { ErrorPage } from '../../../base/http/context.ts';
 import { AppError, type ErrorCode, type TechnicalDetail, tooManyRequests } from '../../../base/http/errors.ts';
 import { tooMuchStoredIn } from '../../../base/storage/stored-size.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
-import type { Rejections } from '../../../core/rejections/rejections.ts';
+import type { People } from '../../../people/people.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from '../engine/library.ts';
 import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
@@ -31,15 +31,16 @@ const MESSAGES: Record<string, PageText> = {
   invalid_request_uri: t('app-error.invalid-request-uri'),
 };
 
-export interface ErrorPageDependencies {
-  rejections: Rejections;
+/** oidc-provider's `renderError`: throws an AppError, which the error handler of the application renders. */
+export function createErrorPage({
+  rejections,
+  clients,
+  rejectedLogoutPage,
+}: People & {
   clients: ClientSource;
   /** The page of a rejected logout request. */
   rejectedLogoutPage(ctx: KoaContextWithOIDC): (error: AppError) => Promise<ErrorPage>;
-}
-
-/** oidc-provider's `renderError`: throws an AppError, which the error handler of the application renders. */
-export function createErrorPage({ rejections, clients, rejectedLogoutPage }: ErrorPageDependencies) {
+}) {
   return async function renderError(
     ctx: KoaContextWithOIDC,
     out: ErrorOut,
@@ -108,7 +109,7 @@ function technicalOf(
   ctx: KoaContextWithOIDC,
   { error, error_description: description }: ErrorOut,
   cause: Error,
-  clients: ErrorPageDependencies['clients'],
+  clients: ClientSource,
 ): TechnicalDetail[] {
   const { issuer, params } = ctx.oidc;
   const uri = unregisteredReturn(ctx);

@@ -1,7 +1,7 @@
 // Overrides of oidc-provider for its clients and their credentials.
 
+import type { Base } from '../../../base/base.ts';
 import { isLoopback } from '../../../base/config/addresses.ts';
-import type { Vault } from '../../../base/platform/vault.ts';
 import { type Client, type KoaContextWithOIDC, LOOPBACKS, Provider } from '../engine/library.ts';
 import { findUnlessRejected, type ReportRejectedClient } from '../registration/registration-fault.ts';
 import { type ClientApplication, type ClientSource, matchingSecret } from '../store/clients.ts';
@@ -24,16 +24,17 @@ interface EngineClient {
   compareClientSecret(actual: string): Promise<boolean>;
 }
 
-export interface ClientSecretsDependencies {
-  clients: ClientSource;
-  vault: Vault;
-  /** Stores the time of the last use of a secret. */
-  recordSecretUse(secretId: string): void;
-}
-
 export function acceptEverySecret(
   provider: Provider,
-  { clients, vault, recordSecretUse }: ClientSecretsDependencies,
+  {
+    clients,
+    vault,
+    recordSecretUse,
+  }: Base & {
+    clients: ClientSource;
+    /** Stores the time of the last use of a secret. */
+    recordSecretUse(secretId: string): void;
+  },
 ): void {
   const prototype = provider.Client.prototype as unknown as EngineClient;
   const isSecretOf = (application: ClientApplication | undefined, actual: string): boolean => {

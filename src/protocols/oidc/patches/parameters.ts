@@ -22,11 +22,10 @@ interface Context {
   [PARAMS]?: Params | undefined;
 }
 
-export interface RequestedScopeDependencies {
-  clients: Pick<ClientSource, 'cachedApplicationOf'>;
-}
-
-export function completeRequestedScope(provider: Provider, { clients }: RequestedScopeDependencies): void {
+export function completeRequestedScope(
+  provider: Provider,
+  { clients }: { clients: Pick<ClientSource, 'cachedApplicationOf'> },
+): void {
   Object.defineProperty(provider.OIDCContext.prototype, 'params', {
     configurable: true,
     get(this: Context) {
@@ -41,7 +40,7 @@ export function completeRequestedScope(provider: Provider, { clients }: Requeste
 }
 
 /** Also of a request object, whose members the engine assigns one by one. */
-function defineScope(context: Context, params: Params, clients: RequestedScopeDependencies['clients']): void {
+function defineScope(context: Context, params: Params, clients: Pick<ClientSource, 'cachedApplicationOf'>): void {
   let scope = asSet(params.scope);
   Object.defineProperty(params, 'scope', {
     enumerable: true,

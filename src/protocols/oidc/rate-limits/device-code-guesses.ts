@@ -6,12 +6,13 @@ import { routes } from '../engine/configuration.ts';
 
 export type DeviceGuesses = ReturnType<typeof createDeviceGuesses>;
 
-export interface DeviceGuessesDependencies {
+export function createDeviceGuesses({
+  consume,
+  refund,
+}: {
   consume(address: string): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
   refund(address: string): Promise<void>;
-}
-
-export function createDeviceGuesses({ consume, refund }: DeviceGuessesDependencies) {
+}) {
   const unknown = new WeakSet<object>();
   const isGuess = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.code_verification;
   async function count(address: string): Promise<void> {

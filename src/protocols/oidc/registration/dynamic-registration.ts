@@ -1,6 +1,7 @@
 // Clients that register themselves (RFC 7591) and manage their registration (RFC 7592), stored as applications.
+
 import type { Application, OidcApplication } from '../../../applications/application.ts';
-import type { Applications } from '../../../applications/applications.ts';
+import type { ApplicationServices } from '../../../applications/application-services.ts';
 import {
   needsSecretValue,
   type OidcClientInput,
@@ -9,20 +10,21 @@ import {
 } from '../../../applications/fields/oidc-client.ts';
 import { badRequest, forbidden, notFound } from '../../../base/http/errors.ts';
 import { engineScopes } from '../claims/scopes.ts';
-import type { ClientSourceDependencies } from '../store/clients.ts';
 import { registrableFields } from './client-metadata.ts';
 
-export type DynamicRegistration = Pick<ClientSourceDependencies, 'register' | 'update' | 'unregister'>;
-
-export interface DynamicRegistrationDependencies {
-  applications: Applications;
-}
+export type DynamicRegistration = {
+  /** Stores a client that registered itself (RFC 7591). */
+  register(clientId: string, metadata: Record<string, unknown>): Promise<void>;
+  /** Replaces a client that registered itself (RFC 7592). */
+  update(clientId: string, metadata: Record<string, unknown>): Promise<void>;
+  unregister(clientId: string): Promise<void>;
+};
 
 // A client that registers itself has no rights that it could give.
 const change = { source: 'dynamic', by: { grantedRights: [] } } as const;
 
 /** What the engine's adapter for clients writes. The engine has checked the metadata. */
-export function createDynamicRegistration({ applications }: DynamicRegistrationDependencies): DynamicRegistration {
+export function createDynamicRegistration({ applications }: ApplicationServices): DynamicRegistration {
   return {
     async register(clientId, metadata) {
       const { client_name, client_secret } = metadata;

@@ -2,12 +2,11 @@
 // The bearer secrets of clients and browsers are stored only as hashes.
 
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { plural } from '../../../base/platform/plural.ts';
 import { randomToken, sha256 } from '../../../base/platform/random.ts';
 import { type Db, isUniqueViolation } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
-import { hotStatements, ONE_ARTIFACT, type Sql } from '../../../base/storage/statements.ts';
+import { hotStatements, ONE_ARTIFACT } from '../../../base/storage/statements.ts';
+import type { Core } from '../../../core/core.ts';
 import { engineSeconds } from '../engine/configuration.ts';
 import { type Adapter, type AdapterPayload, errors, Provider } from '../engine/library.ts';
 import {
@@ -61,13 +60,6 @@ export const statements = hotStatements('artifacts', {
 
 const MAX_SECONDS = 10 * 365 * 24 * 3600;
 
-export interface ArtifactStoreDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  protectedRows: ProtectedRows;
-}
-
 /** The database id of an engine value: its hash, with the model as a namespace. */
 export function artifactId(model: string, value: string): string {
   return value.startsWith(STORED) ? value.slice(STORED.length) : sha256(`${model}:${value}`);
@@ -82,9 +74,11 @@ export function artifactId(model: string, value: string): string {
  */
 export function createArtifactAdapter(
   model: string,
-  { db, sql, now, protectedRows }: ArtifactStoreDependencies,
+  services: Core,
   mayUseAgain?: (value: string) => Promise<boolean>,
 ): Adapter {
+  const { db, sql, now, protectedRows } = services;
+
   const nowSeconds = () => Math.floor(now().getTime() / 1000);
   const restore = (row: Row | undefined, value?: string) =>
     row && isGenuineArtifact(row, protectedRows) ? restored(model, row, nowSeconds(), value) : undefined;
@@ -105,7 +99,7 @@ export function createArtifactAdapter(
     return row && restored(model, row, nowSeconds(), value);
   }
 
-  const readAhead = createReadAhead({ sql, now });
+  const readAhead = createReadAhead(services);
   async function findRow(id: string): Promise<Row | undefined> {
     let ahead = readAhead.take(id);
     if (ahead === undefined && sql.isRemote && READ_WITH_OTHERS.has(model)) {

@@ -24,12 +24,7 @@ interface ComparingClient {
   compareClientSecret(secret: string): Promise<boolean>;
 }
 
-export interface ApiTokensDependencies {
-  provider(): Provider;
-  clients: ClientSource;
-}
-
-export function createApiTokens({ provider, clients }: ApiTokensDependencies) {
+export function createApiTokens({ provider, clients }: { provider(): Provider; clients: ClientSource }) {
   return {
     /** The token of this value; undefined when it is not valid now. */
     async find(value: string): Promise<ApiToken | undefined> {

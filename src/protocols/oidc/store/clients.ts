@@ -10,13 +10,12 @@ import {
 } from '../../../applications/macs/protected-applications.ts';
 import { type SignInRule, type SignInRules, signInRulesOf } from '../../../applications/rules/sign-in-rule.ts';
 import { AppError } from '../../../base/http/errors.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { safeEqual } from '../../../base/platform/random.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
-import type { Db } from '../../../base/storage/database.ts';
 import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
-import { hotStatements, type Sql } from '../../../base/storage/statements.ts';
+import { hotStatements } from '../../../base/storage/statements.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
+import type { Core } from '../../../core/core.ts';
 import { engineScope } from '../claims/scopes.ts';
 import { isRegisteredOrigin } from '../engine/cors.ts';
 import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts';
@@ -96,12 +95,6 @@ export const statements = hotStatements('clients', {
 });
 
 export interface ClientSourceDependencies {
-  db: Db;
-  sql: Sql;
-  vault: Vault;
-  now: Clock;
-  /** An application that another program wrote is no client. */
-  protectedRows: ProtectedRows;
   /** A service provider's assertion consumer service URLs: its redirect URIs. */
   assertionConsumerUrls(entityId: string): Promise<string[]>;
   /** Stores a client that registered itself (RFC 7591). */
@@ -118,7 +111,7 @@ export type ClientSource = ReturnType<typeof createClientSource>;
 /** Placeholder that the engine's schema demands of a client whose secret is stored only as a hash. */
 export const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
 
-export function createClientSource(dependencies: ClientSourceDependencies) {
+export function createClientSource(dependencies: Core & ClientSourceDependencies) {
   const { db, sql, protectedRows, firstPartyClient } = dependencies;
   // Filled by every lookup of the engine, so what is read here is as fresh as the request that asks.
   const known = new Map<string, ClientApplication>();
@@ -176,11 +169,7 @@ export function createClientSource(dependencies: ClientSourceDependencies) {
 }
 
 /** The application, from its row and the same row joined with each of its secrets. */
-function applicationFrom(
-  row: Row,
-  rows: Row[],
-  { vault, now, protectedRows }: Pick<ClientSourceDependencies, 'vault' | 'now' | 'protectedRows'>,
-): ClientApplication {
+function applicationFrom(row: Row, rows: Row[], { vault, now, protectedRows }: Core): ClientApplication {
   const { id, clientId, protocol, name, consent } = row;
   const unexpired = rows.filter(({ secretExpires }) => !secretExpires || new Date(secretExpires) > now());
   const genuine = unexpired.filter((one) => isGenuineSecretOf(one, protectedRows));
@@ -229,7 +218,7 @@ function genuineRoles({ id, roles }: Row, protectedRows: ProtectedRows): string[
 function firstPartyApplication({
   client_id: clientId,
   client_name: name = clientId,
-}: ClientSourceDependencies['firstPartyClient']): ClientApplication {
+}: AdapterPayload & { client_id: string }): ClientApplication {
   return {
     id: clientId,
     clientId,

@@ -1,7 +1,8 @@
 // The engine's grant for a request: made from the user's consent or, for a first-party application (`consent: implicit`),
 // from the request itself.
 
-import { type Consents, type Granted, intersect } from '../../../applications/consents/consents.ts';
+import type { ApplicationServices } from '../../../applications/application-services.ts';
+import { type Granted, intersect } from '../../../applications/consents/consents.ts';
 import type { Db, Tx } from '../../../base/storage/database.ts';
 import { errors, type Grant, type KoaContextWithOIDC } from '../engine/library.ts';
 import { isStored } from '../patches/provider/session-saving.ts';
@@ -26,16 +27,18 @@ export function requestedBy(ctx: KoaContextWithOIDC): Granted {
   };
 }
 
-export interface GrantLoaderDependencies {
-  consents: Consents;
+/** oidc-provider's `loadExistingGrant`. */
+export function createGrantLoader({
+  consents,
+  clients,
+  addClientToSession,
+  isOwnApi,
+}: ApplicationServices & {
   clients: ClientSource;
   addClientToSession: SessionStore['addClientToSession'];
   /** Whether the resource is an API of this server. */
   isOwnApi(resource: string): boolean;
-}
-
-/** oidc-provider's `loadExistingGrant`. */
-export function createGrantLoader({ consents, clients, addClientToSession, isOwnApi }: GrantLoaderDependencies) {
+}) {
   return async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
     const { client, account, session, provider } = ctx.oidc;
     if (!client || !account || !session) return undefined;

@@ -1,9 +1,9 @@
 // On PostgreSQL, one statement reads the rows that a request would read one after the other: its token or session, their grant and
 // session, and the directory's revision. The request stores the rows until the engine reads them; then they are verified as any row.
-import type { Clock } from '../../../base/platform/clock.ts';
+import type { Base } from '../../../base/base.ts';
 import { REVISION } from '../../../base/storage/postgresql/directory-revision.ts';
 import { requestReads } from '../../../base/storage/request-reads.ts';
-import { type Revision, remoteStatements, type Sql } from '../../../base/storage/statements.ts';
+import { type Revision, remoteStatements } from '../../../base/storage/statements.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
 import { PROTECTED_SQL, type ProtectedArtifact } from './protected-artifacts.ts';
 import { notEndedCondition } from './sessions/ended-sessions.ts';
@@ -35,12 +35,7 @@ const MAX_CLIENT_ID = 256;
 
 type FoundRow = (ArtifactRow | { id: null }) & { revision: string | null };
 
-export interface ReadAheadDependencies {
-  sql: Sql;
-  now: Clock;
-}
-
-export function createReadAhead({ sql, now }: ReadAheadDependencies) {
+export function createReadAhead({ sql, now }: Base) {
   return {
     /**
      * Reads the rows of these ids (one to three) with their related rows; does nothing outside of a request, or on SQLite.

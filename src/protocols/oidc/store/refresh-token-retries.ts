@@ -4,28 +4,17 @@
 // instance issues the same one, also after the first instance was stopped between the use of the token and the answer.
 
 import { limits } from '../../../base/limits.ts';
-import { type Clock, systemStopwatch } from '../../../base/platform/clock.ts';
+import { systemStopwatch } from '../../../base/platform/clock.ts';
 import { hmacSha256 } from '../../../base/platform/hmac.ts';
-import type { Vault } from '../../../base/platform/vault.ts';
-import type { Db } from '../../../base/storage/database.ts';
 import type { Sql } from '../../../base/storage/statements.ts';
+import type { Core } from '../../../core/core.ts';
 import { storeResult } from '../../../core/jobs/store-result.ts';
-import type { Settings } from '../../../core/settings/settings.ts';
 import { type Adapter, type AdapterPayload, Provider } from '../engine/library.ts';
 import { artifactId } from './adapter.ts';
 
-export interface RefreshTokenRetriesDependencies {
-  db: Db;
-  sql: Sql;
-  vault: Vault;
-  now: Clock;
-  /** `refresh_token_retry_seconds`: 0 allows no retry. */
-  settings: Settings;
-}
-
 export type RefreshTokenRetries = ReturnType<typeof createRefreshTokenRetries>;
 
-export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDependencies) {
+export function createRefreshTokenRetries(dependencies: Core) {
   const { db, sql, vault, now, settings } = dependencies;
   const mac = hmacSha256(vault.deriveKey('refresh-token-successor'));
   const successorOf = (token: string, grantId: string) => mac(`${grantId}:${token}`);

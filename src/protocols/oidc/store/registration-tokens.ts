@@ -2,11 +2,10 @@
 // Made by the command line and the console, read by the engine; the value is displayed once and stored as its hash.
 
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { randomToken } from '../../../base/platform/random.ts';
-import { type Db, transaction } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
-import type { Actor, Audit } from '../../../core/audit/audit.ts';
+import { transaction } from '../../../base/storage/database.ts';
+import type { Actor } from '../../../core/audit/audit.ts';
+import type { Core } from '../../../core/core.ts';
 import { WITHOUT_PKCE } from '../registration/client-metadata.ts';
 import { artifactId } from './adapter.ts';
 import { artifactMac } from './protected-artifacts.ts';
@@ -16,14 +15,7 @@ export const INITIAL_ACCESS_TOKEN = 'InitialAccessToken';
 
 export type RegistrationTokens = ReturnType<typeof createRegistrationTokens>;
 
-export interface RegistrationTokensDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  protectedRows: ProtectedRows;
-}
-
-export function createRegistrationTokens(dependencies: RegistrationTokensDependencies) {
+export function createRegistrationTokens(dependencies: Core) {
   const { db, now, audit, protectedRows } = dependencies;
   return {
     /** Makes a token that is valid for `seconds`, 24 hours by default; the confidential clients of one `withoutPkce` need no PKCE. */

@@ -1,18 +1,12 @@
 // Replay protection: the IDs of accepted messages, so that no instance accepts one twice (SAML Profiles 4.1.4.5).
+import type { Base } from '../../../base/base.ts';
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import { isFirstUse } from '../../../base/storage/single-use.ts';
-import type { Sql } from '../../../base/storage/statements.ts';
 
 export type SeenMessages = ReturnType<typeof createSeenMessages>;
 
-export interface SeenMessagesDependencies {
-  sql: Sql;
-  now: Clock;
-}
-
-export function createSeenMessages({ sql, now }: SeenMessagesDependencies) {
+export function createSeenMessages({ sql, now }: Base) {
   return {
     /** Stores the ID; false when this issuer used it before. */
     async isNew(issuer: string, messageId: string): Promise<boolean> {

@@ -2,34 +2,22 @@
 // once a day. A document that cannot be read or is rejected changes nothing: the last valid one stays in use (SAML Metadata
 // Interoperability Profile). One that changes an address or a protection, or replaces the keys, waits for an administrator
 // (differences.ts), unless it is signed with the pinned key of the registration.
+
 import type { SamlApplication } from '../../../applications/application.ts';
-import type { Applications } from '../../../applications/applications.ts';
+import type { ApplicationServices } from '../../../applications/application-services.ts';
 import { metadataFaults } from '../../../applications/fields/service-provider.ts';
 import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
-import type { Logger } from '../../../base/platform/logger.ts';
 import { sha256 } from '../../../base/platform/random.ts';
-import { type Db, type Tx, transaction } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
+import { type Tx, transaction } from '../../../base/storage/database.ts';
 import { isFirstUse } from '../../../base/storage/single-use.ts';
-import type { Sql } from '../../../base/storage/statements.ts';
-import type { Audit } from '../../../core/audit/audit.ts';
+import type { Core } from '../../../core/core.ts';
 import type { ScheduledJob } from '../../../core/jobs/scheduler.ts';
-import type { Keyring } from '../../../core/keys/keyring.ts';
-import type { AdministratorMail } from '../../../core/mail/messages.ts';
-import type { Outbox } from '../../../core/mail/outbox.ts';
 import { type MetadataChange, needsApproval } from './differences.ts';
 import { parseServiceProviderMetadata } from './parse.ts';
 import { createRefreshState, type RefreshState } from './refresh-state.ts';
 import { applyMetadata, changesTo } from './registered-document.ts';
 import { metadataEnd, type ServiceProviders } from './service-providers.ts';
-
-export interface MetadataRefreshDependencies extends RefreshReportsDependencies {
-  applications: Applications;
-  protectedRows: ProtectedRows;
-  /** The document, signed with the pinned certificate where there is one. Throws with a sentence for the administrator. */
-  fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
-}
 
 /** What became of one application: counted in the result. */
 export interface RefreshResult {
@@ -41,7 +29,11 @@ export interface RefreshResult {
 }
 type Outcome = keyof RefreshResult;
 
-type RefreshContext = MetadataRefreshDependencies & { state: RefreshState; reports: RefreshReports };
+type RefreshContext = Core &
+  ApplicationServices & {
+    /** The document, signed with the pinned certificate where there is one. Throws with a sentence for the administrator. */
+    fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
+  } & { state: RefreshState; reports: RefreshReports };
 
 /** A document that may be registered: about this service provider, and valid. */
 interface Received {
@@ -50,7 +42,13 @@ interface Received {
 }
 
 /** Refreshes all of them that are due, one after the other; stops early when the signal aborts. */
-export function createMetadataRefresh(dependencies: MetadataRefreshDependencies) {
+export function createMetadataRefresh(
+  dependencies: Core &
+    ApplicationServices & {
+      /** The document, signed with the pinned certificate where there is one. Throws with a sentence for the administrator. */
+      fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
+    },
+) {
   const reports = createRefreshReports(dependencies);
   const context: RefreshContext = { ...dependencies, state: createRefreshState(dependencies), reports };
 
@@ -142,23 +140,12 @@ async function apply(
   return 'changed';
 }
 
-// Notifies the contacts of each SAML application that the IdP signing certificate expires soon, so that they load the new
-// metadata in time: once per certificate 30 days before, and again 7 days before.
-
-interface CertificateNoticeDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  keyring: Keyring;
-  applications: Applications;
-  serviceProviders: ServiceProviders;
-  outbox: Outbox;
-}
-
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Queues the mails that are due and returns their number. Run by one instance, once a day. */
-export function createCertificateNotice(dependencies: CertificateNoticeDependencies) {
+export function createCertificateNotice(
+  dependencies: Core & ApplicationServices & { serviceProviders: ServiceProviders },
+) {
   const { db, sql, now, keyring, applications, serviceProviders, outbox } = dependencies;
 
   /** The contacts that an administrator named, else those of the metadata. */
@@ -203,33 +190,22 @@ export function createCertificateNotice(dependencies: CertificateNoticeDependenc
 
 export const METADATA_JOB = 'saml-metadata';
 
-interface SamlJobsDependencies {
+export function samlJobs({
+  refreshMetadata,
+  notifyOfCertificates,
+}: {
   refreshMetadata: ScheduledJob['run'];
   notifyOfCertificates: ScheduledJob['run'];
-}
-
-export function samlJobs({ refreshMetadata, notifyOfCertificates }: SamlJobsDependencies): ScheduledJob[] {
+}): ScheduledJob[] {
   return [
     { name: METADATA_JOB, everySeconds: limits.saml.metadataPollSeconds, run: refreshMetadata },
     { name: 'saml-certificates', everySeconds: 24 * 3600, run: notifyOfCertificates },
   ];
 }
 
-// What a refresh of metadata reports: to the log, to the audit log, and by mail to the administrators.
-
-interface RefreshReportsDependencies {
-  db: Db;
-  sql: Sql;
-  audit: Audit;
-  logger: Logger;
-  now: Clock;
-  /** Queues a mail to each administrator. */
-  notifyAdministrators(message: AdministratorMail, tx: Tx): Promise<void>;
-}
-
 type RefreshReports = ReturnType<typeof createRefreshReports>;
 
-function createRefreshReports(dependencies: RefreshReportsDependencies) {
+function createRefreshReports(dependencies: Core) {
   const { db, sql, audit, logger, now, notifyAdministrators } = dependencies;
   return {
     async rejected({ clientId, name }: SamlApplication, url: string, reason: string): Promise<void> {

@@ -5,11 +5,10 @@ import { readMetadata, type SamlApplication } from '../../../applications/applic
 import type { ServiceProviderSettings } from '../../../applications/fields/service-provider.ts';
 import { isGenuineApplication } from '../../../applications/macs/protected-applications.ts';
 import { limits } from '../../../base/limits.ts';
-import type { Db } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
-import { hotStatements, type Sql } from '../../../base/storage/statements.ts';
+import { hotStatements } from '../../../base/storage/statements.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
 import { nameIn, type PageText } from '../../../base/texts/text.ts';
+import type { Core } from '../../../core/core.ts';
 import type { NameIdChoice } from '../messages/name-id.ts';
 import { readCertificate } from '../xml/certificates.ts';
 import { chooseEncryption, type Encryption } from '../xml/encrypt.ts';
@@ -46,15 +45,6 @@ export interface TitleRow extends Row {
   metadata: string;
 }
 
-export interface ServiceProvidersDependencies {
-  db: Db;
-  sql: Sql;
-  /** A service provider that another program wrote or changed is unknown. */
-  protectedRows: ProtectedRows;
-  /** The setting saml_signed_requests: every AuthnRequest has to be signed. */
-  requireSignedRequests(): boolean;
-}
-
 const MAX_CACHED = 1000;
 
 interface Row {
@@ -73,7 +63,10 @@ export function createServiceProviders({
   sql,
   protectedRows,
   requireSignedRequests,
-}: ServiceProvidersDependencies) {
+}: Core & {
+  /** The setting saml_signed_requests: every AuthnRequest has to be signed. */
+  requireSignedRequests(): boolean;
+}) {
   const parsed = new Map<string, { version: number; provider: ServiceProvider }>();
 
   async function current(entityId: string): Promise<ServiceProvider | undefined> {

@@ -1,7 +1,7 @@
 // The current signer and the IdP metadata with its certificates. Both are rebuilt when the keys or the signature setting
 // change, not for each message.
 
-import type { Keyring } from '../../../core/keys/keyring.ts';
+import type { Core } from '../../../core/core.ts';
 import { bindings, nameIdFormats, namespaces } from '../xml/names.ts';
 import { createSigner, type Signer, signElement } from '../xml/sign.ts';
 import { acceptedUris } from '../xml/signature-algorithms.ts';
@@ -10,19 +10,21 @@ import { inEachLanguage, type Presentation, userInterface } from './presentation
 
 export type SigningIdentity = ReturnType<typeof createSigningIdentity>;
 
-export interface SigningIdentityDependencies {
-  /** Public base URL. */
-  base: string;
-  entityId: string;
-  keyring: Keyring;
-  /** The setting `saml_signed_requests`. */
-  requireSignedRequests(): boolean;
-  /** The name and the languages of the settings. */
-  presentation(): Presentation;
-}
-
-export function createSigningIdentity(dependencies: SigningIdentityDependencies) {
-  const { base, entityId, keyring, requireSignedRequests } = dependencies;
+export function createSigningIdentity(
+  dependencies: Core & {
+    entityId: string;
+    /** The setting `saml_signed_requests`. */
+    requireSignedRequests(): boolean;
+    /** The name and the languages of the settings. */
+    presentation(): Presentation;
+  },
+) {
+  const {
+    entityId,
+    keyring,
+    requireSignedRequests,
+    config: { issuer: base },
+  } = dependencies;
   let cached: { version: string; signer: Signer; metadata: string } | undefined;
 
   function current() {

@@ -1,13 +1,13 @@
 // Received metadata that waits for the approval of an administrator, and the decision about it.
+
 import type { SamlApplication } from '../../../applications/application.ts';
-import type { Applications } from '../../../applications/applications.ts';
+import type { ApplicationServices } from '../../../applications/application-services.ts';
 import { conflict, notFound } from '../../../base/http/errors.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { sha256 } from '../../../base/platform/random.ts';
-import { type Db, type Tx, transaction } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
+import { type Tx, transaction } from '../../../base/storage/database.ts';
 import { t } from '../../../base/texts/text.ts';
-import type { Actor, Audit } from '../../../core/audit/audit.ts';
+import type { Actor } from '../../../core/audit/audit.ts';
+import type { Core } from '../../../core/core.ts';
 import { changesKey, type MetadataChange, needsApproval } from './differences.ts';
 import { NOTHING_WAITS } from './refresh-state.ts';
 import { applyMetadata, changesTo } from './registered-document.ts';
@@ -22,16 +22,7 @@ export interface WaitingMetadata {
 
 export type WaitingMetadataDecisions = ReturnType<typeof createWaitingMetadata>;
 
-export interface WaitingMetadataDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  applications: Applications;
-  /** A document that another program wrote does not wait. */
-  protectedRows: ProtectedRows;
-}
-
-export function createWaitingMetadata(dependencies: WaitingMetadataDependencies) {
+export function createWaitingMetadata(dependencies: Core & ApplicationServices) {
   const { db, audit, applications } = dependencies;
   return {
     /** Undefined when nothing waits, or when the address of the metadata has changed since. */
@@ -64,11 +55,7 @@ export function createWaitingMetadata(dependencies: WaitingMetadataDependencies)
   };
 }
 
-async function findWaiting(
-  { applications, protectedRows }: WaitingMetadataDependencies,
-  applicationId: string,
-  tx: Tx,
-) {
+async function findWaiting({ applications, protectedRows }: Core & ApplicationServices, applicationId: string, tx: Tx) {
   const state = await tx.asStored.samlMetadata.findUnique({ where: { applicationId } });
   if (!state?.pendingXml || !state.pendingSince) return undefined;
   if (!protectedRows.isGenuine('saml_metadata', state, state.mac)) return undefined;
@@ -80,7 +67,7 @@ async function findWaiting(
 }
 
 async function findExpected(
-  dependencies: WaitingMetadataDependencies,
+  dependencies: Core & ApplicationServices,
   applicationId: string,
   documentHash: string,
   tx: Tx,
@@ -92,11 +79,7 @@ async function findExpected(
   return current;
 }
 
-async function receive(
-  { db, now, protectedRows }: WaitingMetadataDependencies,
-  application: SamlApplication,
-  xml: string,
-): Promise<boolean> {
+async function receive({ db, now, protectedRows }: Core, application: SamlApplication, xml: string): Promise<boolean> {
   const { id: applicationId, metadata } = application;
   const changes = changesTo(application, xml);
   const isPinned = metadata.metadata_certificate !== undefined;

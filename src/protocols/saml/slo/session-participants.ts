@@ -1,9 +1,8 @@
 // The service providers of each session, with the NameID and SessionIndex that a LogoutRequest has to name.
 
-import type { Clock } from '../../../base/platform/clock.ts';
+import type { Base } from '../../../base/base.ts';
 import { randomId } from '../../../base/platform/random.ts';
-import type { Db } from '../../../base/storage/database.ts';
-import { hotStatements, type Sql } from '../../../base/storage/statements.ts';
+import { hotStatements } from '../../../base/storage/statements.ts';
 import { notEndedCondition } from '../../oidc/store/sessions/ended-sessions.ts';
 import type { NameId } from '../messages/name-id.ts';
 
@@ -38,13 +37,7 @@ export const statements = hotStatements('saml-participants', {
     RETURNING ${notEndedCondition('saml_participants.session_uid')} AS "isLive"`,
 });
 
-export interface SessionParticipantsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-}
-
-export function createSessionParticipants({ db, sql, now }: SessionParticipantsDependencies) {
+export function createSessionParticipants({ db, sql, now }: Base) {
   return {
     /** False when the session has ended, so that no logout will notify this service provider. */
     async add(

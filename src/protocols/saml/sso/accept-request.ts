@@ -1,13 +1,13 @@
 // From a decoded message to a pending AuthnRequest: opens, authenticates and checks it, and records what is rejected. A
 // rejected request becomes a Response with a status where its ACS is proven, else an error page (SAML Profiles 4.1.4.1).
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Context } from '../../../base/http/context.ts';
 import { AppError, badRequest } from '../../../base/http/errors.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { traced } from '../../../base/platform/tracing.ts';
 import { t } from '../../../base/texts/text.ts';
-import type { RepeatedEntries } from '../../../core/audit/repeated-entries.ts';
-import type { Rejections } from '../../../core/rejections/rejections.ts';
+import type { Core } from '../../../core/core.ts';
+import type { People } from '../../../people/people.ts';
 import { type AuthnRequest, readAuthnRequest } from '../messages/authn-request.ts';
 import type { DecodedMessage } from '../messages/decode.ts';
 import { samlErrorPage } from '../messages/error-page.ts';
@@ -30,17 +30,12 @@ import type { RequestedSubjects } from './requested-subject.ts';
 import type { SamlResponses } from './responses.ts';
 
 export interface AcceptRequestDependencies {
-  /** Public base URL. */
-  base: string;
-  now: Clock;
   skewSeconds(): number;
   validateXml: XmlValidator;
   serviceProviders: ServiceProviders;
   seenMessages: SeenMessages;
   responses: SamlResponses;
   requestedSubjects: RequestedSubjects;
-  repeatedEntries: RepeatedEntries;
-  rejections: Rejections;
 }
 
 export interface AcceptedRequest {
@@ -58,8 +53,15 @@ export type AcceptRequest = (
   decode: () => Promise<DecodedMessage>,
 ) => Promise<AcceptedRequest | undefined>;
 
-export function createAcceptRequest(dependencies: AcceptRequestDependencies): AcceptRequest {
-  const { base, now, skewSeconds, validateXml, serviceProviders, seenMessages } = dependencies;
+export function createAcceptRequest(dependencies: Core & People & AcceptRequestDependencies): AcceptRequest {
+  const {
+    now,
+    skewSeconds,
+    validateXml,
+    serviceProviders,
+    seenMessages,
+    config: { issuer: base },
+  } = dependencies;
 
   const acceptRequest: AcceptRequest = async (ctx, decode) => {
     let sp: ServiceProvider | undefined;
@@ -104,7 +106,7 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
 
 /** Records the rejection for the console. Returns the code that the user sees. */
 async function recordRejection(
-  { rejections }: AcceptRequestDependencies,
+  { rejections }: People,
   ctx: Context,
   error: SamlError | AppError,
   message: OpenedMessage | ClaimedMessage | undefined,
@@ -123,7 +125,7 @@ async function recordRejection(
 }
 
 function auditRejection(
-  { repeatedEntries }: AcceptRequestDependencies,
+  { repeatedEntries }: Core,
   ctx: Context,
   sp: ServiceProvider,
   { code: reason, detail = null }: SamlError,
@@ -135,7 +137,7 @@ function auditRejection(
 
 /** Sends the status to the registered ACS; throws the reason when there is no status for it. */
 async function sendStatus(
-  dependencies: AcceptRequestDependencies,
+  dependencies: Core & People & { responses: SamlResponses },
   ctx: Context,
   sp: ServiceProvider,
   opened: OpenedMessage,
@@ -159,7 +161,7 @@ function withoutIgnoredContext(request: AuthnRequest, { settings }: ServiceProvi
 }
 
 async function pendingRequestOf(
-  { requestedSubjects }: AcceptRequestDependencies,
+  { requestedSubjects }: { requestedSubjects: RequestedSubjects },
   sp: ServiceProvider,
   request: AuthnRequest,
   verdict: Extract<Verdict, { outcome: 'accepted' }>,

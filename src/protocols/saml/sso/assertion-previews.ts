@@ -36,17 +36,18 @@ export type AssertionPreviews = (
   application: SamlApplication,
 ) => Promise<AssertionPreview | { invalid: string }>;
 
-export interface AssertionPreviewsDependencies {
-  /** Entity ID of this identity provider. */
-  issuer: string;
-  nameIds: StoredNameIds;
-}
-
 /** In place of a value that only a sign-in creates. */
 const NOT_YET = '…';
 
 /** Makes previews for administrators. */
-export function createAssertionPreviews({ issuer, nameIds }: AssertionPreviewsDependencies): AssertionPreviews {
+export function createAssertionPreviews({
+  issuer,
+  nameIds,
+}: {
+  /** Entity ID of this identity provider. */
+  issuer: string;
+  nameIds: StoredNameIds;
+}): AssertionPreviews {
   async function preview(account: Account, application: SamlApplication): Promise<AssertionPreview> {
     const sp = serviceProviderOf(application);
     const format = chooseNameIdFormat(undefined, sp);

@@ -2,11 +2,9 @@
 // SAML sign-in, therefore plain SQL.
 
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { randomId, sha256 } from '../../../base/platform/random.ts';
-import type { Db } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
-import { hotStatements, type Sql } from '../../../base/storage/statements.ts';
+import { hotStatements } from '../../../base/storage/statements.ts';
+import type { Core } from '../../../core/core.ts';
 import type { RequestedAuthnContext } from '../messages/authn-request.ts';
 import type { NameId } from '../messages/name-id.ts';
 import type { NameIdFormatName } from '../xml/names.ts';
@@ -49,14 +47,6 @@ export const statements = hotStatements('authn-requests', {
     WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN} RETURNING ${COLUMNS}`,
 });
 
-export interface PendingAuthnRequestsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  /** A request that another program wrote or changed gets no Response. */
-  protectedRows: ProtectedRows;
-}
-
 interface Row {
   id: string;
   applicationId: string;
@@ -64,7 +54,7 @@ interface Row {
   data: string;
 }
 
-export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDependencies) {
+export function createPendingAuthnRequests(dependencies: Core) {
   const { db, sql, now, protectedRows } = dependencies;
   const macOf = (row: Row) => protectedRows.macOf(TABLE, row);
   const requestOf = ([row]: (Row & { mac: string })[]): PendingAuthnRequest | undefined =>

@@ -1,7 +1,8 @@
 // The Subject of an AuthnRequest (SAML Core 3.4.1): the assertion is about this user or none. It proves nothing, and the user still
 // signs in; what it names is compared with the account that did.
+
 import type { Account } from '../../../people/accounts/account.ts';
-import type { Accounts } from '../../../people/accounts/accounts.ts';
+import type { People } from '../../../people/people.ts';
 import type { NameId } from '../messages/name-id.ts';
 import type { ServiceProvider } from '../metadata/service-providers.ts';
 import type { SessionParticipants } from '../slo/session-participants.ts';
@@ -10,18 +11,17 @@ import type { StoredNameIds } from './stored-name-ids.ts';
 
 export type RequestedSubjects = ReturnType<typeof createRequestedSubjects>;
 
-export interface RequestedSubjectsDependencies {
-  /** Entity ID of this identity provider. */
-  issuer: string;
-  accounts: Accounts;
-  nameIds: StoredNameIds;
-  sessionParticipants: SessionParticipants;
-}
-
 /** Longest username or address that the sign-in page takes. */
 const MAX_LOGIN = 254;
 
-export function createRequestedSubjects(dependencies: RequestedSubjectsDependencies) {
+export function createRequestedSubjects(
+  dependencies: People & {
+    /** Entity ID of this identity provider. */
+    issuer: string;
+    nameIds: StoredNameIds;
+    sessionParticipants: SessionParticipants;
+  },
+) {
   const { issuer, accounts, nameIds, sessionParticipants } = dependencies;
 
   const isStored = async ({ value }: NameId, sp: ServiceProvider, account: Account) =>

@@ -1,19 +1,17 @@
 // SAML as a response mode of the authorization endpoint: the engine's result or error becomes the Response to the pending
 // AuthnRequest. The engine calls this after sign-in, second factor, access rule and consent.
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Context } from '../../../base/http/context.ts';
 import { AppError, badRequest } from '../../../base/http/errors.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
-import type { Metrics } from '../../../base/platform/metrics.ts';
+import type { Http } from '../../../base/http/http.ts';
 import { describeSpan, traced } from '../../../base/platform/tracing.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
-import type { Audit } from '../../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../../core/audit/repeated-entries.ts';
-import type { Rejections } from '../../../core/rejections/rejections.ts';
+import type { Core } from '../../../core/core.ts';
 import type { RuleViolation } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
-import type { Accounts } from '../../../people/accounts/accounts.ts';
+import type { People } from '../../../people/people.ts';
 import { appContext } from '../../oidc/engine/app-context.ts';
 import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
 import type { SessionParticipants } from '../slo/session-participants.ts';
@@ -33,14 +31,8 @@ export interface ResponseModeDependencies {
   responses: SamlResponses;
   requestedSubjects: RequestedSubjects;
   sessionParticipants: SessionParticipants;
-  accounts: Accounts;
-  audit: Audit;
-  repeatedEntries: RepeatedEntries;
-  rejections: Rejections;
-  metrics: Metrics;
   /** Lifetime of a session from its sign-in. */
   sessionSeconds(): number;
-  now: Clock;
   browserOf(ctx: Context): string | undefined;
   /** Encrypts the Response to a test sign-in; bound to the ID of its request. */
   sealTestResponse(xml: string, id: string): string;
@@ -81,7 +73,7 @@ const FAILED: SamlStatus = { code: statusCodes.Responder, subcode: statusCodes.A
 /** The page of the console that shows the Response to a test sign-in. */
 const SAML_TEST_RESULT = '/admin/test/saml';
 
-export function createResponseMode(dependencies: ResponseModeDependencies) {
+export function createResponseMode(dependencies: Core & Http & People & ResponseModeDependencies) {
   const { serviceProviders, pendingAuthnRequests, parameterChecks, responses, browserOf } = dependencies;
   const { sealTestResponse } = dependencies;
   const successOf = successResponses(dependencies);
@@ -139,7 +131,7 @@ function successResponses({
   metrics,
   sessionSeconds,
   now,
-}: ResponseModeDependencies) {
+}: Core & Http & People & ResponseModeDependencies) {
   return async (ctx: KoaContextWithOIDC, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<Answer> => {
     const { session, client } = ctx.oidc;
     const account = session?.accountId ? await accounts.find(session.accountId) : undefined;
@@ -217,7 +209,7 @@ function engineFailure(error: string, { requestedContext }: PendingAuthnRequest)
  * What a user reads before the service provider gets the status, where another try would end in the same way: many applications only send
  * the browser here again, in a circle. Undefined for a status that the user caused, or has read about.
  */
-function explanations({ accounts }: ResponseModeDependencies) {
+function explanations({ accounts }: People) {
   return async (
     { oidc: { session } }: KoaContextWithOIDC,
     { title: app }: ServiceProvider,
@@ -243,7 +235,13 @@ function explanations({ accounts }: ResponseModeDependencies) {
 }
 
 /** Makes the Response with a status, audits it, and records the rejection unless the status is NoPassive. */
-function failureResponses({ responses, audit, repeatedEntries, rejections, metrics }: ResponseModeDependencies) {
+function failureResponses({
+  responses,
+  audit,
+  repeatedEntries,
+  rejections,
+  metrics,
+}: Core & Http & People & { responses: SamlResponses }) {
   return async (
     ctx: KoaContextWithOIDC,
     sp: ServiceProvider,

@@ -1,8 +1,8 @@
 // Signed Responses to service providers, with an assertion about the user or with a status, and the form in which the
 // browser posts them to the ACS (SAML Bindings 3.5).
 
+import type { Base } from '../../../base/base.ts';
 import type { Context } from '../../../base/http/context.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import type { PageText } from '../../../base/texts/text.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import { attributesFor } from '../../../people/accounts/claims.ts';
@@ -32,17 +32,16 @@ export interface SignedInUser {
   currentNameId: NameId | undefined;
 }
 
-export interface SamlResponsesDependencies {
-  /** Entity ID of this identity provider. */
-  issuer: string;
-  now: Clock;
-  signer(): Signer;
-  nameIds: StoredNameIds;
-}
-
 export type SamlResponses = ReturnType<typeof createSamlResponses>;
 
-export function createSamlResponses(dependencies: SamlResponsesDependencies) {
+export function createSamlResponses(
+  dependencies: Base & {
+    /** Entity ID of this identity provider. */
+    issuer: string;
+    signer(): Signer;
+    nameIds: StoredNameIds;
+  },
+) {
   const { issuer, now, signer } = dependencies;
   return {
     /**
@@ -157,7 +156,14 @@ export function nameIdSource(
 
 /** The NameID in the format that the request asks for (SAML Core 3.4.1.1). */
 async function nameIdOf(
-  { issuer, nameIds }: SamlResponsesDependencies,
+  {
+    issuer,
+    nameIds,
+  }: {
+    /** Entity ID of this identity provider. */
+    issuer: string;
+    nameIds: StoredNameIds;
+  },
   sp: ServiceProvider,
   { nameIdFormat: format, mayCreateNameId }: PendingAuthnRequest,
   { account, currentNameId }: SignedInUser,

@@ -9,12 +9,12 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Base } from '../../../base/base.ts';
 import { readForm } from '../../../base/http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../../base/http/context.ts';
 import { badRequest, forbidden, unsupportedMediaType } from '../../../base/http/errors.ts';
 import { parseQuery } from '../../../base/http/input.ts';
 import { limits } from '../../../base/limits.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { faultMessage } from '../../../base/platform/fault-messages.ts';
 import { t } from '../../../base/texts/text.ts';
 import { decodePost, decodeRedirect } from '../messages/decode.ts';
@@ -28,8 +28,6 @@ import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-
 import type { RequestBrowser } from './request-browser.ts';
 
 export interface SamlRoutesDependencies {
-  /** Public base URL. */
-  base: string;
   /** The IdP metadata document. */
   metadata(): string;
   serviceProviders: ServiceProviders;
@@ -38,7 +36,6 @@ export interface SamlRoutesDependencies {
   /** Rejects an address that sends too many messages. */
   rateLimit: Middleware;
   browser: RequestBrowser;
-  now: Clock;
 }
 
 const startQuery = z.object({
@@ -52,9 +49,17 @@ const continueQuery = z.object({ request: z.string().min(1).max(64) });
 const METADATA_TYPE = 'application/samlmetadata+xml';
 const FORM = 'application/x-www-form-urlencoded';
 
-export function samlRoutes(dependencies: SamlRoutesDependencies): Router<State, Extras> {
-  const { base, metadata, serviceProviders, pendingAuthnRequests, acceptRequest, rateLimit, browser, now } =
-    dependencies;
+export function samlRoutes(dependencies: Base & SamlRoutesDependencies): Router<State, Extras> {
+  const {
+    metadata,
+    serviceProviders,
+    pendingAuthnRequests,
+    acceptRequest,
+    rateLimit,
+    browser,
+    now,
+    config: { issuer: base },
+  } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/saml' });
 
   router.get('/metadata', (ctx) => {

@@ -1,11 +1,10 @@
 // Persistent NameIDs (SAML Core 8.3.7): opaque, one per user and service provider. They stay stored when the user is
 // deleted, so that no other user ever gets the same one.
 
-import type { Clock } from '../../../base/platform/clock.ts';
 import { randomId, randomToken } from '../../../base/platform/random.ts';
-import { type Db, isUniqueViolation } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
-import { hotStatements, type Sql } from '../../../base/storage/statements.ts';
+import { isUniqueViolation } from '../../../base/storage/database.ts';
+import { hotStatements } from '../../../base/storage/statements.ts';
+import type { Core } from '../../../core/core.ts';
 
 export type StoredNameIds = ReturnType<typeof createStoredNameIds>;
 
@@ -13,16 +12,9 @@ export const statements = hotStatements('name-ids', {
   find: 'SELECT value, mac FROM saml_name_ids WHERE user_id = ? AND application_id = ?',
 });
 
-export interface StoredNameIdsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  protectedRows: ProtectedRows;
-}
-
 const TABLE = 'saml_name_ids';
 
-export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameIdsDependencies) {
+export function createStoredNameIds({ db, sql, now, protectedRows }: Core) {
   async function find(userId: string, applicationId: string): Promise<string | undefined> {
     const [row] = await sql.query<{ value: string; mac: string }>(statements.find, userId, applicationId);
     if (!row || protectedRows.isGenuine(TABLE, { userId, applicationId, ...row }, row.mac)) return row?.value;

@@ -3,6 +3,7 @@ import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
 import type { AdapterPayload, Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
 import { cacheClients } from '../../../../src/protocols/oidc/patches/provider/client-cache.ts';
 import { httpClient } from '../../../support/http.ts';
+import { servicesOf } from '../../../support/services-of.ts';
 import { basic, type Engine, sharedStore, startBareEngine } from '../../bare-engine.ts';
 
 let loads = 0;
@@ -32,9 +33,11 @@ const patched = await startBareEngine({
   configuration,
   patch: (provider) =>
     cacheClients(provider, {
+      ...servicesOf({
+        sql: { revision: () => revision, isRemote: false, query: async () => [] } as never,
+        now: () => new Date(),
+      }),
       clients: { cachedApplicationOf: () => ({ secretsExpire: false }) } as never,
-      sql: { revision: () => revision, isRemote: false, query: async () => [] } as never,
-      now: () => new Date(),
     }),
 });
 afterAll(() => Promise.all([bare.close(), patched.close()]));

@@ -5,6 +5,7 @@ import {
   limitClientKeys,
 } from '../../../../src/protocols/oidc/patches/provider/client-key-sets.ts';
 import { ec } from '../../../support/applications/registrations.ts';
+import { servicesOf } from '../../../support/services-of.ts';
 import { startBareEngine } from '../../bare-engine.ts';
 
 let document: unknown;
@@ -27,7 +28,10 @@ const options = { configuration: { clients, fetch } };
 const engine = await startBareEngine({
   ...options,
   patch: (provider) =>
-    limitClientKeys(provider, createClientKeySets({ fetch, now: () => at, logger: logger as never })),
+    limitClientKeys(
+      provider,
+      createClientKeySets(servicesOf({ outgoing: fetch, logger: logger as never }), () => at),
+    ),
 });
 afterAll(() => engine.close());
 

@@ -4,6 +4,7 @@ import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
 import type { Configuration } from '../../../../src/protocols/oidc/engine/library.ts';
 import { acceptEverySecret } from '../../../../src/protocols/oidc/patches/clients.ts';
 import { httpClient } from '../../../support/http.ts';
+import { servicesOf } from '../../../support/services-of.ts';
 import { appUri, basic, type Engine, startBareEngine } from '../../bare-engine.ts';
 
 const newest = 'newest'.repeat(8);
@@ -26,6 +27,7 @@ const patched = await startBareEngine({
   configuration,
   patch: (provider) =>
     acceptEverySecret(provider, {
+      ...servicesOf({ vault: { macMatches: (value: string, mac: string) => mac === `mac of ${value}` } as never }),
       clients: {
         cachedApplicationOf: () => undefined,
         applicationOf: async () =>
@@ -38,7 +40,6 @@ const patched = await startBareEngine({
             secretValues: [newest, older],
           }) as never,
       } as never,
-      vault: { macMatches: (value: string, mac: string) => mac === `mac of ${value}` } as never,
       recordSecretUse: (id) => used.push(id),
     }),
 });

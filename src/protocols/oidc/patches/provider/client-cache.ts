@@ -3,30 +3,25 @@
 // current (base/storage/directory-cache.ts). On PostgreSQL the revision comes in one statement with the rows of the code or token
 // of the request.
 
-import type { Clock } from '../../../../base/platform/clock.ts';
+import type { Base } from '../../../../base/base.ts';
 import { cacheDirectory } from '../../../../base/storage/directory-cache.ts';
 import { requestReads } from '../../../../base/storage/request-reads.ts';
-import type { Sql } from '../../../../base/storage/statements.ts';
 import { type Client, type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
 import { artifactId } from '../../store/adapter.ts';
 import type { ClientSource } from '../../store/clients.ts';
 import { createReadAhead } from '../../store/read-ahead.ts';
 
-export interface ClientCacheDependencies {
-  clients: ClientSource;
-  sql: Sql;
-  now: Clock;
-}
-
 const MAX_CLIENTS = 500;
 
-export function cacheClients(provider: Provider, { clients, sql, now }: ClientCacheDependencies): void {
+export function cacheClients(provider: Provider, services: Base & { clients: ClientSource }): void {
+  const { clients, sql } = services;
+
   const { find } = provider.Client;
   const load = (id: string): Promise<Client | undefined> => find.call(provider.Client, id);
   // The expiry of a secret changes no revision.
   const isCacheable = ({ clientId }: Client) => clients.cachedApplicationOf(clientId)?.secretsExpire === false;
   const findCached = cacheDirectory(sql, load, { max: MAX_CLIENTS, isCacheable });
-  const readAhead = createReadAhead({ sql, now });
+  const readAhead = createReadAhead(services);
   provider.Client.find = async function findClient(id: string) {
     const { ctx } = Provider;
     const reads = requestReads();

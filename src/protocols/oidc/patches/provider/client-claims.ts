@@ -31,17 +31,16 @@ interface IdTokenPrototype {
   issue(options: { use: string }): Promise<string>;
 }
 
-export interface ClientClaimsDependencies {
-  clients: Pick<ClientSource, 'cachedApplicationOf'>;
-}
-
 interface Context {
   client?: { clientId: string };
   requestParamScopes: Set<string>;
 }
 
 /** The classes with which the engine builds both ID token and userinfo. */
-export function addApplicationClaims(provider: Provider, { clients }: ClientClaimsDependencies): void {
+export function addApplicationClaims(
+  provider: Provider,
+  { clients }: { clients: Pick<ClientSource, 'cachedApplicationOf'> },
+): void {
   const prototype = provider.Claims.prototype as unknown as ClaimsPrototype;
   const { scope, result } = prototype;
   prototype.scope = function scopeOfApplicationClaims(value = '') {

@@ -2,10 +2,10 @@
 // memory, and calls the address for every bad signature while the document cannot be read. Here a document that breaks the rule for foreign
 // keys (core/keys/foreign-keys.ts) is rejected as a whole and the last good one stays in use, and the address is called at most every few seconds.
 
-import type { Logger } from '../../../../base/platform/logger.ts';
+import type { Core } from '../../../../core/core.ts';
 import { fetchedKeySet, type Jwk } from '../../../../core/keys/foreign-keys.ts';
 import { asciiText } from '../../engine/error-description.ts';
-import { type Client, type Configuration, errors, type Provider } from '../../engine/library.ts';
+import { type Client, errors, type Provider } from '../../engine/library.ts';
 
 /** How long a document is used before it is read again; a longer Cache-Control is obeyed up to the latter (OIDC Core 10.1.1). */
 const SECONDS = { least: 60, most: 24 * 3600, afterFault: 5 };
@@ -21,15 +21,12 @@ interface KnownSet {
 
 export type ClientKeySets = ReturnType<typeof createClientKeySets>;
 
-export interface ClientKeySetsDependencies {
-  fetch: NonNullable<Configuration['fetch']>;
-  /** The engine's clock, in epoch seconds. */
-  now(): number;
-  logger: Logger;
-}
-
 /** What this process has read; it outlives the engine's clients, which are made again after each change of the directory. */
-export function createClientKeySets({ fetch, now, logger }: ClientKeySetsDependencies) {
+export function createClientKeySets(
+  { outgoing: fetch, logger }: Core,
+  /** The engine's clock, in epoch seconds. */
+  now: () => number,
+) {
   const known = new Map<string, KnownSet>();
   const running = new Map<string, Promise<KnownSet>>();
 

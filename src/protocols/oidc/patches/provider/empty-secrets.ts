@@ -5,14 +5,10 @@ import type { ClientSource } from '../../store/clients.ts';
 
 type Params = Record<string, unknown>;
 
-export interface EmptySecretDependencies {
-  clients: Pick<ClientSource, 'cachedApplicationOf'>;
-}
-
 /** Apply it after the patch of parameters.ts, whose accessor it completes. */
 export function acceptEmptySecrets(
   { OIDCContext: { prototype } }: Provider,
-  { clients }: EmptySecretDependencies,
+  { clients }: { clients: Pick<ClientSource, 'cachedApplicationOf'> },
 ): void {
   const { get, set } = Object.getOwnPropertyDescriptor(prototype, 'params') ?? {};
   Object.defineProperty(prototype, 'params', {

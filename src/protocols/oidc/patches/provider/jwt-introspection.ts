@@ -10,13 +10,6 @@ import { keyAlgs } from '../../../../core/keys/rotation.ts';
 import { type Client, type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
 import type { ClientSource } from '../../store/clients.ts';
 
-export interface JwtIntrospectionDependencies {
-  clients: Pick<ClientSource, 'applicationOf'>;
-  /** The private keys of the moment; a change makes a new Provider. */
-  jwks(): { keys: PrivateJwk[] };
-  isRegisteredApi(identifier: string): Promise<boolean>;
-}
-
 const MAX_TOKEN_LENGTH = 16 * 1024;
 
 const accessToken = z.looseObject({
@@ -44,7 +37,15 @@ function publicPart({ kty, kid, alg, use, n, e, crv, x, y }: PrivateJwk): JWK {
   return Object.fromEntries(members) as unknown as JWK;
 }
 
-export function introspectJwts(provider: Provider, dependencies: JwtIntrospectionDependencies): void {
+export function introspectJwts(
+  provider: Provider,
+  dependencies: {
+    clients: Pick<ClientSource, 'applicationOf'>;
+    isRegisteredApi(identifier: string): Promise<boolean>;
+    /** The private keys of the moment; a change makes a new Provider. */
+    jwks(): { keys: PrivateJwk[] };
+  },
+): void {
   const { clients, isRegisteredApi } = dependencies;
   const keys = createLocalJWKSet({ keys: dependencies.jwks().keys.map(publicPart) });
   const jwts = new WeakMap<object, string>();

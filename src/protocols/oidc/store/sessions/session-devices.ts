@@ -1,15 +1,10 @@
 // The browsers in which sessions began, and when each session was last used: the table session_devices.
-import type { Clock } from '../../../../base/platform/clock.ts';
+import type { Base } from '../../../../base/base.ts';
 import type { RequestInfo } from '../../../../base/platform/request-info.ts';
 import type { Tx } from '../../../../base/storage/database.ts';
-import { hotStatements, type Sql } from '../../../../base/storage/statements.ts';
+import { hotStatements } from '../../../../base/storage/statements.ts';
 
 export type SessionDevices = ReturnType<typeof createSessionDevices>;
-
-export interface SessionDevicesDependencies {
-  sql: Sql;
-  now: Clock;
-}
 
 // Written at every sign-in.
 export const statements = hotStatements('session-devices', {
@@ -19,7 +14,7 @@ export const statements = hotStatements('session-devices', {
       expires_at = excluded.expires_at`,
 });
 
-export function createSessionDevices({ sql, now }: SessionDevicesDependencies) {
+export function createSessionDevices({ sql, now }: Base) {
   return {
     /** Remembers the browser in which a session began, until `endsAt`, the latest end of the session. */
     async recordDevice(

@@ -1,8 +1,9 @@
 // Writes sessions so that parallel requests do not undo each other. A row is replaced only if it has not changed since
 // it was read (compare and set). A new cookie value renames the row, so a session is one row from its first save to its end. An
 // application enters the session before anything is issued to it, so that its tabs share one `sid` and one grant.
-import type { ProtectedRows } from '../../../../base/storage/protected-rows.ts';
-import { hotStatements, type Sql } from '../../../../base/storage/statements.ts';
+
+import { hotStatements } from '../../../../base/storage/statements.ts';
+import type { Core } from '../../../../core/core.ts';
 import { artifactMac, isGenuineArtifact, PROTECTED_SQL, type ProtectedArtifact } from '../protected-artifacts.ts';
 import { notEndedCondition } from './ended-sessions.ts';
 import {
@@ -49,12 +50,7 @@ export const statements = hotStatements('sessions', {
     WHERE uid = ? AND model = 'Session' AND ${notEndedCondition('oidc_artifacts.uid')}`,
 });
 
-export interface SessionStoreDependencies {
-  sql: Sql;
-  protectedRows: ProtectedRows;
-}
-
-export function createSessionStore(dependencies: SessionStoreDependencies) {
+export function createSessionStore(dependencies: Core) {
   const rows = createSessionRows(dependencies);
   return {
     /** Stores the session as a request has changed it. False when the request's cookie is no longer that of the session. */
@@ -75,7 +71,7 @@ export function createSessionStore(dependencies: SessionStoreDependencies) {
 type SessionRows = ReturnType<typeof createSessionRows>;
 
 /** The row of a session with its MAC. */
-function createSessionRows({ sql, protectedRows }: SessionStoreDependencies) {
+function createSessionRows({ sql, protectedRows }: Core) {
   const macOf = (id: string, payload: string, uid: string, accountId: string | null) => {
     const none = { grantId: null, userCode: null, clientId: null };
     return artifactMac({ id, model: 'Session', payload, uid, accountId, ...none }, protectedRows);

@@ -1,9 +1,9 @@
 // The engine's single sign-on sessions as rows: their accounts, the applications that take part, and their end. Ending one
 // needs no request, so a password reset, an administrator and a logout in another browser do it in the same way.
+import type { Base } from '../../../../base/base.ts';
 import { limits } from '../../../../base/limits.ts';
-import type { Clock } from '../../../../base/platform/clock.ts';
 import type { Db, Tx } from '../../../../base/storage/database.ts';
-import type { Sql } from '../../../../base/storage/statements.ts';
+import type { Core } from '../../../../core/core.ts';
 import { artifactId, isPastAbsoluteExpiry } from '../adapter.ts';
 import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from '../grants.ts';
 import {
@@ -50,16 +50,6 @@ export type Sessions = ReturnType<typeof createSessions>;
 
 const PAGE = 200;
 
-export interface SessionsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-  /** A session with a wrong MAC counts as ended. */
-  protectedRows: ArtifactVerifier;
-  /** The setting `session_idle_minutes`, in seconds. */
-  idleSeconds(): number;
-}
-
 interface Row {
   payload: string;
   expiresAt: bigint | number | null;
@@ -70,7 +60,14 @@ interface LiveRow extends Row, ProtectedArtifact {}
 const ROW = { payload: true, expiresAt: true } as const;
 const LIVE_ROW = { ...PROTECTED_COLUMNS, expiresAt: true } as const;
 
-export function createSessions({ db, sql, now, protectedRows, idleSeconds }: SessionsDependencies) {
+export function createSessions(
+  services: Core & {
+    /** The setting `session_idle_minutes`, in seconds. */
+    idleSeconds(): number;
+  },
+) {
+  const { db, now, protectedRows, idleSeconds } = services;
+
   const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
 
   const find: (uid: string, tx?: Tx) => Promise<SessionEntry | undefined> = async (uid, tx = db) => {
@@ -83,8 +80,8 @@ export function createSessions({ db, sql, now, protectedRows, idleSeconds }: Ses
     liveSessionsOf(accountId, epoch(), tx, protectedRows);
 
   return {
-    ...createSessionDevices({ sql, now }),
-    ...createSessionActivity({ db, now, idleSeconds, latestEndOf: async (uid) => (await find(uid))?.expiresAt }),
+    ...createSessionDevices(services),
+    ...createSessionActivity({ ...services, idleSeconds, latestEndOf: async (uid) => (await find(uid))?.expiresAt }),
     find,
     /** Live sessions of an account, the newest first. */
     list,
@@ -260,19 +257,20 @@ function read({ payload, expiresAt }: Row): SessionEntry | undefined {
   };
 }
 
-interface SessionActivityDependencies {
-  db: Db;
-  now: Clock;
+const PAUSE_SECONDS = limits.session.activitySeconds;
+const MAX_REMEMBERED = 10_000;
+
+function createSessionActivity({
+  db,
+  now,
+  idleSeconds,
+  latestEndOf,
+}: Base & {
   /** The setting `session_idle_minutes`, in seconds. */
   idleSeconds(): number;
   /** The latest end of a live session. */
   latestEndOf(uid: string): Promise<Date | undefined>;
-}
-
-const PAUSE_SECONDS = limits.session.activitySeconds;
-const MAX_REMEMBERED = 10_000;
-
-function createSessionActivity({ db, now, idleSeconds, latestEndOf }: SessionActivityDependencies) {
+}) {
   // Saves most of the statements; another instance does not know of it and writes once more.
   const recordedAt = new Map<string, number>();
 
