@@ -34,7 +34,7 @@ import type { Mfa } from '../people/mfa/create-mfa.ts';
 import type { People } from '../people/people.ts';
 import type { Lockout } from '../people/rate-limits/lockout.ts';
 import type { MailLimits } from '../people/rate-limits/mail-limits.ts';
-import { createAuthority } from '../people/rbac/authority.ts';
+import type { Authority } from '../people/rbac/authority.ts';
 import type { Roles } from '../people/rbac/roles.ts';
 import type { SignUpCodes } from '../people/sign-up-codes/sign-up-codes.ts';
 import type { EndSession } from '../protocols/logout/end-session.ts';
@@ -72,6 +72,7 @@ export interface AdminDependencies {
   sql: Sql;
   now: Clock;
   accounts: Accounts;
+  authority: Authority;
   apiKeys: ApiKeys;
   applications: Applications;
   resources: Resources;
@@ -120,9 +121,8 @@ export function createAdmin(dependencies: AdminServices) {
 
 /** The actions of each noun. Every action takes `by`, the actor. */
 function createAdminActions(dependencies: AdminServices) {
-  const { db, sql, now, accounts, audit, credentials, endSession, keyring, lockout } = dependencies;
+  const { db, sql, now, accounts, authority, audit, credentials, endSession, keyring, lockout } = dependencies;
   const { mfa, settings, brandImages, notifyOwner, connections } = dependencies;
-  const authority = createAuthority({ accounts });
   const users = createUserAdmin({
     db,
     sql,

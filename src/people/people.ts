@@ -53,7 +53,7 @@ export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange }:
     accounts,
     authority,
     permissions: createPermissions({ accounts }),
-    roles: createRoles({ ...core, accounts, logoutOnRoleChange }),
+    roles: createRoles({ ...core, authority, logoutOnRoleChange }),
     setConnectionRoles: createSetConnectionRoles({ ...core, logoutOnRoleChange }),
     mfa,
     ...passwordServices,

@@ -67,6 +67,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
     sql,
     now,
     accounts,
+    authority: services.authority,
     apiKeys,
     applications,
     resources: services.resources,

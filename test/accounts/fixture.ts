@@ -8,6 +8,7 @@ import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
 import { createAudit } from '../../src/core/audit/audit.ts';
 import type { Account } from '../../src/people/accounts/account.ts';
 import { createAccounts, type NewAccount } from '../../src/people/accounts/accounts.ts';
+import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { testClock } from '../support/clock.ts';
 import { testDatabase } from '../support/database/database.ts';
 import { servicesOf } from '../support/services-of.ts';
@@ -26,6 +27,7 @@ export async function openPeople() {
   const alarm = { raise: async (_kind: string, message: string) => void alarms.push(message) };
   const protectedRows = createProtectedRows({ vault, alarm });
   const accounts = createAccounts(servicesOf({ ...database, now: clock.now, audit, protectedRows }));
+  const authority = createAuthority({ accounts });
 
   /** A new account for each test. */
   const person = (fields: Partial<NewAccount> = {}): Promise<Account> => {
@@ -42,6 +44,7 @@ export async function openPeople() {
     logger,
     audit,
     accounts,
+    authority,
     alarms,
     protectedRows,
     vault,

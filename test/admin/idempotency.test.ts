@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIdempotency, type Idempotency, type RecordResponse } from '../../src/admin/api/idempotency.ts';
 import { createRoleAdmin, type RoleAdmin } from '../../src/admin/roles/roles.ts';
-import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { createRoles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
 import { servicesOf } from '../support/services-of.ts';
@@ -13,11 +12,7 @@ let roles: RoleAdmin;
 let idempotency: Idempotency;
 beforeAll(async () => {
   people = await openPeople();
-  roles = createRoleAdmin({
-    ...people,
-    roles: createRoles({ ...servicesOf(people), ...people }),
-    authority: createAuthority(people),
-  });
+  roles = createRoleAdmin({ ...people, roles: createRoles({ ...servicesOf(people), ...people }) });
   idempotency = createIdempotency(people);
 });
 afterAll(() => people.close());

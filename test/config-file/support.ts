@@ -63,13 +63,14 @@ export async function configFileBench(shared?: string) {
   });
   const brandImages = createImageStore(servicesOf({ db, now, protectedRows }));
   const signUpCodes = createSignUpCodes(servicesOf({ db, sql, vault, now, audit, protectedRows }));
-  const roles = createRoles({ ...servicesOf({ db, audit, now, protectedRows }), accounts });
+  const authority = createAuthority({ accounts });
+  const roles = createRoles({ ...servicesOf({ db, audit, now, protectedRows }), authority });
   await roles.ensureBuiltInRoles();
   const ended: string[] = [];
   const documents = new Map<string, string>();
   const expired = new Set<string>();
   const logger = createLogger({ level: 'silent', format: 'json' });
-  const { assertMay } = createAuthority({ accounts });
+  const { assertMay } = authority;
   const notifyAdministrators = async () => {};
   const stored = { db, sql, vault, audit, now, logger, protectedRows };
   const connections = createConnections({ ...servicesOf(stored), assertMay, notifyAdministrators });

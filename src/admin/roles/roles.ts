@@ -12,6 +12,7 @@ import type { PageText } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Authority } from '../../people/rbac/authority.ts';
 import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '../../people/rbac/names.ts';
+import type { StoredRole } from '../../people/rbac/protected-grants.ts';
 import { isBrokenLimit, LIMIT_SYNTAX } from '../../people/rbac/rights.ts';
 import { descriptionOf } from '../../people/rbac/role.ts';
 import type { NewRole, Role, Roles } from '../../people/rbac/roles.ts';
@@ -41,12 +42,12 @@ export interface RoleAdminDependencies {
 
 /** Sensitive changes throw StepUpNeeded; all throw owned_by_file for a role of the file, and precondition_failed for another version. */
 export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependencies) {
-  async function lockForChange(id: string, expected: Expected, tx: Tx): Promise<Role> {
+  async function lockForChange(id: string, expected: Expected, tx: Tx): Promise<StoredRole> {
     await lockRow(tx, sql, 'roles', id);
-    const role = await roles.get(id, tx);
-    assertVersion(expected, role);
-    if (role.source === 'file') throw forbidden('owned_by_file');
-    return role;
+    const stored = await roles.forChange(id, tx);
+    assertVersion(expected, stored.role);
+    if (stored.role.source === 'file') throw forbidden('owned_by_file');
+    return stored;
   }
 
   return {
@@ -92,8 +93,9 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
       expected: Expected = 'any',
     ): Promise<Role> =>
       transaction(db, async (tx) => {
-        const before = await lockForChange(id, expected, tx);
-        const after = await roles.update(before.name, changes, by, tx);
+        const stored = await lockForChange(id, expected, tx);
+        const before = stored.role;
+        const after = await roles.update(stored, changes, by, tx);
         const isSame = after.name === before.name && String(after.permissions) === String(before.permissions);
         if (!isSame) assertFreshProof(by, 'role.change', before.name);
         return after;
@@ -101,9 +103,9 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
 
     remove: (id: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
       transaction(db, async (tx) => {
-        const { name } = await lockForChange(id, expected, tx);
-        assertFreshProof(by, 'role.delete', name);
-        await roles.remove(name, by, tx);
+        const stored = await lockForChange(id, expected, tx);
+        assertFreshProof(by, 'role.delete', stored.role.name);
+        await roles.remove(stored, by, tx);
       }),
 
     /** The applications whose access rule names the role, by name; `isMore`: the list was cut. */

@@ -20,7 +20,7 @@ type AssignmentContext = {
   db: Db;
   audit: Audit;
   protectedRows: ProtectedRows;
-  assertMay: Authority['assertMay'];
+  authority: Authority;
   /** Called in the transaction in which a user got or lost a role. */
   logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
 };
@@ -76,13 +76,13 @@ export function unassignRole(
  * actor who might give such a role: others must not find out which roles there are.
  */
 export async function managedRole(
-  { assertMay }: Pick<AssignmentContext, 'assertMay'>,
+  { authority }: Pick<AssignmentContext, 'authority'>,
   name: string,
   by: Actor,
   tx: Tx,
 ): Promise<Role> {
   const role = await findRole(name, tx);
-  await assertMay(by, { what: 'role', role: role ?? { name, permissions: [] } }, tx);
+  await authority.assertMay(by, { what: 'role', role: role ?? { name, permissions: [] } }, tx);
   if (!role) throw notFound({ message: t('console.roles.problem.unknown', { name }) });
   return role;
 }

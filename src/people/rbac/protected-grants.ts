@@ -2,7 +2,7 @@
 
 import type { Tx } from '../../base/storage/database.ts';
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
-import { type Role, roleById, roleNamed } from './role.ts';
+import { type Role, roleById, roleWithMac } from './role.ts';
 
 export interface Grant {
   userId: string;
@@ -24,19 +24,30 @@ export function isGenuineGrant(
 }
 
 /** Stores the MAC of a role's name and permissions; call it after each change of either. */
-export async function protectRole(id: string, protectedRows: ProtectedRows, tx: Tx): Promise<void> {
-  const { name, permissions } = await roleById(id, tx);
+export async function protectRole(
+  { id, name, permissions }: Pick<Role, 'id' | 'name' | 'permissions'>,
+  protectedRows: ProtectedRows,
+  tx: Tx,
+): Promise<void> {
   const mac = protectedRows.macOf('roles', { id, name, permissions });
   await tx.role.update({ where: { id }, data: { mac }, select: { id: true } });
 }
 
-/**
- * The role before a change; throws not_found (404). A role with a wrong MAC has no permissions here, so that a change of another
- * field does not give them a valid MAC.
- */
-export async function genuineRole(name: string, protectedRows: ProtectedRows, tx: Tx): Promise<Role> {
-  const role = await roleNamed(name, tx);
-  return (await isGenuineRole(role, protectedRows, tx)) ? role : { ...role, permissions: [] };
+/** A role before a change, and whether this server wrote it. */
+export interface StoredRole {
+  role: Role;
+  isGenuine: boolean;
+}
+
+/** Throws not_found (404); raises an alarm for a role that another program wrote. */
+export async function storedRole(
+  by: { id: string } | { name: string },
+  protectedRows: ProtectedRows,
+  tx: Tx,
+): Promise<StoredRole> {
+  const { mac, ...role } = await roleWithMac(by, tx);
+  const { id, name, permissions } = role;
+  return { role, isGenuine: protectedRows.isGenuine('roles', { id, name, permissions }, mac) };
 }
 
 /** Runs a change of the permissions of these roles, and stores the MACs of those that this server wrote before. */
@@ -49,7 +60,7 @@ export async function withNewRoleMacs(
   const genuine: string[] = [];
   for (const id of roleIds) if (await isGenuineRole(await roleById(id, tx), protectedRows, tx)) genuine.push(id);
   await change();
-  for (const id of genuine) await protectRole(id, protectedRows, tx);
+  for (const id of genuine) await protectRole(await roleById(id, tx), protectedRows, tx);
 }
 
 /** Whether this server wrote the role with these permissions; raises an alarm if not. */

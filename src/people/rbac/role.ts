@@ -37,16 +37,22 @@ export async function findRole(name: string, tx: Tx): Promise<Role | undefined> 
 
 /** By name; throws not_found (404). */
 export async function roleNamed(name: string, tx: Tx): Promise<Role> {
-  const role = await findRole(name, tx);
-  if (!role) throw notFound({ message: t('console.roles.problem.unknown', { name }) });
+  const { mac: _mac, ...role } = await roleWithMac({ name }, tx);
   return role;
 }
 
 /** By id; throws not_found (404). */
 export async function roleById(id: string, tx: Tx): Promise<Role> {
-  const row = await tx.role.findUnique({ where: { id }, include: withPermissions });
-  if (!row) throw notFound({ detail: { roleId: id } });
-  return toRole(row);
+  const { mac: _mac, ...role } = await roleWithMac({ id }, tx);
+  return role;
+}
+
+/** With the MAC of its row. Throws not_found (404). */
+export async function roleWithMac(by: { id: string } | { name: string }, tx: Tx): Promise<Role & { mac: string }> {
+  const row = await tx.role.findUnique({ where: by, include: withPermissions });
+  if (row) return { ...toRole(row), mac: row.mac };
+  if ('id' in by) throw notFound({ detail: { roleId: by.id } });
+  throw notFound({ message: t('console.roles.problem.unknown', by) });
 }
 
 /** Every role, by name. */
