@@ -34,8 +34,10 @@ export interface Resource<Item> {
   read: readonly Need[];
   write: readonly Need[];
   keyOf(item: Item): string;
-  /** Throws not_found. */
+  /** Throws not_found, also where the actor's permission to read does not cover it. */
   get(key: string, by: Actor): Promise<Item>;
+  /** The same for the permission to change; absent: the two cover the same. */
+  getForChange?(key: string, by: Actor): Promise<Item>;
   schema: z.ZodType;
   json(item: Item): object;
   /** What its ETag is made of (RFC 9110 8.8.3). Absent: a change names no version. */
@@ -199,10 +201,13 @@ export function endpointsOf<Item>(noun: Resource<Item>) {
 type ActionCall<Body> = Omit<Call<Record<string, string>, undefined, Body>, 'query'> & { key: string };
 
 /** The pages of a noun: a router, and what adds to it. A fixed path comes before those of one, which would match it. */
-export function pagesOf<Item>(frame: Frame, { home, params = byId, read, write, get }: Resource<Item>) {
+export function pagesOf<Item>(frame: Frame, noun: Resource<Item>) {
+  const { home, params = byId, read, write, get, getForChange = get } = noun;
   const router = new Router<State, Extras>({ prefix: home });
   const [parameter = 'id'] = Object.keys(params.shape);
-  const load = (ctx: Params, by: Actor) => get(ctx.params[parameter] ?? '', by);
+  const keyOf = (ctx: Params) => ctx.params[parameter] ?? '';
+  const loadForChange = (ctx: Params, by: Actor) => getForChange(keyOf(ctx), by);
+  const load = (ctx: Params, by: Actor) => (ctx.method === 'POST' ? getForChange : get)(keyOf(ctx), by);
   return {
     router,
     list: (page: (visit: Visit<undefined>) => Promise<ConsolePage>) =>
@@ -212,7 +217,12 @@ export function pagesOf<Item>(frame: Frame, { home, params = byId, read, write, 
     /** `path`: below the path of one, empty for its own page. Read or changed as the noun is, unless it says otherwise. */
     one: <Given = undefined>(path: string, page: Page<Item, Given> & Partial<PageNeeds>) =>
       addPage(router, frame, `/:${parameter}${path}`, { needs: read, submitNeeds: write, load, ...page }),
+    /** A form that is of use only to who may change the noun, or a button on another page. */
+    change: <Given = undefined>(path: string, page: Page<Item, Given> & Partial<PageNeeds>) =>
+      addPage(router, frame, `/:${parameter}${path}`, { needs: write, load: loadForChange, ...page }),
     question: (path: string, question: Question<Item> & Partial<PageNeeds>) =>
-      addQuestion(router, frame, `/:${parameter}${path}`, { needs: write, load, ...question }),
+      addQuestion(router, frame, `/:${parameter}${path}`, { needs: write, load: loadForChange, ...question }),
   };
 }
+
+export type Pages<Item> = ReturnType<typeof pagesOf<Item>>;

@@ -1,45 +1,51 @@
 // What administrators do with applications of both protocols, declared as in the configuration file. The API and the console
 // call the same functions. An application that has permissions in Gatehouse may only be changed by an actor who has them too.
 //
-// A change: the console turns its form into a merge patch (admin/applications/form/change.ts), the API has one. update-actions.ts checks the
-// rights (manageable-applications.ts, people/rbac/authority.ts), locks the row and compares its version. applications/applications.ts or
-// applications/applications.ts validate; applications/write.ts checks each field (applications/rules/field-rights.ts) and writes the row with its
-// MAC and audit entry. A field that decides whom the application trusts needs a fresh proof (admin/proof/sensitive-changes.ts).
-
+// A change: the console turns its form into a merge patch (form/change.ts), the API has one. `update` checks the rights
+// (people/rbac/authority.ts), locks the row and compares its version. applications/applications.ts validates; applications/write.ts
+// checks each field and writes the row with its MAC and audit entry. A field that decides whom the application trusts needs a fresh
+// proof (admin/proof/sensitive-changes.ts).
 import type { AccessSubject } from '../../applications/access-decision.ts';
-import type { Application } from '../../applications/application.ts';
+import { type Application, newSecretReplacesOld, type OidcApplication } from '../../applications/application.ts';
 import type { Applications, Registered } from '../../applications/applications.ts';
-import type { OidcClientInput } from '../../applications/fields/oidc-client.ts';
-import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
+import { fieldsWith } from '../../applications/fields/application-field.ts';
+import { type OidcClientInput, oidcClient } from '../../applications/fields/oidc-client.ts';
+import { serviceProvider } from '../../applications/fields/service-provider.ts';
+import type { ApplicationPictures, PictureState } from '../../applications/pictures/pictures.ts';
 import type { ApplicationPage, ListApplications } from '../../applications/read.ts';
-import { isClosed, rolesOf } from '../../applications/rules/field-rights.ts';
+import { isClosed, rightsOfApplication, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
-import { badRequest, notFound } from '../../base/http/errors.ts';
+import { AppError, badRequest, conflict, forbidden, notFound } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
 import { faultMessage } from '../../base/platform/fault-messages.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { lockRow } from '../../base/storage/row-lock.ts';
 import type { Sql } from '../../base/storage/statements.ts';
+import { t } from '../../base/texts/text.ts';
+import { applicationEntry } from '../../config-file/export.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { type Authority, falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { SpMetadata } from '../../protocols/saml/metadata/parse.ts';
 import type { WaitingMetadata, WaitingMetadataDecisions } from '../../protocols/saml/metadata/waiting-metadata.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import type { Expected } from '../api/versions.ts';
+import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { createManageableApplications, type ManageableApplications } from './manageable-applications.ts';
-import { pictureActions } from './picture/actions.ts';
+import { mergePatch } from './declaration-values.ts';
 import {
   createSamlDeclarations,
   type Declaration,
   inputOf,
+  invalidInput,
   type MetadataSource,
-  type SamlDeclarations,
+  type ResolvedDeclaration,
   type SamlDeclarationsDependencies,
 } from './saml-declarations.ts';
-import { secretActions } from './secret-actions.ts';
-import { updateActions } from './update-actions.ts';
 
 export type ApplicationDetails = { application: Application; secrets: Omit<UnexpiredSecret, 'hash' | 'value'>[] };
+
+/** `value` is readable only now. */
+export type NewSecret = { id: string; value: string };
 
 /** What a form asks of a registration. */
 export interface RegistrationOptions {
@@ -48,9 +54,6 @@ export interface RegistrationOptions {
   /** Rejects a name that another application has. */
   isNameUnique?: boolean;
 }
-
-/** `onCreated` runs in the transaction of a creation. */
-export type ApplicationAdmin = ReturnType<typeof createApplicationAdmin>;
 
 export interface ApplicationAdminDependencies extends SamlDeclarationsDependencies {
   db: Db;
@@ -61,28 +64,77 @@ export interface ApplicationAdminDependencies extends SamlDeclarationsDependenci
   pictures: Pick<ApplicationPictures, 'state' | 'choose' | 'removeChosen' | 'fetchAgain'>;
 }
 
-/** Sensitive changes throw StepUpNeeded. Every change throws forbidden, precondition_failed, or invalid_input with the field. */
-export function createApplicationAdmin(dependencies: ApplicationAdminDependencies) {
-  const { applications, authority } = dependencies;
-  const declarations = createSamlDeclarations(dependencies);
-  const manageable = createManageableApplications(dependencies);
+export type ApplicationAdmin = ReturnType<typeof createApplicationAdmin>;
 
-  const get: (id: string, by: Actor, needs?: OwnPermission) => Promise<ApplicationDetails> = async (
-    id,
-    by,
-    needs = 'gatehouse.applications:read',
-  ) => {
-    const application = await applications.get(id);
-    const extent = await authority.extent(by, needs);
-    if (extent !== 'all' && !extent.includes(application.clientId)) throw notFound({ detail: { applicationId: id } });
-    if (needs === 'gatehouse.applications:write') await manageable.find(id, by);
-    const unexpired = await applications.unexpiredSecrets(id);
-    return { application, secrets: unexpired.map(({ hash: _hash, value: _value, ...secret }) => secret) };
-  };
+/**
+ * Sensitive changes throw StepUpNeeded. Every change throws forbidden, precondition_failed, or invalid_input with the field. It is about an
+ * ID, or an application that the caller has just read: then it is read only once more, locked. `onCreated` runs in the transaction of a
+ * creation.
+ */
+export function createApplicationAdmin(dependencies: ApplicationAdminDependencies) {
+  const { db, sql, applications, authority, pictures, waitingMetadata } = dependencies;
+  const declarations = createSamlDeclarations(dependencies);
+
+  /** An actor who can change an application could use its permissions, so must have them. */
+  async function assertMayChange(application: Application, by: Actor, tx?: Tx): Promise<void> {
+    await authority.assertMay(by, { what: 'application', identifier: application.clientId }, tx);
+    try {
+      await authority.assertMay(by, { what: 'permissions', permissions: rightsOfApplication(application) }, tx);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'forbidden') throw error;
+      const message = t('console.roles.problem.application-more', { app: application.name });
+      throw forbidden('forbidden', { message, detail: error.detail });
+    }
+  }
+
+  async function changeable(of: string | Application, by: Actor): Promise<Application> {
+    const application = typeof of === 'string' ? await applications.get(of) : of;
+    await assertMayChange(application, by);
+    return application;
+  }
+
+  /** Locks its row. Throws precondition_failed unless it has the expected version. */
+  async function lock(id: string, expected: Expected, tx: Tx): Promise<Application> {
+    await lockRow(tx, sql, 'applications', id);
+    const application = await applications.get(id, tx);
+    assertVersion(expected, applicationVersion(application));
+    return application;
+  }
+
+  /** The locked row of a change that was made of `before`. */
+  async function lockUnchanged(before: Application, expected: Expected, tx: Tx): Promise<void> {
+    const now = await lock(before.id, expected, tx);
+    // Otherwise the patch was merged with an older version.
+    assertVersion(etagOf(applicationVersion(before)), applicationVersion(now));
+  }
 
   async function visibleTo(by: Actor): Promise<Pick<ListApplications, 'identifiers'>> {
     const extent = await authority.extent(by, 'gatehouse.applications:read');
     return extent === 'all' ? {} : { identifiers: extent };
+  }
+
+  /** Replaces a declaration as a whole, in one transaction. The domain checks what the change needs of the actor. */
+  async function replaceOidc(before: OidcApplication, merged: Declaration, by: Actor, expected: Expected) {
+    const { client_id, client_secret, ...declaration } = merged;
+    if (client_id !== before.clientId)
+      throw invalidInput([{ path: ['client_id'], message: faultMessage('never-changes') }]);
+    if (client_secret !== undefined)
+      throw invalidInput([{ path: ['client_secret'], message: 'is made at /applications/{id}/secrets' }]);
+    return transaction(db, async (tx) => {
+      await lockUnchanged(before, expected, tx);
+      const changed = await applications.updateOidc(before.id, declaration as OidcClientInput, { by, tx });
+      if (changesTrust(before, changed.application)) assertFreshProof(by, 'application.change', before.name);
+      return changed;
+    });
+  }
+
+  async function replaceSaml(before: Application, resolved: ResolvedDeclaration, by: Actor, expected: Expected) {
+    return transaction(db, async (tx) => {
+      await lockUnchanged(before, expected, tx);
+      const changed = await applications.updateSaml(before.id, inputOf(resolved), { by, tx });
+      if (changesTrust(before, changed)) assertFreshProof(by, 'application.change', before.name);
+      return changed;
+    });
   }
 
   return {
@@ -99,45 +151,25 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
     ): Promise<{ oidc: number; saml: number }> => applications.countByProtocol({ ...query, ...(await visibleTo(by)) }),
 
     /** Throws not_found also for an application that the actor's permission (applications:read, or `needs`) does not cover. */
-    get,
+    async get(
+      id: string,
+      by: Actor,
+      needs: OwnPermission = 'gatehouse.applications:read',
+    ): Promise<ApplicationDetails> {
+      const application = await applications.get(id);
+      const extent = await authority.extent(by, needs);
+      if (extent !== 'all' && !extent.includes(application.clientId)) throw notFound({ detail: { applicationId: id } });
+      const unexpired = await applications.unexpiredSecrets(id);
+      return { application, secrets: unexpired.map(({ hash: _hash, value: _value, ...secret }) => secret) };
+    },
+
+    /** For a page: throws what a change would throw. */
+    assertMayChange,
 
     /** Whether the actor may change this application. */
-    mayChange: (id: string, by: Actor): Promise<boolean> => manageable.find(id, by).then(() => true, falseIfForbidden),
+    mayChange: (of: string | Application, by: Actor): Promise<boolean> =>
+      changeable(of, by).then(() => true, falseIfForbidden),
 
-    ...registrationActions(dependencies, declarations),
-    ...updateActions(dependencies, declarations, manageable),
-    ...lifecycleActions(dependencies, manageable),
-    ...secretActions(dependencies, manageable),
-    ...pictureActions(dependencies, manageable, get),
-
-    /** Changed metadata that waits for approval; undefined when nothing waits. */
-    async waitingMetadata(id: string, by: Actor, needs?: OwnPermission): Promise<WaitingMetadata | undefined> {
-      await get(id, by, needs);
-      return dependencies.waitingMetadata.find(id);
-    },
-
-    /** Applies or drops the document with this SHA-256. Throws not_found, or conflict when another one waits by now. */
-    async decideMetadata(
-      id: string,
-      decision: 'approve' | 'reject',
-      documentHash: string,
-      by: Actor,
-    ): Promise<Application> {
-      const { name } = await manageable.find(id, by);
-      assertFreshProof(by, 'application.change', name);
-      await dependencies.waitingMetadata[decision](id, documentHash, by);
-      return applications.get(id);
-    },
-
-    /** Reads metadata without registering it. */
-    async readMetadata(source: MetadataSource): Promise<SpMetadata> {
-      return declarations.read(source);
-    },
-  };
-}
-
-function registrationActions({ db, applications }: ApplicationAdminDependencies, declarations: SamlDeclarations) {
-  return {
     /** An OIDC client; its secret is returned here and never again. */
     async createOidc(
       declaration: Declaration,
@@ -173,7 +205,139 @@ function registrationActions({ db, applications }: ApplicationAdminDependencies,
         return application;
       });
     },
+
+    /** Applies a JSON merge patch (RFC 7396) to the declaration. */
+    async update(
+      of: string | Application,
+      patch: Declaration,
+      by: Actor,
+      expected: Expected = 'any',
+    ): Promise<{ application: Application; clientSecret?: string }> {
+      const before = await changeable(of, by);
+      const entry = applicationEntry(before);
+      const merged = mergePatch(entry, patch);
+      if (before.protocol === 'oidc') return replaceOidc(before, merged, by, expected);
+      // May fetch metadata, so it runs before the transaction, which then checks that nothing changed meanwhile.
+      const resolved = await declarations.resolve(merged, { entry, xml: before.metadata.metadata_xml });
+      if (resolved.entityId !== before.clientId) {
+        const message = faultMessage('entity-fixed', { entityId: resolved.entityId });
+        throw invalidInput([{ path: ['entity_id'], message }]);
+      }
+      return { application: await replaceSaml(before, resolved, by, expected) };
+    },
+
+    /**
+     * Fetches the metadata of a service provider again and applies it. Throws conflict when it has not changed, and when its changes need
+     * approval, for which they wait then.
+     */
+    async readMetadataAgain(id: string, by: Actor): Promise<Application> {
+      const before = await changeable(id, by);
+      const url = before.protocol === 'saml' ? before.metadata.metadata_url : undefined;
+      if (before.protocol !== 'saml' || url === undefined)
+        throw conflict('conflict', { message: t('console.applications.problem.no-metadata-url') });
+      const resolved = await declarations.resolve(applicationEntry(before));
+      const { entityId, xml } = resolved;
+      if (entityId !== before.clientId)
+        throw conflict('conflict', { message: t('console.applications.problem.other-entity', { url, entityId }) });
+      if (xml === before.metadata.metadata_xml)
+        throw conflict('conflict', { message: t('console.applications.problem.same-metadata', { url }) });
+      if (xml !== undefined && (await waitingMetadata.receive(before, xml))) {
+        const next = { href: `/admin/applications/${id}/metadata`, label: t('console.applications.problem.compare') };
+        throw conflict('conflict', { message: t('console.applications.problem.needs-approval'), next });
+      }
+      return replaceSaml(before, resolved, by, 'any');
+    },
+
+    /** Reads metadata without registering it. */
+    readMetadata: (source: MetadataSource): Promise<SpMetadata> => declarations.read(source),
+
+    /** Changed metadata that waits for approval; undefined when nothing waits. */
+    waitingMetadata: ({ id }: Application): Promise<WaitingMetadata | undefined> => waitingMetadata.find(id),
+
+    /** Applies or drops the document with this SHA-256. Throws not_found, or conflict when another one waits by now. */
+    async decideMetadata(
+      of: string | Application,
+      decision: 'approve' | 'reject',
+      documentHash: string,
+      by: Actor,
+    ): Promise<Application> {
+      const { id, name } = await changeable(of, by);
+      assertFreshProof(by, 'application.change', name);
+      await waitingMetadata[decision](id, documentHash, by);
+      return applications.get(id);
+    },
+
+    async setEnabled(of: string | Application, enabled: boolean, by: Actor): Promise<Application> {
+      const { id, name } = await changeable(of, by);
+      assertFreshProof(by, enabled ? 'application.enable' : 'application.disable', name);
+      await applications.setEnabled(id, enabled, { by });
+      return applications.get(id);
+    },
+
+    remove: (id: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
+      transaction(db, async (tx) => {
+        const application = await lock(id, expected, tx);
+        await assertMayChange(application, by, tx);
+        const { name, access } = application;
+        // It ends the access rule, and the same application could be registered again for everyone.
+        await authority.assertMay(by, { what: 'access', roles: rolesOf(access), isClosed: isClosed(access) }, tx);
+        assertFreshProof(by, 'application.delete', name);
+        await applications.remove(id, { by, tx });
+      }),
+
+    /** A new secret; the others stay valid for `overlapSeconds` (0: they end now). */
+    async addSecret(
+      of: string | Application,
+      overlapSeconds: number,
+      by: Actor,
+      onCreated: OnCreated<NewSecret> = async () => {},
+    ): Promise<NewSecret> {
+      const application = await changeable(of, by);
+      assertFreshProof(by, 'application.add-secret', application.name);
+      const replace =
+        overlapSeconds === 0 || newSecretReplacesOld(application)
+          ? 'now'
+          : Math.min(overlapSeconds, limits.secretOverlap.maxSeconds);
+      return transaction(db, async (tx) => {
+        const added = await applications.addSecret(application.id, { replace }, { by, tx });
+        await onCreated(added, tx);
+        return added;
+      });
+    },
+
+    async removeSecret(of: string | Application, secretId: string, by: Actor): Promise<void> {
+      const { id, name } = await changeable(of, by);
+      assertFreshProof(by, 'application.remove-secret', name);
+      await applications.removeSecret(id, secretId, { by });
+    },
+
+    /** Undefined for an application without logo_uri and without a picture. */
+    pictureState: (id: string): Promise<PictureState | undefined> => pictures.state(id),
+
+    // A picture needs no fresh sign-in, as a change of the logo_uri does not.
+
+    /** Throws invalid_input with the field `picture`. */
+    async choosePicture(of: string | Application, bytes: Buffer, by: Actor): Promise<void> {
+      const { id } = await changeable(of, by);
+      await pictures.choose(id, bytes, { by });
+    },
+
+    async removePicture(of: string | Application, by: Actor): Promise<void> {
+      const { id } = await changeable(of, by);
+      await pictures.removeChosen(id, { by });
+    },
+
+    /** Reads the picture of the logo_uri again, which changes nothing that the registration does not say. */
+    async fetchPicture(of: string | Application, by: Actor): Promise<void> {
+      const { id } = await changeable(of, by);
+      await pictures.fetchAgain(id);
+    },
   };
+}
+
+/** What the ETag of an application is made of. */
+export function applicationVersion(application: Application): unknown {
+  return [application.source, applicationEntry(application)];
 }
 
 /** Throws invalid_input when another application has the same name. */
@@ -184,25 +348,14 @@ async function assertNameUnique({ id, name }: Application, tx: Tx): Promise<void
   });
 }
 
-function lifecycleActions(
-  { db, applications, authority }: ApplicationAdminDependencies,
-  manageable: ManageableApplications,
-) {
-  return {
-    async setEnabled(id: string, enabled: boolean, by: Actor): Promise<Application> {
-      const { name } = await manageable.find(id, by);
-      assertFreshProof(by, enabled ? 'application.enable' : 'application.disable', name);
-      await applications.setEnabled(id, enabled, { by });
-      return applications.get(id);
-    },
+const descriptive = fieldsWith('isDescriptive', oidcClient.shape, serviceProvider.shape);
 
-    remove: (id: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
-      transaction(db, async (tx) => {
-        const { name, access } = await manageable.lockForChange(id, by, expected, tx);
-        // It ends the access rule, and the same application could be registered again for everyone.
-        await authority.assertMay(by, { what: 'access', roles: rolesOf(access), isClosed: isClosed(access) }, tx);
-        assertFreshProof(by, 'application.delete', name);
-        await applications.remove(id, { by, tx });
-      }),
-  };
+/** Whether the registrations differ in an address, a key, a right, or another field that is not descriptive. */
+function changesTrust(before: Application, after: Application): boolean {
+  const rest = (application: Application) => [
+    Object.entries(applicationEntry(application)).filter(([name]) => !descriptive.includes(name)),
+    // The entry of a service provider that is registered by URL does not hold the document.
+    application.protocol === 'saml' && application.metadata.metadata_xml,
+  ];
+  return JSON.stringify(rest(before)) !== JSON.stringify(rest(after));
 }

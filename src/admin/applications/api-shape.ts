@@ -11,7 +11,7 @@ import { metadataWarnings } from '../../protocols/saml/metadata/warnings.ts';
 import { mergePatchOf } from '../api/described-bodies.ts';
 import { iso, time } from '../api/parts.ts';
 import type { ApplicationDetails } from './actions.ts';
-import { applicationVersion } from './manageable-applications.ts';
+import { applicationVersion } from './actions.ts';
 
 const { metadata_file: _file, ...saml } = serviceProvider.shape;
 

@@ -1,85 +1,50 @@
 // Enabling, disabling and deleting one application.
-import type Router from '@koa/router';
 import type { Application } from '../../applications/application.ts';
-import type { Extras, State } from '../../base/http/context.ts';
 import { t } from '../../base/texts/text.ts';
-import { within } from '../../people/rbac/rights.ts';
-import type { Block, ConsolePage } from '../console/blocks.ts';
-import { assertTypedName, dangerZone, readTypedName, typedNameField } from '../console/danger-zone.ts';
+import type { Block } from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
+import type { Pages } from '../resource.ts';
+import type { ApplicationDetails } from './actions.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
-const WRITE = 'gatehouse.applications:write' as const;
-/** The actions that need confirmation. */
-const confirmed = {
-  disable: {
-    consequence: (name: string) => t('console.applications.disable.consequence', { name }),
-    question: (name: string) => t('console.applications.disable.question', { name }),
-    button: () => t('console.shared.disable'),
-  },
-  delete: {
-    consequence: (name: string) => t('console.applications.delete.consequence', { name }),
-    question: (name: string) => t('console.applications.delete.question', { name }),
-    button: (name: string) => t('console.shared.delete-name', { name }),
-  },
-};
-
 /** The pages …/disable and …/delete, which ask for confirmation, and the action …/enable. */
-export function addEnableAndDeleteRoutes(
-  router: Router<State, Extras>,
-  { frame, applications }: ApplicationPagesDependencies,
+export function addEnableAndDeletePages(
+  { change, question }: Pages<ApplicationDetails>,
+  { applications }: ApplicationPagesDependencies,
 ): void {
-  for (const path of ['disable', 'delete'] as const)
-    router.get(`/:id/${path}`, ...frame.page(within(WRITE)), async (ctx) => {
-      const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
-      frame.show(ctx, confirmationPage(path, application));
-    });
-
-  router.post('/:id/disable', ...frame.change(within(WRITE)), async (ctx) => {
-    const { id = '' } = ctx.params;
-    await applications.setEnabled(id, false, frame.actor(ctx));
-    frame.redirect(ctx, `/admin/applications/${id}`, t('console.applications.disable.done'));
+  const back = ({ application: { id, name } }: ApplicationDetails) => ({
+    href: `/admin/applications/${id}/settings`,
+    label: name,
   });
 
-  router.post('/:id/delete', ...frame.change(within(WRITE)), async (ctx) => {
-    const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
-    const typed = await readTypedName(ctx);
-    await frame.attempt(
-      ctx,
-      async () => {
-        assertTypedName(typed, application.name);
-        await applications.remove(application.id, frame.actor(ctx));
-        frame.redirect(ctx, '/admin/applications', t('console.applications.delete.done'));
-      },
-      () => confirmationPage('delete', application, typed),
-    );
+  change('/enable', {
+    async submit({ by, subject: { application } }) {
+      await applications.setEnabled(application, true, by);
+      return { to: `/admin/applications/${application.id}`, notice: t('console.applications.enable.done') };
+    },
   });
-
-  router.post('/:id/enable', ...frame.change(within(WRITE)), async (ctx) => {
-    const { id = '' } = ctx.params;
-    await applications.setEnabled(id, true, frame.actor(ctx));
-    frame.redirect(ctx, `/admin/applications/${id}`, t('console.applications.enable.done'));
+  question('/disable', {
+    assertOpen: ({ by, subject }) => applications.assertMayChange(subject.application, by),
+    title: ({ application: { name } }) => t('console.applications.disable.question', { name }),
+    back,
+    lead: ({ subject: { application } }) => t('console.applications.disable.consequence', { name: application.name }),
+    button: t('console.shared.disable'),
+    async submit({ by, subject: { application } }) {
+      await applications.setEnabled(application, false, by);
+      return { to: `/admin/applications/${application.id}`, notice: t('console.applications.disable.done') };
+    },
   });
-}
-
-/** The page that asks. @param typed the name as it was typed, where that is asked for */
-function confirmationPage(path: keyof typeof confirmed, { id, name }: Application, typed?: string): ConsolePage {
-  const { consequence, question, button } = confirmed[path];
-  const settings = `/admin/applications/${id}/settings`;
-  return {
-    title: question(name),
-    back: { href: settings, label: name },
-    blocks: [
-      {
-        kind: 'form',
-        lead: consequence(name),
-        action: `/admin/applications/${id}/${path}`,
-        fields: path === 'delete' ? [typedNameField(name, typed)] : [],
-        button: button(name),
-        look: 'danger',
-        cancel: settings,
-      },
-    ],
-  };
+  question('/delete', {
+    assertOpen: ({ by, subject }) => applications.assertMayChange(subject.application, by),
+    title: ({ application: { name } }) => t('console.applications.delete.question', { name }),
+    back,
+    lead: ({ subject: { application } }) => t('console.applications.delete.consequence', { name: application.name }),
+    typedName: ({ application }) => application.name,
+    async submit({ by, subject: { application } }) {
+      await applications.remove(application.id, by);
+      return { to: '/admin/applications', notice: t('console.applications.delete.done') };
+    },
+  });
 }
 
 /** The last section of the application's settings. */
@@ -91,12 +56,12 @@ export function enableAndDeleteButtons({ enabled, name }: Pick<Application, 'ena
   };
   const disable = {
     title: t('console.applications.disable.title'),
-    text: confirmed.disable.consequence(name),
+    text: t('console.applications.disable.consequence', { name }),
     action: { label: t('console.shared.disable'), href: `${at}/disable`, look: 'danger' as const },
   };
   const remove = {
     title: t('console.applications.delete.title'),
-    text: confirmed.delete.consequence(name),
+    text: t('console.applications.delete.consequence', { name }),
     action: { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' as const },
   };
   return dangerZone([enabled ? disable : enable, remove]);

@@ -1,57 +1,41 @@
 // /admin/applications/:id/metadata: metadata that changed at its URL, compared with what is registered, to approve or reject.
-import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
-import type { Context, Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
-import { parseForm } from '../../base/http/input.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
-import { within } from '../../people/rbac/rights.ts';
 import type { MetadataChange } from '../../protocols/saml/metadata/differences.ts';
 import type { WaitingMetadata } from '../../protocols/saml/metadata/waiting-metadata.ts';
-import type { Block, Cell, ConsolePage, Mark } from '../console/blocks.ts';
+import type { Block, Cell, Mark } from '../console/blocks.ts';
+import type { Pages } from '../resource.ts';
+import type { ApplicationDetails } from './actions.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
-const WRITE = 'gatehouse.applications:write' as const;
 const decision = z.object({ decision: z.enum(['approve', 'reject']), document: z.string().max(100) });
 
 /** The page and its action. */
-export function addMetadataRoutes(
-  router: Router<State, Extras>,
-  { frame, applications }: ApplicationPagesDependencies,
+export function addMetadataPages(
+  { change }: Pages<ApplicationDetails>,
+  { applications }: ApplicationPagesDependencies,
 ): void {
-  router.get('/:id/metadata', ...frame.page(within(WRITE)), async (ctx) =>
-    frame.show(ctx, await decisionPage(ctx, ctx.params.id ?? '')),
-  );
-
-  router.post('/:id/metadata', ...frame.change(within(WRITE)), async (ctx) => {
-    const { id = '' } = ctx.params;
-    const { decision: decided, document: documentHash } = await parseForm(ctx, decision.loose());
-    await frame.attempt(
-      ctx,
-      async () => {
-        await applications.decideMetadata(id, decided, documentHash, frame.actor(ctx));
-        const message =
-          decided === 'approve'
-            ? t('console.applications.metadata.approved')
-            : t('console.applications.metadata.dropped');
-        frame.redirect(ctx, `/admin/applications/${id}`, message);
-      },
-      () => decisionPage(ctx, id),
-    );
+  change('/metadata', {
+    assertOpen: ({ by, subject }) => applications.assertMayChange(subject.application, by),
+    form: decision,
+    async page({ subject: { application } }) {
+      const waiting = await applications.waitingMetadata(application);
+      if (!waiting) throw notFound({ message: t('console.applications.metadata.none-waits') });
+      const path = `/admin/applications/${application.id}`;
+      return {
+        title: t('console.applications.metadata.title', { name: application.name }),
+        back: { href: path, label: application.name },
+        blocks: comparison(application, waiting).concat(decisionForms(`${path}/metadata`, waiting.documentHash)),
+      };
+    },
+    async submit({ by, subject: { application } }, { decision: decided, document: documentHash }) {
+      await applications.decideMetadata(application, decided, documentHash, by);
+      const notice = t(`console.applications.metadata.${decided === 'approve' ? 'approved' : 'dropped'}`);
+      return { to: `/admin/applications/${application.id}`, notice };
+    },
   });
-
-  async function decisionPage(ctx: Context, id: string): Promise<ConsolePage> {
-    const { application } = await applications.get(id, frame.actor(ctx), WRITE);
-    const waiting = await applications.waitingMetadata(id, frame.actor(ctx), WRITE);
-    if (!waiting) throw notFound({ message: t('console.applications.metadata.none-waits') });
-    const path = `/admin/applications/${id}`;
-    return {
-      title: t('console.applications.metadata.title', { name: application.name }),
-      back: { href: path, label: application.name },
-      blocks: comparison(application, waiting).concat(decisionForms(`${path}/metadata`, waiting.documentHash)),
-    };
-  }
 }
 
 /** What changed, and where the document comes from. */

@@ -1,7 +1,7 @@
 // /admin/applications/new: registers an application from what it is, asks only for what that needs, and ends with the
 // settings for its own side.
 import type Router from '@koa/router';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import type { Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { bodyLimit, parseQuery } from '../../base/http/input.ts';
 import type { Tx } from '../../base/storage/database.ts';
@@ -9,8 +9,9 @@ import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import { concatenated, inLanguage, listOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Block, ConsolePage, Field, Option } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
+import { addPage, longForm } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
-import { MAX_FORM_BYTES, readLongForm } from '../console/typed-form.ts';
+import { MAX_FORM_BYTES } from '../console/typed-form.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { NO_CHOICES } from './form/own-keys.ts';
@@ -25,56 +26,47 @@ const WRITE = 'gatehouse.applications:write' as const;
 const CREATE_ROLES = 'create_roles';
 
 /** The pages …/new and …/new/:preset. */
-export function addNewApplicationRoutes(
+export function addNewApplicationPages(
   router: Router<State, Extras>,
   { frame, applications, roles, identityProvider }: ApplicationPagesDependencies,
 ): void {
-  const form = async (ctx: Context, preset: Preset, sent?: Sent) =>
-    newPage(preset, sent, {
-      mayCreateRoles: frame.may(ctx, 'gatehouse.roles:write'),
-      choices: await roles.choices(frame.actor(ctx)),
-    });
-
-  router.get('/new', ...frame.page(WRITE), (ctx) =>
-    frame.show(ctx, choicePage(parseQuery(ctx, listQuery).q, frame.language(ctx))),
-  );
-
-  router.get('/new/:preset', ...frame.page(WRITE), async (ctx) => frame.show(ctx, await form(ctx, requirePreset(ctx))));
-
-  router.post('/new/:preset', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
-    const preset = requirePreset(ctx);
-    const sent = await readLongForm(ctx);
-    await frame.attempt(
-      ctx,
-      async () => {
-        const by = frame.actor(ctx);
-        const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? rolesOf(preset, frame.language(ctx)) : [];
-        if (wanted.length > 0) frame.assertMay(ctx, 'gatehouse.roles:write');
-        const declaration = declarationOf(preset, sent, identityProvider().name);
-        // First, because the access rule may name them.
-        const prepare = async (tx: Tx) => {
-          if (wanted.length > 0) assertFreshProof(by, 'application.register', String(preset.title));
-          await roles.createMissing(wanted, by, tx);
-        };
-        const options = { prepare, isNameUnique: true };
-        const created = await withFaultsAtAnswers(preset, async () =>
-          preset.protocol === 'oidc'
-            ? applications.createOidc(declaration, by, undefined, options)
-            : { application: await applications.createSaml(declaration, by, undefined, options) },
-        );
-        const { clientId } = created.application;
-        const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;
-        const page = registeredPage(
-          created.application,
-          preset,
-          { ...identityProvider(), clientId, clientSecret },
-          await roles.assignable(by),
-        );
-        await frame.showResult(ctx, page);
-      },
-      () => form(ctx, preset, sent),
-    );
+  addPage(router, frame, '/new', {
+    needs: [WRITE],
+    page: ({ ctx, language }) => choicePage(parseQuery(ctx, listQuery).q, language),
   });
+
+  addPage(router, frame, '/new/:preset', {
+    needs: [WRITE],
+    load: async ({ params: { preset: id = '' } }) => presetOf(id) ?? throwNotFound(),
+    accepts: bodyLimit(MAX_FORM_BYTES),
+    form: longForm,
+    page: async ({ subject: preset, may, by }, sent) =>
+      newPage(preset, sent, { mayCreateRoles: may('gatehouse.roles:write'), choices: await roles.choices(by) }),
+    async submit({ ctx, subject: preset, by, language }, sent) {
+      const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? rolesOf(preset, language) : [];
+      if (wanted.length > 0) frame.assertMay(ctx, 'gatehouse.roles:write');
+      const declaration = declarationOf(preset, sent, identityProvider().name);
+      // First, because the access rule may name them.
+      const prepare = async (tx: Tx) => {
+        if (wanted.length > 0) assertFreshProof(by, 'application.register', String(preset.title));
+        await roles.createMissing(wanted, by, tx);
+      };
+      const options = { prepare, isNameUnique: true };
+      const created = await withFaultsAtAnswers(preset, async () =>
+        preset.protocol === 'oidc'
+          ? applications.createOidc(declaration, by, undefined, options)
+          : { application: await applications.createSaml(declaration, by, undefined, options) },
+      );
+      const { clientId } = created.application;
+      const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;
+      const ours = { ...identityProvider(), clientId, clientSecret };
+      return { result: registeredPage(created.application, preset, ours, await roles.assignable(by)) };
+    },
+  });
+}
+
+function throwNotFound(): never {
+  throw notFound();
 }
 
 /** What the form declares, with the product whose guide it will have. */
@@ -234,10 +226,4 @@ function rolesField({ title }: Preset, roles: readonly PresetRole[]): Field {
     checked: true,
     hint: t('console.applications.new.create-roles-hint', { roles: names }),
   };
-}
-
-function requirePreset(ctx: Context & { params?: Record<string, string> }): Preset {
-  const preset = presetOf(ctx.params?.preset ?? '');
-  if (!preset) throw notFound();
-  return preset;
 }

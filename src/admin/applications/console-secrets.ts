@@ -1,15 +1,15 @@
 // The client secrets of one application: the active ones, a new one, and the revocation of an old one.
-import type Router from '@koa/router';
 import { z } from 'zod';
 import { newSecretReplacesOld } from '../../applications/application.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
-import type { Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
-import { parseForm } from '../../base/http/input.ts';
 import { t } from '../../base/texts/text.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { Block, RowAction } from '../console/blocks.ts';
+import type { Block, ConsolePage, RowAction } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
+import { tableOf } from '../console/lists.ts';
+import { addQuestion } from '../console/pages.ts';
+import type { Pages } from '../resource.ts';
 import type { ApplicationDetails } from './actions.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { newSecretPage } from './tabs/registered-page.ts';
@@ -23,87 +23,75 @@ const OVERLAP_OPTIONS = [
 ];
 const overlapForm = z.object({ overlap: z.enum(['3600', '86400', '604800', '0']) });
 
+const credentialsOf = ({ application: { id, name } }: Pick<ApplicationDetails, 'application'>) => ({
+  href: `/admin/applications/${id}/credentials`,
+  label: name,
+});
+
 /** The pages …/secret and …/secrets/:secretId/remove. */
-export function addSecretRoutes(
-  router: Router<State, Extras>,
+export function addSecretPages(
+  { router, change }: Pages<ApplicationDetails>,
   { frame, applications, identityProvider }: ApplicationPagesDependencies,
 ): void {
-  router.get('/:id/secret', ...frame.page(within(WRITE)), async (ctx) => {
-    const { id = '' } = ctx.params;
-    const { application } = await applications.get(id, frame.actor(ctx), WRITE);
-    const replacesOldSecret = newSecretReplacesOld(application);
-    frame.show(ctx, {
-      title: t('console.applications.secret.new'),
-      back: { href: `/admin/applications/${id}/credentials`, label: application.name },
-      blocks: [
-        {
-          kind: 'form',
-          action: `/admin/applications/${id}/secret`,
-          lead: replacesOldSecret
-            ? t('console.applications.secret.replaced')
-            : t('console.applications.secret.both-valid'),
-          fields: [
-            {
-              name: 'overlap',
-              label: t('console.applications.secret.keep-old'),
-              type: 'select',
-              value: replacesOldSecret ? '0' : '604800',
-              options: OVERLAP_OPTIONS,
-            },
-          ],
-          button: t('console.applications.secret.create'),
-          cancel: `/admin/applications/${id}/credentials`,
-        },
-      ],
-    });
+  change('/secret', {
+    assertOpen: ({ by, subject }) => applications.assertMayChange(subject.application, by),
+    form: overlapForm,
+    page: ({ ctx, subject }) => secretPage(subject, ctx.path),
+    async submit({ by, subject: { application } }, { overlap }) {
+      const { value } = await applications.addSecret(application, Number(overlap), by);
+      return { result: newSecretPage(application, value, identityProvider()) };
+    },
   });
 
-  router.post('/:id/secret', ...frame.change(within(WRITE)), async (ctx) => {
-    const { id = '' } = ctx.params;
-    const { overlap } = await parseForm(ctx, overlapForm.loose());
-    const { value } = await applications.addSecret(id, Number(overlap), frame.actor(ctx));
-    const { application } = await applications.get(id, frame.actor(ctx), WRITE);
-    const page = newSecretPage(application, value, identityProvider());
-    await frame.showResult(ctx, page);
+  addQuestion(router, frame, '/:id/secrets/:secretId/remove', {
+    needs: [within(WRITE)],
+    async load({ params: { id = '', secretId = '' } }, by) {
+      const { application, secrets } = await applications.get(id, by, WRITE);
+      const secret = secrets.find((one) => one.id === secretId);
+      if (!secret) throw notFound();
+      return { application, secret };
+    },
+    assertOpen: ({ by, subject }) => applications.assertMayChange(subject.application, by),
+    title: ({ application: { name }, secret: { lastFour } }) =>
+      t('console.applications.secret.revoke-title', { lastFour, name }),
+    back: (subject) => credentialsOf(subject),
+    above: ({ subject: { secret } }) => [{ kind: 'facts', rows: secretFacts(secret) }],
+    lead: ({ subject: { application } }) => t('console.applications.secret.revoke-lead', { name: application.name }),
+    button: t('console.applications.secret.revoke-button'),
+    async submit({ by, subject: { application, secret } }) {
+      await applications.removeSecret(application, secret.id, by);
+      return { to: credentialsOf({ application }).href, notice: t('console.applications.secret.revoked') };
+    },
   });
-
-  addRevocation(router, { frame, applications });
 }
 
-function addRevocation(
-  router: Router<State, Extras>,
-  { frame, applications }: Pick<ApplicationPagesDependencies, 'frame' | 'applications'>,
-): void {
-  router.get('/:id/secrets/:secretId/remove', ...frame.page(within(WRITE)), async (ctx) => {
-    const { id = '', secretId = '' } = ctx.params;
-    const { application, secrets } = await applications.get(id, frame.actor(ctx), WRITE);
-    const secret = secrets.find((one) => one.id === secretId);
-    if (!secret) throw notFound();
-    const { name } = application;
-    const at = `/admin/applications/${id}`;
-    frame.show(ctx, {
-      title: t('console.applications.secret.revoke-title', { lastFour: secret.lastFour, name }),
-      back: { href: `${at}/credentials`, label: name },
-      blocks: [
-        { kind: 'facts', rows: secretFacts(secret) },
-        {
-          kind: 'form',
-          lead: t('console.applications.secret.revoke-lead', { name }),
-          action: `${at}/secrets/${secretId}/remove`,
-          fields: [],
-          button: t('console.applications.secret.revoke-button'),
-          look: 'danger',
-          cancel: `${at}/credentials`,
-        },
-      ],
-    });
-  });
-
-  router.post('/:id/secrets/:secretId/remove', ...frame.change(within(WRITE)), async (ctx) => {
-    const { id = '', secretId = '' } = ctx.params;
-    await applications.removeSecret(id, secretId, frame.actor(ctx));
-    frame.redirect(ctx, `/admin/applications/${id}/credentials`, t('console.applications.secret.revoked'));
-  });
+function secretPage(details: ApplicationDetails, action: string): ConsolePage {
+  const replacesOldSecret = newSecretReplacesOld(details.application);
+  const back = credentialsOf(details);
+  return {
+    title: t('console.applications.secret.new'),
+    back,
+    blocks: [
+      {
+        kind: 'form',
+        action,
+        lead: replacesOldSecret
+          ? t('console.applications.secret.replaced')
+          : t('console.applications.secret.both-valid'),
+        fields: [
+          {
+            name: 'overlap',
+            label: t('console.applications.secret.keep-old'),
+            type: 'select',
+            value: replacesOldSecret ? '0' : '604800',
+            options: OVERLAP_OPTIONS,
+          },
+        ],
+        button: t('console.applications.secret.create'),
+        cancel: back.href,
+      },
+    ],
+  };
 }
 
 /** The active secrets of the application, with their actions, for its page. */
@@ -124,20 +112,22 @@ export function secretBlocks(
       actions: mayWrite
         ? [{ label: t('console.applications.secret.new-button'), icon: 'plus', href: `${at}/secret` }]
         : [],
-      columns: [
-        t('console.applications.secret.secret'),
-        t('console.applications.secret.created'),
-        t('console.applications.secret.last-used'),
-        t('console.applications.secret.expires'),
-        ...(mayRevoke ? [t('console.shared.action')] : []),
-      ],
-      rows: secrets.map(({ id, lastFour, createdAt, lastUsedAt, expiresAt }, index) => [
-        { text: `••••••••${lastFour}`, code: true },
-        createdAt,
-        lastUsedAt ?? t('console.applications.secret.never'),
-        expiryCell(expiresAt, now) ?? t('console.applications.secret.never'),
-        // Newest first; the newest cannot be revoked, only replaced.
-        ...(mayRevoke ? [index > 0 ? revokeLink(`${at}/secrets/${id}/remove`, lastFour) : ''] : []),
+      ...tableOf(secrets, [
+        [t('console.applications.secret.secret'), ({ lastFour }) => ({ text: `••••••••${lastFour}`, code: true })],
+        [t('console.applications.secret.created'), ({ createdAt }) => createdAt],
+        [
+          t('console.applications.secret.last-used'),
+          ({ lastUsedAt }) => lastUsedAt ?? t('console.applications.secret.never'),
+        ],
+        [
+          t('console.applications.secret.expires'),
+          ({ expiresAt }) => expiryCell(expiresAt, now) ?? t('console.applications.secret.never'),
+        ],
+        mayRevoke && [
+          t('console.shared.action'),
+          // Newest first; the newest cannot be revoked, only replaced.
+          ({ id, lastFour }) => (id === secrets[0]?.id ? '' : revokeLink(`${at}/secrets/${id}/remove`, lastFour)),
+        ],
       ]),
       empty: t('console.applications.secret.none'),
     },
@@ -145,12 +135,10 @@ export function secretBlocks(
 }
 
 function secretFacts({ createdAt, lastUsedAt }: ApplicationDetails['secrets'][number]) {
+  const used = lastUsedAt ?? t('console.applications.secret.never');
   return [
     { label: t('console.applications.secret.created'), value: createdAt },
-    {
-      label: t('console.applications.secret.last-used'),
-      value: lastUsedAt ?? t('console.applications.secret.never'),
-    },
+    { label: t('console.applications.secret.last-used'), value: used },
   ];
 }
 

@@ -1,18 +1,18 @@
 // The routes of a page: GET shows it; POST carries out its form, and shows it again with what was sent after a fault that the
 // administrator can fix. A page says what it needs, what it is about and what it shows; this file alone reads, checks and answers.
 import type Router from '@koa/router';
-import type { ZodType } from 'zod';
+import { type ZodType, z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
 import { parseForm, readForm } from '../../base/http/input.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { Need, Target } from '../../people/rbac/rights.ts';
-import type { ConsolePage, Field, FormBlock } from './blocks.ts';
+import type { Block, ConsolePage, Field, FormBlock } from './blocks.ts';
 import { assertTypedName, TYPED_NAME, typedNameField } from './danger-zone.ts';
 import type { Frame } from './frame.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from './row-buttons.ts';
-import { readTypedForm } from './typed-form.ts';
+import { readLongForm, readTypedForm } from './typed-form.ts';
 
 /** The context of a route with parameters. */
 export type Params = Context & { params: Record<string, string> };
@@ -36,13 +36,20 @@ export type Next =
 /** Reads the form of a page. `check` throws invalid_input; a row button sends a form that is displayed again and not carried out. */
 export type FormReader<Given> = (ctx: Context) => Promise<{ given: Given; check?(): void; isRowButton?: boolean }>;
 
-/** Every field as it was sent: of a form with lists. @param schema a record of lists of texts, with their longest */
-export const sentForm =
-  (schema: ZodType<Record<string, string[]>>): FormReader<Sent> =>
+/** Every field as it was sent: of a form with lists. @param read what reads it, with its longest values */
+const sentForm =
+  (read: (ctx: Context) => Promise<Sent>): FormReader<Sent> =>
   async (ctx) => {
-    const given = toSent(await parseForm(ctx, schema, { lists: 'every field' }));
+    const given = await read(ctx);
     return { given, isRowButton: isRowButton(given) };
   };
+
+/** A form with documents. */
+export const longForm = sentForm(readLongForm);
+/** A form with lists. */
+export const listForm = sentForm(async (ctx) =>
+  toSent(await parseForm(ctx, z.record(z.string(), z.array(z.string().max(20_000))), { lists: 'every field' })),
+);
 
 export interface PageNeeds {
   /** What the administrator must have to see the page. */
@@ -54,6 +61,8 @@ export interface PageNeeds {
 export interface Page<Subject, Given> {
   /** Reads what the page is about, once for each request. */
   load?(ctx: Params, by: Actor): Promise<Subject>;
+  /** Where the page leads that this one does not have. */
+  elsewhere?(visit: Visit<Subject>): string | undefined;
   /** Throws what the change would throw, so that nobody fills in a form for nothing. The change itself checks again. */
   assertOpen?(visit: Visit<Subject>): Promise<void> | void;
   /** Absent: a button on another page sends the form, and a fault is displayed on an error page. */
@@ -78,7 +87,7 @@ export function addPage<Subject = undefined, Given = undefined>(
   path: string,
   description: Page<Subject, Given> & PageNeeds,
 ): void {
-  const { needs, submitNeeds = needs, page, accepts, lists = [], submit, assertOpen } = description;
+  const { needs, submitNeeds = needs, page, accepts, lists = [], submit, assertOpen, elsewhere } = description;
   const { form = async () => ({ given: undefined as Given }) } = description;
   const read: FormReader<Given> =
     typeof form === 'function' ? form : (ctx) => readTypedForm(ctx, form as ZodType<Given & object>, { lists });
@@ -97,6 +106,8 @@ export function addPage<Subject = undefined, Given = undefined>(
   if (page)
     router.get(path, ...frame.page(...needs), async (ctx: Params) => {
       const visited = await visit(ctx);
+      const other = elsewhere?.(visited);
+      if (other !== undefined) return frame.redirect(ctx, other);
       await assertOpen?.(visited);
       frame.show(ctx, await page(visited));
     });
@@ -124,6 +135,8 @@ export interface Question<Subject> extends Omit<Page<Subject, Sent>, 'page' | 'f
   back(subject: Subject): { href: string; label: PageText };
   /** Cancel leads elsewhere. */
   cancel?: string;
+  /** Blocks above the question. */
+  above?(visit: Visit<Subject>): readonly Block[];
   /** The consequence. */
   lead(visit: Visit<Subject>): PageText | Promise<PageText>;
   /** The verb. Of a deletion it is `Delete` with the name. */
@@ -146,7 +159,7 @@ export function addQuestion<Subject = undefined>(
   path: string,
   question: Question<Subject> & PageNeeds,
 ): void {
-  const { title, back, cancel, lead, button, typedName, look = 'danger', fields, submit, ...page } = question;
+  const { title, back, cancel, lead, button, typedName, look = 'danger', fields, above, submit, ...page } = question;
   addPage<Subject, Sent>(router, frame, path, {
     ...page,
     form: readFields,
@@ -160,6 +173,7 @@ export function addQuestion<Subject = undefined>(
         title: title(subject),
         back: back(subject),
         blocks: [
+          ...(above?.(visit) ?? []),
           {
             kind: 'form',
             lead: await lead(visit),

@@ -25,7 +25,7 @@ import { dangerZone } from '../console/danger-zone.ts';
 import { type Frame, listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, pageLinks, sortColumn, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
-import { addPage, addQuestion, sentForm, type Visit } from '../console/pages.ts';
+import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { permissionMark, permissionWords, quotedPermissions } from '../console/permission-words.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { pagesOf } from '../resource.ts';
@@ -47,7 +47,6 @@ const HOME = '/admin/roles';
 const MATRIX = `${HOME}/permissions`;
 const WRITE = 'gatehouse.roles:write' as const;
 const MAX_FORM_BYTES = 256 * 1024;
-const form = sentForm(z.record(z.string(), z.array(z.string().max(20_000))));
 const query = z.object({
   q: z.string().trim().max(200).default(''),
   sort: z.enum(['name', '-name', 'members', '-members', 'permissions', '-permissions']).default('name'),
@@ -102,7 +101,7 @@ export function roleRoutes(dependencies: RolePagesDependencies) {
 
   create({
     accepts: bodyLimit(MAX_FORM_BYTES),
-    form,
+    form: listForm,
     page: async (_, sent) => ({
       title: t('console.roles.create'),
       lead: t('console.roles.create-lead'),
@@ -122,7 +121,7 @@ export function roleRoutes(dependencies: RolePagesDependencies) {
 
   one('', {
     accepts: bodyLimit(MAX_FORM_BYTES),
-    form,
+    form: listForm,
     page: async (visit, sent) => rolePage(visit, '', configFile, await permissionBlocks(visit, roles, sent)),
     async submit({ by, subject: { id } }, sent) {
       await roles.update(id, sentRole(sent), by, sentValue(sent, VERSION) ?? '');

@@ -1,19 +1,19 @@
 // /admin/applications/:id/picture: the picture of an application, where it comes from, and why there is none; with a form to choose one.
-import type Router from '@koa/router';
 import { z } from 'zod';
+import type { Application } from '../../../applications/application.ts';
 import { imageLimits } from '../../../applications/brand/limits.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
-import type { Context, Extras, State } from '../../../base/http/context.ts';
 import { badRequest } from '../../../base/http/errors.ts';
-import { acceptPictures, parseForm } from '../../../base/http/input.ts';
+import { acceptPictures } from '../../../base/http/input.ts';
 import { faultMessage } from '../../../base/platform/fault-messages.ts';
 import { type PageText, sentences, t } from '../../../base/texts/text.ts';
 import { bytesOf, isImageData } from '../../../core/settings/value-schemas.ts';
-import { within } from '../../../people/rbac/rights.ts';
 import { ACCEPTED_PICTURES, type Block, type Cell, type ConsolePage } from '../../console/blocks.ts';
 import { faultText } from '../../console/fault-sentences.ts';
+import type { Pages } from '../../resource.ts';
+import type { ApplicationDetails } from '../actions.ts';
 import type { ApplicationPagesDependencies } from '../console-parts.ts';
-import { type OpenApplication, openApplication, READ, WRITE } from '../tabs/tab-page.ts';
+import { type OpenApplication, openApplication } from '../tabs/tab-page.ts';
 
 const form = z.object({
   picture: z
@@ -23,43 +23,37 @@ const form = z.object({
 });
 
 /** The page and its actions. */
-export function addPictureRoutes(router: Router<State, Extras>, dependencies: ApplicationPagesDependencies): void {
-  const { frame, applications } = dependencies;
-  const page = async (ctx: Context & { params?: Record<string, string> }) =>
-    picturePage(await openApplication(ctx, dependencies));
-
-  router.get('/:id/picture', ...frame.page(within(READ)), async (ctx) => frame.show(ctx, await page(ctx)));
-
-  const upload = [acceptPictures(imageLimits.requestBytes), ...frame.change(within(WRITE))];
-  router.post('/:id/picture', ...upload, async (ctx) => {
-    const { id = '' } = ctx.params;
-    const { picture } = await parseForm(ctx, form.loose());
-    await frame.attempt(
-      ctx,
-      async () => {
-        if (!isImageData(picture))
-          throw badRequest('invalid_input', { fields: [{ field: 'picture', message: faultMessage('picture-kind') }] });
-        await applications.choosePicture(id, bytesOf(picture), frame.actor(ctx));
-        frame.redirect(ctx, pathOf(id), t('console.applications.picture.saved'));
-      },
-      () => page(ctx),
-    );
+export function addPicturePages(
+  { one, change }: Pages<ApplicationDetails>,
+  dependencies: ApplicationPagesDependencies,
+): void {
+  const { applications } = dependencies;
+  one('/picture', {
+    accepts: acceptPictures(imageLimits.requestBytes),
+    form,
+    page: async (visit) => picturePage(await openApplication(visit, dependencies)),
+    async submit({ by, subject: { application } }, { picture }) {
+      if (!isImageData(picture))
+        throw badRequest('invalid_input', { fields: [{ field: 'picture', message: faultMessage('picture-kind') }] });
+      await applications.choosePicture(application, bytesOf(picture), by);
+      return { to: pathOf(application), notice: t('console.applications.picture.saved') };
+    },
   });
-
-  router.post('/:id/picture/remove', ...frame.change(within(WRITE)), async (ctx) => {
-    const { id = '' } = ctx.params;
-    await applications.removePicture(id, frame.actor(ctx));
-    frame.redirect(ctx, pathOf(id), t('console.applications.picture.removed'));
+  change('/picture/remove', {
+    async submit({ by, subject: { application } }) {
+      await applications.removePicture(application, by);
+      return { to: pathOf(application), notice: t('console.applications.picture.removed') };
+    },
   });
-
-  router.post('/:id/picture/fetch', ...frame.change(within(WRITE)), async (ctx) => {
-    const { id = '' } = ctx.params;
-    await applications.fetchPicture(id, frame.actor(ctx));
-    frame.redirect(ctx, pathOf(id), t('console.applications.picture.fetching'), 'plain');
+  change('/picture/fetch', {
+    async submit({ by, subject: { application } }) {
+      await applications.fetchPicture(application, by);
+      return { to: pathOf(application), notice: t('console.applications.picture.fetching'), tone: 'plain' };
+    },
   });
 }
 
-const pathOf = (id: string) => `/admin/applications/${id}/picture`;
+const pathOf = ({ id }: Application) => `/admin/applications/${id}/picture`;
 
 function picturePage({ application, path, picture, mayWrite, mayChange }: OpenApplication): ConsolePage {
   const { name } = application;

@@ -32,7 +32,7 @@ export async function overviewPage(
   const { frame, applications, usage, audit } = dependencies;
   const mayReadAudit = frame.may(ctx, 'gatehouse.audit:read');
   const [waiting, days, firstSignIn, demands, events] = await Promise.all([
-    applications.waitingMetadata(application.id, frame.actor(ctx)),
+    applications.waitingMetadata(application),
     usage.byDay(application, DAYS),
     usage.firstSignIn(application),
     demandSteps(ctx, open, dependencies),

@@ -1,11 +1,11 @@
 // The frame of an application's tabs: its name and state, the tabs, and whether the administrator may change it.
 import type { Application } from '../../../applications/application.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
-import type { Context } from '../../../base/http/context.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import { within } from '../../../people/rbac/rights.ts';
 import type { ConsolePage, Mark } from '../../console/blocks.ts';
 import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
+import type { Visit } from '../../console/pages.ts';
 import type { ApplicationDetails } from '../actions.ts';
 import { type ApplicationPagesDependencies, protocolName } from '../console-parts.ts';
 
@@ -46,19 +46,18 @@ export interface OpenApplication extends ApplicationDetails {
   picture: PictureState | undefined;
 }
 
-/** Throws not_found also for an application that the administrator may not see. */
+/** What the administrator may do with the application that was read. */
 export async function openApplication(
-  ctx: Context & { params?: Record<string, string> },
-  { frame, applications, pictures }: Pick<ApplicationPagesDependencies, 'frame' | 'applications' | 'pictures'>,
+  { by, meets, subject }: Visit<ApplicationDetails>,
+  { applications, pictures }: Pick<ApplicationPagesDependencies, 'applications' | 'pictures'>,
 ): Promise<OpenApplication> {
-  const { id = '' } = ctx.params ?? {};
-  const details = await applications.get(id, frame.actor(ctx));
-  const mayChange =
-    frame.meets(ctx, { anyOf: [WRITE], limited: true }) && (await applications.mayChange(id, frame.actor(ctx)));
-  const mayWrite = mayChange && details.application.source !== 'file';
-  const mayReadActivity = frame.meets(ctx, within('gatehouse.audit:read'));
-  const picture = await pictures.state(id);
-  return { ...details, path: `/admin/applications/${id}`, mayChange, mayWrite, mayReadActivity, picture };
+  const { application } = subject;
+  const mayChange = meets(within(WRITE)) && (await applications.mayChange(application, by));
+  const mayWrite = mayChange && application.source !== 'file';
+  const mayReadActivity = meets(within('gatehouse.audit:read'));
+  const picture = await pictures.state(application.id);
+  const path = `/admin/applications/${application.id}`;
+  return { ...subject, path, mayChange, mayWrite, mayReadActivity, picture };
 }
 
 /** A page of the application, on one of its tabs. */

@@ -1,43 +1,48 @@
 // The page of one application: its tabs, each at an address of its own.
-import type Router from '@koa/router';
 import { z } from 'zod';
 import { usesSecret } from '../../../applications/fields/oidc-client.ts';
-import type { Context, Extras, State } from '../../../base/http/context.ts';
+import type { Context } from '../../../base/http/context.ts';
 import { parseQuery } from '../../../base/http/input.ts';
 import { sentences, t } from '../../../base/texts/text.ts';
-import { within } from '../../../people/rbac/rights.ts';
 import { visibleTo } from '../../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
 import type { Block } from '../../console/blocks.ts';
+import type { Visit } from '../../console/pages.ts';
+import type { Pages } from '../../resource.ts';
 import { sameNameText, typedUserValue } from '../../suggestions/typed-user.ts';
+import type { ApplicationDetails } from '../actions.ts';
 import type { ApplicationPagesDependencies } from '../console-parts.ts';
 import { previewBlocks } from '../preview.ts';
 import { addFormTabs } from './form-tabs.ts';
 import { overviewPage } from './overview-tab.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';
-import { homePageOf, type OpenApplication, openApplication, READ, tabPage } from './tab-page.ts';
+import { homePageOf, type OpenApplication, openApplication, tabPage } from './tab-page.ts';
 
 const previewQuery = z.object({ user: z.string().trim().max(320).default('') });
 const activityQuery = z.object(eventPageQuery);
 
-/** The routes of every tab, below /admin/applications/:id. */
-export function addTabs(router: Router<State, Extras>, dependencies: ApplicationPagesDependencies): void {
-  const { frame, identityProvider } = dependencies;
-
-  router.get('/:id', ...frame.page(within(READ)), async (ctx) =>
-    frame.show(ctx, await overviewPage(ctx, await openApplication(ctx, dependencies), dependencies)),
-  );
-
-  router.get('/:id/setup', ...frame.page(within(READ)), async (ctx) => {
-    const open = await openApplication(ctx, dependencies);
-    const { application } = open;
-    const firstSignIn = await dependencies.usage.firstSignIn(application);
-    const guide = setupInstructionBlocks(application, { ...identityProvider(), clientId: application.clientId });
-    frame.show(ctx, tabPage(open, 'setup', { blocks: [guideSteps(open, firstSignIn), ...guide] }, dependencies));
+/** The pages of every tab, below /admin/applications/:id. */
+export function addTabs(pages: Pages<ApplicationDetails>, dependencies: ApplicationPagesDependencies): void {
+  const { identityProvider } = dependencies;
+  pages.one('', {
+    page: async (visit) => overviewPage(visit.ctx, await openApplication(visit, dependencies), dependencies),
   });
-
-  addFormTabs(router, dependencies, { claims: (ctx, open) => previewAside(ctx, open, dependencies) });
-  addActivityTab(router, dependencies);
+  pages.one('/setup', {
+    async page(visit) {
+      const open = await openApplication(visit, dependencies);
+      const { application } = open;
+      const firstSignIn = await dependencies.usage.firstSignIn(application);
+      const guide = setupInstructionBlocks(application, { ...identityProvider(), clientId: application.clientId });
+      return tabPage(open, 'setup', { blocks: [guideSteps(open, firstSignIn), ...guide] }, dependencies);
+    },
+  });
+  addFormTabs(pages, dependencies, { claims: ({ ctx }, open) => previewAside(ctx, open, dependencies) });
+  pages.one('/activity', {
+    async page(visit) {
+      const open = await openApplication(visit, dependencies);
+      return tabPage(open, 'activity', { blocks: [await activityBlock(visit, open, dependencies)] }, dependencies);
+    },
+  });
 }
 
 /** What to do in which order; the last step waits for the first sign-in. */
@@ -72,36 +77,32 @@ function guideSteps({ application, path, mayWrite }: OpenApplication, firstSignI
   };
 }
 
-function addActivityTab(router: Router<State, Extras>, dependencies: ApplicationPagesDependencies): void {
-  const { frame, authority } = dependencies;
-  router.get('/:id/activity', ...frame.page(within(READ)), async (ctx) => {
-    const open = await openApplication(ctx, dependencies);
-    if (!open.mayReadActivity) {
-      const text = t('console.tabs.activity.no-permission');
-      return frame.show(ctx, tabPage(open, 'activity', { blocks: [{ kind: 'text', text }] }, dependencies));
-    }
-    const given = parseQuery(ctx, activityQuery);
-    const { clientId, name } = open.application;
-    const path = `${open.path}/activity`;
-    const filter = { clientId, ...(await visibleTo(authority, frame.actor(ctx))) };
-    const { items, pages } = await readEventPage(dependencies, filter, given, { path, filters: {} });
-    const order = given.sort === 'at' ? 'oldest' : 'newest';
-    const block: Block = {
-      kind: 'events',
-      caption: t('console.tabs.activity.caption', { order }),
-      title: t('console.tabs.activity.title'),
-      actions: items.length > 1 ? [orderLink(given, { path, filters: {} })] : [],
-      items,
-      empty: {
-        icon: 'scroll-text',
-        title: t('console.tabs.activity.empty'),
-        text: t('console.tabs.activity.empty-text', { name }),
-        action: { label: t('console.tabs.setup'), href: `${open.path}/setup` },
-      },
-      pages,
-    };
-    frame.show(ctx, tabPage(open, 'activity', { blocks: [block] }, dependencies));
-  });
+async function activityBlock(
+  { ctx, by }: Visit<ApplicationDetails>,
+  open: OpenApplication,
+  dependencies: ApplicationPagesDependencies,
+): Promise<Block> {
+  if (!open.mayReadActivity) return { kind: 'text', text: t('console.tabs.activity.no-permission') };
+  const given = parseQuery(ctx, activityQuery);
+  const { clientId, name } = open.application;
+  const list = { path: `${open.path}/activity`, filters: {} };
+  const filter = { clientId, ...(await visibleTo(dependencies.authority, by)) };
+  const { items, pages } = await readEventPage(dependencies, filter, given, list);
+  const order = given.sort === 'at' ? 'oldest' : 'newest';
+  return {
+    kind: 'events',
+    caption: t('console.tabs.activity.caption', { order }),
+    title: t('console.tabs.activity.title'),
+    actions: items.length > 1 ? [orderLink(given, list)] : [],
+    items,
+    empty: {
+      icon: 'scroll-text',
+      title: t('console.tabs.activity.empty'),
+      text: t('console.tabs.activity.empty-text', { name }),
+      action: { label: t('console.tabs.setup'), href: `${open.path}/setup` },
+    },
+    pages,
+  };
 }
 
 /** What the application would receive about a person, for an administrator who may read users. */
