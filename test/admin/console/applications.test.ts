@@ -353,7 +353,7 @@ describe('a registered application', () => {
       statements += 1;
       return db.$queryRaw(...query);
     };
-    const watched = { $queryRaw, application: db.application };
+    const watched = { $queryRaw, asStored: db.asStored };
     const counts = createSignInCounts({ db: watched as unknown as typeof db, sql, now: () => time });
     const { clientId } = await aClient(idp.services, { redirect_uris: ['https://days.example.com/cb'] });
     await audit.record({ type: 'authorization.granted', outcome: 'success', clientId });

@@ -146,7 +146,7 @@ describe('an error page of the console', () => {
     const { preconditionFailed } = await import('../../../../src/base/http/errors.ts');
     vi.spyOn(idp.services.applications, 'setEnabled').mockRejectedValue(preconditionFailed('precondition_failed'));
     const headers = { origin: new URL(idp.issuer).origin, referer: `${idp.issuer}${at}` };
-    const sent = await admin.post(`/admin/applications/${applicationId}/disable`, { form: { _csrf }, headers });
+    const sent = await admin.post(`/admin/applications/${applicationId}/enable`, { form: { _csrf }, headers });
     const found = errorPage(sent);
     expect(found).toMatchObject({ status: 412, isFramed: true, links: [`Reload the page: ${at}`] });
     expect(found.title).toBe('Someone else changed this while you were editing.');
