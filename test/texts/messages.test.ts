@@ -17,6 +17,7 @@ import {
 import { withoutBadBreaksInMail } from '../../src/base/texts/line-breaks.ts';
 import { formatHtml, formatPlain, readMessages, tagNames } from '../../src/base/texts/messages.ts';
 import { enumeration, inLanguage, listOf, sentences, t } from '../../src/base/texts/text.ts';
+import { entrySchemas } from '../../src/federation/connections/schema.ts';
 import { textClaims } from '../../src/people/accounts/profile-fields.ts';
 import { filesUnder } from '../support/source/imports.ts';
 
@@ -58,7 +59,7 @@ function partsOf(message: string, language: string): Parts {
 /** The keys that code puts together, with the beginnings that it writes. */
 const families = [...sources.matchAll(/`([a-z-]+(?:\.[\w-]+)*[.-])\$\{/g)]
   .map(([, start = '']) => start)
-  .filter((start) => !/^(console\.field(-section)?|profile)\.$/.test(start));
+  .filter((start) => !/^(console\.(field(-section)?|connection-field)|profile)\.$/.test(start));
 
 /** Those of fields and of the parts of forms, whose names code takes from the schemas. */
 const fields = [oidcClient.shape, serviceProvider.shape].flatMap((shape) => describedFields(shape, applicationFields));
@@ -69,6 +70,9 @@ const ofProducts = [
   ...[...products.matchAll(/\$\{text:([\w.-]+)/g)].map(([, key]) => `console.preset.${key}`),
   ...[...products.matchAll(/^- id: (\S+)/gm)].map(([, id]) => `console.preset.${id}.text`),
 ];
+const ofConnections = Object.values(entrySchemas).flatMap(({ shape }) =>
+  Object.keys(shape).map((name) => `console.connection-field.${name}.`),
+);
 const ofClaims = textClaims.map((claim) => `profile.${claim}`);
 const ofFields = fields.flatMap(({ name, about }) => [
   `console.field.${about.text ?? name}.`,
@@ -80,7 +84,7 @@ describe('the texts in English', () => {
     const isUsed = (key: string) =>
       sources.includes(`'${key}'`) ||
       ofProducts.includes(key) ||
-      [...families, ...ofFields, ...ofClaims].some((start) => key.startsWith(start));
+      [...families, ...ofFields, ...ofConnections, ...ofClaims].some((start) => key.startsWith(start));
     expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
   });
 

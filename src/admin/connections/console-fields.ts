@@ -1,91 +1,70 @@
 // The form fields of a connection, made of the schema of its kind, and the values that a form sends. Maps are written one a line
 // as `name => value, value`.
-import { z } from 'zod';
-import { sentences, t } from '../../base/texts/text.ts';
+import { describedFields, jsonSchemaOf } from '../../base/platform/described-fields.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { ConnectionKind } from '../../federation/connections/connection.ts';
+import {
+  type ConnectionField,
+  type ConnectionSection,
+  connectionFields,
+} from '../../federation/connections/kinds/fields.ts';
 import { presetOf } from '../../federation/connections/presets/presets.ts';
 import { entrySchemas, secretPurposeByField } from '../../federation/connections/schema.ts';
 import type { Field } from '../console/blocks.ts';
+import { baseOf, type FieldSource, optionsOf } from '../console/form-fields.ts';
 import { lines } from '../console/text-area.ts';
-import { labels } from './console-labels.ts';
 
-interface Json {
-  type?: string;
-  enum?: string[];
-  const?: unknown;
-  default?: unknown;
-  anyOf?: Json[];
-  items?: Json;
-  properties?: Record<string, Json>;
-}
 type Shape = 'flag' | 'choice' | 'number' | 'text' | 'list' | 'map' | 'lists';
-export interface KnownField {
-  key: string;
+interface KnownField extends FieldSource {
+  about: ConnectionField;
   shape: Shape;
-  options: string[];
+  options: readonly string[];
   isRequired: boolean;
 }
 
-/** Sections of the edit page; a key of no other section belongs to the upstream. */
+/** Sections of the edit page. */
 export const sections = {
   upstream: t('console.connections.section.upstream'),
   button: t('console.connections.section.button'),
   users: t('console.connections.section.users'),
   roles: t('console.connections.section.roles'),
   assurance: t('console.connections.section.assurance'),
-} as const;
-export type Section = keyof typeof sections;
-const sectionKeys: Record<Exclude<Section, 'upstream'>, readonly string[]> = {
-  button: ['name', 'logo', 'order', 'show_button', 'domains', 'required_for_domains', 'login_hint'],
-  users: ['create_users', 'update_profile', 'link', 'link_only', 'trusted_email', 'attributes'],
-  roles: ['groups_claim', 'groups', 'role_mappings'],
-  assurance: ['acr_values', 'trusted_acr', 'trusted_amr', 'logout'],
-};
-/** Keys that one vendor alone has. The issuer says which tenant it is. */
-const vendorKeys: Record<string, string> = {
-  tenant: '',
-  allowed_tenants: 'entra',
-  allowed_hosted_domains: 'google',
-  team_id: 'apple',
-};
+} as const satisfies Record<ConnectionSection, PageText>;
 const LISTED_MAPS = ['role_mappings', 'acr_values', 'trusted_acr', 'trusted_amr'];
-const LONG = ['metadata', 'metadata_certificate'];
-const RENDERED_ELSEWHERE = ['id', 'kind', 'preset', 'enabled', 'metadata_file', ...Object.keys(secretPurposeByField)];
 
 /** The fields of a kind, in the order of its schema. */
-export function knownFields(kind: ConnectionKind): KnownField[] {
-  const schema = z.toJSONSchema(entrySchemas[kind], { io: 'input', unrepresentable: 'any' }) as Json & {
-    required?: string[];
-  };
-  return (
-    Object.entries(schema.properties ?? {})
+const knownFields = (kind: ConnectionKind): KnownField[] => {
+  const { kind: _kind, ...shape } = entrySchemas[kind].shape;
+  return describedFields(shape, connectionFields).map(({ name, schema, about }) => {
+    const { type, enum: values, items, const: only } = jsonSchemaOf(schema) as Json;
+    return {
+      name,
+      schema,
+      texts: 'console.connection-field.',
       // A constant is no choice.
-      .filter(([key, json]) => !RENDERED_ELSEWHERE.includes(key) && json.const === undefined)
-      .map(([key, json]) => ({
-        key,
-        shape: shapeOf(key, json),
-        options: json.enum ?? json.items?.enum ?? [],
-        isRequired: schema.required?.includes(key) ?? false,
-      }))
-  );
-}
+      about: only === undefined ? about : { ...about, section: null },
+      shape: LISTED_MAPS.includes(name) ? 'lists' : values ? 'choice' : (shapes[type ?? ''] ?? 'text'),
+      options: values ?? items?.enum ?? [],
+      isRequired: !schema.safeParse(undefined).success,
+    };
+  });
+};
 
-export function sectionOf(key: string): Section {
-  const found = Object.entries(sectionKeys).find(([, keys]) => keys.includes(key));
-  return (found?.[0] as Section | undefined) ?? 'upstream';
-}
+type Json = { type?: string; enum?: readonly string[]; const?: unknown; items?: Json };
+const shapes: Readonly<Record<string, Shape>> = { boolean: 'flag', integer: 'number', array: 'list', object: 'map' };
 
 /** The fields of a section with their values; those of another vendor are left out. */
-export function sectionFields(kind: ConnectionKind, section: Section, values: Record<string, unknown>): Field[] {
-  const known = fieldsOfPreset(kind, String(values.preset)).filter(({ key }) => sectionOf(key) === section);
-  const order = section === 'upstream' ? undefined : sectionKeys[section];
-  const sorted = order ? [...known].sort((a, b) => order.indexOf(a.key) - order.indexOf(b.key)) : known;
-  return sorted.map((field) => fieldOf(field, values[field.key]));
+export function sectionFields(
+  kind: ConnectionKind,
+  section: ConnectionSection,
+  values: Record<string, unknown>,
+): Field[] {
+  return fieldsIn(kind, String(values.preset), section).map((field) => fieldOf(field, values[field.name]));
 }
 
 /** The form of a new connection: only what this vendor needs. */
 export function presetFields(kind: ConnectionKind, preset: string, given: Record<string, string>): Field[] {
-  const known = new Map(knownFields(kind).map((field) => [field.key, field]));
+  const known = new Map(knownFields(kind).map((field) => [field.name, field]));
   return (presetOf(preset, kind)?.fields ?? []).map(({ key, label, hint, placeholder, isRequired, type }): Field => {
     const example = placeholder ? [t('console.preset.such-as', { example: placeholder })] : [];
     const lines = [...(hint ? [hint] : []), ...example];
@@ -112,8 +91,8 @@ export function valuesFrom(
   keys: readonly string[],
   given: Record<string, string>,
 ): Record<string, unknown> {
-  const known = knownFields(kind).filter(({ key }) => keys.includes(key));
-  return Object.fromEntries(known.map((field) => [field.key, valueFrom(field, given[field.key] ?? '')]));
+  const known = knownFields(kind).filter(({ name }) => keys.includes(name));
+  return Object.fromEntries(known.map((field) => [field.name, valueFrom(field, given[field.name] ?? '')]));
 }
 
 /** The secrets that a form sends, as an entry declares them. */
@@ -129,42 +108,27 @@ export function secretsFrom(given: Record<string, string>): Record<string, unkno
 }
 
 /** The keys that the form of a section sends. */
-export function keysOf(kind: ConnectionKind, preset: string, section: Section): string[] {
-  return fieldsOfPreset(kind, preset).flatMap(({ key }) => (sectionOf(key) === section ? [key] : []));
-}
+export const keysOf = (kind: ConnectionKind, preset: string, section: ConnectionSection): string[] =>
+  fieldsIn(kind, preset, section).map(({ name }) => name);
 
-function fieldsOfPreset(kind: ConnectionKind, preset: string): KnownField[] {
-  return knownFields(kind).filter(({ key }) => (vendorKeys[key] ?? preset) === preset);
-}
+const fieldsIn = (kind: ConnectionKind, preset: string, section: ConnectionSection): KnownField[] =>
+  knownFields(kind).filter(({ about }) => about.section === section && (about.vendor ?? preset) === preset);
 
-function shapeOf(key: string, json: Json): Shape {
-  if (LISTED_MAPS.includes(key)) return 'lists';
-  if (json.enum) return 'choice';
-  if (json.type === 'boolean') return 'flag';
-  if (json.type === 'integer') return 'number';
-  if (json.type === 'array') return 'list';
-  return json.type === 'object' ? 'map' : 'text';
-}
-
-function fieldOf({ key, shape, options, isRequired }: KnownField, value: unknown): Field {
-  const { label = key, hint, choices } = labels[key] ?? {};
-  const shared = { name: key, label, hint, required: isRequired };
+function fieldOf(source: KnownField, value: unknown): Field {
+  const { shape, about, isRequired } = source;
+  const shared = { ...baseOf(source), required: isRequired };
   if (shape === 'flag') return { ...shared, required: false, type: 'checkbox', checked: value === true };
   if (shape === 'choice') {
-    const all = options.map((one) => ({ value: one, label: choices?.[one] ?? one }));
-    return {
-      ...shared,
-      type: 'select',
-      value: String(value ?? ''),
-      options: value === undefined ? [{ value: '', label: t('console.connections.default') }, ...all] : all,
-    };
+    const all = optionsOf(source, source.options);
+    const options = value === undefined ? [{ value: '', label: t('console.connections.default') }, ...all] : all;
+    return { ...shared, type: 'select', value: String(value ?? ''), options };
   }
   if (shape === 'number') return { ...shared, type: 'number', value: value === undefined ? '' : Number(value) };
   if (shape === 'list')
     return { ...shared, type: 'textarea', rows: 3, value: (value as string[] | undefined)?.join('\n') };
   if (shape === 'map' || shape === 'lists') return { ...shared, type: 'textarea', rows: 3, value: mapText(value) };
   const text = value === undefined ? '' : String(value);
-  return LONG.includes(key) ? { ...shared, type: 'textarea', rows: 6, value: text } : { ...shared, value: text };
+  return { ...shared, ...(about.rows && { type: 'textarea', rows: about.rows }), value: text };
 }
 
 function mapText(value: unknown): string {
@@ -173,7 +137,7 @@ function mapText(value: unknown): string {
     .join('\n');
 }
 
-function valueFrom({ key, shape }: KnownField, text: string): unknown {
+function valueFrom({ name: key, shape }: KnownField, text: string): unknown {
   switch (shape) {
     case 'flag':
       return text === 'on';

@@ -104,7 +104,7 @@ function newPage(
           {
             name: 'name',
             label: t('console.shared.name'),
-            hint: t('console.connection-fields.name.hint'),
+            hint: t('console.connection-field.name.hint'),
             value: given.name ?? name,
             required: true,
           },
@@ -121,12 +121,12 @@ function newPage(
             type: 'textarea',
             rows: 2,
             value: given.domains ?? '',
-            label: t('console.connection-fields.domains.label'),
+            label: t('console.connection-field.domains.label'),
             hint: t('console.connections.domains-hint'),
           },
           {
             name: 'create_users',
-            label: t('console.connection-fields.create-users.label'),
+            label: t('console.connection-field.create_users.label'),
             type: 'checkbox',
             checked: given.create_users === 'on',
           },

@@ -1,10 +1,9 @@
 // The page of one connection: what it is, what can be done, and the state of its secrets, domains and documents.
 import type { Context } from '../../base/http/context.ts';
-import { t } from '../../base/texts/text.ts';
+import { t, textAt } from '../../base/texts/text.ts';
 import type { Action, Block, ConsolePage } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
-import { trustedEmailTexts } from './console-labels.ts';
 import {
   type ConnectionPagesDependencies,
   documentBlocks,
@@ -93,11 +92,11 @@ function factsOf(details: ConnectionDetails): Block {
       },
       {
         label: t('console.connections.email-addresses'),
-        value: trustedEmailTexts[String(entry.trusted_email)] ?? '',
+        value: textAt(`console.connection-field.trusted_email.${entry.trusted_email}`) ?? '',
       },
       {
         label: t('console.connections.sign-out'),
-        value: t('console.connections.sign-out.value', { when: String(entry.logout) }),
+        value: textAt(`console.connection-field.logout.${entry.logout}`) ?? '',
       },
     ],
   };

@@ -4,11 +4,12 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { bodyLimit, parseQuery } from '../../base/http/input.ts';
 import { listOf, t } from '../../base/texts/text.ts';
+import type { ConnectionSection } from '../../federation/connections/kinds/fields.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { type ListAddress, sortColumn, sortedBy } from '../console/lists.ts';
 import { MAX_FORM_BYTES, readLongTexts } from '../console/typed-form.ts';
-import { keysOf, type Section, sectionFields, sections, valuesFrom } from './console-fields.ts';
+import { keysOf, sectionFields, sections, valuesFrom } from './console-fields.ts';
 import { addMaintenanceRoutes } from './console-maintenance.ts';
 import { addNewConnectionRoutes } from './console-new.ts';
 import { connectionPage } from './console-page.ts';
@@ -131,7 +132,7 @@ function addEditRoutes(router: Router<State, Extras>, { frame, connections }: Co
     const details = await connections.get(ctx.params.id ?? '');
     const one = await readLongTexts(ctx);
     const { id, kind, preset } = details.connection;
-    const section = (one.section ?? 'upstream') as Section;
+    const section = (one.section ?? 'upstream') as ConnectionSection;
     const changes = section in sections ? valuesFrom(kind, keysOf(kind, preset, section), one) : {};
     await frame.attempt(
       ctx,
@@ -154,7 +155,7 @@ function editPage(details: ConnectionDetails, changes: Record<string, unknown>, 
     title: t('console.connections.edit-title', { name: connection.name }),
     lead: t('console.connections.edit-lead'),
     back: { href: at, label: connection.name },
-    blocks: (Object.keys(sections) as Section[]).map((section, index) => ({
+    blocks: (Object.keys(sections) as ConnectionSection[]).map((section, index) => ({
       kind: 'form',
       title: sections[section],
       action: `${at}/edit`,

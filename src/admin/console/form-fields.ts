@@ -91,7 +91,7 @@ export function keyOf(source: FieldSource, options: FieldOptions): FormKey {
 }
 
 /** What it can be: each value in words where there are any. `withCodes`: with the value as the second line where nothing else is said. */
-function optionsOf(source: FieldSource, values: readonly string[], withCodes = false): Option[] {
+export function optionsOf(source: FieldSource, values: readonly string[], withCodes = false): Option[] {
   return values.map((value) => {
     const text = `${at(source)}.${value.split(':').at(-1)}`;
     const label = textAt(text);

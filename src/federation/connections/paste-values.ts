@@ -16,7 +16,7 @@ const labels: Record<PasteKey, PageText> = {
   backchannel_logout_uri: t('console.connection-preset.paste.backchannel-logout-uri'),
   frontchannel_logout_uri: t('console.connection-preset.paste.frontchannel-logout-uri'),
   sp_metadata_url: t('console.connection-preset.paste.sp-metadata-url'),
-  sp_entity_id: t('console.connection-fields.sp-entity-id.label'),
+  sp_entity_id: t('console.connection-field.sp_entity_id.label'),
   acs_url: t('console.field-section.acs.title'),
   slo_url: t('console.connection-preset.paste.slo-url'),
   server_host: t('console.connection-preset.paste.server-host'),

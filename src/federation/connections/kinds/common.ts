@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { faultMessage } from '../../../base/platform/fault-messages.ts';
 import { line, lineUpTo } from '../../../base/platform/line-schema.ts';
-import { claimPath, domain } from './fields.ts';
+import { claimPath, connectionFields, domain } from './fields.ts';
 
 /** The levels of a sign-in, weakest first; people/mfa/acr.ts has their acr values. */
 export const signInLevels = ['password', 'mfa', 'phr'] as const;
@@ -35,13 +35,39 @@ const role = z.string().min(1).max(100);
 
 /** The columns and lists of a connection. */
 export const commonHead = {
-  id: z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, faultMessage('connection-id')),
-  preset: lineUpTo(40).default('generic'),
-  name: lineUpTo(100),
-  enabled: z.boolean().default(true),
-  order: z.int().min(0).max(10_000).default(0), // of the buttons on the sign-in page; equal ones by id
-  domains: z.array(domain).max(100).default([]), // email domains whose users sign in here
-  role_mappings: z.record(line, z.union([role.transform((one) => [one]), z.array(role).min(1).max(50)])).default({}), // group -> role or roles
+  id: z
+    .string()
+    .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, faultMessage('connection-id'))
+    .describe('up to 64 characters: a-z, 0-9 and `-`; part of its addresses, and it never changes')
+    .register(connectionFields, { section: null }),
+  preset: lineUpTo(40)
+    .default('generic')
+    .describe('one of the [presets](#presets)')
+    .register(connectionFields, { section: null }),
+  name: lineUpTo(100).describe('on the button: “Sign in with NAME”').register(connectionFields, { section: 'button' }),
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe('`false`: only administrators may try it')
+    .register(connectionFields, { section: null }),
+  order: z
+    .int()
+    .min(0)
+    .max(10_000)
+    .default(0)
+    .describe('order of the buttons, lowest first')
+    .register(connectionFields, { section: 'button' }),
+  domains: z
+    .array(domain)
+    .max(100)
+    .default([])
+    .describe('email domains whose users sign in here, see [domains](#domains)')
+    .register(connectionFields, { section: 'button' }),
+  role_mappings: z
+    .record(line, z.union([role.transform((one) => [one]), z.array(role).min(1).max(50)]))
+    .default({})
+    .describe('group of the upstream to a role or a list of roles, see [roles by group](#roles-by-group)')
+    .register(connectionFields, { section: 'roles' }),
 };
 
 /** The settings that every kind has. */
@@ -49,19 +75,67 @@ export const commonSettings = {
   logo: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/, faultMessage('mark'))
-    .optional(), // absent: that of the preset
-  show_button: z.boolean().default(true), // false: only by domain, login_hint or the parameter `connection`
-  link_only: z.boolean().default(false), // users link it in their account and never arrive by it first
-  create_users: z.boolean().default(false), // an account for each user without one
-  update_profile: z.boolean().default(true), // name and address follow the upstream at each sign-in
-  link: z.enum(['prove', 'trusted']).default('prove'), // trusted: without proof where docs/connections.md allows it
-  required_for_domains: z.boolean().default(false), // users of its proven domains have no password here
-  attributes: z.record(accountField, claimPath).default({}), // account field -> upstream name, beside the standard ones
-  groups_claim: claimPath.optional(), // claim or attribute that lists the groups
-  acr_values: perLevel.default({}), // what is requested for a level
-  trusted_acr: perLevel.default({}), // acr or AuthnContext class -> what it proves
-  trusted_amr: perLevel.default({}), // amr value -> what it proves
-  login_hint: z.boolean().default(true), // send the address that was typed here
+    .optional()
+    .describe('the name of a preset or kind; default: that of the preset')
+    .register(connectionFields, { section: 'button' }),
+  show_button: z
+    .boolean()
+    .default(true)
+    .describe('`false`: reached by a domain, `login_hint` or `connection` only')
+    .register(connectionFields, { section: 'button' }),
+  create_users: z
+    .boolean()
+    .default(false)
+    .describe('makes an account for a user who has none')
+    .register(connectionFields, { section: 'users' }),
+  update_profile: z
+    .boolean()
+    .default(true)
+    .describe('name and address follow the upstream at each sign-in')
+    .register(connectionFields, { section: 'users' }),
+  link: z
+    .enum(['prove', 'trusted'])
+    .default('prove')
+    .describe('how an identity joins an existing account ([rule 3](#what-a-user-experiences))')
+    .register(connectionFields, { section: 'users' }),
+  link_only: z
+    .boolean()
+    .default(false)
+    .describe('only users who linked it in their account sign in with it')
+    .register(connectionFields, { section: 'users' }),
+  required_for_domains: z
+    .boolean()
+    .default(false)
+    .describe('users of its proven domains, except administrators, sign in here only')
+    .register(connectionFields, { section: 'button' }),
+  attributes: z
+    .record(accountField, claimPath)
+    .default({})
+    .describe(
+      'account field to name or path at the upstream: `{ email: mail }`; `attributes.NAME` fills an attribute. `name#ja` is stored [with the tag](accounts.md#values-in-other-languages)',
+    )
+    .register(connectionFields, { section: 'users' }),
+  groups_claim: claimPath
+    .optional()
+    .describe('the claim or attribute with the groups, such as `realm_access.roles`')
+    .register(connectionFields, { section: 'roles' }),
+  acr_values: perLevel
+    .default({})
+    .describe('what is requested for a level (`password`, `mfa`, `phr`): `{ mfa: [urn:example:mfa] }`')
+    .register(connectionFields, { section: 'assurance' }),
+  trusted_acr: perLevel
+    .default({})
+    .describe('acr values or AuthnContext classes that prove a level')
+    .register(connectionFields, { section: 'assurance' }),
+  trusted_amr: perLevel
+    .default({})
+    .describe('the same for amr values')
+    .register(connectionFields, { section: 'assurance' }),
+  login_hint: z
+    .boolean()
+    .default(true)
+    .describe('sends the address that the user typed')
+    .register(connectionFields, { section: 'button' }),
 };
 
 /** `never`: an address is always confirmed here; `verified`: as the upstream says; `domains`: of its proven domains. */

@@ -4,9 +4,21 @@ import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { characterFault, typedAddress, webUriFault, webUriSchema } from '../../../applications/uris.ts';
 import { limits } from '../../../base/limits.ts';
+import type { DescribedField } from '../../../base/platform/described-fields.ts';
 import { faultMessage } from '../../../base/platform/fault-messages.ts';
 import { line } from '../../../base/platform/line-schema.ts';
 import { authorityFault, certificateFault, certificatePem } from '../../../core/keys/foreign-keys.ts';
+
+/** The parts of the console's form of a connection. */
+export type ConnectionSection = 'upstream' | 'button' | 'users' | 'roles' | 'assurance';
+
+/** What is known about a field of a connection beside its schema: form and documents follow from it. */
+export interface ConnectionField extends DescribedField<ConnectionSection> {
+  /** The preset of the one vendor that has it; empty: none, another field says it. */
+  vendor?: string;
+}
+
+export const connectionFields = z.registry<ConnectionField>();
 
 /** https, or http on a loopback address; the outgoing fetch checks the address again at each call. */
 export const webUri = typedAddress(2048)

@@ -6,37 +6,107 @@ import { limits } from '../../../base/limits.ts';
 import { faultMessage } from '../../../base/platform/fault-messages.ts';
 import type { Fault } from '../../../base/platform/faults.ts';
 import { commonHead, commonSettings, logout, trustedEmail } from './common.ts';
-import { certificate, claimPath, webUri } from './fields.ts';
+import { certificate, claimPath, connectionFields, webUri } from './fields.ts';
 
 export const samlSettings = {
   ...commonSettings,
-  entity_id: entityId.optional(), // absent: that of the metadata at the registration; it never changes afterwards
-  metadata_url: webUri.optional(),
-  metadata: z.string().min(1).max(limits.saml.metadataBytes).optional(), // the document itself
-  metadata_certificate: certificate.optional(), // the key that signs the document at metadata_url
-  sso_url: webUri.optional(), // the SSO URL, when there is no metadata
-  slo_url: webUri.optional(),
-  /** If set, only these certificates verify signatures and those of the metadata are ignored. Required without metadata. */
-  certificates: z.array(certificate).max(10).default([]),
-  binding: z.enum(['redirect', 'post']).default('redirect'), // of the AuthnRequest
-  sign_requests: z.boolean().default(true),
-  want_encrypted: z.boolean().default(false), // accept encrypted assertions only
-  allow_sha1: z.boolean().default(false),
-  allow_cbc: z.boolean().default(false), // accepts AES-CBC in a Response that is signed as a whole
-  name_id_format: z.enum(['persistent', 'emailAddress', 'unspecified']).optional(),
-  /** The attribute that identifies the user; absent: the persistent NameID. */
-  subject_attribute: claimPath.optional(),
-  request_authn_context: z.boolean().default(true), // false leaves out RequestedAuthnContext, for upstreams that reject it
-  sp_entity_id: entityId.optional(), // another name for this server; absent: /saml/sp/metadata
-  trusted_email: trustedEmail.default('domains'),
-  logout: logout.default('always'),
+  entity_id: entityId
+    .optional()
+    .describe('default: that of the metadata; never changes')
+    .register(connectionFields, { section: 'upstream' }),
+  metadata_url: webUri
+    .optional()
+    .describe('read every day; one of `metadata_url`, `metadata`, `metadata_file` or `sso_url` is required')
+    .register(connectionFields, { section: 'upstream' }),
+  metadata: z
+    .string()
+    .min(1)
+    .max(limits.saml.metadataBytes)
+    .optional()
+    .describe('the document itself')
+    .register(connectionFields, { section: 'upstream', rows: 6 }),
+  metadata_certificate: certificate
+    .optional()
+    .describe('in PEM form: the key that must sign the document at `metadata_url`')
+    .register(connectionFields, { section: 'upstream', rows: 6 }),
+  sso_url: webUri
+    .optional()
+    .describe('without metadata; `entity_id` and `certificates` are required as well')
+    .register(connectionFields, { section: 'upstream' }),
+  slo_url: webUri
+    .optional()
+    .describe('without metadata; absent means that it has no logout')
+    .register(connectionFields, { section: 'upstream' }),
+  certificates: z
+    .array(certificate)
+    .max(10)
+    .default([])
+    .describe('only these keys may sign, whatever the metadata says')
+    .register(connectionFields, { section: 'upstream' }),
+  binding: z
+    .enum(['redirect', 'post'])
+    .default('redirect')
+    .describe('of the AuthnRequest')
+    .register(connectionFields, { section: 'upstream' }),
+  sign_requests: z
+    .boolean()
+    .default(true)
+    .describe('signs AuthnRequests')
+    .register(connectionFields, { section: 'upstream' }),
+  want_encrypted: z
+    .boolean()
+    .default(false)
+    .describe('accepts encrypted assertions only')
+    .register(connectionFields, { section: 'upstream' }),
+  allow_sha1: z
+    .boolean()
+    .default(false)
+    .describe('only for an upstream that knows nothing else')
+    .register(connectionFields, { section: 'upstream' }),
+  allow_cbc: z
+    .boolean()
+    .default(false)
+    .describe('accepts AES-CBC, in a Response that is signed as a whole')
+    .register(connectionFields, { section: 'upstream' }),
+  name_id_format: z
+    .enum(['persistent', 'emailAddress', 'unspecified'])
+    .optional()
+    .describe('the format that is requested; transient is not possible')
+    .register(connectionFields, { section: 'upstream' }),
+  subject_attribute: claimPath
+    .optional()
+    .describe('identifies the user; default: the persistent NameID')
+    .register(connectionFields, { section: 'upstream' }),
+  request_authn_context: z
+    .boolean()
+    .default(true)
+    .describe('`false`: no RequestedAuthnContext; AD FS rejects it')
+    .register(connectionFields, { section: 'upstream' }),
+  sp_entity_id: entityId
+    .optional()
+    .describe('another entity ID of this server for this upstream')
+    .register(connectionFields, { section: 'upstream' }),
+  trusted_email: trustedEmail
+    .default('domains')
+    .describe('as for [oidc](#oidc); `verified` trusts every address that it sends')
+    .register(connectionFields, { section: 'users' }),
+  logout: logout
+    .default('always')
+    .describe('as for [oidc](#oidc)')
+    .register(connectionFields, { section: 'assurance' }),
 };
 
 export const samlEntry = z.strictObject({
   ...commonHead,
   kind: z.literal('saml'),
   ...samlSettings,
-  metadata_file: z.string().min(1).max(4096).optional(), // beside the configuration file
+  metadata_file: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe('read relative to the configuration file; not possible over the API')
+    .register(connectionFields, { section: null }),
 });
 
 export type SamlSettings = z.output<z.ZodObject<typeof samlSettings>>;

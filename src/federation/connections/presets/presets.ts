@@ -22,7 +22,7 @@ const oidc: Preset = {
   fields: [
     {
       key: 'issuer',
-      label: t('console.connection-fields.issuer.label'),
+      label: t('console.connection-field.issuer.label'),
       placeholder: 'https://id.example.com',
       type: 'url',
       isRequired: true,
@@ -53,7 +53,7 @@ const saml: Preset = {
     { key: 'metadata', label: t('console.connection-preset.paste-metadata'), type: 'long' },
     {
       key: 'subject_attribute',
-      label: t('console.connection-fields.subject-attribute.label'),
+      label: t('console.connection-field.subject_attribute.label'),
       hint: t('console.connection-preset.subject-attribute-hint'),
     },
     { ...listedGroups, label: t('console.connection-preset.groups-attribute') },
@@ -72,12 +72,12 @@ const oauth2: Preset = {
   fields: [
     {
       key: 'authorization_url',
-      label: t('console.connection-fields.authorization-url.label'),
+      label: t('console.connection-field.authorization_url.label'),
       type: 'url',
       isRequired: true,
     },
-    { key: 'token_url', label: t('console.connection-fields.token-url.label'), type: 'url', isRequired: true },
-    { key: 'userinfo_url', label: t('console.connection-fields.userinfo-url.label'), type: 'url', isRequired: true },
+    { key: 'token_url', label: t('console.connection-field.token_url.label'), type: 'url', isRequired: true },
+    { key: 'userinfo_url', label: t('console.connection-field.userinfo_url.label'), type: 'url', isRequired: true },
     { key: 'subject_claim', label: t('console.connection-preset.subject-claim'), placeholder: 'id', isRequired: true },
     {
       key: 'scopes',
@@ -96,21 +96,21 @@ const oauth2: Preset = {
 const connectFields: readonly PresetField[] = [
   {
     key: 'url',
-    label: t('console.connection-fields.url.label'),
+    label: t('console.connection-field.url.label'),
     placeholder: 'ldaps://directory.example.com',
     isRequired: true,
   },
   {
     key: 'base_dn',
-    label: t('console.connection-fields.base-dn.label'),
+    label: t('console.connection-field.base_dn.label'),
     placeholder: 'ou=people,dc=example,dc=com',
     isRequired: true,
   },
-  { key: 'bind_dn', label: t('console.connection-fields.bind-dn.label') },
+  { key: 'bind_dn', label: t('console.connection-field.bind_dn.label') },
   { key: 'bind_password', label: t('console.connections.purpose.bind-password'), type: 'secret' },
   {
     key: 'filter',
-    label: t('console.connection-fields.filter.label'),
+    label: t('console.connection-field.filter.label'),
     hint: t('console.connection-preset.ldap.filter-hint', { placeholder: '{username}' }),
   },
 ];
@@ -152,7 +152,7 @@ const genericPresets = [oidc, saml, oauth2, ldap, activeDirectory] as const;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const issuerField = (hint: PageText, placeholder: string): PresetField => ({
   key: 'issuer',
-  label: t('console.connection-fields.issuer.label'),
+  label: t('console.connection-field.issuer.label'),
   hint,
   placeholder,
   isRequired: true,
@@ -408,7 +408,7 @@ const googleSaml: Preset = {
     { key: 'metadata', label: t('console.connection-preset.google-saml.metadata'), type: 'long', isRequired: true },
     {
       key: 'subject_attribute',
-      label: t('console.connection-fields.subject-attribute.label'),
+      label: t('console.connection-field.subject_attribute.label'),
       hint: t('console.connection-preset.subject-attribute-hint'),
     },
     samlGroups,

@@ -4,7 +4,7 @@ import type { Preset, PresetField } from './preset.ts';
 
 const clientId: PresetField = {
   key: 'client_id',
-  label: t('console.connection-fields.client-id.label'),
+  label: t('console.connection-field.client_id.label'),
   isRequired: true,
 };
 const clientSecret: PresetField = {
@@ -38,7 +38,7 @@ export const google: Preset = {
     clientSecret,
     {
       key: 'allowed_hosted_domains',
-      label: t('console.connection-fields.allowed-hosted-domains.label'),
+      label: t('console.connection-field.allowed_hosted_domains.label'),
       hint: t('console.connection-preset.google.domains-hint'),
       type: 'lines',
     },
