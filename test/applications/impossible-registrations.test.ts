@@ -1,15 +1,16 @@
 // Registrations of clients that can never work, whatever way they come: keys that do not fit the algorithm, no scope `openid`, and wrong
 // addresses of logout.
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseFile } from '../../src/config-file/file.ts';
 import { createRegistrationTokens } from '../../src/protocols/oidc/store/registration-tokens.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { ec, ed, good, payroll, REDIRECT, rsa, startOf, storedClient } from '../support/applications/registrations.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
 
 let idp: TestIdp;
 let admin: HttpClient;
@@ -17,14 +18,13 @@ let german: HttpClient;
 let api: ApiCaller;
 let initialToken: string;
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   const boss = await staff(idp, 'admin');
   [admin, german] = [await consoleOf(idp, boss), await consoleOf(idp, boss)];
   await german.get('/language/de?next=/admin');
   api = await aPerson(idp, ['admin']);
   initialToken = (await createRegistrationTokens(idp.services).issue()).token;
 });
-afterAll(() => idp?.stop());
 
 const app = (input?: Parameters<typeof payroll>[1]) => payroll(idp, input);
 const stored = (metadata: object) => storedClient(idp, metadata);

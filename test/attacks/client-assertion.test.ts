@@ -1,10 +1,11 @@
 // Client assertions (RFC 7523) that must be rejected: expired, used twice, for another client, unsigned, with another algorithm.
 import { createPublicKey } from 'node:crypto';
 import * as jose from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication } from '../oidc/support.ts';
 import { httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
 
 const secret = 'a secret of more than thirty-two characters';
 let idp: TestIdp;
@@ -14,7 +15,7 @@ let key: jose.CryptoKey;
 let publicPem: string;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   const pair = await jose.generateKeyPair('RS256', { extractable: true });
   key = pair.privateKey;
   const jwk = await jose.exportJWK(pair.publicKey);
@@ -35,7 +36,6 @@ beforeAll(async () => {
     client_secret: secret,
   });
 });
-afterAll(() => idp?.stop());
 
 const now = () => Math.floor(Date.now() / 1000);
 

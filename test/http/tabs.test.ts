@@ -1,14 +1,14 @@
 // Several tabs of the server's own pages sign in at the same moment: each answer finds the request of its own tab.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
-import { startIdp, type TestIdp } from '../support/idp.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
 
 let idp: TestIdp;
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
 });
-afterAll(() => idp?.stop());
 
 const home = (url: string) => !/\/(authorize|signin|auth)\b/.test(new URL(url).pathname);
 

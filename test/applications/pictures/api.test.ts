@@ -5,7 +5,8 @@ import { aPng, aSvg } from '../../brand/pictures.ts';
 import { redirectUri } from '../../oidc/support.ts';
 import { aClient } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
-import { startIdp, type TestIdp } from '../../support/idp.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
 import { type PictureServer, pictureServer } from './picture-server.ts';
 
 let idp: TestIdp;
@@ -13,11 +14,10 @@ let server: PictureServer;
 let admin: ApiCaller;
 beforeAll(async () => {
   server = await pictureServer();
-  idp = await startIdp();
+  idp = await sharedIdp();
   admin = await aService(idp);
 });
 afterAll(async () => {
-  await idp?.stop();
   await server?.close();
 });
 

@@ -3,8 +3,9 @@ import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { httpClient, type Page } from '../../support/http.ts';
-import { startIdp, type TestIdp } from '../../support/idp.ts';
+import type { TestIdp } from '../../support/idp.ts';
 import { type Listening, listen } from '../../support/listen.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
 import { type Application, anApplication, basic, type ClientInput, postAs } from '../support.ts';
 
 let idp: TestIdp;
@@ -13,7 +14,7 @@ let pair: jose.GenerateKeyPairResult;
 let jwks: { keys: jose.JWK[] };
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   pair = await jose.generateKeyPair('ES256', { extractable: true });
   jwks = { keys: [{ ...(await jose.exportJWK(pair.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }] };
   keys = await listen((_request, response) => {
@@ -21,7 +22,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await idp?.stop();
   await keys?.close();
 });
 

@@ -1,8 +1,9 @@
 // Lost access to an application (a removed role, a disabled application or account): all its tokens end.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
-import { startIdp, type TestIdp } from '../../support/idp.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
 import { type Application, anApplication, postAs, signIn } from '../support.ts';
 
 let idp: TestIdp;
@@ -12,10 +13,9 @@ let refreshToken: string;
 let accessToken: string;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await sharedIdp();
   await idp.services.roles.create({ name: 'member' });
 });
-afterAll(() => idp?.stop());
 
 beforeEach(async () => {
   user = await aUser(idp.services);
