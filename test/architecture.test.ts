@@ -1,10 +1,10 @@
-// The rules for imports and style in src, and for assertions in test. A new folder or a new risky package needs a line in a table
-// here; a broken rule is fixed in src or in the test, not in the table.
+// The rules for imports and risky calls in src. A new folder or a new risky package needs a line in a table here; a broken rule is fixed in
+// src, not in the table.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { vagueAssertions } from './support/source/assertions.ts';
+import { postgresqlInclude } from './support/database/postgresql-files.ts';
 import { filesUnder, type Import, importsOf } from './support/source/imports.ts';
 
 /** An import points down this list or stays on its line; the composition root passes in what a lower layer needs from above. */
@@ -240,20 +240,6 @@ describe('the source code', () => {
           }),
     );
 
-  it('names only files that exist in its comments', () => {
-    const known = ['src', 'test', 'prisma', 'bench']
-      .flatMap((folder) => filesUnder(folder, '.ts'))
-      .map((file) => `/${file}`);
-    const missing = files.flatMap(({ name, source }) =>
-      [...source.matchAll(/^\s*(?:\/\/|\/?\*).*$/gm)].flatMap(([comment]) =>
-        [...comment.matchAll(/(?<![\w/.@:-])[\w-]+(?:\/[\w-]+)*\.ts\b/g)]
-          .filter(([file]) => !known.some((one) => one.endsWith(`/${file}`)))
-          .map(([file]) => `src/${name} names ${file}`),
-      ),
-    );
-    expect(missing).toEqual([]);
-  });
-
   it('has no file that the repository ignores', () => {
     const args = 'ls-files --others --ignored --cached --exclude-standard src test views bench'.split(' ');
     const { stdout, status } = spawnSync('git', args, { encoding: 'utf8' });
@@ -287,34 +273,18 @@ describe('the source code', () => {
       files.filter(({ source }) => /@ts-(ignore|nocheck|expect-error)/.test(source)).map(({ name }) => name),
     ).toEqual([]);
   });
-
-  it('has a comment on its purpose at the top of each file', () => {
-    expect(files.filter(({ source }) => !/^(#!.*\n)?(\/\/|\/\*)/.test(source)).map(({ name }) => name)).toEqual([]);
-  });
 });
 
-describe('a test', () => {
-  const tests = filesUnder('test', '.ts').map((file) => ({ file, source: readFileSync(file, 'utf8') }));
-  it('has assertions that say what was expected of what: no boolean for a question, no booleans in an array', () => {
-    const vague = tests.flatMap(({ file, source }) => vagueAssertions(source).map((line) => `${file}:${line}`));
-    expect(vague).toEqual([]);
+describe('the lists of test files', () => {
+  it('name files that exist, each once: those that run on PostgreSQL', () => {
+    expect(postgresqlInclude.filter((file) => !existsSync(file))).toEqual([]);
+    expect(new Set(postgresqlInclude).size).toBe(postgresqlInclude.length);
   });
 
-  it.each([
-    "expect(text.includes('x')).toBe(true)",
-    'expect(!(await texts()).some(isShort), name).toBe(false)',
-    'expect(isIn || isThere).toBe(true)',
-    'expect([page.status, isIn]).toEqual([200, true])',
-    'expect(pages.map(read)).toEqual(isOpen ? [true, false] : [])',
-  ])('is rejected with the assertion %s', (assertion) => {
-    expect(vagueAssertions(assertion)).toEqual([`1: ${assertion}`]);
-  });
-
-  it.each([
-    "expect(text, name).toContain('x')",
-    'expect(isIn(page)).toBe(true)',
-    'expect({ isIn }).toEqual({ isIn: true })',
-  ])('may have the assertion %s', (assertion) => {
-    expect(vagueAssertions(assertion)).toEqual([]);
+  it('name every test that behaves differently on PostgreSQL', () => {
+    const branching = filesUnder('test', '.test.ts').filter((file) =>
+      /databaseKind\(\)|\.kind [!=]== '(sqlite|postgresql)'/.test(readFileSync(file, 'utf8')),
+    );
+    expect(branching.filter((file) => !postgresqlInclude.includes(file))).toEqual([]);
   });
 });

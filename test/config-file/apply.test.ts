@@ -202,3 +202,13 @@ users: [{ username: Local-Person, name: Known }]`;
     expect(lines(await bench.apply(text))).toEqual([]);
   });
 });
+
+it('the audit entry of a file names the settings that it changed', async () => {
+  const fresh = await configFileBench();
+  await fresh.apply('settings: { mfa: required }');
+  const event = await fresh.db.auditEvent.findFirstOrThrow({ where: { type: 'configuration.applied' } });
+  expect(JSON.parse(event.data).settings).toEqual([
+    { name: 'mfa', kind: 'create', fields: [{ field: 'value', to: 'required' }] },
+  ]);
+  await fresh.close();
+});

@@ -24,15 +24,4 @@ describe('a configuration file', () => {
     expect((await bench.apply('users: [{ username: ann, attributes: { level: 3, tags: [a, b] } }]')).ok).toBe(true);
     expect((await bench.apply('users: [{ username: ann, attributes: { level: { deep: 3 } } }]')).ok).toBe(false);
   });
-
-  it('records changed settings in the audit log', async () => {
-    await bench.apply('settings: { mfa: required }');
-    const event = await bench.db.auditEvent.findFirst({
-      where: { type: 'configuration.applied' },
-      orderBy: { id: 'desc' },
-    });
-    expect(JSON.parse(event?.data ?? '{}').settings).toEqual([
-      { name: 'mfa', kind: 'create', fields: [{ field: 'value', to: 'required' }] },
-    ]);
-  });
 });

@@ -58,10 +58,6 @@ const exceptions: { in: RegExp; text: RegExp; because: string }[] = [
     because: 'limits above one, in a folder that imports nothing',
   },
 ];
-/** A count that stands in a text needs `plural(…)` (base/platform/plural.ts), because "1 warnings" is wrong. */
-const countWithoutPlural =
-  /(?:\$\{\}|\b1) (?:more |new |old |other |open )?(?:accounts|applications|apps|attempts|bytes|certificates|changes|characters|codes|connections|days|emails|entries|errors|events|factors|failures|fields|files|groups|hours|items|keys|lines|links|logins|mails|members|messages|migrations|minutes|passkeys|people|providers|roles|rows|seconds|secrets|sessions|sign-ins|tables|times|tokens|tries|users|values|warnings)\b/;
-
 const isException = (name: string, text: string) =>
   exceptions.some((one) => one.in.test(name) && one.text.test(text.trim()));
 
@@ -96,9 +92,6 @@ const messages = filesUnder('views/texts/en', '.json');
 /** The values of a file of messages, one per line. */
 const messagesOf = (source: string): TextAt[] =>
   source.split('\n').map((line, index) => ({ line: index + 1, text: /": "(.*)",?$/.exec(line)?.[1] ?? '' }));
-/** A template in which a printed value is `${}`, as in a literal. */
-const withValues = (source: string): TextAt[] =>
-  templateTextOf(source.replace(/<%=[\s\S]*?%>/g, (code) => `\${}${'\n'.repeat(code.split('\n').length - 1)}`));
 /** A sentence or label, not an identifier. */
 const displayed = (source: string) => {
   const known =
@@ -123,11 +116,4 @@ it('the texts of pages, mails, console and command line have no word of the list
 
 it('the documents have no word of the list', () => {
   expect(faultsIn(documents, proseOf, banned)).toEqual([]);
-});
-
-it('a count in a text has the right plural', () => {
-  const counted: [RegExp, string][] = [[countWithoutPlural, 'plural(count, …)']];
-  expect(faultsIn([...sources, ...scripts], displayed, counted)).toEqual([]);
-  expect(faultsIn(templates, withValues, counted)).toEqual([]);
-  expect(faultsIn(documents, proseOf, counted)).toEqual([]);
 });

@@ -1,5 +1,7 @@
 // The picture of an application in the console: its state, a picture that an administrator chooses, and `gatehouse doctor`.
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../../src/base/storage/database.ts';
 import { consoleOf, staff } from '../../admin/console/support.ts';
 import { aPng, aSvg } from '../../brand/pictures.ts';
 import { commandLine } from '../../cli/support.ts';
@@ -23,11 +25,11 @@ afterAll(async () => {
   await server?.close();
 });
 
-const withPicture = (path: string) =>
+const withPicture = (file: string) =>
   aClient(idp.services, {
     client_name: 'Pictured',
     redirect_uris: [redirectUri],
-    ...(path && { logo_uri: `${server.origin}${path}` }),
+    ...(file && { logo_uri: `${server.origin}${file}` }),
   });
 const state = (id: string) => idp.services.pictures.state(id);
 const settled = (id: string) =>
@@ -55,11 +57,11 @@ describe('the page of the picture of an application', () => {
     const { applicationId } = await withPicture('/good-console');
     await settled(applicationId);
     const { address } = (await state(applicationId)) ?? {};
-    for (const path of ['/admin/applications?q=pictured', `/admin/applications/${applicationId}`, at(applicationId)]) {
-      const page = await admin.get(path);
-      expect(page.text, path).toContain(`src="${address}"`);
-      expect(page.text, path).not.toContain(`src="${server.origin}`);
-      expect(String(page.headers['content-security-policy']), path).toMatch(/img-src 'self' data:(;|$)/);
+    for (const shown of ['/admin/applications?q=pictured', `/admin/applications/${applicationId}`, at(applicationId)]) {
+      const page = await admin.get(shown);
+      expect(page.text, shown).toContain(`src="${address}"`);
+      expect(page.text, shown).not.toContain(`src="${server.origin}`);
+      expect(String(page.headers['content-security-policy']), shown).toMatch(/img-src 'self' data:(;|$)/);
     }
     expect(textOf((await admin.get(at(applicationId))).text)).toMatch(
       /Status Stored .*Source http:\/\/127\.0\.0\.1:\d+\/good-console/,
@@ -132,7 +134,7 @@ describe('the page of the picture of an application', () => {
 });
 
 describe('gatehouse', () => {
-  it('doctor warns of pictures that cannot be read, and a backup has those that were', async () => {
+  it('doctor warns of pictures that cannot be read', async () => {
     const { clientId, applicationId } = await withPicture('/missing');
     await settled(applicationId);
     const cli = await commandLine();
@@ -142,6 +144,25 @@ describe('gatehouse', () => {
         ({ check, message }) => check === 'pictures' && message.includes(clientId),
       );
       expect(findings).toMatchObject([{ status: 'warning', message: expect.stringContaining('returned 404') }]);
+    } finally {
+      await cli.close();
+    }
+  });
+
+  it('backup has the pictures that were read', async () => {
+    const { applicationId } = await withPicture('/good-in-backup');
+    await settled(applicationId);
+    const where = { where: { applicationId } };
+    const kept = await idp.services.db.asStored.applicationPicture.findUniqueOrThrow(where);
+    expect(kept.content?.length).toBeGreaterThan(0);
+    const cli = await commandLine();
+    const file = path.join(cli.folder, 'with-pictures.db');
+    try {
+      const env = idp.environment as Record<string, string>;
+      expect(await cli.gatehouse(['backup', file], { env })).toMatchObject({ code: 0 });
+      const { db, close } = await openDatabase(`file:${file}`);
+      expect(await db.asStored.applicationPicture.findUniqueOrThrow(where)).toEqual(kept);
+      await close();
     } finally {
       await cli.close();
     }

@@ -80,7 +80,6 @@ const storageContract = {
   'storage/released': 'the trial in a schema of its own; databases of released versions',
   'storage/statements': 'hot statements: parameters, rows, prepared names',
   'storage/unavailable': 'silent, refusing and read-only servers',
-  'support/database/database': 'the database of a test is a copy that no other test sees',
 };
 
 /** One request wins, of several at the same moment or on several instances. */
