@@ -10,6 +10,7 @@ import { commandLine } from '../cli/support.ts';
 import { type Application, anApplication, authorizeUrl, completeSignIn, outcome, signIn } from '../oidc/support.ts';
 import { aSamlUser, type SamlUser } from '../saml/sign-in-steps.ts';
 import { aServiceProvider } from '../support/applications/sp.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { failSignIn } from '../support/failed-sign-in.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
@@ -319,7 +320,7 @@ describe('users', () => {
     expect(await cliJson('user', 'list')).toHaveLength(users.total);
   });
 
-  it('with two-step verification are those whose pages list a factor', async () => {
+  itOnSqlite('with two-step verification are those whose pages list a factor', async () => {
     const { users } = await statistics();
     const details = await Promise.all(
       (await all<{ id: string }>('/users')).map(async ({ id }) => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessApi } from '../../src/people/rbac/built-in.ts';
 import { type Application, anApplication, basic, postAs, signIn } from '../oidc/support.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -38,7 +39,7 @@ const decision = async (json: unknown, as?: Application) => {
   return page.json();
 };
 
-it('AuthZEN publishes its endpoints in the metadata', async () => {
+itOnSqlite('AuthZEN publishes its endpoints in the metadata', async () => {
   const { status, json } = await httpClient(idp.issuer).get('/.well-known/authzen-configuration');
   expect([status, json()]).toEqual([
     200,
@@ -50,7 +51,7 @@ it('AuthZEN publishes its endpoints in the metadata', async () => {
   ]);
 });
 
-it('AuthZEN accepts from an application with pairwise subjects only the sub of its own sector', async () => {
+itOnSqlite('AuthZEN accepts from an application with pairwise subjects only the sub of its own sector', async () => {
   const options = { subject_type: 'pairwise' as const, redirect_uris: ['https://pairwise.example/cb'] };
   const [paired, other] = [
     await anApplication(idp, options),
@@ -173,7 +174,7 @@ describe('one evaluation', () => {
     });
   });
 
-  it('records repeated denials as one entry, and no identifier that nobody has', async () => {
+  itOnSqlite('records repeated denials as one entry, and no identifier that nobody has', async () => {
     const asking = await anApplication(idp, { access_evaluation: 'all_users' });
     const entries = () => idp.services.audit.list({ types: ['access.evaluated'], clientId: asking.clientId });
     for (let round = 0; round < 5; round += 1) {
@@ -195,7 +196,7 @@ describe('one evaluation', () => {
     expect(JSON.stringify(entry?.data).length).toBeLessThan(8000);
   });
 
-  it.each([
+  itOnSqlite.each([
     [{}, ['subject', 'action', 'resource']],
     [
       { subject: { type: 'user' }, action: { name: 5 }, resource: { type: '', id: '1' } },
@@ -208,7 +209,7 @@ describe('one evaluation', () => {
     expect(page.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field)).toEqual(fields);
   });
 
-  it('rejects a body that is not JSON, returns the request id, and answers only POST', async () => {
+  itOnSqlite('rejects a body that is not JSON, returns the request id, and answers only POST', async () => {
     const client = httpClient(idp.issuer);
     const headers = { authorization: basic(app.clientId, app.clientSecret) };
     const form = await client.post('/access/v1/evaluation', { form: { subject: 'x' }, headers });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { linkIn, mailIsIdle, mailOf, NEW_PASSWORD, open } from '../recovery/support.ts';
 import { testClock } from '../support/clock.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
@@ -54,7 +55,7 @@ const rejections = async () =>
   (await idp.services.audit.list({ types: ['sign-up-code.rejected'] })).map(({ reason }) => reason);
 
 describe('a sign-up code', () => {
-  it('lets a person sign up, and counts one use when the account is created', async () => {
+  itOnSqlite('lets a person sign up, and counts one use when the account is created', async () => {
     const { code, text } = await aCode({ maxUses: 2 });
     const form = await httpClient(idp.issuer).get('/sign-up');
     expect(form.text).toContain('name="code"');
@@ -83,7 +84,7 @@ describe('a sign-up code', () => {
     expect(await usesOf(code.id)).toBe(1);
   });
 
-  it('with three uses creates three accounts of eight at the same moment', async () => {
+  itOnSqlite('with three uses creates three accounts of eight at the same moment', async () => {
     const { code, text } = await aCode({ maxUses: 3 });
     const send = [];
     for (let index = 0; index < 8; index += 1)
@@ -102,7 +103,7 @@ describe('a sign-up code', () => {
     expect(await usesOf(code.id)).toBe(1);
   });
 
-  it('gets the same answer when it is unknown, used, expired, revoked or missing', async () => {
+  itOnSqlite('gets the same answer when it is unknown, used, expired, revoked or missing', async () => {
     const used = await aCode({ days: 3 });
     expect((await (await formOf(await linkFor('used@example.com', used.text)))()).status).toBe(303);
     const revoked = await aCode();
@@ -137,7 +138,7 @@ describe('a sign-up code', () => {
     expect(await ask('eve@example.com', text)).toMatchObject({ status: 429 });
   });
 
-  it('does not tell whether the address has an account', async () => {
+  itOnSqlite('does not tell whether the address has an account', async () => {
     const { text } = await aCode({ maxUses: 2 });
     await (await formOf(await linkFor('known@example.com', text)))();
     const [known, unknown] = [await ask('known@example.com', text), await ask('other@example.com', text)];
@@ -147,7 +148,7 @@ describe('a sign-up code', () => {
 });
 
 describe('a mailed link', () => {
-  it('stops working when its code is revoked or expires', async () => {
+  itOnSqlite('stops working when its code is revoked or expires', async () => {
     const [revoked, expiring] = [await aCode(), await aCode()];
     const sendLate = await formOf(await linkFor('late@example.com', revoked.text));
     const link = await linkFor('expired@example.com', expiring.text);
@@ -158,7 +159,7 @@ describe('a mailed link', () => {
     expect((await open(idp, link)).page.status).toBe(400);
   });
 
-  it('from before the setting has no code and stops working', async () => {
+  itOnSqlite('from before the setting has no code and stops working', async () => {
     await change({ sign_up_code_required: false });
     const browser = httpClient(idp.issuer);
     const form = await browser.get('/sign-up');
@@ -171,7 +172,7 @@ describe('a mailed link', () => {
   });
 });
 
-it('a sign-up code admits no address outside of the domains', async () => {
+itOnSqlite('a sign-up code admits no address outside of the domains', async () => {
   const { settings } = idp.services;
   const { text } = await aCode();
   await settings.set('sign_up_domains', ['example.com']);
