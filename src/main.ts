@@ -8,8 +8,8 @@ for (const flag of ['--wasm-lazy-compilation', '--no-wasm-dynamic-tiering', '--n
   setFlagsFromString(flag);
 try {
   // Loaded now, under these flags.
-  const { main } = await import('./server/main.ts');
-  process.exitCode = await main();
+  const { serve } = await import('./server/serve.ts');
+  process.exitCode = await serve();
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   process.stderr.write(`${error.message}\n`);

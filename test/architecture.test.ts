@@ -84,7 +84,7 @@ const httpEdges = [
   'server/',
 ];
 /** The files that may read process.env. The authorities are in variables of OpenSSL. */
-const mayReadEnvironment = ['base/config.ts', 'base/config/', 'base/network/system-authorities.ts'];
+const mayReadEnvironment = ['base/config.ts', 'base/config/', 'federation/ldap/session.ts'];
 /** The files that may print instead of logging: command line, configuration errors. */
 const mayPrint = ['cli.ts', 'cli/', 'base/config/', 'main.ts'];
 /** The files that may read the system time. The OIDC engine has its own clock, which its lifetimes use. */

@@ -2,13 +2,13 @@
 
 import Router from '@koa/router';
 import type { Extras, State } from '../base/http/context.ts';
+import { limits } from '../base/limits.ts';
 import { enumeration, type PageText, t } from '../base/texts/text.ts';
 import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import { hasSecondFactor } from '../people/mfa/policy.ts';
 import type { People } from '../people/people.ts';
 import { isStaff } from '../people/rbac/built-in.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
-import { recoveryCodeWarning } from './factors/recovery-code-warning.ts';
 
 export function overviewRoutes({
   page,
@@ -87,4 +87,13 @@ function describeFactors({ totp, passkeys, phone }: OwnFactors): PageText {
     ...(phone ? [t('overview.factor-sms')] : []),
   ];
   return present.length > 0 ? enumeration(present) : t('overview.no-factors');
+}
+
+// The warning that few recovery codes are left.
+
+/** Undefined while there are enough, or while the account has no second factor that they could replace. */
+export function recoveryCodeWarning(own: OwnFactors): PageText | undefined {
+  const hasFactor = hasSecondFactor(own) || own.phone !== undefined;
+  if (!hasFactor || own.recoveryCodes >= limits.recoveryCodes.warnBelow) return undefined;
+  return t(own.recoveryCodes === 0 ? 'recovery-codes.left' : 'recovery-codes.few', { count: own.recoveryCodes });
 }

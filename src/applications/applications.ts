@@ -9,8 +9,6 @@ import type { Core } from '../core/core.ts';
 import type { People } from '../people/people.ts';
 import type { AccessSubject } from './access-decision.ts';
 import type { Application, OidcApplication } from './application.ts';
-import { declarationForAudit } from './audit-data.ts';
-import type { Change, Registered, SamlInput } from './changes.ts';
 import {
   metadataOf,
   needsSecretValue,
@@ -42,16 +40,20 @@ import { check, formatPath } from './validation.ts';
 import {
   type ApplicationColumns,
   type ApplicationHooks,
+  type Change,
   changeableApplication,
+  declarationForAudit,
   genuineApplication,
   insertApplication,
+  type Registered,
   recordChange,
   removableApplication,
+  type SamlInput,
   updateApplication,
   type WriteContext,
 } from './write.ts';
 
-export type { Change, Registered, SamlInput } from './changes.ts';
+export type { Change, Registered, SamlInput } from './write.ts';
 
 export type Applications = ReturnType<typeof createApplications>;
 

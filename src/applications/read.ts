@@ -6,9 +6,9 @@ import type { Db, Tx } from '../base/storage/database.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../base/storage/fragments.ts';
 import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import { isStorable, withoutUnstorable } from '../base/storage/storable-text.ts';
+import { nameKey } from '../people/accounts/names.ts';
 import { type AccessSubject, accessDecisionFilter } from './access-decision.ts';
 import { type Application, fromRow, UnreadableApplication, withRoles } from './application.ts';
-import { listKey } from './list-key.ts';
 import { isGenuineAccess, isGenuineApplication } from './macs/protected-applications.ts';
 
 export interface ListApplications {
@@ -198,4 +198,13 @@ function parseCursor(text: string | undefined): [key: string, id: string] | unde
   } catch {
     return undefined;
   }
+}
+
+// The key by which lists of applications are sorted: their name as the names of users are compared, so that case does not matter.
+
+/** An entry of an index on PostgreSQL holds 2704 bytes, and compatibility forms may be 18 times as long as the name. */
+const MAX_CHARACTERS = 255;
+
+export function listKey(name: string): string {
+  return [...nameKey(name)].slice(0, MAX_CHARACTERS).join('');
 }

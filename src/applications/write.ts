@@ -3,20 +3,18 @@
 
 import { badRequest, conflict, forbidden } from '../base/http/errors.ts';
 import { faultMessage } from '../base/platform/fault-messages.ts';
-import { randomId } from '../base/platform/random.ts';
+import { randomId, sha256 } from '../base/platform/random.ts';
 import { isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
 import type { Actor, Audit } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import type { People } from '../people/people.ts';
-import { type Application, type ApplicationSource, readMetadata } from './application.ts';
-import { declarationDifference, declarationForAudit } from './audit-data.ts';
-import type { Change } from './changes.ts';
+import { type Application, type ApplicationSource, type OidcApplication, readMetadata } from './application.ts';
 import type { Access } from './fields/oidc-client.ts';
-import { listKey } from './list-key.ts';
+import type { ServiceProviderSettings } from './fields/service-provider.ts';
 import { accessRow, applicationMac, isGenuineApplication } from './macs/protected-applications.ts';
 import { planPicture } from './pictures/plan-picture.ts';
-import { getApplication } from './read.ts';
+import { getApplication, listKey } from './read.ts';
 import { neededFor } from './rules/field-rights.ts';
 import { RESERVED } from './rules/identifiers.ts';
 
@@ -230,3 +228,45 @@ function throwTaken(error: unknown): never {
   if (isUniqueViolation(error)) throw conflict('application_taken', { cause: error });
   throw error;
 }
+
+// An application as the audit log stores it: its declaration without secrets, and SAML metadata as a hash.
+
+type Declared = Record<string, unknown>;
+
+/** The whole declaration. */
+export function declarationForAudit({ name, consent, access, enabled, source, metadata }: Application): Declared {
+  const xml = 'metadata_xml' in metadata ? metadata.metadata_xml : undefined;
+  const document = xml === undefined ? {} : { metadata_xml: `${xml.length} characters, SHA-256 ${sha256(xml)}` };
+  return { name, consent, access, enabled, source, ...metadata, ...document };
+}
+
+/** The fields that differ, before and after; null where one is absent. */
+function declarationDifference(before: Application, after: Application): { before: Declared; after: Declared } {
+  const [from, to] = [declarationForAudit(before), declarationForAudit(after)];
+  const fields = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+  const changedFields = fields.filter((field) => JSON.stringify(from[field]) !== JSON.stringify(to[field]));
+  const pick = (all: Declared) => Object.fromEntries(changedFields.map((field) => [field, all[field] ?? null]));
+  return { before: pick(from), after: pick(to) };
+}
+
+// The input and the result of registering or changing an application.
+
+export type SamlInput = {
+  entityId: string;
+  name: string;
+  enabled: boolean;
+  consent: 'explicit' | 'implicit';
+  access: Access;
+  settings: ServiceProviderSettings;
+};
+export type Registered = {
+  application: OidcApplication;
+  /** Displayed once; absent when the application has none or its owner knows it. */
+  clientSecret?: string;
+};
+export type Change = {
+  by?: Actor;
+  tx?: Tx;
+  /** Where the change comes from. Only the configuration file may change what it declares. */
+  source?: ApplicationSource;
+};

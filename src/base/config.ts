@@ -5,11 +5,11 @@ import path from 'node:path';
 import { isLoopback } from './config/addresses.ts';
 import { ConfigError, fault, quote } from './config/config-error.ts';
 import { parseSecrets, secretFromFile, secretPath } from './config/secret.ts';
-import { tracesUrl } from './config/tracing.ts';
 import {
   formatValue,
   type logFormats,
   type logLevels,
+  tracesUrl,
   type Variable,
   type VariableName,
   variables,

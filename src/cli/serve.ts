@@ -1,7 +1,5 @@
 // `gatehouse serve`: the server, as `npm start` runs it.
 import { type Variable, variables } from '../base/config/variables.ts';
-import { loadConfig } from '../base/config.ts';
-import { createLogger } from '../base/platform/logger.ts';
 import type { Command } from './command.ts';
 
 export const serveCommand: Command = {
@@ -9,18 +7,9 @@ export const serveCommand: Command = {
   summary: 'start the server; SIGTERM or SIGINT stops it when open requests are done',
   details: `Environment:\n${environmentTable()}`,
   async run() {
-    const config = loadConfig();
     // Loaded here: only this command needs the server.
     const { serve } = await import('../server/serve.ts');
-    return serve(
-      config,
-      createLogger({
-        level: config.logLevel,
-        format: config.logFormat,
-        isShared: config.workers > 1,
-        withTraces: config.tracing !== undefined,
-      }),
-    );
+    return serve();
   },
 };
 

@@ -8,8 +8,7 @@ import { packageVersion } from '../base/platform/package.ts';
 import { sha256 } from '../base/platform/random.ts';
 import type { Db } from '../base/storage/database.ts';
 import type { Core } from '../core/core.ts';
-import { settingNames } from '../core/settings/settings.ts';
-import { storedRow, storeValue } from '../core/settings/stored-values.ts';
+import { settingNames, storedRow, storeValue } from '../core/settings/settings.ts';
 import { CREDENTIALS_PREFIX } from './plan/declared-credentials.ts';
 
 /** Its key in the table of settings, where no setting has it. */

@@ -1,15 +1,27 @@
 // Creates the services of users: accounts, roles, passwords, second factors, API keys, sign-up codes, and the limits on guessing.
+
+import type { Tx } from '../base/storage/database.ts';
 import type { Core } from '../core/core.ts';
 import { createRejections } from '../core/rejections/rejections.ts';
 import { createSmsGateway } from '../core/sms/gateway.ts';
 import { createAccounts } from './accounts/accounts.ts';
 import { createApiKeys } from './api-keys/api-keys.ts';
 import { createKeyUses } from './api-keys/key-uses.ts';
-import { createPasswordServices, type PasswordHooks } from './credentials/create-credentials.ts';
+import { createBreached } from './credentials/breached.ts';
+import { createCredentials } from './credentials/credentials.ts';
+import { createPasswords } from './credentials/password.ts';
+import { createStrengthMeter } from './credentials/strength.ts';
 import { createMfa } from './mfa/create-mfa.ts';
 import { createCodeDelivery } from './mfa/factors/code-delivery.ts';
-import { createLimits } from './rate-limits/create-limits.ts';
+import { createAttemptCounters } from './rate-limits/attempt-counters.ts';
+import { createCaptcha } from './rate-limits/captcha.ts';
+import { createDirectoryBudget } from './rate-limits/directory-budget.ts';
+import { createLockout } from './rate-limits/lockout.ts';
+import { createMailLimits, type KnownBrowserLookup } from './rate-limits/mail-limits.ts';
 import { siteBlock } from './rate-limits/network-limits.ts';
+import { createRateLimits } from './rate-limits/rate-limits.ts';
+import { createSignInQueue } from './rate-limits/sign-in-queue.ts';
+import { createStorageBudget } from './rate-limits/storage-budget.ts';
 import { createAuthority } from './rbac/authority.ts';
 import { createSetConnectionRoles, type LogoutOnRoleChange } from './rbac/connection-roles.ts';
 import { createPermissions } from './rbac/permissions.ts';
@@ -65,5 +77,55 @@ export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange }:
     recordKeyUse: createKeyUses(core),
     signUpCodes: createSignUpCodes(core),
     closePasswords,
+  };
+}
+
+// Builds the password services: hashing, strength, breached passwords, and the passwords of accounts.
+
+interface PasswordHooks {
+  hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
+  /** Ends the account's sign-ins that are not finished. */
+  abandonSignIns(userId: string, tx: Tx): Promise<void>;
+}
+
+// The meter of the pages is separate from the one that decides, so that a flood of estimates cannot block new passwords.
+const MAX_WAITING_ESTIMATES = 8;
+
+/** Builds the services; `close` ends their worker threads. */
+function createPasswordServices(core: Core, hooks: PasswordHooks) {
+  const { config, settings, outgoing } = core;
+  const passwords = createPasswords();
+  const strength = createStrengthMeter();
+  const strengthMeter = createStrengthMeter({ maxWaiting: MAX_WAITING_ESTIMATES });
+  const isLookupOn = () => settings.latest().breached_password_lookup;
+  const breached = createBreached({ ...core, strength, rangeFetch: outgoing, isLookupOn });
+  const serviceNames = () => ['gatehouse', config.issuerUrl.hostname, settings.latest().brand_name ?? ''];
+  return {
+    passwords,
+    strengthMeter,
+    serviceNames,
+    credentials: createCredentials({ ...core, ...hooks, passwords, breached, serviceNames }),
+    async close() {
+      await Promise.all([passwords.close(), strength.close(), strengthMeter.close()]);
+    },
+  };
+}
+
+// Builds the protection against brute force: rate limits, lockout, CAPTCHA and the limits of mail.
+
+function createLimits(core: Core, knownBrowsers: KnownBrowserLookup) {
+  const isEnabled = () => core.settings.latest().rate_limits;
+  const rateLimits = createRateLimits({ ...core, isEnabled });
+  return {
+    rateLimits,
+    storageBudget: createStorageBudget({ ...core, rateLimits, isEnabled }),
+    lockout: createLockout({
+      rateLimits,
+      counters: createAttemptCounters({ ...core, isEnabled }),
+      queue: createSignInQueue(),
+    }),
+    directoryBudget: createDirectoryBudget({ ...core, isEnabled }),
+    captcha: createCaptcha({ ...core, rateLimits }),
+    mailLimits: createMailLimits(rateLimits, knownBrowsers),
   };
 }

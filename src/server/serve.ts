@@ -1,12 +1,15 @@
 // Runs a server until SIGTERM or SIGINT, as one process or as several (WORKERS); for `npm start` and `gatehouse serve`.
 import cluster from 'node:cluster';
-import type { Config } from '../base/config.ts';
-import type { Logger } from '../base/platform/logger.ts';
+import { type Config, loadConfig } from '../base/config.ts';
+import { createLogger, type Logger } from '../base/platform/logger.ts';
 import { announce, firstAdminBox, reportStartFailure, terminalOf } from './announce.ts';
 import { stopSignal } from './stop-signal.ts';
 
-/** Resolves with the exit code, after SIGTERM or SIGINT and a clean shutdown. */
-export async function serve(config: Config, logger: Logger): Promise<number> {
+/** Resolves with the exit code, after SIGTERM or SIGINT and a clean shutdown. Throws ConfigError. */
+export async function serve(): Promise<number> {
+  const config = loadConfig();
+  const { logLevel: level, logFormat: format, tracing, workers } = config;
+  const logger = createLogger({ level, format, isShared: workers > 1, withTraces: tracing !== undefined });
   // A full disk below what prints to them must not stop the server.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   if (cluster.isWorker) return (await import('./workers/worker.ts')).runWorker(config, logger);

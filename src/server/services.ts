@@ -2,16 +2,40 @@
 
 import { FIRST_PARTY_CLIENT_ID } from '../account/rp/first-party-client.ts';
 import { createApplicationServices } from '../applications/application-services.ts';
+import { createBrand } from '../applications/brand/brand.ts';
+import { createImageStore } from '../applications/brand/image-store.ts';
+import type { Base } from '../base/base.ts';
 import type { Config } from '../base/config.ts';
+import { createStoredPages } from '../base/http/stored-pages.ts';
+import { limits } from '../base/limits.ts';
+import { createOutgoingFetch } from '../base/network/outgoing-fetch.ts';
 import type { ResolveTxt } from '../base/network/txt-records.ts';
 import { type Clock, systemClock } from '../base/platform/clock.ts';
 import type { Logger } from '../base/platform/logger.ts';
+import { createVault } from '../base/platform/vault.ts';
+import { openDatabase, type Tx } from '../base/storage/database.ts';
+import { migrate } from '../base/storage/migrations/migrate.ts';
 import type { DatabaseLimits } from '../base/storage/open-options.ts';
+import { createProtectedRows } from '../base/storage/protected-rows.ts';
 import { createConfigFile } from '../config-file/config-file.ts';
 import { createFileReader } from '../config-file/file-reader.ts';
-import type { AlarmKind } from '../core/audit/alarm.ts';
+import { type AlarmKind, createAlarm } from '../core/audit/alarm.ts';
+import { createAudit } from '../core/audit/audit.ts';
+import { createAuditChain } from '../core/audit/chain/chain.ts';
+import { createOutsideCheckpoints } from '../core/audit/chain/outside-checkpoints.ts';
+import { createRepeatedEntries } from '../core/audit/repeated-entries.ts';
+import type { Core } from '../core/core.ts';
+import { openDataKeys } from '../core/keys/data-keys.ts';
+import { createKeyring } from '../core/keys/keyring.ts';
+import { createMail } from '../core/mail/create-mail.ts';
+import { type AdministratorMail, recipientOf } from '../core/mail/messages.ts';
+import { createSettings, createTextSource } from '../core/settings/settings.ts';
+import { offeredLanguages } from '../core/settings/value-schemas.ts';
 import { createFederationServices } from '../federation/federation-services.ts';
+import { createAccountLookup } from '../people/accounts/account.ts';
 import { createPeople } from '../people/people.ts';
+import { siteBlock } from '../people/rate-limits/network-limits.ts';
+import { listAdministrators } from '../people/rbac/administrators.ts';
 import type { LogoutOnRoleChange } from '../people/rbac/connection-roles.ts';
 import type { PlanUpstream } from '../protocols/logout/upstream.ts';
 import { removeClientArtifacts } from '../protocols/oidc/store/removals.ts';
@@ -21,9 +45,8 @@ import { parseIdentityProviderMetadata } from '../protocols/saml/metadata/parse-
 import { removeServiceProviderData } from '../protocols/saml/slo/removals.ts';
 import { decodeXml } from '../protocols/saml/xml/encoding.ts';
 import { createSessionServices } from '../protocols/session-services.ts';
-import { abandonSignIns } from '../sign-in/abandon-sign-ins.ts';
+import { abandonSignIns } from '../sign-in/attempts.ts';
 import { createSignInPolicy } from '../sign-in/sign-in-policy.ts';
-import { createCore } from './create-core.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
@@ -102,4 +125,103 @@ export async function createServices(options: ServicesOptions) {
       }
     },
   };
+}
+
+// Creates what every service needs: the database, keys, the audit log, settings, outgoing calls and mail.
+
+interface CoreOptions {
+  config: Config;
+  logger: Logger;
+  now: Clock;
+  /** Starts the mail delivery without waiting for the next run of its job. */
+  wakeMailDelivery(): void;
+  /** Counts an alarm in the metrics. */
+  countAlarm(kind: AlarmKind): void;
+  databaseLimits: DatabaseLimits | undefined;
+  /** False during a start, whose failure is one line. */
+  isServing(): boolean;
+}
+
+/** Migrates and opens the database. Throws DatabaseError. */
+async function createCore({ config, logger, now, ...options }: CoreOptions) {
+  const { loopback: allowLoopback } = config;
+  const { wakeMailDelivery, countAlarm, databaseLimits, isServing } = options;
+  for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
+  const {
+    db,
+    sql,
+    protect,
+    close: closeDatabase,
+  } = await openDatabase(config.databaseUrl, {
+    ...(databaseLimits && { limits: databaseLimits }),
+    onChange(away) {
+      if (!isServing()) return;
+      const message = away?.isConnectionLost ? 'the database does not answer' : 'the database cannot be used';
+      if (away) logger.error({ reason: away.reason, detail: away.logFields }, message);
+      else logger.warn('the database answers again');
+    },
+    withSpans: config.tracing !== undefined,
+  });
+  const dataKeys = await openDataKeys({ config, logger, now, db, sql, vault: createVault(config.secrets) });
+  const vault = createVault(config.secrets, dataKeys.mac);
+  const base: Base = { config, logger, now, db, sql, vault };
+  const audit = createAudit(base);
+  const repeatedEntries = createRepeatedEntries({ ...base, audit, networkOf: siteBlock });
+  // The settings below raise an alarm, which is sent by mail.
+  const look = { brand: () => brand.current(), brandOf: (application: string) => brand.ofApplication(application) };
+  const offered = () => offeredLanguages(settings.latest());
+  const { outbox, notifyOwner } = createMail({
+    ...base,
+    ...look,
+    offered,
+    texts: () => texts(),
+    wakeDelivery: wakeMailDelivery,
+  });
+  const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
+    for (const administrator of await listAdministrators(db, accounts.byId)) {
+      const to = recipientOf(administrator);
+      if (to) await outbox.send({ ...message, to }, tx);
+    }
+  };
+  const alarm = createAlarm({
+    ...base,
+    audit,
+    countAlarm,
+    notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
+  });
+  const protectedRows = createProtectedRows({ vault, alarm });
+  protect(protectedRows);
+  const accounts = createAccountLookup({ db, sql, protectedRows });
+  const settings = createSettings({ ...base, protectedRows });
+  const brand = createBrand({ settings });
+  const texts = createTextSource(settings);
+  const setting = settings.latest;
+  await settings.reload();
+  const outgoingRules = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback });
+  const outgoing = createOutgoingFetch({ rules: outgoingRules, ...limits.outgoing });
+  const checkpointKey = dataKeys.checkpoint;
+  const { checkpointFile: file, checkpointUrl: url } = config;
+  const checkpoints = createOutsideCheckpoints({ file, url, key: checkpointKey, fetch: outgoing, logger });
+  const auditChain = createAuditChain({ ...base, checkpointKey, outside: checkpoints, alarm });
+  await auditChain.begin();
+  const sessionSeconds = () => setting().session_hours * 3600;
+  const core: Core = {
+    ...base,
+    audit,
+    repeatedEntries,
+    auditChain,
+    checkpoints,
+    alarm,
+    protectedRows,
+    settings,
+    texts,
+    keyring: createKeyring({ ...base, audit, sessionSeconds }),
+    outgoing,
+    outgoingRules,
+    outbox,
+    notifyOwner,
+    notifyAdministrators,
+    storedPages: createStoredPages(base),
+  };
+  return { core, brand, brandImages: createImageStore({ db, now, protectedRows }), closeDatabase };
 }

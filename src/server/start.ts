@@ -1,7 +1,7 @@
 // Starts one server: services, protocols, pages, jobs and the listening socket; and stops all of it.
 
 import type { RequestListener } from 'node:http';
-import { PICTURE_JOB } from '../applications/pictures/jobs.ts';
+import { PICTURE_JOB } from '../applications/pictures/pictures.ts';
 import type { Config } from '../base/config.ts';
 import { healthRoutes, type Phase } from '../base/http/health.ts';
 import type { Http } from '../base/http/http.ts';
@@ -19,10 +19,9 @@ import { randomId } from '../base/platform/random.ts';
 import type { Tracing } from '../base/platform/tracing.ts';
 import type { DatabaseLimits } from '../base/storage/open-options.ts';
 import { ensureFirstAdmin, type FirstAdmin } from '../config-file/first-admin.ts';
-import { createScheduler } from '../core/jobs/scheduler.ts';
-import { wakeSoon } from '../core/jobs/wake-soon.ts';
+import { createScheduler, wakeSoon } from '../core/jobs/scheduler.ts';
 import { createMailDelivery } from '../core/mail/create-mail.ts';
-import { LOGOUT_JOB } from '../protocols/logout/jobs.ts';
+import { LOGOUT_JOB } from '../protocols/logout/create-logout.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
 import { createHttp } from './http.ts';

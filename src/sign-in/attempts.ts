@@ -6,6 +6,7 @@ import type { Tx } from '../base/storage/database.ts';
 import { hotStatements } from '../base/storage/statements.ts';
 import type { Core } from '../core/core.ts';
 import type { Acr } from '../people/mfa/acr.ts';
+import { removeInteractions } from '../protocols/oidc/store/removals.ts';
 import type { ProvenUpstream } from './first-factor/upstream.ts';
 
 export interface Attempt {
@@ -96,4 +97,12 @@ export function createAttempts({ db, sql, now, protectedRows }: Core) {
 /** Removes the account's sign-ins that are not finished, such as those that proved a password which has been replaced. */
 export async function removeAttemptsOf(userId: string, tx: Tx): Promise<void> {
   await tx.signInAttempt.deleteMany({ where: { userId } });
+}
+
+// Ends the sign-ins of an account that are not finished: when the password that they began with is void, or its sessions end.
+
+/** Removes the account's attempts and the interactions of the engine, also those that only have to be resumed. */
+export async function abandonSignIns(userId: string, tx: Tx): Promise<void> {
+  await removeAttemptsOf(userId, tx);
+  await removeInteractions(userId, tx);
 }

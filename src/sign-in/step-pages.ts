@@ -3,7 +3,7 @@
 import type { Client } from 'oidc-provider';
 import type { Context } from '../base/http/context.ts';
 import { limits } from '../base/limits.ts';
-import { waitText } from '../base/texts/durations.ts';
+import { waitText } from '../base/texts/dates.ts';
 import { type PageText, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import { ruleResults } from '../core/rejections/rules.ts';

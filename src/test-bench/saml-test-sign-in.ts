@@ -8,7 +8,7 @@ import { newMessageId } from '../protocols/saml/messages/message-id.ts';
 import { chooseNameIdFormat } from '../protocols/saml/messages/name-id.ts';
 import type { ServiceProviders } from '../protocols/saml/metadata/service-providers.ts';
 import { defaultAcs } from '../protocols/saml/sso/assertion-consumer-service.ts';
-import { authorizationParameters } from '../protocols/saml/sso/authorization-parameters.ts';
+import { authorizationParameters } from '../protocols/saml/sso/authorization-parameter-checks.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from '../protocols/saml/sso/pending-authn-requests.ts';
 import { contextClasses } from '../protocols/saml/xml/names.ts';
 

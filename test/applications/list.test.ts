@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listKey } from '../../src/applications/list-key.ts';
-import { listApplications } from '../../src/applications/read.ts';
+import { listApplications, listKey } from '../../src/applications/read.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let test: TestDatabase;

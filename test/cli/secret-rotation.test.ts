@@ -204,7 +204,6 @@ describe('the registry of encrypted columns', () => {
     'core/mail/stored-content.ts': 'mail_messages',
     'people/mfa/factors/totp.ts': 'totp_credentials; a form, while a factor is set up',
     'core/settings/settings.ts': 'settings',
-    'core/settings/stored-secret.ts': 'settings',
     'server/secrets/reseal.ts': 'the registry',
     'account/factors/routes.ts': 'a form',
     'people/mfa/factors/phone-number.ts': 'a form',

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metadataOf, oidcMetadata } from '../../src/applications/fields/oidc-client.ts';
 import { applicationMac } from '../../src/applications/macs/protected-applications.ts';
 import { inChunks } from '../../src/base/storage/chunks.ts';
+import { userMac } from '../../src/people/accounts/account.ts';
 import { type TextFieldName, textFieldNames } from '../../src/people/accounts/profile-fields.ts';
-import { userMac } from '../../src/people/accounts/protected-users.ts';
 import { configFileBench, lines } from './support.ts';
 
 const defaults = metadataOf(oidcMetadata.parse({ token_endpoint_auth_method: 'none' }));

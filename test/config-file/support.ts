@@ -25,7 +25,7 @@ import { removeClientArtifacts } from '../../src/protocols/oidc/store/removals.t
 import { parseIdentityProviderMetadata } from '../../src/protocols/saml/metadata/parse-identity-provider.ts';
 import { removeServiceProviderData } from '../../src/protocols/saml/slo/removals.ts';
 import { decodeXml } from '../../src/protocols/saml/xml/encoding.ts';
-import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
+import { abandonSignIns } from '../../src/sign-in/attempts.ts';
 import { testDatabase } from '../support/database/database.ts';
 import { servicesOf } from '../support/services-of.ts';
 

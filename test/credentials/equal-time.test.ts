@@ -13,7 +13,7 @@ import { createBreached } from '../../src/people/credentials/breached.ts';
 import { createCredentials } from '../../src/people/credentials/credentials.ts';
 import { parseArgon2, verifyDerived } from '../../src/people/credentials/imported-hash.ts';
 import { CURRENT_PREFIX, createPasswords } from '../../src/people/credentials/password.ts';
-import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
+import { abandonSignIns } from '../../src/sign-in/attempts.ts';
 import { together } from '../accounts/fixture.ts';
 import { servicesOf } from '../support/services-of.ts';
 import { type CredentialsFixture, openCredentials } from './fixture.ts';

@@ -4,7 +4,7 @@ import { createBreached } from '../../src/people/credentials/breached.ts';
 import { createCredentials } from '../../src/people/credentials/credentials.ts';
 import { createPasswords, type PasswordsOptions } from '../../src/people/credentials/password.ts';
 import { createStrengthMeter } from '../../src/people/credentials/strength.ts';
-import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
+import { abandonSignIns } from '../../src/sign-in/attempts.ts';
 import { openPeople } from '../accounts/fixture.ts';
 import { servicesOf } from '../support/services-of.ts';
 

@@ -1,5 +1,5 @@
 // One sample or more of every page: the tests render them, and a browser looks at them.
-import { waitText } from '../../src/base/texts/durations.ts';
+import { waitText } from '../../src/base/texts/dates.ts';
 import { sentences, t } from '../../src/base/texts/text.ts';
 import { accountPages, sampleApp } from './account-pages.ts';
 import { consolePages } from './console-page.ts';

@@ -1,6 +1,6 @@
 // Waking a job for work whose transaction has not committed yet.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { wakeSoon } from '../../src/core/jobs/wake-soon.ts';
+import { wakeSoon } from '../../src/core/jobs/scheduler.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

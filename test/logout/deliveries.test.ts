@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
-import { UnexpectedAnswer } from '../../src/base/network/unexpected-answer.ts';
+import { UnexpectedAnswer } from '../../src/base/network/outgoing-fetch.ts';
 import { createVault } from '../../src/base/platform/vault.ts';
 import { type Database, openDatabase } from '../../src/base/storage/database.ts';
 import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';

@@ -71,7 +71,7 @@ const owners: Record<string, string> = {
 const writtenByTriggers = ['DirectoryRevision'];
 
 /** The sweep deletes expired rows of any table, and does nothing else. */
-const sweep = 'server/expiring-rows.ts';
+const sweep = 'server/schedule.ts';
 
 /** The files with raw SQL that is not a hot statement, and the reason. */
 const plainSql: Record<string, string> = {

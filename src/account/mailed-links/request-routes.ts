@@ -1,18 +1,23 @@
 // The pages that request a mailed link for a username or email address: the form, and the same answer for every name.
 // For password resets and for unlocking an account.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Base } from '../../base/base.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
+import { tooManyRequests } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { withLanguage } from '../../base/http/pages/language.ts';
+import { limits } from '../../base/limits.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
+import { assertMayStore } from '../../base/storage/request-scope.ts';
 import { type PageLink, type PageText, t } from '../../base/texts/text.ts';
 import type { People } from '../../people/people.ts';
+import type { PolicyName } from '../../people/rate-limits/policies.ts';
+import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
 import type { ReturnToSignIn } from './return-to-sign-in.ts';
-import { answerUniformly } from './uniform-answer.ts';
 
 export interface RequestRoutesOptions {
   path: string;
@@ -66,4 +71,28 @@ export function addRequestRoutes(
   router.get(sentPath, returnToSignIn.about, (ctx) => {
     ctx.render('mailed-links/message', sentPage(sent(ctx), hasMailServer, returnToSignIn.next(ctx)));
   });
+}
+
+// The answer to a form that must not reveal whether an account exists: the same page for every name, after a fixed
+// time. The work of the request is the same for every name; the fixed time hides remaining differences.
+
+/**
+ * Counts the request under `policy` by its address (429 when there are too many), does `work`, and redirects to `page`
+ * when the fixed time is over, unless `work` wrote another answer.
+ */
+export async function answerUniformly(
+  ctx: Context,
+  { rateLimits, policy }: { rateLimits: RateLimits; policy: PolicyName },
+  { work, page }: { work: () => Promise<void>; page: string },
+): Promise<void> {
+  assertMayStore();
+  const fixedTime = sleep(limits.uniformAnswer.milliseconds);
+  const verdict = await rateLimits.consume(policy, { address: ctx.state.request.address });
+  if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+  await work();
+  await fixedTime;
+  if (ctx.body) return;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.status = 303;
+  ctx.redirect(page);
 }

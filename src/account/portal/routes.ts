@@ -15,7 +15,7 @@ import { ADMIN_ROLE, isStaff } from '../../people/rbac/built-in.ts';
 import type { SessionServices } from '../../protocols/session-services.ts';
 import { describeGrant } from '../../sign-in/consent-description.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
-import { recoveryCodeWarning } from '../factors/recovery-code-warning.ts';
+import { recoveryCodeWarning } from '../overview-routes.ts';
 import type { Portal } from './applications.ts';
 
 interface Notice {

@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import type { Clock } from '../../base/platform/clock.ts';
-import { waitText } from '../../base/texts/durations.ts';
+import { waitText } from '../../base/texts/dates.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import { type Block, maxBarValue } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';

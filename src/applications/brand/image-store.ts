@@ -3,7 +3,7 @@
 import { faultMessage } from '../../base/platform/fault-messages.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
-import { removeValues, storedKeys, storedRow, storeValue } from '../../core/settings/stored-values.ts';
+import { removeValues, storedKeys, storedRow, storeValue } from '../../core/settings/settings.ts';
 import { isImageData, isImageName } from '../../core/settings/value-schemas.ts';
 import { createImageReader, type NewImage } from './image-reader.ts';
 import { ImageFault } from './images/image-fault.ts';

@@ -1,9 +1,12 @@
 // The pictures among settings: those of the brand, and those of the brands of applications.
+import type { Core } from '../../core/core.ts';
+import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { isImageData, isImageName } from '../../core/settings/value-schemas.ts';
 import { brandImageSettings } from './brand.ts';
 import type { NewImage } from './image-reader.ts';
 import type { ImageStore } from './image-store.ts';
 import { ImageFault } from './images/image-fault.ts';
+import { imageLimits } from './limits.ts';
 
 type ImageSetting = (typeof brandImageSettings)[number];
 type ImagePart = 'logo' | 'logo_dark' | 'icon' | 'background';
@@ -86,4 +89,21 @@ export async function withStoredPictures<Values extends PictureValues>(
     }
   }
   return stored;
+}
+
+// Removes the pictures that no brand has any more. A day after they were stored: a form may wait for its sign-in, and pages of before
+// are still open.
+
+export function brandJobs({ brandImages: images, settings, now }: Core & { brandImages: ImageStore }): ScheduledJob[] {
+  const { unusedHours } = imageLimits;
+  return [
+    {
+      name: 'brand-images',
+      everySeconds: unusedHours * 3600,
+      async run() {
+        const used = pictureNames(await settings.reload());
+        await images.removeOthers(used, new Date(now().getTime() - unusedHours * 3_600_000));
+      },
+    },
+  ];
 }

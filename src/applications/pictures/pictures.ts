@@ -8,6 +8,7 @@ import type { Clock } from '../../base/platform/clock.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Db, transaction } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
+import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
 import { readStoredText, storedText } from '../../base/texts/stored-text.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
@@ -19,14 +20,13 @@ import {
   type QueuedJob,
   type QueueStore,
 } from '../../core/jobs/queue.ts';
+import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { registrationOf } from '../application.ts';
 import { imageHash, type NewImage } from '../brand/image-reader.ts';
 import type { ImageStore } from '../brand/image-store.ts';
 import { ImageFault } from '../brand/images/image-fault.ts';
-import type { Change } from '../changes.ts';
 import { isGenuineApplication } from '../macs/protected-applications.ts';
-import { changeableApplication, recordChange } from '../write.ts';
-import { isGenuinePicture, pictureMac } from './picture-rows.ts';
+import { type Change, changeableApplication, recordChange } from '../write.ts';
 import { planPicture } from './plan-picture.ts';
 
 export interface PictureState {
@@ -357,4 +357,29 @@ function createPictureQueueStore({ db, now }: { db: Db; now: Clock }): QueueStor
       await db.applicationPicture.updateMany({ where: { nextTryAt: { gt: until } }, data: { nextTryAt: until } });
     },
   };
+}
+
+// The job that reads the pictures of applications. It is woken when an application is saved.
+
+export const PICTURE_JOB = 'application-pictures';
+
+export function pictureJobs(pictures: Pick<ApplicationPictures, 'fetchDue' | 'wake' | 'clockSetBack'>): ScheduledJob[] {
+  const { fetchDue, wake, clockSetBack } = pictures;
+  return [{ name: PICTURE_JOB, everySeconds: 15, run: fetchDue, wake, clockSetBack }];
+}
+
+// The rows of pictures. The MAC covers the name, which is the hash of the content.
+
+interface PictureColumns {
+  applicationId: string;
+  url: string | null;
+  name: string | null;
+}
+
+function pictureMac(row: PictureColumns, { macOf }: ProtectedRows): string {
+  return macOf('application_pictures', row);
+}
+
+function isGenuinePicture(row: PictureColumns & { mac: string }, { isGenuine }: ProtectedRows): boolean {
+  return isGenuine('application_pictures', row, row.mac);
 }

@@ -6,7 +6,6 @@ import { protocols, samplers } from '../platform/tracing.ts';
 import { isHost, isLoopback } from './addresses.ts';
 import { quote, quoteUrl } from './config-error.ts';
 import { parseSecrets } from './secret.ts';
-import { parseHeaders } from './tracing.ts';
 
 /** The path of a file or folder, which cannot contain NUL. */
 const path = z.string().refine((value) => !value.includes('\0'));
@@ -271,4 +270,34 @@ export function formatValue(variable: Variable, value: string): string {
 function rejectValue(context: z.RefinementCtx): never {
   context.addIssue({ code: 'custom', message: 'rejected' });
   return z.NEVER;
+}
+
+// The environment variables of OpenTelemetry, under their standard names, as the configuration of the trace exporter.
+
+/** Parses `name=value,name=value`, values percent-encoded (W3C Baggage); undefined when it is malformed. */
+function parseHeaders(text: string): Record<string, string> | undefined {
+  const headers: Record<string, string> = {};
+  for (const part of text.split(',').filter((entry) => entry.trim() !== '')) {
+    const [, name, value] = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*=\s*(.*?)\s*$/.exec(part) ?? [];
+    const decoded = value === undefined ? undefined : decode(value);
+    // A control character would begin another header.
+    if (name === undefined || decoded === undefined || /[^\t\x20-\x7e]/.test(decoded)) return undefined;
+    headers[name] = decoded;
+  }
+  return headers;
+}
+
+function decode(value: string): string | undefined {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The address of traces below the base address of a collector (OTLP exporter specification, endpoint URLs). */
+export function tracesUrl(endpoint: string): URL {
+  const url = new URL(endpoint);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`;
+  return url;
 }

@@ -1,7 +1,7 @@
 // Every error that our routes can return. A code defines its status, and in views/texts its public message and the advice; `detail` and
 // `cause` are logged only. Branch on `code`, never on `message`.
 
-import { waitText } from '../texts/durations.ts';
+import { waitText } from '../texts/dates.ts';
 import { hasText, type PageLink, type PageText, t } from '../texts/text.ts';
 
 // The errors of a sign-in at an upstream identity provider (base/http/errors.ts).

@@ -109,7 +109,7 @@ function problemOf(error: unknown): { code: string; isExpected: boolean } {
   };
 }
 
-// What the exporter of traces needs to know; read from the environment by base/config/tracing.ts.
+// What the exporter of traces needs to know; read from the environment by base/config/variables.ts.
 export const samplers = [
   'always_on',
   'always_off',

@@ -1,5 +1,5 @@
 // Formats of dates in the current language.
-import { currentLanguage } from './text.ts';
+import { currentLanguage, type Text, t } from './text.ts';
 
 /** Returns the format for the current language, which is created at its first use. */
 export function dateFormats(options: Intl.DateTimeFormatOptions): () => Intl.DateTimeFormat {
@@ -10,4 +10,12 @@ export function dateFormats(options: Intl.DateTimeFormatOptions): () => Intl.Dat
     made.set(language, format);
     return format;
   };
+}
+
+// Durations in words, for pages.
+
+/** `45 seconds` or `2 minutes`: how long to wait. */
+export function waitText(seconds: number): Text {
+  const whole = Math.max(1, Math.ceil(seconds));
+  return whole < 90 ? t('duration.seconds', { count: whole }) : t('duration.minutes', { count: Math.ceil(whole / 60) });
 }

@@ -6,11 +6,10 @@ import type { Base } from '../../base/base.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import { removeValues, storeValue } from '../../core/settings/stored-values.ts';
+import { removeValues, storeValue } from '../../core/settings/settings.ts';
 import type { Passwords } from '../../people/credentials/password.ts';
 import { parseTotpKey, totpKeyText } from '../../people/mfa/factors/totp-key.ts';
 import type { People } from '../../people/people.ts';
-import type { EndAllSessions } from '../dependencies.ts';
 import type { DeclaredUser } from '../schema.ts';
 import { type FieldChange, secretChange, secretSet } from './steps.ts';
 
@@ -108,3 +107,13 @@ async function declaredHash(
   if (stored?.hash && (await passwords.verify(stored.hash, password)).ok) return stored.hash;
   return passwords.hash(password);
 }
+
+// The dependencies of the configuration file on the domains whose rows it declares.
+
+/** Ends every session of an account, inside the transaction. */
+export type EndAllSessions = (
+  userId: string,
+  reason: 'password-reset' | 'account-disabled' | 'account-deleted',
+  by: Actor,
+  tx: Tx,
+) => Promise<unknown>;

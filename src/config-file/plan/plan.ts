@@ -21,12 +21,12 @@ import { lookAlike } from '../../people/rbac/names.ts';
 import { missingReads, parseLimited } from '../../people/rbac/rights.ts';
 import type { Role, Roles } from '../../people/rbac/roles.ts';
 import type { SignUpCode, SignUpCodes } from '../../people/sign-up-codes/sign-up-codes.ts';
-import type { EndAllSessions } from '../dependencies.ts';
 import type { ConfigurationFile } from '../read-file.ts';
 import type { DeclaredRole, DeclaredSettings, DeclaredSignUpCode } from '../schema.ts';
 import type { FileFault } from '../yaml.ts';
 import { planClients } from './clients.ts';
 import { planConnections } from './connections.ts';
+import type { EndAllSessions } from './declared-credentials.ts';
 import { type MetadataReader, planServiceProviders } from './service-providers.ts';
 import { planResources, planSettings } from './settings.ts';
 import {

@@ -15,11 +15,11 @@ import { nameAdvice, nameKey, usernameFault } from '../../people/accounts/names.
 import { type Profile, profileColumns } from '../../people/accounts/profile.ts';
 import { addressOf } from '../../people/accounts/profile-fields.ts';
 import type { People } from '../../people/people.ts';
-import type { EndAllSessions } from '../dependencies.ts';
 import type { DeclaredUser } from '../schema.ts';
 import {
   type CredentialChange,
   credentialChange,
+  type EndAllSessions,
   hiddenCredentialChange,
   rememberedCredentials,
 } from './declared-credentials.ts';

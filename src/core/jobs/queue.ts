@@ -1,9 +1,10 @@
 // A durable job queue over a database table: claims with a lease, retries with growing pauses, giving up, and a lane for
 // each destination, so that a destination that does not respond delays no other.
+import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
-import { storeResult } from './store-result.ts';
+import { unavailableIn } from '../../base/storage/unavailable.ts';
 
 const BATCH = 50;
 /** Jobs that are read ahead; more stay in the table until some of these are done. */
@@ -239,4 +240,30 @@ async function orTimeout(promise: Promise<void>, milliseconds: number): Promise<
   });
   await Promise.race([promise, timeout]);
   clearTimeout(timer);
+}
+
+// Stores what came of an attempt. The message was sent, so a database that is away for a moment must not have it sent again.
+
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2000;
+
+interface StoreResultOptions {
+  /** How long the claim of the job is good for, and this may take: afterwards another instance attempts the job. */
+  seconds: number;
+  /** Aborts when the instance stops: there is no further try then. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Repeats `write` while the database cannot be used. Rejects with the error of the last try, and with any other error at once. */
+export async function storeResult(write: () => Promise<void>, { seconds, signal }: StoreResultOptions): Promise<void> {
+  const began = performance.now();
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    try {
+      return await write();
+    } catch (error) {
+      const isOver = performance.now() - began + pauseMs > seconds * 1000;
+      if (!unavailableIn(error) || isOver || signal?.aborted) throw error;
+    }
+    await sleep(pauseMs, undefined, { signal }).catch(() => {}); // aborted: one more try
+  }
 }

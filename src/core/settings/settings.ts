@@ -4,12 +4,12 @@
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { type Clock, isWithin } from '../../base/platform/clock.ts';
+import { randomToken } from '../../base/platform/random.ts';
 import type { Vault } from '../../base/platform/vault.ts';
-import type { Db, Tx } from '../../base/storage/database.ts';
+import { type Db, isUniqueViolation, type Tx } from '../../base/storage/database.ts';
 import type { Covered, ProtectedRows } from '../../base/storage/protected-rows.ts';
 import type { MessageSource } from '../../base/texts/messages.ts';
 import { createOverrides } from '../../base/texts/overrides.ts';
-import { storeValue } from './stored-values.ts';
 import {
   attributeSchema,
   brandSchemas,
@@ -450,4 +450,67 @@ export function createTextSource({ latest }: Settings): () => MessageSource | un
     last = { values, content, source };
     return source;
   };
+}
+
+// Secrets that must outlive a change of GATEHOUSE_SECRET, such as the salt of pairwise subjects: created once, encrypted, and
+// read by every instance.
+
+/** The secret of this name; the first instance that reads it creates it, with `make` if it is more than random octets. */
+export async function stableSecret(
+  { db, vault }: { db: Db; vault: Vault },
+  name: string,
+  make: () => string | Promise<string> = randomToken,
+): Promise<Buffer> {
+  const key = `secret.${name}`;
+  const context = `settings:${key}`;
+  const read = async () => {
+    const row = await db.setting.findUnique({ where: { key } });
+    if (!row) return undefined;
+    const sealed = JSON.parse(row.value) as string;
+    const secret = vault.open(sealed, context);
+    // Encrypted again under the newest value of GATEHOUSE_SECRET, so that the old value can be removed later.
+    if (vault.isStale(sealed)) {
+      await db.setting.update({ where: { key }, data: { value: JSON.stringify(vault.seal(secret, context)) } });
+    }
+    return secret;
+  };
+  const present = await read();
+  if (present) return present;
+  const value = JSON.stringify(vault.seal(await make(), context));
+  await db.setting.create({ data: { key, value, source: 'secret' } }).catch((error: unknown) => {
+    if (!isUniqueViolation(error)) throw error;
+  });
+  const made = await read();
+  if (!made) throw new Error(`the secret ${name} could not be stored`);
+  return made;
+}
+
+// JSON values beside the settings in their table, under keys that no setting has: `<domain>:<id>`.
+
+/** Stores a value as JSON, in place of what the key held. `mac` makes the MAC of its row. */
+export async function storeValue(
+  tx: Tx,
+  key: string,
+  value: unknown,
+  { source, at, mac }: { source: string; at: Date; mac?: (text: string) => string },
+): Promise<void> {
+  const text = JSON.stringify(value);
+  const row = { value: text, source, updatedAt: at, ...(mac && { mac: mac(text) }) };
+  await tx.setting.upsert({ where: { key }, create: { key, ...row }, update: row });
+}
+
+/** The row of this key; undefined without one. */
+export async function storedRow(tx: Tx, key: string): Promise<{ value: string; mac: string } | undefined> {
+  return (await tx.setting.findUnique({ where: { key }, select: { value: true, mac: true } })) ?? undefined;
+}
+
+/** The keys that begin with this text and were stored before `before`. */
+export async function storedKeys(tx: Tx, prefix: string, before: Date): Promise<string[]> {
+  const where = { key: { startsWith: prefix }, updatedAt: { lt: before } };
+  return (await tx.setting.findMany({ where, select: { key: true } })).map(({ key }) => key);
+}
+
+/** Removes the values of these keys that were stored before `before`; not more than one statement can take. */
+export async function removeValues(tx: Tx, keys: readonly string[], before?: Date): Promise<void> {
+  await tx.setting.deleteMany({ where: { key: { in: [...keys] }, ...(before && { updatedAt: { lt: before } }) } });
 }

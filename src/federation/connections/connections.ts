@@ -8,11 +8,10 @@ import { isUniqueViolation, type Tx, transaction, withinTransaction } from '../.
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
 import { t } from '../../base/texts/text.ts';
 import { takeConnectionRoles } from '../../people/rbac/connection-roles.ts';
-import type { Connection, ConnectionColumns } from './connection.ts';
+import { type Connection, type ConnectionColumns, connectionOf } from './connection.ts';
 import { type Change, type ConnectionsContext, recordChange } from './context.ts';
 import { type ConnectionDomain, listDomains, setDomains } from './domains.ts';
 import type { DeclaredSecret } from './kinds/fields.ts';
-import { findConnection, getConnection, listConnections, listForged } from './read.ts';
 import { declaredMappings, listRoleMappings, type RoleMapping, setRoleMappings } from './role-mappings.ts';
 import { type ConnectionEntry, partsOf, type SecretPurpose } from './schema.ts';
 import {
@@ -327,4 +326,32 @@ function changedFields(old: Record<string, unknown>, now: Record<string, unknown
   const of = (from: Record<string, unknown>) =>
     Object.fromEntries(different.map((field) => [field, from[field] ?? null]));
   return { before: of(old), after: of(now) };
+}
+
+// Reads connections. A row whose MAC is wrong is no connection: it raises an alarm and nobody signs in by it.
+
+type ReadContext = Pick<ConnectionsContext, 'protectedRows'>;
+
+/** Every connection that this server wrote, in the order of the buttons. */
+async function listConnections({ protectedRows }: ReadContext, tx: Tx): Promise<Connection[]> {
+  const rows = await tx.asStored.connection.findMany({ orderBy: [{ position: 'asc' }, { id: 'asc' }] });
+  return rows.filter((row) => protectedRows.isGenuine('connections', row, row.mac)).map(connectionOf);
+}
+
+/** The ids of the rows that another program wrote. */
+async function listForged({ protectedRows }: ReadContext, tx: Tx): Promise<string[]> {
+  const rows = await tx.asStored.connection.findMany({ orderBy: { id: 'asc' } });
+  return rows.filter((row) => !protectedRows.isGenuine('connections', row, row.mac)).map(({ id }) => id);
+}
+
+async function findConnection({ protectedRows }: ReadContext, id: string, tx: Tx): Promise<Connection | undefined> {
+  const row = await tx.asStored.connection.findUnique({ where: { id } });
+  return row && protectedRows.isGenuine('connections', row, row.mac) ? connectionOf(row) : undefined;
+}
+
+/** Throws not_found (404). */
+async function getConnection(context: ReadContext, id: string, tx: Tx): Promise<Connection> {
+  const connection = await findConnection(context, id, tx);
+  if (!connection) throw notFound({ message: t('console.connections.fault.missing', { id }) });
+  return connection;
 }

@@ -11,8 +11,15 @@ import type { LdapSettings } from '../connections/kinds/ldap.ts';
 import { isRejected } from '../connections/secrets.ts';
 import { FederationError } from '../faults.ts';
 import type { PassedCheck, UpstreamIdentity } from '../upstream.ts';
-import { domainRootOf, isBelow } from './dn.ts';
-import { createReadDomain, type DirectoryLockout, type Domain, lockoutOfUser, loginsOf } from './domain.ts';
+import {
+  createReadDomain,
+  type DirectoryLockout,
+  type Domain,
+  domainRootOf,
+  isBelow,
+  lockoutOfUser,
+  loginsOf,
+} from './domain.ts';
 import { directoryUnavailable, invalidAnswer, type PasswordRejection, searchAccountRejected } from './errors.ts';
 import { allOf, attributesOfLogin, equals, filterWith, oneOf } from './filter.ts';
 import { claimsOf, requestedAttributes, subjectFilter, subjectOf, valuesOf } from './identity.ts';

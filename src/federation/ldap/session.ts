@@ -1,10 +1,10 @@
 // A connection to a directory for one sign-in: TLS before any password, a time limit for each step and for all, no referral. Of several
 // servers the first that answers is used.
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { createSecureContext, type SecureContext } from 'node:tls';
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { Client, type Entry, type Filter, ResultCodeError } from 'ldapts';
 import { limits } from '../../base/limits.ts';
-import { systemAuthorities } from '../../base/network/system-authorities.ts';
 import { systemStopwatch } from '../../base/platform/clock.ts';
 import { type Attributes, runInChildSpan } from '../../base/platform/tracing.ts';
 import { directoryUrls, type LdapSettings } from '../connections/kinds/ldap.ts';
@@ -223,4 +223,30 @@ function spanAttributes(settings: Transport): Attributes {
   const { hostname, port, protocol } = new URL(url);
   const usualPort = protocol === 'ldaps:' ? 636 : 389;
   return { 'network.protocol.name': 'ldap', 'server.address': hostname, 'server.port': Number(port) || usualPort };
+}
+
+// The certificates of authorities that the machine trusts: those of Node.js (Mozilla's), and those that the operator has installed.
+
+/** Where distributions keep the bundle; the first that exists counts. OpenSSL reads SSL_CERT_FILE instead where it is set. */
+const BUNDLES = [
+  '/etc/ssl/certs/ca-certificates.crt', // Debian, Ubuntu, Alpine
+  '/etc/pki/tls/certs/ca-bundle.crt', // Fedora, RHEL
+  '/etc/ssl/ca-bundle.pem', // openSUSE
+  '/etc/ssl/cert.pem', // Alpine, BSD, macOS
+];
+
+/** In PEM form. Read at each call, so that a new certificate counts without a restart. */
+export function systemAuthorities(environment: Readonly<Record<string, string | undefined>> = process.env): string[] {
+  const { SSL_CERT_FILE: file, NODE_EXTRA_CA_CERTS: extra } = environment;
+  const bundle = file ? certificatesIn(file) : (BUNDLES.map(certificatesIn).find((found) => found.length > 0) ?? []);
+  return [...new Set([...rootCertificates, ...bundle, ...(extra ? certificatesIn(extra) : [])])];
+}
+
+/** None of a file that cannot be read. */
+function certificatesIn(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
+  } catch {
+    return [];
+  }
 }

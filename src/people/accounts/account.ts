@@ -9,7 +9,6 @@ import { isStorable } from '../../base/storage/storable-text.ts';
 import type { Core } from '../../core/core.ts';
 import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames, textFields } from './profile-fields.ts';
-import { isGenuineUser } from './protected-users.ts';
 
 export interface Account extends Record<TextFieldName, string | null> {
   /** The OIDC `sub`: random, never given to another account. */
@@ -139,4 +138,36 @@ function rightsOf(
 /** Lines of fields. */
 function fieldsOf(text: string | null): string[][] {
   return text ? text.split('\n').map((line) => line.split('\t')) : [];
+}
+
+// The MACs of users: their names and addresses decide where a reset is mailed and whom an application takes the user for.
+
+interface UserColumns extends Record<TextFieldName, string | null> {
+  id: string;
+  username: string;
+  usernameKey: string;
+  email: string | null;
+  emailKey: string | null;
+  emailVerified: boolean | number;
+  phoneNumber: string | null;
+  phoneNumberVerified: boolean | number;
+  /** JSON. */
+  address: string | null;
+  /** JSON. */
+  attributes: string;
+  ssoId: string | null;
+  isActive: boolean | number;
+  source: string;
+}
+
+const TABLE = 'users';
+
+/** The MAC to store with the row. */
+export function userMac(row: UserColumns, { macOf }: ProtectedRows): string {
+  return macOf(TABLE, row);
+}
+
+/** Whether this server wrote the row; raises an alarm if not. */
+export function isGenuineUser(row: UserColumns & { mac: string }, { isGenuine }: ProtectedRows): boolean {
+  return isGenuine(TABLE, row, row.mac);
 }

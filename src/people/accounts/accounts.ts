@@ -10,13 +10,12 @@ import type { Sql } from '../../base/storage/statements.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
-import { type Account, createAccountLookup } from './account.ts';
+import { type Account, createAccountLookup, isGenuineUser, userMac } from './account.ts';
 import { type AccountCount, type AccountPage, countAccounts, type ListAccounts, listAccounts } from './account-list.ts';
 import { type AttributeSchema, attributeFaults } from './attributes.ts';
 import { type NameDomains, nameKey } from './names.ts';
 import { type NewAccount, type Profile, profileColumns } from './profile.ts';
 import { emptyProfile } from './profile-fields.ts';
-import { isGenuineUser, userMac } from './protected-users.ts';
 
 export type { NewAccount } from './profile.ts';
 

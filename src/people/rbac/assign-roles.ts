@@ -5,7 +5,7 @@ import { type Db, type Tx, withinTransaction } from '../../base/storage/database
 import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
-import { isGenuineUser } from '../accounts/protected-users.ts';
+import { isGenuineUser } from '../accounts/account.ts';
 import type { Authority } from './authority.ts';
 import { ADMIN_ROLE } from './built-in.ts';
 import { grantRow, isGenuineGrant, isGenuineRole } from './protected-grants.ts';

@@ -2,15 +2,20 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import { accessDecision } from '../../applications/access-decision.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
+import { check, formatPath } from '../../applications/validation.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
+import { badRequest } from '../../base/http/errors.ts';
 import { parseJson } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import type { Fault } from '../../base/platform/faults.ts';
 import type { Core } from '../../core/core.ts';
+import { isVisiblePermission } from '../../people/accounts/visible-roles.ts';
 import type { People } from '../../people/people.ts';
 import { accessApi } from '../../people/rbac/built-in.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import { createEvaluationCallers, type EvaluatingApp, type EvaluationCallers } from './callers.ts';
-import { createEvaluations, type Denied, type Evaluated, type Evaluations } from './evaluation.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
 
@@ -85,4 +90,120 @@ export function createAuthzen(dependencies: Core & People & ApplicationServices 
   const callers = createEvaluationCallers({ ...dependencies, tokens, audience: accessApi(issuer) });
   const evaluations = createEvaluations({ ...dependencies, hasUsed, accountOf, checkDirectories });
   return { router: evaluationRoutes({ ...dependencies, callers, evaluations }) };
+}
+
+// Access evaluation: the OpenID AuthZEN Authorization API 1.0 over roles and permissions.
+// A resource's type and an action's name are a permission (`articles:read`); it holds for every resource of that type.
+
+const word = z.string().min(1).max(255);
+/** AuthZEN 5; everything else that is sent (properties, context) is ignored. */
+const evaluation = z.object({
+  subject: z.object({ type: word, id: word }),
+  action: z.object({ name: word }),
+  resource: z.object({ type: word, id: word }),
+});
+const group = z.record(z.string(), z.json());
+const batch = z.object({
+  subject: group.optional(),
+  action: group.optional(),
+  resource: group.optional(),
+  context: group.optional(),
+  evaluations: z.array(group).max(limits.api.maxEvaluations).optional(),
+  options: z
+    .object({
+      evaluations_semantic: z.enum(['execute_all', 'deny_on_first_deny', 'permit_on_first_permit']).optional(),
+    })
+    .optional(),
+});
+
+interface Decision {
+  decision: boolean;
+  context?: { error: { status: number; message: string } };
+}
+
+interface Denied {
+  /** The account; absent where the application sent an identifier that nobody has. */
+  subject?: string;
+  permission: string;
+}
+
+interface Evaluated<Answer> {
+  answer: Answer;
+  /** What was requested and not permitted. */
+  denied: Denied[];
+}
+
+type Evaluations = ReturnType<typeof createEvaluations>;
+
+function createEvaluations(
+  dependencies: People & {
+    /** Whether the user has used the application (applications/consents/consents.ts). */
+    hasUsed(userId: string, applicationId: string): Promise<boolean>;
+    /** The account with this `sub`. With pairwise subjects it is the `sub` of the application's sector (OIDC Core 8.1). */
+    accountOf(clientId: string, subject: string): Promise<string | undefined>;
+    /** Whether the directories of the account still have it; its roles follow them. */
+    checkDirectories(accountId: string): Promise<boolean>;
+  },
+) {
+  const { accounts, permissions, hasUsed, accountOf, checkDirectories } = dependencies;
+  /** Permits only for users who have used the application and may open it, and only permissions that are visible to it. */
+  async function decide({ subject, action, resource }: z.output<typeof evaluation>, app: EvaluatingApp) {
+    const permission = `${resource.type}:${action.name}`;
+    const accountId = subject.type === 'user' ? await accountOf(app.clientId, subject.id) : undefined;
+    const isThere = accountId !== undefined && (await checkDirectories(accountId));
+    const account = isThere ? await accounts.find(accountId) : undefined;
+    const decision =
+      account !== undefined &&
+      accessDecision(app.application, account).allowed &&
+      isVisiblePermission(permission, app.permissionsFilter) &&
+      (app.seesAllUsers || (await hasUsed(account.id, app.applicationId))) &&
+      (await permissions.can(account.id, resource.type, action.name));
+    return { decision, denied: decision ? [] : [{ ...(account && { subject: account.id }), permission }] };
+  }
+
+  const one: (body: unknown, app: EvaluatingApp) => Promise<Evaluated<Decision>> = async (body, app) => {
+    const { decision, denied } = await decide(checked(evaluation, body), app);
+    return { answer: { decision }, denied };
+  };
+
+  return {
+    /** AuthZEN 6. Throws invalid_input. */
+    one,
+
+    /** AuthZEN 7: several, each with the defaults of the whole. Without any it is the same as one. */
+    async many(body: unknown, app: EvaluatingApp): Promise<Evaluated<Decision | { evaluations: Decision[] }>> {
+      const { evaluations = [], options, ...defaults } = checked(batch, body);
+      if (evaluations.length === 0) return one(defaults, app);
+      const semantic = options?.evaluations_semantic ?? 'execute_all';
+      const decisions: Decision[] = [];
+      const denied: Denied[] = [];
+      for (const given of evaluations) {
+        const parsed = check(evaluation, { ...defaults, ...given });
+        const decided = parsed.ok ? await decide(parsed.value, app) : { decision: false, denied: [] };
+        denied.push(...decided.denied);
+        const { decision } = decided;
+        decisions.push(parsed.ok ? { decision } : { decision, context: { error: errorOf(parsed.faults) } });
+        if (semantic === 'deny_on_first_deny' && !decision) break;
+        if (semantic === 'permit_on_first_permit' && decision) break;
+      }
+      return { answer: { evaluations: decisions }, denied };
+    },
+  };
+}
+
+function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const result = check(schema, body);
+  if (result.ok) return result.value;
+  throw badRequest('invalid_input', { fields: fieldsOf(result.faults) });
+}
+
+function errorOf(faults: readonly Fault[]) {
+  const message = fieldsOf(faults)
+    .map(({ field, message: wrong }) => `${field}: ${wrong}`)
+    .join('; ');
+  return { status: 400, message };
+}
+
+function fieldsOf(faults: readonly Fault[]) {
+  return faults.map(({ path, message }) => ({ field: formatPath(path), message }));
 }

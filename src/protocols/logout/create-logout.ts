@@ -3,7 +3,10 @@
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import type { Context } from '../../base/http/context.ts';
 import type { Http } from '../../base/http/http.ts';
+import { limits } from '../../base/limits.ts';
 import type { Core } from '../../core/core.ts';
+import type { JobQueue } from '../../core/jobs/queue.ts';
+import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import type { People } from '../../people/people.ts';
 import type { SendLogoutToken } from '../oidc/patches/provider/logout-token-queue.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
@@ -11,12 +14,10 @@ import type { Saml } from '../saml/create-saml.ts';
 import { createLogoutDeliveries } from './deliveries.ts';
 import type { EndSession } from './end-session.ts';
 import { createFrameProbe } from './front-channel/frame-probe.ts';
-import { createFrontChannelUrl } from './front-channel/front-channel-url.ts';
 import { createLogoutBrowserOf } from './front-channel/logout-browser.ts';
 import { isSettled, needsBrowser } from './front-channel/next-step.ts';
 import { logoutRoutes } from './front-channel/routes.ts';
-import { createLogoutSteps } from './front-channel/steps.ts';
-import { logoutJobs } from './jobs.ts';
+import { createFrontChannelUrl, createLogoutSteps } from './front-channel/steps.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
 import { createLogoutRequests } from './saml/logout-requests.ts';
 import { createLogoutResponses } from './saml/logout-responses.ts';
@@ -139,4 +140,21 @@ export function createAbandonedLogouts({ runs }: { runs: LogoutRunStore }) {
     }
     return count;
   };
+}
+
+// The periodic jobs of the logout.
+
+export const LOGOUT_JOB = 'logout-deliveries';
+
+function logoutJobs({
+  deliveries,
+  finishAbandoned,
+}: {
+  deliveries: JobQueue;
+  finishAbandoned: ScheduledJob['run'];
+}): ScheduledJob[] {
+  return [
+    { name: LOGOUT_JOB, everySeconds: limits.delivery.pollSeconds, ...deliveries },
+    { name: 'abandoned-sign-outs', everySeconds: 30, run: finishAbandoned },
+  ];
 }

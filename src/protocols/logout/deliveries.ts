@@ -2,7 +2,7 @@
 // LogoutRequests by SOAP (SAML Bindings 3.2), as jobs of a queue (core/jobs/queue.ts) with a lane for each application.
 
 import { limits } from '../../base/limits.ts';
-import { UnexpectedAnswer } from '../../base/network/unexpected-answer.ts';
+import { UnexpectedAnswer } from '../../base/network/outgoing-fetch.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
 import { createJobQueue, type JobOutcome, type JobQueue, type QueueStore } from '../../core/jobs/queue.ts';

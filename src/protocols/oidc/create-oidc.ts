@@ -5,11 +5,13 @@ import type { ApplicationServices } from '../../applications/application-service
 import { needsPkce } from '../../applications/fields/oidc-client.ts';
 import { createSecretUses } from '../../applications/secrets.ts';
 import type { Base } from '../../base/base.ts';
+import type { Context } from '../../base/http/context.ts';
 import type { Http } from '../../base/http/http.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { Core } from '../../core/core.ts';
-import { stableSecret } from '../../core/settings/stored-secret.ts';
-import { acrValues, FEDERATED_ACR } from '../../people/mfa/acr.ts';
+import { stableSecret } from '../../core/settings/settings.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { type Acr, acrValues, FEDERATED_ACR } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
 import { ownResources } from '../../people/rbac/built-in.ts';
 import { createClaimsPreviews } from './claims/claims-preview.ts';
@@ -17,12 +19,10 @@ import { createFindAccount } from './claims/find-account.ts';
 import { createPairwiseSubjects } from './claims/pairwise.ts';
 import { createResourceServers, registeredApi } from './claims/resource-servers.ts';
 import { createExtraTokenClaims } from './claims/token-claims.ts';
-import type { OidcDependencies, Shared } from './dependencies.ts';
 import { appContext } from './engine/app-context.ts';
-import { createUsageRecorder } from './engine/application-usage.ts';
 import { createConfiguration, engineSeconds } from './engine/configuration.ts';
-import type { EngineEvents } from './engine/events.ts';
-import { createPrompts } from './engine/interaction-policy.ts';
+import { createUsageRecorder, type EngineEvents } from './engine/events.ts';
+import { createPrompts, type UpstreamSource } from './engine/interaction-policy.ts';
 import type { PairwiseIdentifier } from './engine/introspection.ts';
 import {
   type Adapter,
@@ -33,17 +33,19 @@ import {
   Provider,
 } from './engine/library.ts';
 import { createEngineMiddleware } from './engine/middleware.ts';
-import { createEngine } from './engine/provider.ts';
+import { createEngine, type ResponseMode } from './engine/provider.ts';
 import { createPublished } from './engine/published.ts';
-import { createRequestCheck } from './engine/requests/request-checks.ts';
+import { createRequestCheck, type RequestCheckDependencies } from './engine/requests/request-checks.ts';
+import type { SamlRequirements } from './engine/saml-requirements.ts';
 import { createDevicePages } from './pages/device-pages.ts';
 import { createErrorPage } from './pages/error-page.ts';
 import { createLogoutPages } from './pages/logout-pages.ts';
 import { createClientKeySets } from './patches/provider/client-key-sets.ts';
+import type { QueueLogoutToken } from './patches/provider/logout-token-queue.ts';
 import { upstreamLogin } from './patches/provider/session-auth-time.ts';
 import type { SignedInSession } from './patches/provider/session-saving.ts';
 import { type ClientLimits, clientLimitsOf } from './rate-limits/client-rate-limits.ts';
-import { createDeviceGuesses } from './rate-limits/device-code-guesses.ts';
+import { createDeviceGuesses, type DeviceGuesses } from './rate-limits/device-code-guesses.ts';
 import { createDynamicRegistration } from './registration/dynamic-registration.ts';
 import { createRegistrationFaults, reportRejectedClients } from './registration/registration-fault.ts';
 import { createArtifactAdapter } from './store/adapter.ts';
@@ -58,7 +60,8 @@ import {
 } from './store/refresh-token-retries.ts';
 import { createSessionAdapter, type OnSessionDestroyed } from './store/sessions/session-adapter.ts';
 import type { SessionDevices } from './store/sessions/session-devices.ts';
-import { createSessionStore } from './store/sessions/session-store.ts';
+import { createSessionStore, type SessionStore } from './store/sessions/session-store.ts';
+import type { Sessions } from './store/sessions/sessions.ts';
 import { createTestTickets } from './store/test-tickets.ts';
 
 export type Oidc = Awaited<ReturnType<typeof createOidc>>;
@@ -376,4 +379,49 @@ export function createDeviceCodeAdapter(
 
 function isPending({ accountId, error, exp = 0 }: AdapterPayload): boolean {
   return !accountId && !error && exp > engineSeconds();
+}
+
+// What the OpenID Connect side of the server is made of, and what its parts share.
+
+interface OidcDependencies {
+  /** Whether cookies are sent over HTTPS only. */
+  secure: boolean;
+  /** Requests to addresses that clients register (base/network/outgoing-fetch.ts). */
+  outgoingFetch: Configuration['fetch'];
+  sessions: Sessions;
+  /** Whether the account has the factors for one of these acr values. */
+  canSatisfyAcr(account: Account, acrs: string[]): Promise<boolean>;
+  /** The acr that the settings demand of each session of the account in this browser. */
+  settingsAcr(ctx: Context, account: Account): Promise<Acr | undefined>;
+  /** Whether the account can enter a code by email, and has no stronger factor. */
+  canEnterMailedCode(account: Account): Promise<boolean>;
+  /** The server's own pages as a client that is not registered. */
+  firstPartyClient: AdapterPayload & { client_id: string };
+  /** Whether the tokens of the account may be refreshed: false for a user whom the directory has no more. */
+  checkDirectories(accountId: string): Promise<boolean>;
+  /** Sessions at upstream identity providers (src/federation). */
+  upstream: UpstreamSource & { attach(id: string, session: SignedInSession): Promise<void> };
+  /** Logout across both protocols (src/protocols/logout). */
+  logout: {
+    endSession: OnSessionDestroyed;
+    queueLogoutToken: QueueLogoutToken;
+    limitSessions(accountId: string): Promise<void>;
+  };
+  /** SAML as a response mode (src/protocols/saml). */
+  saml: {
+    respond: ResponseMode;
+    isPendingAuthnRequest: RequestCheckDependencies['isPendingAuthnRequest'];
+    /** What an AuthnRequest, given by its authorization parameters, requires of the sign-in. */
+    requirements(ctx: unknown, params?: Record<string, unknown>): Promise<SamlRequirements>;
+    assertionConsumerUrls(entityId: string): Promise<string[]>;
+  };
+}
+
+/** What several parts of the engine share. */
+interface Shared {
+  clients: ClientSource;
+  sessionStore: SessionStore;
+  deviceGuesses: DeviceGuesses;
+  pairwiseIdentifier: PairwiseIdentifier;
+  refreshTokenRetries: RefreshTokenRetries;
 }

@@ -13,11 +13,10 @@ import {
   limitClientAuthentication,
   skipRejectedClients,
 } from './patches/clients.ts';
-import { completeRequestedScope } from './patches/parameters.ts';
+import { acceptEmptySecrets, completeRequestedScope } from './patches/parameters.ts';
 import { cacheClients } from './patches/provider/client-cache.ts';
 import { addApplicationClaims } from './patches/provider/client-claims.ts';
 import { type ClientKeySets, limitClientKeys } from './patches/provider/client-key-sets.ts';
-import { acceptEmptySecrets } from './patches/provider/empty-secrets.ts';
 import { introspectJwts } from './patches/provider/jwt-introspection.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
 import { separateAuthTime } from './patches/provider/session-auth-time.ts';

@@ -19,11 +19,10 @@ import { createAcceptRequest } from './sso/accept-request.ts';
 import { createAssertionPreviews } from './sso/assertion-previews.ts';
 import { createAuthorizationParameterChecks } from './sso/authorization-parameter-checks.ts';
 import { createPendingAuthnRequests } from './sso/pending-authn-requests.ts';
-import { createRequestBrowser } from './sso/request-browser.ts';
 import { createRequestedSubjects } from './sso/requested-subject.ts';
 import { createResponseMode } from './sso/response-mode.ts';
 import { createSamlResponses } from './sso/responses.ts';
-import { samlRoutes } from './sso/routes.ts';
+import { createRequestBrowser, samlRoutes } from './sso/routes.ts';
 import { createStoredNameIds } from './sso/stored-name-ids.ts';
 import { loadSamlSchemas } from './xml/schema.ts';
 

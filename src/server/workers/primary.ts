@@ -8,8 +8,7 @@ import type { Logger } from '../../base/platform/logger.ts';
 import { atMost, BOX_SECONDS, reportStartFailure, terminalOf } from '../announce.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { tryPorts } from '../try-ports.ts';
-import { tell } from './messages.ts';
-import { createWorkerProcesses } from './processes.ts';
+import { type ToPrimary, tell } from './messages.ts';
 
 /** One of the places of WORKERS; its number is in the log and in the metrics. */
 interface Slot {
@@ -122,4 +121,126 @@ async function pauseAfter({ failures }: Slot): Promise<void> {
   const { firstPauseSeconds, maxPauseSeconds } = limits.workers;
   // The first one is replaced at once.
   if (failures > 1) await sleep(Math.min(firstPauseSeconds * 2 ** (failures - 2), maxPauseSeconds) * 1000);
+}
+
+// The processes of the workers, as the primary process starts and stops them.
+
+interface WorkerProcessesDependencies {
+  logger: Logger;
+  /** The workers that serve, one for each number. */
+  current(): Worker[];
+  /** Prints the box with the first administrator; `firstJobs` resolves when the jobs of its worker have logged, or it has ended. */
+  printFirstAdmin(box: string, firstJobs: Promise<unknown>): void;
+}
+
+function createWorkerProcesses({ logger, current, printFirstAdmin }: WorkerProcessesDependencies) {
+  const metrics = createMetricsExchange(current);
+  const running = new Set<Worker>();
+  let isStopping = false;
+
+  return {
+    isStopping: (): boolean => isStopping,
+
+    /** Starts a worker with this number; undefined when it ended before it was ready. */
+    start(number: number, { isFirst = false }: { isFirst?: boolean } = {}): Promise<Worker | undefined> {
+      const worker = cluster.fork();
+      running.add(worker);
+      const firstJobs = new Promise<void>((resolve) => {
+        worker.once('exit', resolve);
+        worker.on('message', ({ type }: ToPrimary) => type === 'first-jobs' && resolve());
+      });
+      let isReady = false;
+      return new Promise((resolve) => {
+        worker.on('message', (message: ToPrimary) => {
+          // A process that is not online yet does not receive the order to stop.
+          if (message.type === 'online') {
+            tell(worker, isStopping ? { type: 'stop' } : { type: 'start', number, isFirst });
+          } else if (message.type === 'ready') {
+            isReady = true;
+            resolve(worker);
+          } else if (message.type === 'first-admin') printFirstAdmin(message.box, firstJobs);
+          else if (message.type !== 'first-jobs') metrics.receive(worker, message);
+        });
+        worker.once('exit', (_code, signal) => {
+          running.delete(worker);
+          // A worker that ends by itself has logged why.
+          if (!isReady && signal && !isStopping)
+            logger.error({ worker: number, signal }, 'a worker was ended by a signal during its start');
+          resolve(undefined);
+        });
+      });
+    },
+
+    /** Stops all; resolves with whether they ended in order within so many seconds. */
+    async stopAll(seconds: number): Promise<boolean> {
+      isStopping = true;
+      const ends = [...running].map((worker) => {
+        const end = new Promise<number | null>((resolve) => worker.once('exit', resolve));
+        tell(worker, { type: 'stop' });
+        return end;
+      });
+      const timer = setTimeout(() => {
+        logger.error('ending workers that did not stop in time');
+        for (const worker of running) worker.process.kill('SIGKILL');
+      }, seconds * 1000);
+      const codes = await Promise.all(ends);
+      clearTimeout(timer);
+      return codes.every((code) => code === 0);
+    },
+  };
+}
+
+// A scrape reaches one worker, which gets the metrics of all workers from the primary process.
+
+/** `workers` are the workers whose metrics are combined: one for each number. */
+function createMetricsExchange(workers: () => Worker[]) {
+  const waiting = new Map<number, (text: string) => void>();
+  let last = 0;
+
+  function metricsOf(worker: Worker): Promise<string> {
+    last += 1;
+    const id = last;
+    return new Promise((resolve) => {
+      const done = (text: string) => {
+        clearTimeout(tooLate);
+        waiting.delete(id);
+        resolve(text);
+      };
+      const tooLate = setTimeout(done, limits.workers.metricsMs, '');
+      waiting.set(id, done);
+      tell(worker, { type: 'metrics-request', id });
+    });
+  }
+
+  return {
+    receive(from: Worker, message: Extract<ToPrimary, { id: number }>): void {
+      if (message.type === 'metrics') waiting.get(message.id)?.(message.text);
+      else
+        void Promise.all(workers().map(metricsOf)).then((texts) =>
+          tell(from, { type: 'all-metrics', id: message.id, text: mergeMetrics(texts) }),
+        );
+    },
+  };
+}
+
+// Puts the texts of /metrics (Prometheus text format) of several processes together. Their series differ by the label `worker`.
+
+/** Each metric once, with its HELP and TYPE lines and the series of all texts, which Prometheus requires to follow each other. */
+function mergeMetrics(texts: readonly string[]): string {
+  const families = new Map<string, { head: string[]; series: string[] }>();
+  for (const text of texts) {
+    let family: { head: string[]; series: string[] } | undefined;
+    for (const line of text.split('\n')) {
+      const [, kind, name = ''] = /^# (HELP|TYPE) (\S+)/.exec(line) ?? [];
+      if (kind === 'HELP') {
+        family = families.get(name) ?? { head: [], series: [] };
+        families.set(name, family);
+      }
+      if (kind) {
+        if (family && !family.head.includes(line)) family.head.push(line);
+      } else if (line !== '') family?.series.push(line);
+    }
+  }
+  const lines = [...families.values()].flatMap(({ head, series }) => [...head, ...series, '']);
+  return `${lines.join('\n')}\n`;
 }

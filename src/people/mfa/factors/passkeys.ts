@@ -10,7 +10,6 @@ import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import { clearResetByMail } from '../first-enrolment-rule.ts';
 import { createPasskeyAuthenticator } from './passkey-authentication.ts';
-import { passkeyName } from './passkey-name.ts';
 import {
   descriptorsOf,
   passkeyFault,
@@ -201,4 +200,17 @@ async function store({ db, audit }: Core, row: NewPasskey, by: Actor): Promise<v
     const data = { name, aaguid };
     await audit.record({ ...by, type: 'passkey.enrolled', outcome: 'success', subjectId: userId, data }, tx);
   });
+}
+
+// The name that a user gives to a passkey.
+
+const MAX_NAME = 60;
+
+/** The name without control characters, at most 60 characters; a default for an empty one. */
+function passkeyName(name: string): string {
+  const text = name
+    .normalize('NFC')
+    .replace(/[\p{C}]/gu, '')
+    .trim();
+  return [...text].slice(0, MAX_NAME).join('') || 'Passkey';
 }

@@ -14,8 +14,7 @@ import type { LogoutRunStore } from '../logout-run-store.ts';
 import type { OutgoingSamlMessages } from '../saml/outgoing-messages.ts';
 import type { UpstreamParticipants } from '../upstream.ts';
 import { isSettled, needsBrowser } from './next-step.ts';
-import { NOT_CHOSEN } from './run-outcome.ts';
-import type { LogoutSteps } from './steps.ts';
+import { type LogoutSteps, NOT_CHOSEN } from './steps.ts';
 
 export interface LogoutRoutesDependencies {
   runs: LogoutRunStore;

@@ -1,6 +1,7 @@
 // Runs the steps of a logout run: probes, settles and gives up what needs no page, then shows the page for the next step
 // of the browser, or completes the run.
 
+import type { Applications } from '../../../applications/applications.ts';
 import type { Base } from '../../../base/base.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { notFound } from '../../../base/http/errors.ts';
@@ -15,9 +16,7 @@ import type { OutgoingSamlMessages } from '../saml/outgoing-messages.ts';
 import type { SamlProbe } from '../saml/probe.ts';
 import type { UpstreamParticipants } from '../upstream.ts';
 import type { FrameProbe } from './frame-probe.ts';
-import type { FrontChannelUrl } from './front-channel-url.ts';
 import { type NextStep, nextStep, type ProbeResult } from './next-step.ts';
-import { hasFailures, isComplete, isInProgress, mayStillBeSignedIn, NOT_CHOSEN } from './run-outcome.ts';
 
 export interface LogoutStepsDependencies {
   runs: LogoutRunStore;
@@ -280,4 +279,56 @@ function failure(reason: string | undefined, protocol: Participant['protocol']):
   if (reason === 'other_person') return t('logout.failed-other-user');
   if (protocol === 'saml' && reason?.startsWith('invalid_answer')) return t('logout.failed-invalid');
   return t('logout.failed-no-answer');
+}
+
+// The URL of OIDC front-channel logout for one application (OIDC Front-Channel Logout 1.0 section 2).
+
+/** With `iss` and `sid`, unless the application wants neither; undefined when the application is disabled or has no front-channel logout (any more). */
+type FrontChannelUrl = (participant: Participant) => Promise<string | undefined>;
+
+export function createFrontChannelUrl({
+  issuer,
+  applications,
+}: {
+  issuer: string;
+  applications: Applications;
+}): FrontChannelUrl {
+  return async ({ clientId, data }) => {
+    const application = await applications.find(clientId);
+    if (!application?.enabled || application.protocol !== 'oidc') return undefined;
+    const { frontchannel_logout_uri: uri, frontchannel_logout_session_required: names } = application.metadata;
+    if (!uri) return undefined;
+    const url = new URL(uri);
+    // They come together: a sid is unique for its issuer only.
+    if (names !== false && data.sid) {
+      url.searchParams.set('iss', issuer);
+      url.searchParams.set('sid', data.sid);
+    }
+    return url.href;
+  };
+}
+
+// What the states of its participants say about a logout run as a whole.
+
+/** Whether the notification of an application failed, which the user has to see. */
+function hasFailures(participants: readonly Participant[]): boolean {
+  return participants.some(({ state }) => state === 'failed' || state === 'retrying');
+}
+
+/** Whether the user may still be signed in at some application. */
+function mayStillBeSignedIn(participants: readonly Participant[]): boolean {
+  return hasFailures(participants) || participants.some(({ state }) => state === 'unsupported');
+}
+
+/** The reason of an upstream where the user chose to stay signed in. */
+export const NOT_CHOSEN = 'not_chosen';
+
+/** Whether all participants have ended their sessions: Success, else PartialLogout (SAML Core 3.7.3.2). */
+function isComplete(participants: readonly Participant[]): boolean {
+  return participants.every(({ state, reason }) => state === 'done' || state === 'notified' || reason === NOT_CHOSEN);
+}
+
+/** Whether some notification is still in progress. */
+function isInProgress(participants: readonly Participant[]): boolean {
+  return participants.some(({ state }) => state === 'waiting' || state === 'sent' || state === 'retrying');
 }

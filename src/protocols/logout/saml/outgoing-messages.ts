@@ -2,7 +2,7 @@
 // LogoutResponse to the initiator.
 import type { Base } from '../../../base/base.ts';
 import type { Context } from '../../../base/http/context.ts';
-import { UnexpectedAnswer } from '../../../base/network/unexpected-answer.ts';
+import { UnexpectedAnswer } from '../../../base/network/outgoing-fetch.ts';
 import type { Core } from '../../../core/core.ts';
 import { postMessage, redirectUrl } from '../../saml/messages/encode.ts';
 import { newMessageId } from '../../saml/messages/message-id.ts';

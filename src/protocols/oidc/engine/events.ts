@@ -2,15 +2,17 @@
 
 import type { Context } from '../../../base/http/context.ts';
 import { isPage } from '../../../base/http/pages/page-request.ts';
+import { limits } from '../../../base/limits.ts';
 import type { Logger } from '../../../base/platform/logger.ts';
 import type { Metrics } from '../../../base/platform/metrics.ts';
+import type { RequestInfo } from '../../../base/platform/request-info.ts';
 import { tooMuchStoredIn } from '../../../base/storage/stored-size.ts';
 import type { RepeatedEntries } from '../../../core/audit/repeated-entries.ts';
+import type { Core } from '../../../core/core.ts';
 import type { RuleViolation } from '../../../core/rejections/rules.ts';
 import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
 import { faultsOfRegistration } from '../registration/registration-fault.ts';
 import { appContext } from './app-context.ts';
-import type { RecordUsage } from './application-usage.ts';
 import { noteDatabaseFailure } from './database-unavailable.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
 import {
@@ -183,4 +185,40 @@ function explainRegistration(ctx: KoaContextWithOIDC, error: EngineError): void 
 
 function logNotAudited(logger: Logger, err: unknown): void {
   logger.error({ err }, 'an audit event was not written');
+}
+
+// Application usage: which applications users open with a session that they already have. One audit entry for each account,
+// application and hour, so that the portal can list what was used lately without a write for each request.
+
+type RecordUsage = (accountId: string, clientId: string, request: RequestInfo) => Promise<void>;
+
+const MAX_REMEMBERED = 10_000;
+
+export function createUsageRecorder({
+  audit,
+  now,
+  exceptOf,
+}: Core & {
+  /** The client_id of the server's own pages, whose use is not recorded. */
+  exceptOf: string;
+}): RecordUsage {
+  // Saves most of the writes; another instance does not know of it and writes once more.
+  const recordedAt = new Map<string, number>();
+
+  return async function recordUsage(accountId, clientId, request) {
+    if (clientId === exceptOf) return;
+    const key = `${accountId}\n${clientId}`;
+    const at = now().getTime();
+    if (at - (recordedAt.get(key) ?? Number.NEGATIVE_INFINITY) < limits.applicationUsage.seconds * 1000) return;
+    if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
+    recordedAt.set(key, at);
+    await audit.record({
+      type: 'authorization.granted',
+      outcome: 'success',
+      actorId: accountId,
+      subjectId: accountId,
+      clientId,
+      request,
+    });
+  };
 }

@@ -1,11 +1,14 @@
+// Overrides of how oidc-provider reads the parameters of a request.
+
+import { engineScopes, userScopes } from '../claims/scopes.ts';
+import { type KoaContextWithOIDC, Provider } from '../engine/library.ts';
+import type { ClientSource } from '../store/clients.ts';
+
 // Patch: OIDCContext.prototype.params. The scope of a request is a set: white space around and between its members says nothing (the engine
 // rejects it); the same is true of prompt and response_type (OpenID Connect Core 3.1.2.1). An authorization request without a scope that this server knows has the registered scope of its client, which RFC 6749 3.3
 // calls a pre-defined default value. The engine checks the scope before any of its hooks that know both client and request object.
 // With `resource`, the default depends on the API, which is looked up later (engine/requests/request-checks.ts). A client that acts for itself
 // has its registered scopes of the API by default; without an API, a scope has no meaning for it.
-import { engineScopes, userScopes } from '../claims/scopes.ts';
-import type { Provider } from '../engine/library.ts';
-import type { ClientSource } from '../store/clients.ts';
 
 const PARAMS = Symbol('params');
 const WITH_DEFAULT = new Set(['authorization', 'pushed_authorization_request', 'device_authorization']);
@@ -88,4 +91,41 @@ function ofApis(sent: unknown, registered: readonly string[]): string | undefine
 /** The members with one space between; a parameter that was sent twice stays a list, which the engine rejects. */
 function asSet(scope: unknown): unknown {
   return typeof scope === 'string' ? scope.split(/\s+/).filter(Boolean).join(' ') || undefined : scope;
+}
+
+// Patch: OIDCContext.prototype.params. RFC 6749 2.3.1 lets a client identify itself by Basic with an empty password, as golang.org/x/oauth2
+// tries first for every public client. The engine rejects it; here it is the `client_id` of a public client.
+
+/** Apply it after the patch of parameters.ts, whose accessor it completes. */
+export function acceptEmptySecrets(
+  { OIDCContext: { prototype } }: Provider,
+  { clients }: { clients: Pick<ClientSource, 'cachedApplicationOf'> },
+): void {
+  const { get, set } = Object.getOwnPropertyDescriptor(prototype, 'params') ?? {};
+  Object.defineProperty(prototype, 'params', {
+    configurable: true,
+    get,
+    set(this: object, params: Params | undefined) {
+      const { ctx } = Provider;
+      const clientId = ctx && params && idWithoutSecret(ctx);
+      const method = clientId && clients.cachedApplicationOf(clientId)?.metadata.token_endpoint_auth_method;
+      // A confidential client gets the engine's error with its WWW-Authenticate header. Two different ids stay an error, too.
+      if (ctx && params && clientId && (method ?? 'none') === 'none' && (params.client_id ?? clientId) === clientId) {
+        delete ctx.req.headers.authorization;
+        params.client_id = clientId;
+      }
+      set?.call(this, params);
+    },
+  });
+}
+
+/** The client_id in `Authorization: Basic` with an empty password. */
+function idWithoutSecret(ctx: KoaContextWithOIDC): string | undefined {
+  const [, encoded = ''] = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(ctx.get('Authorization')) ?? [];
+  const [, id] = /^([^:]+):$/.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  try {
+    return id && decodeURIComponent(id.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
 }

@@ -8,7 +8,7 @@ import { systemStopwatch } from '../../../base/platform/clock.ts';
 import { hmacSha256 } from '../../../base/platform/hmac.ts';
 import type { Sql } from '../../../base/storage/statements.ts';
 import type { Core } from '../../../core/core.ts';
-import { storeResult } from '../../../core/jobs/store-result.ts';
+import { storeResult } from '../../../core/jobs/queue.ts';
 import { type Adapter, type AdapterPayload, Provider } from '../engine/library.ts';
 import { artifactId } from './adapter.ts';
 

@@ -5,18 +5,19 @@
 
 import type { SamlApplication } from '../../../applications/application.ts';
 import type { ApplicationServices } from '../../../applications/application-services.ts';
+import type { Applications } from '../../../applications/applications.ts';
 import { metadataFaults } from '../../../applications/fields/service-provider.ts';
 import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import { type Tx, transaction } from '../../../base/storage/database.ts';
 import { isFirstUse } from '../../../base/storage/single-use.ts';
+import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import type { ScheduledJob } from '../../../core/jobs/scheduler.ts';
-import { type MetadataChange, needsApproval } from './differences.ts';
+import { type MetadataChange, metadataChanges, needsApproval } from './differences.ts';
 import { parseServiceProviderMetadata } from './parse.ts';
 import { createRefreshState, type RefreshState } from './refresh-state.ts';
-import { applyMetadata, changesTo } from './registered-document.ts';
 import { metadataEnd, type ServiceProviders } from './service-providers.ts';
 
 /** What became of one application: counted in the result. */
@@ -260,4 +261,29 @@ function createRefreshReports(dependencies: Core) {
 
 function noticeOf(application: string, applicationId: string, changes: readonly MetadataChange[]) {
   return { kind: 'saml-metadata' as const, application, applicationId, changes: changes.map(({ what }) => what) };
+}
+
+// The metadata document that is registered for a service provider: what a received one changes of it, and registering that one.
+
+// Whether a document is valid now is checked when it is read.
+const LONG_AGO = new Date(0);
+
+/** What this document changes of the registered metadata; nothing where none is registered yet. */
+export function changesTo({ metadata }: SamlApplication, xml: string): MetadataChange[] {
+  if (metadata.metadata_xml === undefined) return [];
+  const [registered, received] = [metadata.metadata_xml, xml].map((text) =>
+    parseServiceProviderMetadata(text, LONG_AGO),
+  );
+  return registered && received ? metadataChanges(registered, received) : [];
+}
+
+/** Registers this document. An application of the configuration file keeps its source: only the document changes. */
+export async function applyMetadata(
+  applications: Applications,
+  { id, name, enabled, consent, access, source, metadata }: SamlApplication,
+  xml: string,
+  { by, tx }: { by?: Actor; tx: Tx },
+): Promise<void> {
+  const input = { name, enabled, consent, access, settings: { ...metadata, metadata_xml: xml } };
+  await applications.updateSaml(id, input, { source, tx, ...(by && { by }) });
 }

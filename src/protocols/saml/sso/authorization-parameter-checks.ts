@@ -1,10 +1,10 @@
 // Checks that the parameters of an authorization request are those of a pending AuthnRequest. A user can edit the URL of the
 // authorization endpoint: an edited request is rejected and leaves the pending one untouched.
+
 import type { Context } from '../../../base/http/context.ts';
 import type { SamlRequirements } from '../../oidc/engine/saml-requirements.ts';
 import type { ServiceProviders } from '../metadata/service-providers.ts';
 import { lackingContext } from './authn-context.ts';
-import { authorizationParameters } from './authorization-parameters.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
 import type { RequestedSubjects } from './requested-subject.ts';
 
@@ -63,5 +63,22 @@ export function createAuthorizationParameterChecks(dependencies: AuthorizationPa
       const names = new Set([...Object.keys(expected), ...Object.keys(params)]);
       return [...names].every((name) => params[name] === expected[name]);
     },
+  };
+}
+
+// A pending AuthnRequest as parameters of the authorization endpoint.
+
+/** The authorization request that stands for a pending AuthnRequest; `state` is its ID. */
+export function authorizationParameters(request: PendingAuthnRequest, id: string): Record<string, string> {
+  const prompt = request.forceAuthn ? 'login' : request.isPassive ? 'none' : undefined;
+  return {
+    client_id: request.entityId,
+    response_type: 'none',
+    response_mode: 'saml',
+    scope: 'openid',
+    redirect_uri: request.acsUrl,
+    state: id,
+    ...(prompt && { prompt }),
+    ...(request.loginHint && { login_hint: request.loginHint }),
   };
 }

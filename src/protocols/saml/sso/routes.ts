@@ -3,7 +3,7 @@
 //
 // An AuthnRequest: protocols/saml/messages/decode.ts reads the binding; accept-request.ts finds the service provider by the claimed issuer, verifies
 // (protocols/saml/messages/open-message.ts), checks (request-checks.ts) and rejects a replay. pending-authn-requests.ts stores it for this browser, and
-// authorization-parameters.ts makes the redirect to /authorize, where the parameters are compared with it
+// authorization-parameter-checks.ts makes the redirect to /authorize, where the parameters are compared with it
 // (authorization-parameter-checks.ts). responses.ts makes the assertion, which protocols/saml/xml/sign.ts signs and a form posts to the ACS;
 // protocols/saml/slo/session-participants.ts records the participant.
 
@@ -12,10 +12,12 @@ import { z } from 'zod';
 import type { Base } from '../../../base/base.ts';
 import { readForm } from '../../../base/http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../../base/http/context.ts';
+import type { Cookies } from '../../../base/http/cookies.ts';
 import { badRequest, forbidden, unsupportedMediaType } from '../../../base/http/errors.ts';
 import { parseQuery } from '../../../base/http/input.ts';
 import { limits } from '../../../base/limits.ts';
 import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { randomToken } from '../../../base/platform/random.ts';
 import { t } from '../../../base/texts/text.ts';
 import { decodePost, decodeRedirect } from '../messages/decode.ts';
 import { samlErrorPage } from '../messages/error-page.ts';
@@ -23,9 +25,8 @@ import { chooseNameIdFormat } from '../messages/name-id.ts';
 import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
 import type { AcceptRequest } from './accept-request.ts';
 import { defaultAcs } from './assertion-consumer-service.ts';
-import { authorizationParameters } from './authorization-parameters.ts';
+import { authorizationParameters } from './authorization-parameter-checks.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
-import type { RequestBrowser } from './request-browser.ts';
 
 export interface SamlRoutesDependencies {
   /** The IdP metadata document. */
@@ -143,5 +144,23 @@ function idpInitiatedRequest(sp: ServiceProvider, relayState: string | undefined
     isPassive: false,
     subject: undefined,
     loginHint: undefined,
+  };
+}
+
+// Ties a pending AuthnRequest to the browser that brought it, by a random value in a cookie.
+
+type RequestBrowser = ReturnType<typeof createRequestBrowser>;
+
+export function createRequestBrowser({ cookies }: { cookies: Cookies }) {
+  const of = (ctx: Context) => cookies.get(ctx, 'samlRequest');
+  return {
+    /** The value of this browser's cookie, if it has one. */
+    of,
+    /** The same; sets the cookie when there is none. */
+    remember(ctx: Context): string {
+      const value = of(ctx) ?? randomToken();
+      cookies.set(ctx, 'samlRequest', value);
+      return value;
+    },
   };
 }

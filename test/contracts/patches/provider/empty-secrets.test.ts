@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
-import { completeRequestedScope } from '../../../../src/protocols/oidc/patches/parameters.ts';
-import { acceptEmptySecrets } from '../../../../src/protocols/oidc/patches/provider/empty-secrets.ts';
+import { acceptEmptySecrets, completeRequestedScope } from '../../../../src/protocols/oidc/patches/parameters.ts';
 import { httpClient } from '../../../support/http.ts';
 import { type Engine, startBareEngine } from '../../bare-engine.ts';
 

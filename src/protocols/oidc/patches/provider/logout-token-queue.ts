@@ -1,6 +1,6 @@
 // Patch: Client.prototype.backchannelLogout. The engine sends each logout token once, during the user's request. Here it is
 // queued, and a job sends it with retries (OpenID Connect Back-Channel Logout 1.0; docs/logout.md).
-import { unexpectedAnswer } from '../../../../base/network/unexpected-answer.ts';
+import { unexpectedAnswer } from '../../../../base/network/outgoing-fetch.ts';
 import { Provider, requestStorage } from '../../engine/library.ts';
 import { type ReportRejectedClient, registrationFault } from '../../registration/registration-fault.ts';
 
