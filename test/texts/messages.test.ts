@@ -17,6 +17,7 @@ import {
 import { withoutBadBreaksInMail } from '../../src/base/texts/line-breaks.ts';
 import { formatHtml, formatPlain, readMessages, tagNames } from '../../src/base/texts/messages.ts';
 import { enumeration, inLanguage, listOf, sentences, t } from '../../src/base/texts/text.ts';
+import { presets } from '../../src/federation/connections/presets/presets.ts';
 import { entrySchemas } from '../../src/federation/connections/schema.ts';
 import { textClaims } from '../../src/people/accounts/profile-fields.ts';
 import { filesUnder } from '../support/source/imports.ts';
@@ -70,6 +71,11 @@ const ofProducts = [
   ...[...products.matchAll(/\$\{text:([\w.-]+)/g)].map(([, key]) => `console.preset.${key}`),
   ...[...products.matchAll(/^- id: (\S+)/gm)].map(([, id]) => `console.preset.${id}.text`),
 ];
+const vendors = readFileSync('views/connections/presets.yaml', 'utf8');
+const ofVendors = [
+  ...[...vendors.matchAll(/(?:\$|text: )([a-z][\w.-]+)/g)].map(([, key]) => `console.${key}`),
+  ...presets().map(({ id }) => `console.connection-preset.${id}.step-`),
+];
 const ofConnections = Object.values(entrySchemas).flatMap(({ shape }) =>
   Object.keys(shape).map((name) => `console.connection-field.${name}.`),
 );
@@ -84,7 +90,7 @@ describe('the texts in English', () => {
     const isUsed = (key: string) =>
       sources.includes(`'${key}'`) ||
       ofProducts.includes(key) ||
-      [...families, ...ofFields, ...ofConnections, ...ofClaims].some((start) => key.startsWith(start));
+      [...families, ...ofFields, ...ofConnections, ...ofVendors, ...ofClaims].some((start) => key.startsWith(start));
     expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
   });
 

@@ -25,9 +25,9 @@ const shapes = connectionKinds.map((kind) => {
 /** An entry of one kind: with a vendor's preset only what that does not fill in is required, and the kind where it has several. */
 function entryOf(kind: ConnectionKind, shape: z.core.$ZodShape): JsonSchema {
   const { properties, required } = fieldsOf(shape);
-  const vendors = presets.filter((one) => one.kind === kind && one.id !== 'generic');
+  const vendors = presets().filter((one) => one.kind === kind && one.id !== 'generic');
   const left = required.filter((field) => field !== 'kind' && !vendors.some(({ defaults }) => field in defaults({})));
-  const kindsOf = (id: string) => presets.filter((one) => one.id === id).length;
+  const kindsOf = (id: string) => presets().filter((one) => one.id === id).length;
   const ofVendors = (ids: string[], more: string[]) =>
     ids.length === 0 ? [] : [{ properties: { preset: { enum: ids } }, required: ['preset', ...more, ...left] }];
   const ids = vendors.map(({ id }) => id);

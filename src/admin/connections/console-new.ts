@@ -5,7 +5,7 @@ import { notFound } from '../../base/http/errors.ts';
 import { bodyLimit } from '../../base/http/input.ts';
 import { inLanguage, t } from '../../base/texts/text.ts';
 import { pasteValuesOf } from '../../federation/connections/paste-values.ts';
-import type { Preset } from '../../federation/connections/presets/preset.ts';
+import type { Preset } from '../../federation/connections/presets/presets.ts';
 import { presets } from '../../federation/connections/presets/presets.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { lines } from '../console/text-area.ts';
@@ -34,12 +34,16 @@ export function addNewConnectionRoutes(
         {
           kind: 'tiles',
           title: t('console.connections.providers'),
-          items: presets.filter(({ id }) => !SEPARATE.includes(id)).map(tile),
+          items: presets()
+            .filter(({ id }) => !SEPARATE.includes(id))
+            .map(tile),
         },
         {
           kind: 'tiles',
           title: t('console.connections.by-protocol'),
-          items: presets.filter(({ id }) => SEPARATE.includes(id)).map(tile),
+          items: presets()
+            .filter(({ id }) => SEPARATE.includes(id))
+            .map(tile),
         },
       ],
     });
@@ -150,7 +154,7 @@ function textOf({ kind }: Preset): string {
 
 function requirePreset(ctx: Context): Preset {
   const { kind, preset: id } = (ctx as Params).params;
-  const preset = presets.find((one) => one.kind === kind && one.id === id);
+  const preset = presets().find((one) => one.kind === kind && one.id === id);
   if (!preset) throw notFound();
   return preset;
 }

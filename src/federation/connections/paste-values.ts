@@ -1,7 +1,7 @@
 // The values of this server that an administrator pastes at the vendor.
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Connection } from './connection.ts';
-import type { PasteKey } from './presets/preset.ts';
+import type { PasteKey } from './presets/presets.ts';
 import { presetOf } from './presets/presets.ts';
 
 export interface PasteValue {

@@ -87,7 +87,9 @@ export function defaultsOf(
 function kindOf(raw: Record<string, unknown>, preset: string): ConnectionKind | undefined {
   if (raw.kind !== undefined) return connectionKinds.find((kind) => kind === raw.kind);
   // A preset that exists for one kind only determines the kind.
-  const kinds = presets.filter(({ id }) => id === preset).map(({ kind }) => kind);
+  const kinds = presets()
+    .filter(({ id }) => id === preset)
+    .map(({ kind }) => kind);
   return kinds.length === 1 ? kinds[0] : undefined;
 }
 
@@ -101,9 +103,13 @@ function kindFault({ kind }: Record<string, unknown>): Fault {
 }
 
 function presetFault(id: string, kind: ConnectionKind): Fault {
-  const kinds = presets.filter((preset) => preset.id === id).map((preset) => preset.kind);
+  const kinds = presets()
+    .filter((preset) => preset.id === id)
+    .map((preset) => preset.kind);
   if (kinds.length > 0)
     return { path: ['kind'], message: faultMessage('preset-kind', { kinds: kinds.join(' or '), preset: id }) };
-  const known = presets.filter((preset) => preset.kind === kind).map((preset) => preset.id);
+  const known = presets()
+    .filter((preset) => preset.kind === kind)
+    .map((preset) => preset.id);
   return { path: ['preset'], message: faultMessage('one-of', { values: known.join(', '), instead: '' }) };
 }

@@ -13,7 +13,7 @@ import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
 import type { Connection, OidcConnection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { ConnectionDocuments } from '../connections/documents.ts';
-import type { Quirks } from '../connections/presets/preset.ts';
+import type { Quirks } from '../connections/presets/presets.ts';
 import { quirksOf } from '../connections/presets/presets.ts';
 import { type FaultDetail, FederationError, type FederationFault } from '../faults.ts';
 import type { UpstreamLogoutProtocol } from '../logout/upstream-participants.ts';

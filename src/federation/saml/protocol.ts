@@ -23,7 +23,7 @@ import { element, samlTime, type XmlElement } from '../../protocols/saml/xml/wri
 import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
 import type { Connection, SamlConnection } from '../connections/connection.ts';
 import type { SamlSettings } from '../connections/kinds/saml.ts';
-import type { Quirks } from '../connections/presets/preset.ts';
+import type { Quirks } from '../connections/presets/presets.ts';
 import { quirksOf } from '../connections/presets/presets.ts';
 import { FederationError } from '../faults.ts';
 import type {

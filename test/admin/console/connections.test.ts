@@ -59,7 +59,7 @@ function identityProviderMetadata(entityId: string): string {
 }
 
 describe('a new connection', () => {
-  it.each(presets)(
+  it.each(presets())(
     'is added for $name ($kind) with the values to paste there, enabled and with its secret',
     async (preset) => {
       const at = `${HOME}/new/${preset.kind}/${preset.id}`;
