@@ -9,7 +9,6 @@ import type { ApplicationPictures } from '../applications/pictures/pictures.ts';
 import type { Resources } from '../applications/resources.ts';
 import type { Clock } from '../base/platform/clock.ts';
 import type { Db } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import type { Sql } from '../base/storage/statements.ts';
 import type { ConfigFile } from '../config-file/config-file.ts';
 import { exportConfiguration, exportedConfiguration } from '../config-file/export.ts';
@@ -82,7 +81,6 @@ export interface AdminDependencies {
   clientSecrets: ClientSecrets;
   issuer: string;
   audit: Audit;
-  protectedRows: ProtectedRows;
   credentials: Credentials;
   endSession: EndSession;
   fetchMetadata: FetchMetadata;

@@ -18,7 +18,6 @@ import {
   oidcClient,
   usesSecret,
 } from './fields/oidc-client.ts';
-import { applicationMac } from './macs/protected-applications.ts';
 import { oidcRules } from './oidc-rules.ts';
 import {
   type ApplicationPage,
@@ -26,6 +25,7 @@ import {
   applicationsOpenTo,
   countByProtocol,
   findApplication,
+  genuineApplications,
   getApplication,
   type ListApplications,
   listApplications,
@@ -63,7 +63,7 @@ export function createApplications(
   /** Identifiers of Gatehouse itself. Applications and APIs with a similar-looking identifier are rejected (identifiers.ts). */
   reservedIdentifiers: readonly string[],
 ) {
-  const { db, protectedRows } = services;
+  const { db } = services;
   const secrets = createSecrets(services);
   const isReserved = createReservedCheck(reservedIdentifiers);
   const context = { ...services, isReserved, secrets };
@@ -71,8 +71,7 @@ export function createApplications(
     /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
     isReserved,
     /** Undefined for an application whose row has a wrong MAC. */
-    find: (clientId: string, tx: Tx = db): Promise<Application | undefined> =>
-      findApplication(clientId, tx, protectedRows),
+    find: (clientId: string, tx: Tx = db): Promise<Application | undefined> => findApplication(clientId, tx),
     get: (id: string, tx: Tx = db): Promise<Application> => getApplication(id, tx),
     list: (query: ListApplications = {}): Promise<ApplicationPage> => listApplications(db, query),
     /** Those that the access rule opens to this account, by name. */
@@ -84,7 +83,7 @@ export function createApplications(
     /** Every application, and the errors of those whose rows are damaged. */
     readable: (): ReturnType<typeof readableApplications> => readableApplications(db),
     /** Every application with a valid MAC. */
-    allGenuine: (): Promise<Application[]> => allApplications(db, protectedRows),
+    allGenuine: (): Promise<Application[]> => genuineApplications(db),
     /** Registers a client. Generates a secret if its method needs one and none is passed, but never for the configuration file. */
     createOidc: (input: Partial<OidcClientInput>, change: Change = {}): Promise<Registered> =>
       createOidc(context, input, change),
@@ -123,7 +122,7 @@ function addSecret(
   { by, tx: outer }: Change,
 ): Promise<{ id: string; value: string }> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const { clientId, protocol, metadata } = await genuineApplication(context, id, tx);
+    const { clientId, protocol, metadata } = await genuineApplication(id, tx);
     if (protocol !== 'oidc' || !usesSecret(metadata)) {
       throw conflict('conflict', { message: t('console.applications.problem.no-secret') });
     }
@@ -155,13 +154,9 @@ function setEnabled(
   { by, tx: outer, source = 'local' }: Change,
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const { clientId } = await changeableApplication(context, id, source, tx);
-    const row = await tx.asStored.application.findUniqueOrThrow({ where: { id } });
-    if (row.enabled === enabled) return;
-    const mac = applicationMac({ ...row, enabled }, context.protectedRows);
-    const data = { enabled, mac, updatedAt: context.now() };
-    const { count } = await tx.application.updateMany({ where: { id, mac: row.mac }, data });
-    if (count === 0) throw conflict('changed_meanwhile');
+    const { clientId, enabled: before } = await changeableApplication(id, source, tx);
+    if (before === enabled) return;
+    await tx.application.update({ where: { id }, data: { enabled, updatedAt: context.now() }, select: { id: true } });
     if (!enabled) await context.removeClientArtifacts(clientId, tx);
     const difference = { before: { enabled: !enabled }, after: { enabled } };
     await recordChange(context, enabled ? 'application.enabled' : 'application.disabled', clientId, tx, by, difference);
@@ -216,7 +211,7 @@ function updateOidc(
   change: Change,
 ): Promise<Registered> {
   return withinTransaction(context.db, change.tx, async (tx) => {
-    const before = await changeableApplication(context, id, change.source ?? 'local', tx);
+    const before = await changeableApplication(id, change.source ?? 'local', tx);
     if (before.protocol !== 'oidc') throw conflict('conflict', { message: t('console.applications.problem.not-oidc') });
     const client = checkClient(context, { ...input, client_id: before.clientId }, change, before.metadata);
     const application = await updateApplication(context, before, columnsOfClient(client), change, tx);
@@ -294,7 +289,7 @@ function updateSaml(
   change: Change,
 ): Promise<Application> {
   return withinTransaction(context.db, change.tx, async (tx) => {
-    const before = await changeableApplication(context, id, change.source ?? 'local', tx);
+    const before = await changeableApplication(id, change.source ?? 'local', tx);
     if (before.protocol !== 'saml') throw conflict('conflict', { message: t('console.applications.problem.not-saml') });
     return updateApplication(context, before, columnsOfProvider(input), change, tx);
   });

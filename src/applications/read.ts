@@ -4,12 +4,10 @@ import { notFound } from '../base/http/errors.ts';
 import { inChunks } from '../base/storage/chunks.ts';
 import type { Db, Tx } from '../base/storage/database.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../base/storage/fragments.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import { isStorable, withoutUnstorable } from '../base/storage/storable-text.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import { type AccessSubject, accessDecisionFilter } from './access-decision.ts';
 import { type Application, fromRow, UnreadableApplication, withRoles } from './application.ts';
-import { isGenuineAccess, isGenuineApplication } from './macs/protected-applications.ts';
 
 export interface ListApplications {
   /** Part of the name or identifier. */
@@ -42,15 +40,9 @@ export interface ApplicationPage {
 const PAGE = 50;
 
 /** By client_id or entity ID, as this server registered it: one that another program wrote is unknown. */
-export async function findApplication(
-  clientId: string,
-  tx: Tx,
-  protectedRows: ProtectedRows,
-): Promise<Application | undefined> {
-  const roles = { include: { role: { select: { name: true } } } } as const;
-  const row = await tx.asStored.application.findUnique({ where: { clientId }, include: { roles } });
-  if (!row || !isGenuineApplication(row, protectedRows)) return undefined;
-  return fromRow({ ...row, roles: row.roles.filter((access) => isGenuineAccess(access, protectedRows)) });
+export async function findApplication(clientId: string, tx: Tx): Promise<Application | undefined> {
+  const row = await tx.application.findUnique({ where: { clientId }, include: withRoles });
+  return row ? fromRow(row) : undefined;
 }
 
 /** By the id of the row; throws not_found (404). */
@@ -60,14 +52,14 @@ export async function getApplication(id: string, tx: Tx): Promise<Application> {
   return fromRow(row);
 }
 
-/** Every application, sorted by client_id or entity ID; with `protectedRows` those that this server wrote. */
-export async function allApplications(tx: Tx, protectedRows?: ProtectedRows): Promise<Application[]> {
-  const rows = await allRows(tx);
-  if (!protectedRows) return rows.map(fromRow);
-  const genuine = rows.filter((row) => isGenuineApplication(row, protectedRows));
-  return genuine.map((row) =>
-    fromRow({ ...row, roles: row.roles.filter((access) => isGenuineAccess(access, protectedRows)) }),
-  );
+/** Every application, sorted by client_id or entity ID. */
+export async function allApplications(tx: Tx): Promise<Application[]> {
+  return (await allRows(tx.asStored)).map(fromRow);
+}
+
+/** The same without those that another program wrote. */
+export async function genuineApplications(tx: Tx): Promise<Application[]> {
+  return (await allRows(tx)).map(fromRow);
 }
 
 /** Every application, and the errors of those that are damaged. */
@@ -76,7 +68,7 @@ export async function readableApplications(
 ): Promise<{ applications: Application[]; unreadable: UnreadableApplication[] }> {
   const applications: Application[] = [];
   const unreadable: UnreadableApplication[] = [];
-  for (const row of await allRows(tx)) {
+  for (const row of await allRows(tx.asStored)) {
     try {
       applications.push(fromRow(row));
     } catch (error) {
@@ -87,13 +79,12 @@ export async function readableApplications(
   return { applications, unreadable };
 }
 
-async function allRows(tx: Tx) {
-  const ids = await tx.asStored.application.findMany({ select: { id: true }, orderBy: { clientId: 'asc' } });
-  const roles = { include: { role: { select: { name: true } } } } as const;
+async function allRows({ application }: Pick<Tx, 'application'>) {
+  const ids = await application.findMany({ select: { id: true }, orderBy: { clientId: 'asc' } });
   return inChunks(ids, (piece) =>
-    tx.asStored.application.findMany({
+    application.findMany({
       where: { id: { in: piece.map(({ id }) => id) } },
-      include: { roles },
+      include: withRoles,
       orderBy: { clientId: 'asc' },
     }),
   );

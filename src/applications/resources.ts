@@ -4,7 +4,6 @@ import { badRequest, conflict, forbidden, notFound } from '../base/http/errors.t
 import { faultMessage } from '../base/platform/fault-messages.ts';
 import type { Fault } from '../base/platform/faults.ts';
 import { isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
@@ -35,7 +34,7 @@ export function scopePermissionFaults({
 export type Resources = ReturnType<typeof createResources>;
 
 export function createResources(core: Core, isReserved: (identifier: string) => boolean) {
-  const { db, audit, now, protectedRows, settings } = core;
+  const { db, audit, now, settings } = core;
   const signingAlgorithms = () => settings.latest().signing_algorithms;
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.asStored.resource.findUnique({ where: { identifier } });
@@ -44,10 +43,10 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
   }
 
   async function getChangeable(identifier: string, tx: Tx): Promise<Resource> {
-    const row = await tx.asStored.resource.findUnique({ where: { identifier } });
-    if (!row) return get(identifier, tx);
-    if (!isGenuineResource(row, protectedRows)) throw conflict('changed_outside');
-    if (row.source === 'file') throw forbidden('owned_by_file');
+    const { source } = await get(identifier, tx);
+    const row = await tx.resource.findUnique({ where: { identifier } });
+    if (!row) throw conflict('changed_outside');
+    if (source === 'file') throw forbidden('owned_by_file');
     return resourceOf(row);
   }
 
@@ -69,7 +68,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
         if (isReserved(identifier))
           throw badRequest('invalid_input', { fields: [{ field: 'identifier', message: RESERVED }] });
         const columns = columnsOf({ scopes, scopePermissions, signingAlg });
-        const data = { ...withMac({ identifier, ...columns, source: 'local' }, protectedRows), createdAt: now() };
+        const data = { identifier, ...columns, source: 'local', createdAt: now() };
         await tx.resource.create({ data }).catch((error: unknown) => {
           if (!isUniqueViolation(error)) throw error;
           throw conflict('conflict', {
@@ -92,7 +91,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
       const changed = { ...before, ...changes };
       assertNoFaults(scopePermissionFaults(changed));
       assertNoFaults(unlistedAlgFault('signing_alg', changed.signingAlg, signingAlgorithms(), before.signingAlg));
-      const data = withMac({ identifier, ...columnsOf(changed), source: before.source }, protectedRows);
+      const data = { identifier, ...columnsOf(changed), source: before.source };
       await tx.resource.update({ where: { identifier }, data });
       const after = await get(identifier, tx);
       await audit.record({ ...by, type: 'resource.updated', outcome: 'success', data: { before, after } }, tx);
@@ -113,9 +112,8 @@ export async function storeDeclaredResource(
   tx: Tx,
   { identifier, ...declared }: Omit<Resource, 'source'>,
   createdAt: Date,
-  protectedRows: ProtectedRows,
 ): Promise<void> {
-  const data = withMac({ identifier, ...columnsOf(declared), source: 'file' }, protectedRows);
+  const data = { identifier, ...columnsOf(declared), source: 'file' };
   await tx.resource.upsert({ where: { identifier }, create: { ...data, createdAt }, update: data });
 }
 
@@ -138,15 +136,6 @@ function columnsOf({ scopes, scopePermissions, signingAlg }: Omit<Resource, 'ide
 }
 
 type ResourceRow = Columns & { identifier: string; source: string };
-
-function withMac(row: ResourceRow, { macOf }: ProtectedRows): ResourceRow & { mac: string } {
-  return { ...row, mac: macOf('resources', row) };
-}
-
-/** Whether this server wrote the row; without that nobody gets its scopes. */
-export function isGenuineResource(row: ResourceRow & { mac: string }, { isGenuine }: ProtectedRows): boolean {
-  return isGenuine('resources', row, row.mac);
-}
 
 /** A row of the table as the rest of the code sees it. */
 export function resourceOf(row: ResourceRow): Resource {

@@ -8,7 +8,6 @@ import { randomId, randomToken, safeEqual } from '../base/platform/random.ts';
 import type { Tx } from '../base/storage/database.ts';
 import { t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
-import { type ClientSecretColumns, clientSecretRow, isGenuineSecret } from './macs/protected-applications.ts';
 
 /** Purpose of the keyed hash, which protocols/oidc/patches/clients.ts compares with. */
 const SECRET_PURPOSE = 'client-secret';
@@ -38,23 +37,22 @@ export type AddSecret = {
 };
 
 /** The store of client secrets; every call joins the caller's transaction. */
-type SecretServices = Pick<Core, 'vault' | 'now' | 'protectedRows'>;
+type SecretServices = Pick<Core, 'vault' | 'now'>;
 
 export function createSecrets(dependencies: SecretServices) {
-  const { vault, now, protectedRows } = dependencies;
+  const { vault, now } = dependencies;
   const hash = (value: string) => vault.mac(value, SECRET_PURPOSE);
 
   return {
     /** The unexpired secrets of an application, newest first. */
     async listUnexpired(applicationId: string, tx: Tx): Promise<UnexpiredSecret[]> {
-      const rows = await tx.asStored.clientSecret.findMany({
+      const rows = await tx.clientSecret.findMany({
         where: { applicationId },
         orderBy: { createdAt: 'desc' },
         include: { use: true },
       });
       return rows
         .filter((row) => row.expiresAt === null || row.expiresAt > now())
-        .filter((row) => isGenuineSecret(row, protectedRows))
         .map(({ id, lastFour, createdAt, expiresAt, secretHash, secretSealed, use }) => ({
           id,
           lastFour,
@@ -83,7 +81,7 @@ export function createSecrets(dependencies: SecretServices) {
       const secretSealed = sealed ? vault.seal(value, context(id)) : null;
       const row = { id, applicationId, secretSealed, secretHash: sealed ? null : hash(value), expiresAt: null };
       await tx.clientSecret.create({
-        data: { ...clientSecretRow(row, protectedRows), lastFour: value.slice(-4), createdAt: now() },
+        data: { ...row, lastFour: value.slice(-4), createdAt: now() },
       });
       return { id, value };
     },
@@ -95,32 +93,20 @@ export function createSecrets(dependencies: SecretServices) {
 
     /** Sealed secrets become hashes, for an application that no longer needs their values. */
     async hashAll(applicationId: string, tx: Tx): Promise<void> {
-      for (const { id, value, expiresAt } of await this.listUnexpired(applicationId, tx)) {
+      for (const { id, value } of await this.listUnexpired(applicationId, tx)) {
         if (value === undefined) continue;
-        const row = { id, applicationId, secretSealed: null, secretHash: hash(value), expiresAt };
-        await updateSecret(dependencies, row, tx);
+        await tx.clientSecret.update({ where: { id }, data: { secretSealed: null, secretHash: hash(value) } });
       }
     },
   };
 }
 
-async function updateSecret(
-  { protectedRows }: SecretServices,
-  row: ClientSecretColumns & { expiresAt: Date | null },
-  tx: Tx,
-): Promise<void> {
-  const { id, applicationId: _of, ...data } = clientSecretRow(row, protectedRows);
-  await tx.clientSecret.update({ where: { id }, data });
-}
-
 /** The secrets of the application end in so many seconds, unless they end earlier. */
 async function endWithin(dependencies: SecretServices, applicationId: string, seconds: number, tx: Tx): Promise<void> {
-  const { now, protectedRows } = dependencies;
+  const { now } = dependencies;
   const end = new Date(now().getTime() + seconds * 1000);
   const where = { applicationId, OR: [{ expiresAt: null }, { expiresAt: { gt: end } }] };
-  for (const row of await tx.asStored.clientSecret.findMany({ where })) {
-    if (isGenuineSecret(row, protectedRows)) await updateSecret(dependencies, { ...row, expiresAt: end }, tx);
-  }
+  await tx.clientSecret.updateMany({ where, data: { expiresAt: end } });
   await tx.clientSecret.deleteMany({ where: { applicationId, expiresAt: { lte: now() } } });
 }
 

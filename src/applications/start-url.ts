@@ -2,11 +2,9 @@
 // initiate_login_uri (OIDC Core 4) or its home page.
 
 import type { Db } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import { type Registration, registrationOf } from './application.ts';
 import type { OidcMetadata } from './fields/oidc-client.ts';
 import type { ServiceProviderSettings } from './fields/service-provider.ts';
-import { isGenuineApplication } from './macs/protected-applications.ts';
 
 export interface StartPage {
   name: string;
@@ -22,18 +20,10 @@ export function startUrl(clientId: string, registration: Registration, issuer: s
 }
 
 /** Makes the look-up by client_id or entity ID; undefined for an application that is unknown, disabled, or has no start page, and for one that another program wrote. */
-export function createStartPages({
-  db,
-  issuer,
-  protectedRows,
-}: {
-  db: Db;
-  issuer: string;
-  protectedRows: ProtectedRows;
-}) {
+export function createStartPages({ db, issuer }: { db: Db; issuer: string }) {
   return async function startOf(clientId: string): Promise<StartPage | undefined> {
-    const row = await db.asStored.application.findFirst({ where: { clientId, enabled: true } });
-    const url = row && isGenuineApplication(row, protectedRows) && startUrl(clientId, registrationOf(row), issuer);
+    const row = await db.application.findFirst({ where: { clientId, enabled: true } });
+    const url = row && startUrl(clientId, registrationOf(row), issuer);
     return url ? { name: row.name, url } : undefined;
   };
 }

@@ -12,7 +12,6 @@ import type { People } from '../people/people.ts';
 import { type Application, type ApplicationSource, type OidcApplication, readMetadata } from './application.ts';
 import type { Access } from './fields/oidc-client.ts';
 import type { ServiceProviderSettings } from './fields/service-provider.ts';
-import { accessRow, applicationMac, isGenuineApplication } from './macs/protected-applications.ts';
 import { planPicture } from './pictures/plan-picture.ts';
 import { getApplication, listKey } from './read.ts';
 import { neededFor } from './rules/field-rights.ts';
@@ -67,10 +66,9 @@ export function insertApplication(
     const at = context.now();
     const columns = { ...declaredColumns, id: randomId(), source, access: kindOf(access) };
     const { id } = columns;
-    const mac = applicationMac(columns, context.protectedRows);
-    const data = { ...columns, nameKey: listKey(row.name), mac, createdAt: at, updatedAt: at };
+    const data = { ...columns, nameKey: listKey(row.name), createdAt: at, updatedAt: at };
     await tx.application.create({ data, select: { id: true } }).catch(throwTaken);
-    await setAccess(context, id, access, tx);
+    await setAccess(id, access, tx);
     await after(id, tx);
     const made = await getApplication(id, tx);
     await planPictureOf(context, made, tx);
@@ -96,14 +94,14 @@ export async function updateApplication(
   if (source === 'dynamic' && row.name !== before.name) await assertOwnName(row.name, tx);
   const { access, ...columns } = row;
   const { id, clientId, protocol } = before;
-  const data = { ...columns, access: kindOf(access), source: source ?? before.source };
-  const mac = applicationMac({ ...data, id, clientId, protocol }, context.protectedRows);
+  // All that the MAC covers, because the configuration file may replace a row that another program wrote.
+  const data = { ...columns, id, clientId, protocol, access: kindOf(access), source: source ?? before.source };
   await tx.application.update({
     where: { id },
-    data: { ...data, nameKey: listKey(row.name), mac, updatedAt: context.now() },
+    data: { ...data, nameKey: listKey(row.name), updatedAt: context.now() },
     select: { id: true },
   });
-  await setAccess(context, id, access, tx);
+  await setAccess(id, access, tx);
   if (before.enabled && !row.enabled) await context.removeClientArtifacts(before.clientId, tx);
   const after = await getApplication(before.id, tx);
   // Tokens of the time before are not bound to a key, and codes may lack PKCE.
@@ -167,25 +165,16 @@ export async function removableApplication(id: string, source: ApplicationSource
  * The application, when a change from `source` may touch it; throws as removableApplication does, and changed_outside (409) when
  * another program wrote its row. The file declares all of an application, so it may replace such a row.
  */
-export async function changeableApplication(
-  context: Pick<WriteContext, 'protectedRows'>,
-  id: string,
-  source: ApplicationSource,
-  tx: Tx,
-): Promise<Application> {
+export async function changeableApplication(id: string, source: ApplicationSource, tx: Tx): Promise<Application> {
   const application = await removableApplication(id, source, tx);
-  return source === 'file' ? application : genuineApplication(context, id, tx);
+  return source === 'file' ? application : genuineApplication(id, tx);
 }
 
 /** Throws not_found (404), or changed_outside (409) when another program wrote the row of the application. */
-export async function genuineApplication(
-  { protectedRows }: Pick<WriteContext, 'protectedRows'>,
-  id: string,
-  tx: Tx,
-): Promise<Application> {
+export async function genuineApplication(id: string, tx: Tx): Promise<Application> {
   const application = await getApplication(id, tx);
-  const row = await tx.asStored.application.findUniqueOrThrow({ where: { id } });
-  if (!isGenuineApplication(row, protectedRows)) throw conflict('changed_outside');
+  const isGenuine = (await tx.application.findUnique({ where: { id }, select: { id: true } })) !== null;
+  if (!isGenuine) throw conflict('changed_outside');
   return application;
 }
 
@@ -205,12 +194,7 @@ function kindOf(access: Access): 'everyone' | 'roles' {
   return access === 'everyone' ? 'everyone' : 'roles';
 }
 
-async function setAccess(
-  { protectedRows }: Pick<WriteContext, 'protectedRows'>,
-  applicationId: string,
-  access: Access,
-  tx: Tx,
-): Promise<void> {
+async function setAccess(applicationId: string, access: Access, tx: Tx): Promise<void> {
   const names = access === 'everyone' ? [] : access.roles;
   const roles = await tx.role.findMany({ where: { name: { in: names } }, select: { id: true, name: true } });
   const missing = names.filter((name) => !roles.some((role) => role.name === name));
@@ -221,7 +205,7 @@ async function setAccess(
   }
   await tx.applicationRole.deleteMany({ where: { applicationId } });
   if (roles.length > 0)
-    await tx.applicationRole.createMany({ data: roles.map(({ id }) => accessRow(applicationId, id, protectedRows)) });
+    await tx.applicationRole.createMany({ data: roles.map(({ id: roleId }) => ({ applicationId, roleId })) });
 }
 
 function throwTaken(error: unknown): never {

@@ -8,7 +8,7 @@ import { packageVersion } from '../base/platform/package.ts';
 import { sha256 } from '../base/platform/random.ts';
 import type { Db } from '../base/storage/database.ts';
 import type { Core } from '../core/core.ts';
-import { settingNames, storedRow, storeValue } from '../core/settings/settings.ts';
+import { genuineText, settingNames, storeValue } from '../core/settings/settings.ts';
 import { CREDENTIALS_PREFIX } from './plan/declared-credentials.ts';
 
 /** Its key in the table of settings, where no setting has it. */
@@ -87,7 +87,7 @@ function addRows(hash: Hash, rows: readonly object[]): void {
 
 /** `state` is that from before the plan, so that a change made meanwhile is planned at the next start. */
 export async function rememberApplied(
-  { config: { issuer }, db, vault, protectedRows, now }: Core,
+  { config: { issuer }, db, vault, now }: Core,
   file: { text: string; path: string },
   { files, state }: Pick<Applied, 'files' | 'state'>,
 ): Promise<void> {
@@ -98,18 +98,14 @@ export async function rememberApplied(
   });
   const source = vault.mac(sourceOf(file.text, file.path, issuer), PURPOSE);
   const value: Applied = { source, files, state, until: next?.expiresAt?.toISOString() ?? null };
-  const mac = (text: string) => protectedRows.macOf('settings', { key: APPLIED_KEY, value: text });
-  await storeValue(db, APPLIED_KEY, value, { source: 'local', at: now(), mac });
+  await storeValue(db, APPLIED_KEY, value, { source: 'local', at: now(), isProtected: true });
 }
 
 /** Whether the file was applied as it is, and no row has changed since. */
-export async function isApplied(
-  { config: { issuer }, db, vault, protectedRows, now }: Core,
-  file: string,
-): Promise<boolean> {
-  const row = await storedRow(db, APPLIED_KEY);
-  if (!row || !protectedRows.isGenuine('settings', { key: APPLIED_KEY, value: row.value }, row.mac)) return false;
-  const { source, files, state, until }: Applied = JSON.parse(row.value);
+export async function isApplied({ config: { issuer }, db, vault, now }: Core, file: string): Promise<boolean> {
+  const stored = await genuineText(db, APPLIED_KEY);
+  if (stored === undefined) return false;
+  const { source, files, state, until }: Applied = JSON.parse(stored);
   if (until !== null && now() >= new Date(until)) return false;
   const text = await readFile(file, 'utf8').catch(() => undefined); // readValidFile says what is wrong with it
   if (text === undefined || !vault.macMatches(sourceOf(text, file, issuer), source, PURPOSE)) return false;

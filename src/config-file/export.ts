@@ -8,19 +8,17 @@ import { type ImageStore, imageType } from '../applications/brand/image-store.ts
 import { type PictureValues, picturesIn } from '../applications/brand/pictures.ts';
 import { oidcClient } from '../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../applications/fields/service-provider.ts';
-import { isGenuineResource, type Resource, resourceOf } from '../applications/resources.ts';
+import { type Resource, resourceOf } from '../applications/resources.ts';
 import { inChunks } from '../base/storage/chunks.ts';
 import type { Db } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import type { Core } from '../core/core.ts';
 import type { SettingEntry } from '../core/settings/settings.ts';
 import type { Connections } from '../federation/connections/connections.ts';
 import { shortEntryOf } from '../federation/connections/entry.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
-import { isGenuineUser } from '../people/accounts/account.ts';
 import { textFieldNames, textFields } from '../people/accounts/profile-fields.ts';
 import type { People } from '../people/people.ts';
-import { isGenuineGrant, isGenuineRole } from '../people/rbac/protected-grants.ts';
+import { isGenuineRole } from '../people/rbac/protected-grants.ts';
 import type { Role } from '../people/rbac/roles.ts';
 import type { SignUpCode } from '../people/sign-up-codes/sign-up-codes.ts';
 import { declaredApplication } from './plan/clients.ts';
@@ -50,15 +48,12 @@ export async function exportedConfiguration({
   roles: roleStore,
   settings,
   signUpCodes,
-  protectedRows,
   brandImages,
 }: Core & People & ApplicationServices & FederationServices): Promise<Record<string, unknown>> {
   const set = (await settings.list()).filter(({ source }) => source !== 'default');
-  const resources = (await db.asStored.resource.findMany({ orderBy: { identifier: 'asc' } })).filter((row) =>
-    isGenuineResource(row, protectedRows),
-  );
+  const resources = await db.resource.findMany({ orderBy: { identifier: 'asc' } });
   const roles: Role[] = [];
-  for (const role of await roleStore.list()) if (await isGenuineRole(role, protectedRows, db)) roles.push(role);
+  for (const role of await roleStore.list()) if (await isGenuineRole(role, db)) roles.push(role);
   const known = new Set(roles.map(({ name }) => name));
   const all = (await applications.allGenuine()).map((application) => withKnownRoles(application, known));
   const content = {
@@ -70,7 +65,7 @@ export async function exportedConfiguration({
       .filter(({ source }) => source !== 'built-in')
       .map(({ name, description, permissions }) => withoutDefaults({ name, description, permissions }, roleDefaults)),
     connections: await connectionEntries(connections),
-    users: await userEntries(db, protectedRows, known),
+    users: await userEntries(db, known),
     sign_up_codes: (await signUpCodes.list()).filter(({ state }) => state === 'usable').map(signUpCodeEntry),
   };
   return Object.fromEntries(Object.entries(content).filter(([, part]) => Object.keys(part).length > 0));
@@ -150,24 +145,23 @@ async function connectionEntries(connections: Connections): Promise<Entry[]> {
   return entries;
 }
 
-async function userEntries(db: Db, protectedRows: ProtectedRows, known: ReadonlySet<string>): Promise<Entry[]> {
+async function userEntries(db: Db, known: ReadonlySet<string>): Promise<Entry[]> {
   const ids = await db.asStored.user.findMany({ select: { id: true }, orderBy: { usernameKey: 'asc' } });
   const include = {
     roles: { where: { via: '' }, include: { role: { select: { name: true } } } },
-    externalIdentities: { select: { connectionId: true, subject: true, userId: true, mac: true } },
+    externalIdentities: { select: { connectionId: true, subject: true, userId: true } },
   } as const;
   const rows = await inChunks(ids, (piece) =>
-    db.asStored.user.findMany({
+    db.user.findMany({
       where: { id: { in: piece.map(({ id }) => id) } },
       include,
       orderBy: { usernameKey: 'asc' },
     }),
   );
-  const genuine = rows.filter((row) => isGenuineUser(row, protectedRows));
-  return genuine.map((row) => {
+  return rows.map((row) => {
     const attributes = JSON.parse(row.attributes) as Entry;
     const roles = row.roles
-      .filter((grant) => known.has(grant.role.name) && isGenuineGrant(grant, protectedRows))
+      .filter((grant) => known.has(grant.role.name))
       .map(({ role }) => role.name)
       .sort();
     const entry = {
@@ -179,7 +173,7 @@ async function userEntries(db: Db, protectedRows: ProtectedRows, known: Readonly
       phone_number: row.phoneNumber,
       address: row.address === null ? null : (JSON.parse(row.address) as Entry),
       sso_id: row.ssoId,
-      sso_connection: ssoConnectionOf(row, protectedRows),
+      sso_connection: ssoConnectionOf(row),
       attributes: Object.keys(attributes).length > 0 ? attributes : null,
       active: row.isActive ? null : false,
       roles: roles.length > 0 ? roles : null,
@@ -189,16 +183,11 @@ async function userEntries(db: Db, protectedRows: ProtectedRows, known: Readonly
 }
 
 /** The connection of the identity that `sso_id` names; null where there is none, or another program wrote it. */
-function ssoConnectionOf(
-  row: {
-    ssoId: string | null;
-    externalIdentities: { connectionId: string; subject: string; userId: string; mac: string }[];
-  },
-  { isGenuine }: ProtectedRows,
-): string | null {
-  const found = row.externalIdentities.find(({ subject }) => subject === row.ssoId);
-  if (!found) return null;
-  return isGenuine('external_identities', found, found.mac) ? found.connectionId : null;
+function ssoConnectionOf(row: {
+  ssoId: string | null;
+  externalIdentities: { connectionId: string; subject: string }[];
+}): string | null {
+  return row.externalIdentities.find(({ subject }) => subject === row.ssoId)?.connectionId ?? null;
 }
 
 // Fields that have their default value are left out.

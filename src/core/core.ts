@@ -3,7 +3,6 @@ import type { Base } from '../base/base.ts';
 import type { StoredPages } from '../base/http/stored-pages.ts';
 import type { OutgoingOptions } from '../base/network/outgoing-fetch.ts';
 import type { Tx } from '../base/storage/database.ts';
-import type { ProtectedRows } from '../base/storage/protected-rows.ts';
 import type { MessageSource } from '../base/texts/messages.ts';
 import type { Alarm } from './audit/alarm.ts';
 import type { Audit } from './audit/audit.ts';
@@ -22,7 +21,6 @@ export interface Core extends Base {
   auditChain: AuditChain;
   checkpoints: OutsideCheckpoints;
   alarm: Alarm;
-  protectedRows: ProtectedRows;
   settings: Settings;
   texts: () => MessageSource | undefined;
   keyring: Keyring;

@@ -32,22 +32,22 @@ export type ExternalIdentities = ReturnType<typeof createExternalIdentities>;
 const MAX_LABEL = 254;
 
 export function createExternalIdentities(dependencies: Core) {
-  const { db, now, audit, protectedRows } = dependencies;
+  const { db, now, audit } = dependencies;
   const ofUsers: (userIds: readonly string[], tx?: Tx) => Promise<ExternalIdentity[]> = async (userIds, tx = db) => {
-    const rows = await tx.asStored.externalIdentity.findMany({
+    const rows = await tx.externalIdentity.findMany({
       where: { userId: userIds.length === 1 ? userIds[0] : { in: [...userIds] } },
       orderBy: [{ linkedAt: 'asc' }, { id: 'asc' }],
     });
-    return rows.filter((row) => protectedRows.isGenuine('external_identities', row, row.mac));
+    return rows;
   };
 
   return {
     /** The user of this subject; undefined for an unknown subject, and for a row that another program wrote. */
     async find(connectionId: string, subject: string, tx: Tx = db): Promise<ExternalIdentity | undefined> {
-      const row = await tx.asStored.externalIdentity.findUnique({
+      const row = await tx.externalIdentity.findUnique({
         where: { connectionId_subject: { connectionId, subject } },
       });
-      return row && protectedRows.isGenuine('external_identities', row, row.mac) ? row : undefined;
+      return row ?? undefined;
     },
 
     ofUser: (userId: string, tx?: Tx): Promise<ExternalIdentity[]> => ofUsers([userId], tx),
@@ -61,7 +61,6 @@ export function createExternalIdentities(dependencies: Core) {
         const row = {
           ...identity,
           label: identity.label.slice(0, MAX_LABEL),
-          mac: protectedRows.macOf('external_identities', identity),
           lastUsedAt: now(),
         };
         await tx.externalIdentity.create({ data: { ...row, id: randomId(), linkedAt: now() } }).catch((error) => {

@@ -17,6 +17,8 @@ import {
   type UpstreamSession,
 } from './upstream-session-rows.ts';
 
+const TABLE = 'upstream_sessions';
+
 export type UpstreamSessions = ReturnType<typeof createUpstreamSessions>;
 
 export const statements = hotStatements('upstream-sessions', {
@@ -29,18 +31,18 @@ export const statements = hotStatements('upstream-sessions', {
 
 export function createUpstreamSessions(dependencies: Core) {
   const { db, sql, now } = dependencies;
-  const { macOf, isGenuine, seal, toSession } = createUpstreamSessionRows(dependencies);
+  const { seal, toSession } = createUpstreamSessionRows(dependencies);
   const find = async (id: string): Promise<SessionRow | undefined> => {
-    const [row] = await sql.query<SessionRow>(statements.find, id);
-    return row && isGenuine(row) ? row : undefined;
+    const [row] = await sql.genuine<SessionRow>(TABLE, statements.find, id);
+    return row;
   };
   const latest = async (sessionUid: string, tx: Tx | Db = db): Promise<SessionRow | undefined> => {
-    const rows = await tx.asStored.upstreamSession.findMany({
+    const [row] = await tx.upstreamSession.findMany({
       where: { sessionUid },
       orderBy: { createdAt: 'desc' },
       take: 10,
     });
-    return rows.find(isGenuine);
+    return row;
   };
 
   return {
@@ -56,7 +58,7 @@ export function createUpstreamSessions(dependencies: Core) {
         (handle?.kind === 'oidc' ? handle.sid : handle?.sessionIndex) ?? null,
         handle ? nameHash(handle) : null,
         seal(row.id, handle),
-        macOf(row),
+        sql.macs.macOf(TABLE, row),
         createdAt,
         new Date(createdAt.getTime() + limits.interaction.seconds * 1000),
       ];
@@ -71,7 +73,7 @@ export function createUpstreamSessions(dependencies: Core) {
     ): Promise<void> {
       const row = await find(id);
       if (row?.userId !== accountId) return;
-      const mac = macOf({ ...row, sessionUid: uid });
+      const mac = sql.macs.macOf(TABLE, { ...row, sessionUid: uid });
       await sql.execute(statements.attach, uid, endsAt, mac, id);
     },
 
@@ -95,10 +97,10 @@ export function createUpstreamSessions(dependencies: Core) {
     /** The sessions of an OpenID Connect connection whose ID token has this `sid`, this `sub`, or both. */
     async named(connectionId: string, { sid, sub }: NamedSessions): Promise<UpstreamSession[]> {
       const where = sid === undefined ? { nameIdHash: sha256(sub) } : { sid };
-      const rows = await db.asStored.upstreamSession.findMany({
+      const rows = await db.upstreamSession.findMany({
         where: { connectionId, ...where, expiresAt: { gt: now() } },
       });
-      const attached = rows.filter((row) => isGenuine(row) && row.sessionUid !== NOT_ATTACHED);
+      const attached = rows.filter((row) => row.sessionUid !== NOT_ATTACHED);
       // The columns only find rows; what is stored encrypted decides.
       return attached.map(toSession).filter(({ handle }) => {
         if (handle?.kind !== 'oidc' || (sid !== undefined && handle.sid !== sid)) return false;
@@ -108,10 +110,10 @@ export function createUpstreamSessions(dependencies: Core) {
 
     /** The sessions of one connection under this value of a NameID. */
     async ofNameId(connectionId: string, nameIdValue: string): Promise<UpstreamSession[]> {
-      const rows = await db.asStored.upstreamSession.findMany({
+      const rows = await db.upstreamSession.findMany({
         where: { connectionId, nameIdHash: nameIdHash({ value: nameIdValue }), expiresAt: { gt: now() } },
       });
-      return rows.filter((row) => isGenuine(row) && row.sessionUid !== NOT_ATTACHED).map(toSession);
+      return rows.filter((row) => row.sessionUid !== NOT_ATTACHED).map(toSession);
     },
   };
 }

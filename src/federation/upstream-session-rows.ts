@@ -1,4 +1,4 @@
-// A session at an upstream as a row: what of it is encrypted, what finds it, and the MAC that tells its genuine rows from forged ones.
+// A session at an upstream as a row: what of it is encrypted, and what finds it.
 
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
@@ -50,17 +50,12 @@ export interface SessionRow {
   userId: string;
   subject: string;
   dataSealed: string;
-  mac: string;
 }
-
-type Identified = Omit<SessionRow, 'dataSealed' | 'mac'>;
 
 const TABLE = 'upstream_sessions';
 
-export function createUpstreamSessionRows({ vault, protectedRows }: Core) {
+export function createUpstreamSessionRows({ vault }: Core) {
   return {
-    macOf: (row: Identified) => protectedRows.macOf(TABLE, row),
-    isGenuine: (row: SessionRow) => protectedRows.isGenuine(TABLE, row, row.mac),
     seal: (id: string, handle: UpstreamSessionHandle | undefined) =>
       vault.seal(JSON.stringify(handle ?? null), `${TABLE}:${id}`),
     toSession({ id, sessionUid, connectionId, userId, subject, dataSealed }: SessionRow): UpstreamSession {

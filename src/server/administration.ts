@@ -58,10 +58,9 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
   } = services;
   const { credentials, db, domainChecks, endSession, fetchMetadata, fileReader, keyring, lockout, mfa, notifyOwner } =
     services;
-  const { mailLimits, now, outbox, protectedRows, roles, sessions, settings, sql, ssoIds } = services;
+  const { mailLimits, now, outbox, roles, sessions, settings, sql, ssoIds } = services;
   return createAdmin({
     ...services,
-    protectedRows,
     brandImages,
     db,
     sql,

@@ -189,10 +189,9 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     countAlarm,
     notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
   });
-  const protectedRows = createProtectedRows({ vault, alarm });
-  protect(protectedRows);
-  const accounts = createAccountLookup({ db, sql, protectedRows });
-  const settings = createSettings({ ...base, protectedRows });
+  protect(createProtectedRows({ vault, alarm }));
+  const accounts = createAccountLookup({ db, sql });
+  const settings = createSettings(base);
   const brand = createBrand({ settings });
   const texts = createTextSource(settings);
   const setting = settings.latest;
@@ -212,7 +211,6 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     auditChain,
     checkpoints,
     alarm,
-    protectedRows,
     settings,
     texts,
     keyring: createKeyring({ ...base, audit, sessionSeconds }),
@@ -223,5 +221,5 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     notifyAdministrators,
     storedPages: createStoredPages(base),
   };
-  return { core, brand, brandImages: createImageStore({ db, now, protectedRows }), closeDatabase };
+  return { core, brand, brandImages: createImageStore({ db, now }), closeDatabase };
 }

@@ -54,26 +54,25 @@ interface Row {
   factors: string;
   data: string;
   expiresAt: Date;
-  mac: string;
 }
 
 const TABLE = 'sign_in_attempts';
 
 // Plain SQL: each page of a sign-in runs these several times.
 export const statements = hotStatements('sign-in-attempts', {
-  find: `SELECT user_id AS "userId", factors, data, expires_at AS "expiresAt", mac
+  find: `SELECT uid, user_id AS "userId", factors, data, expires_at AS "expiresAt", mac
     FROM sign_in_attempts WHERE uid = ?`,
   save: `INSERT INTO sign_in_attempts (uid, user_id, factors, data, expires_at, mac) VALUES (?,?,?,?,?,?)
     ON CONFLICT (uid) DO UPDATE SET user_id = excluded.user_id, factors = excluded.factors, data = excluded.data,
       expires_at = excluded.expires_at, mac = excluded.mac`,
 });
 
-export function createAttempts({ db, sql, now, protectedRows }: Core) {
+export function createAttempts({ db, sql, now }: Core) {
   return {
     /** The attempt of an interaction; an empty one before anything was proven. */
     async find(uid: string): Promise<Attempt> {
-      const [row] = await sql.query<Row>(statements.find, uid);
-      if (!row || row.expiresAt <= now() || !protectedRows.isGenuine(TABLE, { uid, ...row }, row.mac))
+      const [row] = await sql.genuine<Row>(TABLE, statements.find, uid);
+      if (!row || row.expiresAt <= now())
         return { uid, userId: undefined, amr: [], choosesOtherAccount: false, trustBrowser: false };
       const data = JSON.parse(row.data) as Partial<Attempt>;
       const { choosesOtherAccount = false, trustBrowser = false, ...rest } = data;
@@ -84,7 +83,7 @@ export function createAttempts({ db, sql, now, protectedRows }: Core) {
     async save({ uid, userId, amr, ...data }: Attempt): Promise<void> {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
       const row = { userId: userId ?? null, factors: JSON.stringify(amr), data: JSON.stringify(data), expiresAt };
-      const mac = protectedRows.macOf(TABLE, { uid, ...row });
+      const mac = sql.macs.macOf(TABLE, { uid, ...row });
       await sql.execute(statements.save, uid, row.userId, row.factors, row.data, expiresAt, mac);
     },
 

@@ -108,7 +108,7 @@ function createSignInFlow(
   const sendNewBrowserNotice = newBrowserNotice(dependencies);
   const expiredSignIns = createExpiredSignIns({
     ...dependencies,
-    startOf: createStartPages({ db, issuer, protectedRows: dependencies.protectedRows }),
+    startOf: createStartPages({ db, issuer }),
   });
   const interactions = createInteractions({ engine, expiredSignIns });
   const attempts = createAttempts(dependencies);

@@ -25,8 +25,8 @@ export async function openPeople() {
   const audit = createAudit(servicesOf({ db, sql, vault, logger, now: clock.now }));
   const alarms: string[] = [];
   const alarm = { raise: async (_kind: string, message: string) => void alarms.push(message) };
-  const protectedRows = createProtectedRows({ vault, alarm });
-  const accounts = createAccounts(servicesOf({ ...database, now: clock.now, audit, protectedRows }));
+  database.protect(createProtectedRows({ vault, alarm }));
+  const accounts = createAccounts(servicesOf({ ...database, now: clock.now, audit }));
   const authority = createAuthority({ accounts });
 
   /** A new account for each test. */
@@ -46,7 +46,6 @@ export async function openPeople() {
     accounts,
     authority,
     alarms,
-    protectedRows,
     vault,
     person,
     close,

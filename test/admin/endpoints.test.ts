@@ -203,7 +203,7 @@ describe('applications', () => {
       const pendingXml = xml.replace('urls.example/acs', `urls.example/${decision}`);
       const where = { applicationId };
       const waiting = { url, pendingXml, pendingSince: new Date() };
-      const mac = idp.services.protectedRows.macOf('saml_metadata', { ...where, ...waiting });
+      const mac = idp.services.db.macs.macOf('saml_metadata', { ...where, ...waiting });
       const data = { ...waiting, nextReadAt: new Date(), pendingKey: decision, mac };
       await db.asStored.samlMetadata.upsert({ where, create: { ...where, ...data }, update: data });
       const path = `/applications/${applicationId}/metadata-change`;

@@ -53,7 +53,7 @@ afterAll(async () => {
 /** Users with each kind of factor, without one, disabled, invited and locked. */
 async function seedPeople(): Promise<void> {
   const { services } = idp;
-  const { accounts, db, mfa, protectedRows, roles } = services;
+  const { accounts, db, mfa, roles } = services;
   const add = async (name: string, profile: Parameters<typeof aUser>[1] = {}) => {
     const user = await aUser(services, { name, ...profile });
     people.set(name, user);
@@ -73,8 +73,7 @@ async function seedPeople(): Promise<void> {
   const phoneToo = await withApp({ name: 'App and phone' });
   for (const { account } of [phone, phoneToo]) {
     const number = '+15550100';
-    const mac = protectedRows.macOf('phone_factors', { userId: account.id, number });
-    await db.asStored.phoneFactor.create({ data: { userId: account.id, number, mac, confirmedAt: new Date() } });
+    await db.phoneFactor.create({ data: { userId: account.id, number, confirmedAt: new Date() } });
   }
   const unconfirmed = await add('Unconfirmed app');
   await mfa.totp.begin(unconfirmed.account);
@@ -90,9 +89,7 @@ async function seedPeople(): Promise<void> {
   for (const name of ['App', 'Phone', 'Disabled with app']) await roles.assign(idOf(name), 'editors');
   const role = await db.role.findUniqueOrThrow({ where: { name: 'editors' } });
   const twice = { userId: idOf('Phone'), roleId: role.id, via: 'connection:corp' };
-  await db.asStored.userRole.create({
-    data: { ...twice, mac: protectedRows.macOf('user_roles', twice) },
-  });
+  await db.userRole.create({ data: twice });
   const formerAdmin = await add('Former administrator');
   await roles.assign(formerAdmin.account.id, 'admin');
   await accounts.setActive(formerAdmin.account.id, false);

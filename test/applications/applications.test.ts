@@ -24,12 +24,12 @@ beforeAll(async () => {
   const audit = createAudit(
     servicesOf({ ...database.database, vault, logger: createLogger({ level: 'silent', format: 'json' }), now }),
   );
-  const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
+  database.database.protect(createProtectedRows({ vault, alarm: { raise: async () => {} } }));
   const authority = { assertMay: async () => {} } as never;
-  const settings = createSettings({ db, now, protectedRows });
+  const settings = createSettings({ db, now });
   applications = createApplications(
     {
-      ...servicesOf({ db, vault, audit, now, authority, protectedRows, settings }),
+      ...servicesOf({ db, vault, audit, now, authority, settings }),
       removeClientArtifacts,
       removeServiceProviderData,
       wakePictureFetch() {},

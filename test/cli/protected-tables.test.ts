@@ -36,15 +36,7 @@ beforeAll(async () => {
   await services.pictures.choose(applicationId, aPng());
   await services.signUpCodes.create({ name: 'Partners', maxUses: 2, days: 1 }, {});
   await services.settings.set('clock_skew_seconds', 7);
-  const { db, protectedRows } = services;
-  await db.asStored.phoneFactor.create({
-    data: {
-      userId,
-      number: '+15550100',
-      confirmedAt: new Date(),
-      mac: protectedRows.macOf('phone_factors', { userId, number: '+15550100' }),
-    },
-  });
+  await services.db.phoneFactor.create({ data: { userId, number: '+15550100', confirmedAt: new Date() } });
   const checked = checkConnection({
     id: 'corp',
     kind: 'oidc',
@@ -61,8 +53,7 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 const findings = async () => {
-  const { db, protectedRows } = idp.services;
-  return (await rowFindings({ database: { db }, protectedRows })).map(({ message }) => message);
+  return (await rowFindings({ database: idp.services })).map(({ message }) => message);
 };
 
 describe('the list of protected tables', () => {

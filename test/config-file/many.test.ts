@@ -1,9 +1,7 @@
 // More entries than a database takes parameters in one statement.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metadataOf, oidcMetadata } from '../../src/applications/fields/oidc-client.ts';
-import { applicationMac } from '../../src/applications/macs/protected-applications.ts';
 import { inChunks } from '../../src/base/storage/chunks.ts';
-import { userMac } from '../../src/people/accounts/account.ts';
 import { type TextFieldName, textFieldNames } from '../../src/people/accounts/profile-fields.ts';
 import { configFileBench, lines } from './support.ts';
 
@@ -32,17 +30,17 @@ it('a configuration file plans and exports thousands of users and applications',
   await inChunks(numbers, async (piece) => {
     const users = piece.map((n) => {
       const row = { ...emptyUser, id: `subject-${n}`, username: `u${n}`, usernameKey: `u${n}`, source: 'file' };
-      return { ...row, mac: userMac(row, bench.protectedRows), createdAt: at, updatedAt: at };
+      return { ...row, createdAt: at, updatedAt: at };
     });
     const metadata = JSON.stringify({ ...defaults, redirect_uris: [`https://${piece[0]}.example/`] });
     const apps = piece.map((n) => {
       const rule = { enabled: true, consent: 'explicit', access: 'everyone' };
       const row = { id: n, clientId: `c${n}`, protocol: 'oidc', name: `c${n}`, metadata, source: 'file', ...rule };
-      return { ...row, mac: applicationMac(row, bench.protectedRows), updatedAt: at };
+      return { ...row, updatedAt: at };
     });
     for (let start = 0; start < piece.length; start += 50) {
-      await bench.db.asStored.user.createMany({ data: users.slice(start, start + 50) });
-      await bench.db.asStored.application.createMany({ data: apps.slice(start, start + 50) });
+      await bench.db.user.createMany({ data: users.slice(start, start + 50) });
+      await bench.db.application.createMany({ data: apps.slice(start, start + 50) });
     }
     return [];
   });

@@ -39,12 +39,12 @@ export async function configFileBench(shared?: string) {
   const audit = createAudit(
     servicesOf({ db, sql, vault, logger: createLogger({ level: 'silent', format: 'json' }), now }),
   );
-  const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
-  const accounts = createAccounts(servicesOf({ ...database, now, audit, protectedRows }));
-  const settings = createSettings({ db, now, protectedRows });
+  database.protect(createProtectedRows({ vault, alarm: { raise: async () => {} } }));
+  const accounts = createAccounts(servicesOf({ ...database, now, audit }));
+  const settings = createSettings({ db, now });
   const applications = createApplications(
     {
-      ...servicesOf({ db, vault, audit, now, protectedRows, settings, authority: createAuthority({ accounts }) }),
+      ...servicesOf({ db, vault, audit, now, settings, authority: createAuthority({ accounts }) }),
       removeClientArtifacts,
       removeServiceProviderData,
       wakePictureFetch() {},
@@ -54,17 +54,17 @@ export async function configFileBench(shared?: string) {
   const passwords = createPasswords();
   const totp = createTotp({ ...servicesOf({ db, vault, now, audit }), issuerName: () => 'localhost' });
   const credentials = createCredentials({
-    ...servicesOf({ db, sql, now, audit, protectedRows }),
+    ...servicesOf({ db, sql, now, audit }),
     passwords,
     serviceNames: () => [],
     breached: { check: async () => 'clean', isCommon: async () => false },
     hasSecondFactor: (userId, tx) => totp.isEnrolled(userId, tx),
     abandonSignIns,
   });
-  const brandImages = createImageStore(servicesOf({ db, now, protectedRows }));
-  const signUpCodes = createSignUpCodes(servicesOf({ db, sql, vault, now, audit, protectedRows }));
+  const brandImages = createImageStore(servicesOf({ db, now }));
+  const signUpCodes = createSignUpCodes(servicesOf({ db, sql, vault, now, audit }));
   const authority = createAuthority({ accounts });
-  const roles = createRoles({ ...servicesOf({ db, audit, now, protectedRows }), authority });
+  const roles = createRoles({ ...servicesOf({ db, audit, now }), authority });
   await roles.ensureBuiltInRoles();
   const ended: string[] = [];
   const documents = new Map<string, string>();
@@ -72,7 +72,7 @@ export async function configFileBench(shared?: string) {
   const logger = createLogger({ level: 'silent', format: 'json' });
   const { assertMay } = authority;
   const notifyAdministrators = async () => {};
-  const stored = { db, sql, vault, audit, now, logger, protectedRows };
+  const stored = { db, sql, vault, audit, now, logger };
   const connections = createConnections({ ...servicesOf(stored), assertMay, notifyAdministrators });
   const dependencies: Parameters<typeof createConfigFile>[0] = {
     ...servicesOf({
@@ -81,7 +81,6 @@ export async function configFileBench(shared?: string) {
       now,
       audit,
       vault,
-      protectedRows,
       accounts,
       applications,
       settings,
@@ -97,7 +96,7 @@ export async function configFileBench(shared?: string) {
           setConnectionRoles: async () => ({ added: [], removed: [] }),
         }),
         connections,
-        identities: createExternalIdentities(servicesOf({ db, now, audit, protectedRows })),
+        identities: createExternalIdentities(servicesOf({ db, now, audit })),
       }),
     }),
     decodeMetadata: decodeXml,
@@ -122,7 +121,6 @@ export async function configFileBench(shared?: string) {
   const file = (text: string, path = '/nowhere/gatehouse.yaml') => ({ ...parseFile(text), path });
   return {
     db,
-    protectedRows,
     url,
     close: () => Promise.all([passwords.close(), brandImages.close(), close()]),
     clock,
@@ -144,9 +142,7 @@ export async function configFileBench(shared?: string) {
     plan: (text: string) => configFile.plan(file(text)),
     apply: (text: string, path?: string) => configFile.apply(file(text, path)),
     export: () =>
-      exportConfiguration(
-        servicesOf({ db, applications, connections, roles, settings, signUpCodes, protectedRows, brandImages }),
-      ),
+      exportConfiguration(servicesOf({ db, applications, connections, roles, settings, signUpCodes, brandImages })),
   };
 }
 

@@ -29,6 +29,7 @@ let logged: unknown[];
 
 beforeAll(async () => {
   test = await testDatabase();
+  test.database.protect(protectedRows);
 });
 beforeEach(async () => {
   await test.database.db.logoutDelivery.deleteMany();
@@ -48,7 +49,6 @@ function deliveries(send: Send = async () => 'sent', database: Database = test.d
       db: database.db,
       now: clock.now,
       audit: { record: async (event: { type: string }) => void events.push(event) } as never,
-      protectedRows,
       logger: { warn: (about: unknown) => void logged.push(about) } as never,
     }),
     runs: { settle: async () => true } as never,
@@ -63,8 +63,8 @@ function deliveries(send: Send = async () => 'sent', database: Database = test.d
 
 async function queued(clientId: string, count = 1, tries = 0): Promise<void> {
   const to = { participantId: null, clientId, channel: 'back', accountId: 'u1', sid: undefined };
-  await test.database.db.asStored.logoutDelivery.createMany({
-    data: Array.from({ length: count }, () => ({ ...deliveryRow(to, clock.now(), protectedRows), tries })),
+  await test.database.db.logoutDelivery.createMany({
+    data: Array.from({ length: count }, () => ({ ...deliveryRow(to, clock.now()), tries })),
   });
 }
 
@@ -126,6 +126,7 @@ describe('the delivery of logout messages', () => {
 
   it('calls each application once when two instances deliver at the same time', async () => {
     const second = await openDatabase(test.url);
+    second.protect(protectedRows);
     for (const clientId of ['a', 'b', 'c']) await queued(clientId, 20);
     await Promise.all([deliveries().run(), deliveries(undefined, second).run(), deliveries().run()]);
     expect(called).toHaveLength(60);

@@ -3,7 +3,6 @@ import { transaction } from '../../src/base/storage/database.ts';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { ownPermissions } from '../../src/people/rbac/built-in.ts';
 import { createPermissions, type Permissions } from '../../src/people/rbac/permissions.ts';
-import { grantRow } from '../../src/people/rbac/protected-grants.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
 import { servicesOf } from '../support/services-of.ts';
@@ -52,9 +51,7 @@ describe('a role', () => {
     const role = await roles.create({ name: 'twice', permissions: ['twice:read'] });
     const { id } = await people.person();
     await roles.assign(id, 'twice');
-    await people.db.asStored.userRole.create({
-      data: grantRow({ userId: id, roleId: role.id, via: 'group:1' }, people.protectedRows),
-    });
+    await people.db.userRole.create({ data: { userId: id, roleId: role.id, via: 'group:1' } });
     expect(await people.accounts.find(id)).toMatchObject({ roles: ['twice'], permissions: ['twice:read'] });
     expect((await people.accounts.list({ role: 'twice' })).accounts.map((one) => one.roles)).toEqual([['twice']]);
     expect(await roles.unassign(id, 'twice')).toBe(true);

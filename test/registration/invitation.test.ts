@@ -79,7 +79,7 @@ describe('an invitation', () => {
 
   it('is sent to no account that has a password, a second factor or a connected sign-in', async () => {
     const { services } = test.idp;
-    const { db, protectedRows } = services;
+    const { db } = services;
     const number = '+15550100';
     const connection = {
       id: 'guests',
@@ -94,8 +94,7 @@ describe('an invitation', () => {
     const give: Record<string, (account: Account) => Promise<unknown>> = {
       password: (account) => services.credentials.setPassword(account, NEW_PASSWORD),
       phone: ({ id: userId }) => {
-        const mac = protectedRows.macOf('phone_factors', { userId, number });
-        return db.asStored.phoneFactor.create({ data: { userId, number, mac, confirmedAt: new Date() } });
+        return db.phoneFactor.create({ data: { userId, number, confirmedAt: new Date() } });
       },
       passkey: ({ id: userId }) =>
         db.asStored.passkey.create({

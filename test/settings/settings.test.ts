@@ -13,12 +13,13 @@ const later = (seconds: number) => {
 };
 beforeAll(async () => {
   database = await testDatabase();
+  database.database.protect(protectedRows);
 });
 afterAll(() => database.close());
 const vault = createVault([Buffer.alloc(32, 1)]);
 const alarms: string[] = [];
 const protectedRows = createProtectedRows({ vault, alarm: { raise: async (_, message) => void alarms.push(message) } });
-const open = () => createSettings({ db: database.database.db, now, protectedRows });
+const open = () => createSettings({ db: database.database.db, now });
 
 describe('settings', () => {
   it('have documented defaults', () => {

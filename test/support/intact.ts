@@ -7,8 +7,8 @@ import type { Services } from '../../src/server/services.ts';
 
 /** The rows of which `doctor` would report that another program wrote them. */
 export async function forgedRows({ db, vault }: Services): Promise<string[]> {
-  const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
-  return (await rowFindings({ database: { db }, protectedRows })).map(({ message }) => message);
+  const macs = createProtectedRows({ vault, alarm: { raise: async () => {} } });
+  return (await rowFindings({ database: { db }, macs })).map(({ message }) => message);
 }
 
 /** Fails if `doctor` would report a row that another program wrote. */

@@ -24,7 +24,6 @@ export function createMailedLinks(
     },
 ) {
   const {
-    protectedRows,
     cookies,
     endAllSessions,
     unlock,
@@ -32,7 +31,7 @@ export function createMailedLinks(
   } = dependencies;
   const accountLinks = createAccountLinks({
     ...dependencies,
-    linkTokens: createLinkTokens({ ...dependencies, protectedRows }),
+    linkTokens: createLinkTokens({ ...dependencies }),
   });
   return {
     accountLinks,

@@ -3,7 +3,6 @@
 import { type AccessSubject, accessDecisionFilter } from '../../applications/access-decision.ts';
 import { registrationOf } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
-import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
 import { startUrl } from '../../applications/start-url.ts';
 import { inLanguage, type PageText } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
@@ -33,7 +32,6 @@ export function createPortal(
     audit,
     now,
     pictures,
-    protectedRows,
     titleOf,
     config: { issuer },
   } = dependencies;
@@ -80,11 +78,11 @@ export function createPortal(
         .sort((a, b) => rank(a.clientId) - rank(b.clientId))
         .slice(0, MAX_TILES);
       const ids = found.map(({ id }) => id);
-      const rows = await db.asStored.application.findMany({ where: { id: { in: ids } } });
+      const rows = await db.application.findMany({ where: { id: { in: ids } } });
       const logos = await pictures.addressesOf(ids);
       return found.flatMap(({ id, clientId, name }) => {
         const row = rows.find((one) => one.id === id);
-        if (!row || !isGenuineApplication(row, protectedRows)) return [];
+        if (!row) return [];
         const registration = registrationOf(row);
         const url = startUrl(clientId, registration, issuer);
         if (!url) return [];

@@ -30,18 +30,14 @@ interface Row {
   authTime: Date;
 }
 
-const TABLE = 'rp_sessions';
 const LIFETIME_MS = limits.rpSession.cookieSeconds * 1000;
 const THRESHOLD_MS = limits.rpSession.refreshThresholdSeconds * 1000;
 
-export function createRpSessions({ db, now, sessions, protectedRows }: Core & SessionServices) {
-  const withMac = (row: Row) => ({ ...row, mac: protectedRows.macOf(TABLE, row) });
-  const isGenuine = (row: Row & { mac: string }) => protectedRows.isGenuine(TABLE, row, row.mac);
-
+export function createRpSessions({ db, now, sessions }: Core & SessionServices) {
   async function find(cookie: string | undefined): Promise<RpSession | undefined> {
     if (!cookie) return undefined;
-    const row = await db.asStored.rpSession.findUnique({ where: { id: sha256(cookie) } });
-    if (!row || row.expiresAt <= now() || !isGenuine(row)) return undefined;
+    const row = await db.rpSession.findUnique({ where: { id: sha256(cookie) } });
+    if (!row || row.expiresAt <= now()) return undefined;
     // This session ends with its single sign-on session.
     const sso = await sessions.find(row.ssoUid);
     if (sso?.accountId !== row.userId) return undefined;
@@ -63,7 +59,7 @@ export function createRpSessions({ db, now, sessions, protectedRows }: Core & Se
         authTime,
       };
       const expiresAt = new Date(now().getTime() + LIFETIME_MS);
-      await db.rpSession.create({ data: { ...withMac(data), createdAt: now(), expiresAt } });
+      await db.rpSession.create({ data: { ...data, createdAt: now(), expiresAt } });
       return cookie;
     },
 
@@ -85,13 +81,7 @@ export function createRpSessions({ db, now, sessions, protectedRows }: Core & Se
     async addProof({ userId, ssoUid, amr }: RpSession, more: readonly string[]): Promise<void> {
       const proven = withMfa([...amr, ...more]);
       const change = { amr: JSON.stringify(proven), acr: acrOf(proven) ?? null };
-      for (const row of await db.asStored.rpSession.findMany({ where: { userId, ssoUid } })) {
-        if (!isGenuine(row)) continue;
-        const { id, ssoUid, userId, authTime } = row;
-        const { mac } = withMac({ id, ssoUid, userId, authTime, ...change });
-        // Unless it ended meanwhile.
-        await db.rpSession.updateMany({ where: { id, mac: row.mac }, data: { ...change, mac } });
-      }
+      await db.rpSession.updateMany({ where: { userId, ssoUid }, data: change });
     },
   };
 }

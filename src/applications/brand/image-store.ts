@@ -3,7 +3,7 @@
 import { faultMessage } from '../../base/platform/fault-messages.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
-import { removeValues, storedKeys, storedRow, storeValue } from '../../core/settings/settings.ts';
+import { genuineText, removeValues, storedKeys, storeValue } from '../../core/settings/settings.ts';
 import { isImageData, isImageName } from '../../core/settings/value-schemas.ts';
 import { createImageReader, type NewImage } from './image-reader.ts';
 import { ImageFault } from './images/image-fault.ts';
@@ -13,12 +13,11 @@ export type ImageStore = ReturnType<typeof createImageStore>;
 
 /** The keys of their rows, which have a MAC as settings have. */
 export const IMAGE_KEY = 'brand-image:';
-const TABLE = 'settings';
 /** Those that were read last; a server has a few. */
 const MAX_CACHED = 16;
 
 /** The thread starts with the first picture, and ends when it is idle. */
-export function createImageStore({ db, now, protectedRows }: Pick<Core, 'db' | 'now' | 'protectedRows'>) {
+export function createImageStore({ db, now }: Pick<Core, 'db' | 'now'>) {
   const reader = createImageReader();
   const cached = new Map<string, Buffer>();
 
@@ -27,9 +26,9 @@ export function createImageStore({ db, now, protectedRows }: Pick<Core, 'db' | '
     if (present) return present;
     if (!isImageName(name)) return undefined;
     const key = `${IMAGE_KEY}${name}`;
-    const row = await storedRow(db, key);
-    if (!row || !protectedRows.isGenuine(TABLE, { key, value: row.value }, row.mac)) return undefined;
-    const bytes = Buffer.from(JSON.parse(row.value) as string, 'base64');
+    const text = await genuineText(db, key);
+    if (text === undefined) return undefined;
+    const bytes = Buffer.from(JSON.parse(text) as string, 'base64');
     if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value as string);
     cached.set(name, bytes);
     return bytes;
@@ -68,8 +67,7 @@ export function createImageStore({ db, now, protectedRows }: Pick<Core, 'db' | '
 
     async save(tx: Tx, { name, bytes }: NewImage): Promise<void> {
       const key = `${IMAGE_KEY}${name}`;
-      const mac = (text: string) => protectedRows.macOf(TABLE, { key, value: text });
-      await storeValue(tx, key, bytes.toString('base64'), { source: 'brand', at: now(), mac });
+      await storeValue(tx, key, bytes.toString('base64'), { source: 'brand', at: now(), isProtected: true });
     },
 
     /** Removes the pictures that were stored before `before` and have none of these names. */

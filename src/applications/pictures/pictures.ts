@@ -8,7 +8,6 @@ import type { Clock } from '../../base/platform/clock.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Db, transaction } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
 import { readStoredText, storedText } from '../../base/texts/stored-text.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
@@ -25,7 +24,6 @@ import { registrationOf } from '../application.ts';
 import { imageHash, type NewImage } from '../brand/image-reader.ts';
 import type { ImageStore } from '../brand/image-store.ts';
 import { ImageFault } from '../brand/images/image-fault.ts';
-import { isGenuineApplication } from '../macs/protected-applications.ts';
 import { type Change, changeableApplication, recordChange } from '../write.ts';
 import { planPicture } from './plan-picture.ts';
 
@@ -48,7 +46,7 @@ export const PICTURE_PATH = '/assets/application-';
 const MAX_CACHED = 2000;
 /** How long a page waits for the first read of a picture, and how long after its registration. */
 const FIRST_READ = { waitMs: 2000, everyMs: 100, withinMs: 10_000 };
-const COLUMNS = { applicationId: true, url: true, name: true, mac: true } as const;
+const COLUMNS = { applicationId: true, url: true, name: true } as const;
 
 export function createApplicationPictures(
   dependencies: Core & {
@@ -78,15 +76,14 @@ export function createApplicationPictures(
   };
 }
 
-function createReads({ db, sql, protectedRows, now }: Core) {
-  const addressIn = (row: { applicationId: string; url: string | null; name: string | null; mac: string } | null) =>
-    row?.name && isGenuinePicture(row, protectedRows) ? `${PICTURE_PATH}${row.name}` : undefined;
+function createReads({ db, sql, now }: Core) {
+  const addressIn = (row: { name: string | null } | null) => (row?.name ? `${PICTURE_PATH}${row.name}` : undefined);
 
   const cached = cacheDirectory<{ address: string | undefined; firstReadSince: number | undefined }>(
     sql,
     async (clientId) => {
       const select = { ...COLUMNS, lastError: true, updatedAt: true };
-      const row = await db.asStored.applicationPicture.findFirst({ where: { application: { clientId } }, select });
+      const row = await db.applicationPicture.findFirst({ where: { application: { clientId } }, select });
       const isWaiting = row?.url && row.name === null && row.lastError === null;
       return { address: addressIn(row), firstReadSince: isWaiting ? row.updatedAt.getTime() : undefined };
     },
@@ -113,7 +110,7 @@ function createReads({ db, sql, protectedRows, now }: Core) {
     /** The addresses by the id of the application. */
     async addressesOf(ids: readonly string[]): Promise<Map<string, string>> {
       const rows = await inChunks(ids, (piece) =>
-        db.asStored.applicationPicture.findMany({
+        db.applicationPicture.findMany({
           where: { applicationId: { in: [...piece] }, name: { not: null } },
           select: COLUMNS,
         }),
@@ -129,8 +126,8 @@ function createReads({ db, sql, protectedRows, now }: Core) {
     /** The content of `<hash>.<kind>`; undefined without such a picture, and for one that another program wrote. */
     async read(name: string): Promise<Buffer | undefined> {
       // Several applications may have the same one.
-      const rows = await db.asStored.applicationPicture.findMany({ where: { name }, select: COLUMNS });
-      const genuine = rows.find((row) => isGenuinePicture(row, protectedRows));
+      const rows = await db.applicationPicture.findMany({ where: { name }, select: COLUMNS });
+      const genuine = rows.find((row) => row.name === name);
       if (!genuine) return undefined;
       const { applicationId } = genuine;
       const row = await db.asStored.applicationPicture.findUnique({
@@ -144,7 +141,7 @@ function createReads({ db, sql, protectedRows, now }: Core) {
     /** Undefined for an application without logo_uri and without a picture. */
     async state(applicationId: string): Promise<PictureState | undefined> {
       const select = { ...COLUMNS, tries: true, nextTryAt: true, lastError: true };
-      const row = await db.asStored.applicationPicture.findUnique({ where: { applicationId }, select });
+      const row = await db.applicationPicture.findUnique({ where: { applicationId }, select });
       if (!row) return undefined;
       const { url, tries, nextTryAt, lastError } = row;
       return {
@@ -166,7 +163,7 @@ function createChoices(
     images: ImageStore;
   },
 ) {
-  const { db, now, images, protectedRows, wakeFetch } = dependencies;
+  const { db, now, images, wakeFetch } = dependencies;
 
   async function checked(bytes: Buffer): Promise<NewImage> {
     try {
@@ -182,12 +179,11 @@ function createChoices(
     async choose(applicationId: string, bytes: Buffer, { by, source = 'local' }: Change = {}): Promise<void> {
       const { name, bytes: content } = await checked(bytes);
       await transaction(db, async (tx) => {
-        const application = await changeableApplication(dependencies, applicationId, source, tx);
+        const application = await changeableApplication(applicationId, source, tx);
         const where = { applicationId };
         const before = await tx.asStored.applicationPicture.findUnique({ where, select: { name: true } });
-        const mac = pictureMac({ applicationId, url: null, name }, protectedRows);
         const state = { tries: 0, nextTryAt: null, lastError: null, updatedAt: now() };
-        const data = { url: null, name, content: new Uint8Array(content), mac, ...state };
+        const data = { url: null, name, content: new Uint8Array(content), ...state };
         await tx.applicationPicture.upsert({
           where,
           create: { ...data, ...where },
@@ -205,7 +201,7 @@ function createChoices(
     /** Removes a picture that an administrator chose; that of the logo_uri takes its place. */
     async removeChosen(applicationId: string, { by, source = 'local' }: Change = {}): Promise<void> {
       await transaction(db, async (tx) => {
-        const { clientId, name, metadata } = await changeableApplication(dependencies, applicationId, source, tx);
+        const { clientId, name, metadata } = await changeableApplication(applicationId, source, tx);
         const where = { applicationId, url: null };
         const before = await tx.asStored.applicationPicture.findFirst({ where, select: { name: true } });
         if (!before) return;
@@ -273,9 +269,9 @@ async function attempt(dependencies: Core & { images: ImageStore }, job: Picture
 }
 
 /** The address in the registration, whose MAC is verified: a program that can only write to the database has nothing called. */
-async function registered({ db, protectedRows }: Core, id: string) {
-  const row = await db.asStored.application.findUnique({ where: { id } });
-  if (!row || !isGenuineApplication(row, protectedRows)) return undefined;
+async function registered({ db }: Core, id: string) {
+  const row = await db.application.findUnique({ where: { id } });
+  if (!row) return undefined;
   return { clientId: row.clientId, logo: registrationOf(row).metadata.logo_uri };
 }
 
@@ -287,15 +283,13 @@ async function read({ outgoing, images }: Core & { images: ImageStore }, url: st
 }
 
 async function store(
-  { db, now, protectedRows }: Core,
+  { db, now }: Core,
   { id: applicationId, url }: PictureJob,
   { name, bytes }: NewImage,
 ): Promise<void> {
-  const mac = pictureMac({ applicationId, url, name }, protectedRows);
   const data = {
     name,
     content: new Uint8Array(bytes),
-    mac,
     tries: 0,
     nextTryAt: null,
     lastError: null,
@@ -366,20 +360,4 @@ export const PICTURE_JOB = 'application-pictures';
 export function pictureJobs(pictures: Pick<ApplicationPictures, 'fetchDue' | 'wake' | 'clockSetBack'>): ScheduledJob[] {
   const { fetchDue, wake, clockSetBack } = pictures;
   return [{ name: PICTURE_JOB, everySeconds: 15, run: fetchDue, wake, clockSetBack }];
-}
-
-// The rows of pictures. The MAC covers the name, which is the hash of the content.
-
-interface PictureColumns {
-  applicationId: string;
-  url: string | null;
-  name: string | null;
-}
-
-function pictureMac(row: PictureColumns, { macOf }: ProtectedRows): string {
-  return macOf('application_pictures', row);
-}
-
-function isGenuinePicture(row: PictureColumns & { mac: string }, { isGenuine }: ProtectedRows): boolean {
-  return isGenuine('application_pictures', row, row.mac);
 }

@@ -2,7 +2,7 @@
 import type { Tx } from '../../base/storage/database.ts';
 
 /** The columns of a picture that is still to be read. */
-const NOT_READ = { name: null, content: null, mac: '', tries: 0, lastError: null };
+const NOT_READ = { name: null, content: null, tries: 0, lastError: null };
 
 /** Returns whether a picture has to be read now. One that an administrator chose stays, whatever the logo_uri is. */
 export async function planPicture(tx: Tx, applicationId: string, url: string | undefined, at: Date): Promise<boolean> {

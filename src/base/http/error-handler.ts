@@ -1,6 +1,7 @@
 // The only place where an error becomes a response: a page for users, RFC 9457 problem+json for programs, RFC 6749 5.2 at OAuth endpoints.
 // Both contain the request id of the log line; neither says more than the error's public message.
 import { STATUS_CODES } from 'node:http';
+import { RowChanged } from '../storage/protected-client.ts';
 import { tooMuchStoredIn } from '../storage/stored-size.ts';
 import { unavailableIn } from '../storage/unavailable.ts';
 import type { Context, ErrorPage, Middleware } from './context.ts';
@@ -8,6 +9,7 @@ import { databaseUnavailable, RETRY_AFTER } from './database-unavailable.ts';
 import {
   AppError,
   badRequest,
+  conflict,
   type ErrorOptions,
   internal,
   methodNotAllowed,
@@ -69,6 +71,7 @@ function asAppError(thrown: unknown): AppError {
   const tooMuch = tooMuchStoredIn(thrown);
   if (tooMuch) return tooMuchStored(tooMuch.retryAfterSeconds);
   if (thrown instanceof AppError) return thrown;
+  if (thrown instanceof RowChanged) return conflict(`changed_${thrown.by}`, { cause: thrown });
   if (!isHttpError(thrown)) return internal(thrown);
   // Errors of Koa and its middlewares (http-errors): their status, our message.
   const options: ErrorOptions = { cause: thrown };

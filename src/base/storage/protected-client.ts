@@ -41,12 +41,8 @@ const tables: Record<string, Table> = Object.fromEntries(
     { ...table, name: name as ProtectedTable },
   ]),
 );
-/** The tables that were converted; each other one is sealed and verified by its folder. */
-const SEALED_HERE = new Set<ProtectedTable>([]);
 const tableOfModel = new Map<unknown, Table>(
-  Object.values(tables).flatMap((table) =>
-    table.byHand || !SEALED_HERE.has(table.name) ? [] : [[table.model, table]],
-  ),
+  Object.values(tables).flatMap((table) => (table.byHand ? [] : [[table.model, table]])),
 );
 
 /** The client that seals and verifies rows; `macs` is called with the first one. */
@@ -88,7 +84,7 @@ function protectedModel(table: Table, stored: Model, macs: () => ProtectedRows):
 
   const one = (operation: string) => async (query: Query) => {
     const row = (await run(operation, withColumns(table, query))) as Row | null;
-    return row && verified(table, row, query, macs());
+    return (row && verified(table, row, query, macs())) ?? null;
   };
   const oneOrThrow = (operation: string) => async (query: Query) => {
     const row = await one(operation)(query);
@@ -114,7 +110,7 @@ function protectedModel(table: Table, stored: Model, macs: () => ProtectedRows):
     const row = (await run('findUniqueOrThrow', { where, select: selectionOf(table) })) as Row;
     const genuine = genuineOf(table, row, macs());
     if (!genuine) throw new RowChanged('outside', table.name);
-    return { data: sealed(table, { ...genuine, ...data }, data, macs()), condition: { mac: row.mac } };
+    return { data: sealed(table, changed(genuine, data), data, macs()), condition: { mac: row.mac } };
   }
 
   async function updateMany({ where = {}, data = {} }: Query) {
@@ -126,7 +122,7 @@ function protectedModel(table: Table, stored: Model, macs: () => ProtectedRows):
       const genuine = genuineOf(table, row, macs());
       if (!genuine) continue;
       const same = { ...keyOf(table, row), mac: row.mac };
-      const change = { where: { AND: [where, same] }, data: sealed(table, { ...genuine, ...data }, data, macs()) };
+      const change = { where: { AND: [where, same] }, data: sealed(table, changed(genuine, data), data, macs()) };
       count += ((await run('updateMany', change)) as { count: number }).count;
     }
     return { count };
@@ -216,18 +212,23 @@ function verified(table: Table, row: Row, { select, include }: Query, macs: Prot
   return answer;
 }
 
-/** The row if this server wrote it. Where only one column gives something, a forged row counts as one without it. */
-function genuineOf({ name, onlyWith }: Table, row: Row, macs: ProtectedRows): Row | undefined {
-  if (onlyWith !== undefined && row[onlyWith] === null) return row;
-  if (macs.isGenuine(name, row as Covered<ProtectedTable>, row.mac as string)) return row;
-  return onlyWith === undefined ? undefined : { ...row, [onlyWith]: null };
+/** The row if this server wrote it, or without the value that it has not from this server. */
+function genuineOf(table: Table, row: Row, macs: ProtectedRows): Row | undefined {
+  const { name, forgedLoses } = table;
+  if (!isSealed(table, row) || macs.isGenuine(name, row as Covered<ProtectedTable>, row.mac as string)) return row;
+  return forgedLoses === undefined ? undefined : { ...row, [forgedLoses]: null };
+}
+
+function isSealed({ forgedLoses = '', isSealedOnlyWithIt }: Table, row: Row): boolean {
+  return !isSealedOnlyWithIt || (row[forgedLoses] ?? null) !== null;
 }
 
 /** `data` with the MAC of the row that it makes. */
-function sealed({ name, covers, onlyWith }: Table, row: Row, data: Row, macs: ProtectedRows): Row {
+function sealed(table: Table, row: Row, data: Row, macs: ProtectedRows): Row {
+  const { name, covers } = table;
   for (const [column, value] of Object.entries(data))
     if (column === 'mac' || isNested(value)) throw new Error(`${name}.${column} cannot be written here`);
-  if (onlyWith !== undefined && (row[onlyWith] ?? null) === null) return { ...data, mac: '' };
+  if (!isSealed(table, row)) return { ...data, mac: '' };
   const missing = Object.keys(covers).find((column) => row[column] === undefined);
   // The database would put a default there, which the MAC does not know.
   if (missing !== undefined) throw new Error(`${name}.${missing} is missing`);
@@ -242,9 +243,14 @@ function touches({ covers }: Table, data: Row): boolean {
   return Object.keys(data).some((column) => (column in covers || column === 'mac') && data[column] !== undefined);
 }
 
-/** Whether the change says every value that the MAC covers, so that nothing of the stored row is confirmed. */
-function isWhole({ covers }: Table, row: Row): boolean {
+/** Whether the change says every value that the MAC covers, or ends the need for one, so that nothing of the stored row is confirmed. */
+function isWhole({ covers, forgedLoses = '', isSealedOnlyWithIt }: Table, row: Row): boolean {
+  if (isSealedOnlyWithIt && row[forgedLoses] === null) return true;
   return Object.keys(covers).every((column) => row[column] !== undefined);
+}
+
+function changed(row: Row, data: Row): Row {
+  return { ...row, ...Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined)) };
 }
 
 function selectionOf({ key, covers }: Table): Record<string, true> {

@@ -34,8 +34,10 @@ export interface TableDeclaration {
   key: readonly string[];
   /** The first column names the row in alarms. */
   covers: CoveredColumns;
-  /** A row has a MAC only with a value in this column; a row with a wrong MAC counts as one without the value, not as absent. */
-  onlyWith?: string;
+  /** A row with a wrong MAC is not absent, but counts as one without a value in this column. */
+  forgedLoses?: string;
+  /** Without a value there, a row has no MAC. */
+  isSealedOnlyWithIt?: true;
   /** The relations that are read with a row, by their field: the table whose rows are verified too, or null for one without MACs. */
   relations?: Readonly<Record<string, string | null>>;
   /** Its folder seals and verifies the rows itself, because their MAC covers more or less than the row as it is read. */
@@ -90,6 +92,7 @@ export const protectedTables = {
   connection_domains: {
     model: 'connectionDomain',
     key: ['domain'],
+    forgedLoses: 'provenAt',
     covers: { domain: 'text', connectionId: 'text', challenge: 'text', provenAt: 'time' },
   },
   connection_role_mappings: {
@@ -143,7 +146,8 @@ export const protectedTables = {
   known_browsers: {
     model: 'knownBrowser',
     key: ['id'],
-    onlyWith: 'trustedUntil',
+    forgedLoses: 'trustedUntil',
+    isSealedOnlyWithIt: true,
     covers: { userId: 'text', tokenHash: 'text', trustedUntil: 'time' },
   },
   applications: {
@@ -165,7 +169,8 @@ export const protectedTables = {
   application_pictures: {
     model: 'applicationPicture',
     key: ['applicationId'],
-    onlyWith: 'name',
+    forgedLoses: 'name',
+    isSealedOnlyWithIt: true,
     covers: { applicationId: 'text', url: 'text', name: 'text' },
   },
   application_roles: {
@@ -216,14 +221,16 @@ export const protectedTables = {
   first_factor_approvals: {
     model: 'firstFactorApproval',
     key: ['userId'],
-    onlyWith: 'allowedUntil',
+    forgedLoses: 'allowedUntil',
+    isSealedOnlyWithIt: true,
     covers: { userId: 'text', allowedUntil: 'time' },
   },
   // Once approved, a waiting document decides where assertions go: until then nobody may exchange it.
   saml_metadata: {
     model: 'samlMetadata',
     key: ['applicationId'],
-    onlyWith: 'pendingXml',
+    forgedLoses: 'pendingXml',
+    isSealedOnlyWithIt: true,
     covers: { applicationId: 'text', url: 'text', pendingXml: 'text', pendingSince: 'time' },
   },
   saml_requests: {

@@ -144,8 +144,8 @@ async function contentFindings({ config }: VerifyOptions, database: Database): P
   try {
     const keys = decryptDataKeys(stored, createVault(secrets));
     const vault = createVault(secrets, keys.mac);
-    const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
-    const forged = await rowFindings({ database, protectedRows });
+    database.protect(createProtectedRows({ vault, alarm: { raise: async () => {} } }));
+    const forged = await rowFindings({ database });
     const publicKey = createPublicKey(keys.checkpoint.privateKey);
     const chain = await checkChain({ db: database.db, vault, publicKey, outside: { valid: [], invalid: [] } });
     return [

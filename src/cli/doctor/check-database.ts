@@ -44,7 +44,7 @@ import { rowFindings } from './check-rows.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 type Needs = { config: Config; logger: Logger; now: Clock };
-type Opened = Needs & { database: Database; protectedRows: ProtectedRows };
+type Opened = Needs & { database: Database };
 
 const baseOf = ({ database, ...needs }: Opened): Base => {
   const { db, sql } = database;
@@ -73,7 +73,7 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
 }
 
 /** The findings in an open database; `file`: that of SQLite. */
-async function findingsOf(needs: Omit<Opened, 'protectedRows'>, file: string | undefined): Promise<Finding[]> {
+async function findingsOf(needs: Opened, file: string | undefined): Promise<Finding[]> {
   const { config, database } = needs;
   const pending = await pendingMigrations(needs);
   if (pending === undefined)
@@ -91,7 +91,7 @@ async function findingsOf(needs: Omit<Opened, 'protectedRows'>, file: string | u
     const message = `${config.secretFile} is missing, and the keys in this database are encrypted with it`;
     return [...findings, failure('secret', message, 'Restore it before you start the server.')];
   }
-  const protectedRows = await openProtectedRows(config, database);
+  database.protect(await openProtectedRows(config, database));
   for (const check of [
     rotationFindings,
     settingsFindings,
@@ -103,11 +103,11 @@ async function findingsOf(needs: Omit<Opened, 'protectedRows'>, file: string | u
     pictureFindings,
     connectionFindings,
   ])
-    findings.push(...(await check({ ...needs, protectedRows })));
+    findings.push(...(await check(needs)));
   return findings;
 }
 
-/** MACs under the data keys of this database. Where these cannot be read, every row passes, and other findings say why. */
+/** MACs under the data keys of this database. The server raises alarms; doctor only says what it found. The server raises alarms; doctor only says what it found. The server raises alarms; doctor only says what it found. Where these cannot be read, every row passes, and other findings say why. */
 async function openProtectedRows({ secrets }: Config, { db }: Database): Promise<ProtectedRows> {
   const rows = await db.dataKey.findMany({ orderBy: { generation: 'desc' } });
   const alarm = { raise: async () => {} };
@@ -119,7 +119,7 @@ async function openProtectedRows({ secrets }: Config, { db }: Database): Promise
   }
 }
 
-async function pendingMigrations({ config, database }: Omit<Opened, 'protectedRows'>): Promise<string[] | undefined> {
+async function pendingMigrations({ config, database }: Opened): Promise<string[] | undefined> {
   try {
     const rows = await database.db.$queryRawUnsafe<{ name: string }[]>(
       'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
@@ -133,7 +133,7 @@ async function pendingMigrations({ config, database }: Omit<Opened, 'protectedRo
   }
 }
 
-async function sqliteFinding({ database }: Omit<Opened, 'protectedRows'>, file: string): Promise<Finding> {
+async function sqliteFinding({ database }: Opened, file: string): Promise<Finding> {
   const rows = await database.db.$queryRawUnsafe<{ quick_check: string }[]>('PRAGMA quick_check');
   const result = rows[0]?.quick_check;
   if (result !== 'ok')
@@ -149,7 +149,7 @@ async function sqliteFinding({ database }: Omit<Opened, 'protectedRows'>, file: 
   return ok('database', `SQLite, ${file}, intact`);
 }
 
-async function postgresFinding({ database, now }: Omit<Opened, 'protectedRows'>): Promise<Finding> {
+async function postgresFinding({ database, now }: Opened): Promise<Finding> {
   const rows = await database.db.$queryRawUnsafe<{ at: Date; version: string }[]>(
     "SELECT now() AS at, current_setting('server_version') AS version",
   );
@@ -160,8 +160,8 @@ async function postgresFinding({ database, now }: Omit<Opened, 'protectedRows'>)
     : ok('database', `PostgreSQL ${row?.version}`);
 }
 
-async function settingsFindings({ config, database: { db }, now, protectedRows }: Opened): Promise<Finding[]> {
-  const values = await createSettings({ db, now, protectedRows }).reload();
+async function settingsFindings({ config, database: { db }, now }: Opened): Promise<Finding[]> {
+  const values = await createSettings({ db, now }).reload();
   const { rate_limits: on, denied_networks: denied, texts, brand_applications: brands } = values;
   const networks = denied.length === 0 ? [] : [ok('denied networks', denied.join(', '))];
   const advice = 'Remove it from the setting texts, or write it for the text of this version.';
@@ -219,8 +219,8 @@ async function keyFindings(opened: Opened): Promise<Finding[]> {
   });
 }
 
-async function adminFinding({ database: { db, sql }, protectedRows, now }: Opened): Promise<Finding[]> {
-  const accounts = createAccountLookup({ db, sql, protectedRows });
+async function adminFinding({ database: { db, sql }, now }: Opened): Promise<Finding[]> {
+  const accounts = createAccountLookup({ db, sql });
   const count = (await listAdministrators(db, accounts.byId)).length;
   if (count === 1 && (await isFirstPasswordUnused({ db, now })))
     return [
@@ -245,8 +245,8 @@ async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
   ];
 }
 
-async function clientFindings({ config, database, now, protectedRows }: Opened): Promise<Finding[]> {
-  const secrets = createSecrets({ vault: createVault(config.secrets), now, protectedRows });
+async function clientFindings({ config, database, now }: Opened): Promise<Finding[]> {
+  const secrets = createSecrets({ vault: createVault(config.secrets), now });
   const findings: Finding[] = [];
   for (const { id, clientId, name, protocol, metadata, enabled } of await allApplications(database.db)) {
     if (!enabled || protocol !== 'oidc') continue;
@@ -302,13 +302,11 @@ async function connectionFindings({ config, logger, now, database }: ConnectionC
   if (count === 0) return [];
   const sealing = createVault(config.secrets);
   const vault = createVault(config.secrets, decryptDataKeys(await db.dataKey.findMany(), sealing).mac);
-  // The server raises the alarm; doctor only says what it found.
-  const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
   const base = { config, db, sql, vault, now, logger };
   // doctor sends no mail: what it finds is on the terminal.
   const unsent = async () => {};
   const unused = async () => Promise.reject(new Error('doctor calls no upstream'));
-  const core = { ...base, audit: createAudit(base), protectedRows, outgoing: unused, notifyAdministrators: unsent };
+  const core = { ...base, audit: createAudit(base), outgoing: unused, notifyAdministrators: unsent };
   const connections = createConnections({ ...core, assertMay: unsent });
   const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
   const documents = createConnectionDocuments({

@@ -32,15 +32,15 @@ const ENDS = 'Find out who wrote it, and delete the row: the user has to start a
 
 export async function rowFindings({
   database: { db },
-  protectedRows,
+  macs = db.macs,
 }: {
   database: { db: Db };
-  protectedRows: ProtectedRows;
+  macs?: ProtectedRows;
 }): Promise<Finding[]> {
   const changed: Finding[] = [];
   let more = 0;
   for (const [table, entry] of tablesInOrder) {
-    for await (const row of changedRows(db, table, entry, protectedRows)) {
+    for await (const row of changedRows(db, table, entry, macs)) {
       if (changed.length >= MAX_NAMED) more += 1;
       else {
         const advice = entry.isShortLived ? ENDS : (AGAIN[table] ?? RESTORE);

@@ -100,7 +100,6 @@ export async function planResources(
     db,
     now,
     applications,
-    protectedRows,
     signingAlgs,
   }: Core &
     ApplicationServices & {
@@ -132,7 +131,7 @@ export async function planResources(
       section: 'resources',
       name: identifier,
       fields,
-      run: (tx) => storeDeclaredResource(tx, input, now(), protectedRows),
+      run: (tx) => storeDeclaredResource(tx, input, now()),
     });
   }
   for (const { identifier, source } of stored.values()) {

@@ -5,7 +5,6 @@ import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
 import type { Tx } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 
 const mailPurposes = ['verify-email', 'change-email', 'invite', 'unlock'] as const;
 export type LinkPurpose = (typeof mailPurposes)[number] | 'reset-password';
@@ -20,25 +19,18 @@ export interface LinkToken<Purpose extends LinkPurpose = LinkPurpose> {
 
 export type LinkTokens = ReturnType<typeof createLinkTokens>;
 
-export function createLinkTokens({
-  db,
-  now,
-  protectedRows,
-}: Base & {
-  /** A token that this server did not issue, or not for this account, opens nothing. */
-  protectedRows: ProtectedRows;
-}) {
+export function createLinkTokens({ db, now }: Base) {
   const usable = () => ({ usedAt: null, expiresAt: { gt: now() } });
 
   async function findReset(tokenHash: string) {
-    const row = await db.asStored.passwordResetToken.findFirst({ where: { tokenHash, ...usable() } });
-    if (!row || !protectedRows.isGenuine('password_reset_tokens', row, row.mac)) return null;
+    const row = await db.passwordResetToken.findFirst({ where: { tokenHash, ...usable() } });
+    if (!row) return null;
     return { id: row.id, userId: row.userId, purpose: 'reset-password', email: undefined };
   }
 
   async function findOther(tokenHash: string, purposes: LinkPurpose[]) {
-    const row = await db.asStored.mailToken.findFirst({ where: { tokenHash, purpose: { in: purposes }, ...usable() } });
-    if (!row || !protectedRows.isGenuine('mail_tokens', row, row.mac)) return null;
+    const row = await db.mailToken.findFirst({ where: { tokenHash, purpose: { in: purposes }, ...usable() } });
+    if (!row) return null;
     const { email } = JSON.parse(row.data) as { email: string };
     return { id: row.id, userId: row.userId, purpose: row.purpose, email };
   }
@@ -56,12 +48,10 @@ export function createLinkTokens({
       const row = { id: randomId(), userId, tokenHash: sha256(token), expiresAt, createdAt };
       if (purpose === 'reset-password') {
         await tx.passwordResetToken.deleteMany({ where: { userId } });
-        const mac = protectedRows.macOf('password_reset_tokens', row);
-        await tx.passwordResetToken.create({ data: { ...row, mac } });
+        await tx.passwordResetToken.create({ data: row });
       } else {
         await tx.mailToken.deleteMany({ where: { userId, purpose } });
-        const link = { ...row, purpose, data: JSON.stringify({ email }) };
-        await tx.mailToken.create({ data: { ...link, mac: protectedRows.macOf('mail_tokens', link) } });
+        await tx.mailToken.create({ data: { ...row, purpose, data: JSON.stringify({ email }) } });
       }
       return token;
     },

@@ -6,7 +6,6 @@ import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { withoutUnstorable } from '../../base/storage/storable-text.ts';
 import { type RuleResult, ruleIds } from './rules.ts';
 
@@ -64,13 +63,11 @@ export const MOST_COUNTED = 99;
 /** Stores rejected requests behind the response, and reads them. */
 export function createRejections(
   dependencies: Base & {
-    /** A rejection that another program wrote counts as absent, because an administrator may apply a fix that is made of it. */
-    protectedRows: ProtectedRows;
     /** False when this address has caused enough of them for now, so that an attacker cannot fill the table. */
     admit(address: string): Promise<boolean>;
   },
 ) {
-  const { db, logger, protectedRows } = dependencies;
+  const { db, logger } = dependencies;
   const codes = new WeakMap<RequestInfo, string>();
   // The page is sent before its row is written; a look-up on this instance waits for the row.
   const writing = new Set<Promise<void>>();
@@ -99,8 +96,8 @@ export function createRejections(
     /** By its code, in either case and with or without the dash. */
     async find(code: string): Promise<Rejection | undefined> {
       await Promise.allSettled([...writing]);
-      const row = await db.asStored.rejection.findUnique({ where: { id: normalized(code) } });
-      return row && isGenuine(row, protectedRows) ? fromRow(row) : undefined;
+      const row = await db.rejection.findUnique({ where: { id: normalized(code) } });
+      return row ? fromRow(row) : undefined;
     },
 
     /** How many there were in the last 24 hours, up to MOST_COUNTED + 1; 0 where the database fails. */
@@ -126,11 +123,8 @@ async function write(
     db,
     now,
     logger,
-    protectedRows,
     admit,
   }: Base & {
-    /** A rejection that another program wrote counts as absent, because an administrator may apply a fix that is made of it. */
-    protectedRows: ProtectedRows;
     /** False when this address has caused enough of them for now, so that an attacker cannot fill the table. */
     admit(address: string): Promise<boolean>;
   },
@@ -157,18 +151,13 @@ async function write(
     );
     return;
   }
-  const covered = {
-    id: code,
+  const values = {
     endpoint,
     reason: clipped(reason),
     message: clipped(message),
     clientId: clientId === undefined ? null : clipped(clientId, 1024),
     subjectId: subjectId ?? null,
     data: dataOf(rejection),
-  };
-  const { id: _code, ...values } = {
-    ...covered,
-    mac: protectedRows.macOf(TABLE, covered),
     at: now(),
     requestId: request.requestId,
     expiresAt: new Date(now().getTime() + limits.rejections.keepDays * 86_400_000),
@@ -177,16 +166,7 @@ async function write(
 }
 
 /** The newest first by default; `next` names the end of the page by time and code. */
-async function listRejections(
-  {
-    db,
-    protectedRows,
-  }: Base & {
-    /** A rejection that another program wrote counts as absent, because an administrator may apply a fix that is made of it. */
-    protectedRows: ProtectedRows;
-  },
-  { after, limit = PAGE, isAscending = false, ...filter }: RejectionQuery,
-) {
+async function listRejections({ db }: Base, { after, limit = PAGE, isAscending = false, ...filter }: RejectionQuery) {
   const { clientId, subjectId, requestId } = filter;
   const [, time, id] = /^(\d{1,15})\.([\w-]{1,20})$/.exec(after ?? '') ?? [];
   const at = time === undefined ? undefined : new Date(Number(time));
@@ -197,13 +177,15 @@ async function listRejections(
   };
   const [beyond, orSame, order] = isAscending ? (['gt', 'gte', 'asc'] as const) : (['lt', 'lte', 'desc'] as const);
   const cursor = at && id ? { at: { [orSame]: at }, OR: [{ at: { [beyond]: at } }, { id: { [beyond]: id } }] } : {};
+  // As stored, because a forged row counts for the page.
+  // As stored, because a forged row counts for the page.
   const rows = await db.asStored.rejection.findMany({
     where: { AND: [equals, cursor] },
     orderBy: [{ at: order }, { id: order }],
     take: limit + 1,
   });
   const page = rows.slice(0, limit);
-  const rejections = page.filter((row) => isGenuine(row, protectedRows)).map(fromRow);
+  const rejections = page.filter((row) => db.macs.isGenuine(TABLE, row, row.mac)).map(fromRow);
   const last = page.at(-1);
   return rows.length > limit && last ? { rejections, next: `${last.at.getTime()}.${last.id}` } : { rejections };
 }
@@ -267,10 +249,6 @@ interface Row {
 }
 
 const TABLE = 'rejections';
-
-function isGenuine(row: Row & { mac: string }, protectedRows: ProtectedRows): boolean {
-  return protectedRows.isGenuine(TABLE, row, row.mac);
-}
 
 function fromRow({ id, endpoint, clientId, subjectId, data, ...row }: Row): Rejection {
   return {

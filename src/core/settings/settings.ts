@@ -7,7 +7,7 @@ import { type Clock, isWithin } from '../../base/platform/clock.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import { type Db, isUniqueViolation, type Tx } from '../../base/storage/database.ts';
-import type { Covered, ProtectedRows } from '../../base/storage/protected-rows.ts';
+import type { Covered } from '../../base/storage/protected-rows.ts';
 import type { MessageSource } from '../../base/texts/messages.ts';
 import { createOverrides } from '../../base/texts/overrides.ts';
 import {
@@ -231,8 +231,6 @@ const secretFields: { [Name in SettingName]?: { url: string; secrets: readonly s
 type SetOptions = { source?: 'local' | 'file'; tx?: Tx };
 type Row = { key: string; value: string; source: string; mac: string };
 
-const TABLE = 'settings';
-
 /** What the MAC of a setting covers: its name and its value, without what is encrypted in it, which `secrets rotate` encrypts again. */
 export function coveredSetting({ key, value }: Pick<Row, 'key' | 'value'>): Covered<'settings'> {
   const name = settingNames.find((one) => one === key);
@@ -255,13 +253,12 @@ export interface SettingsDependencies {
   now: Clock;
   /** Without it, secrets can be neither read nor written. */
   vault?: Vault;
-  protectedRows: ProtectedRows;
 }
 
 /** Reads and writes settings; caches them for `limits.settings.cacheSeconds`. */
-export function createSettings({ db, now, vault, protectedRows }: SettingsDependencies) {
+export function createSettings({ db, now, vault }: SettingsDependencies) {
   const { seal, open } = createSecretFields(vault);
-  const isGenuine = (row: Row) => protectedRows.isGenuine(TABLE, coveredSetting(row), row.mac);
+  const isGenuine = (row: Row) => db.macs.isGenuine('settings', coveredSetting(row), row.mac);
   const cache = createCache({
     now,
     async load(last) {
@@ -303,7 +300,7 @@ export function createSettings({ db, now, vault, protectedRows }: SettingsDepend
     ): Promise<void> {
       const stored = mapSecrets(name, settingSchemas[name].parse(value), seal);
       const text = JSON.stringify(stored);
-      const mac = protectedRows.macOf(TABLE, coveredSetting({ key: name, value: text }));
+      const mac = db.macs.macOf('settings', coveredSetting({ key: name, value: text }));
       const row = { value: text, source, mac, updatedAt: now() };
       await tx.setting.upsert({ where: { key: name }, create: { key: name, ...row }, update: row });
       cache.expire();
@@ -487,21 +484,27 @@ export async function stableSecret(
 
 // JSON values beside the settings in their table, under keys that no setting has: `<domain>:<id>`.
 
-/** Stores a value as JSON, in place of what the key held. `mac` makes the MAC of its row. */
+/** Stores a value as JSON, in place of what the key held; with a MAC if `genuineText` reads it. */
 export async function storeValue(
   tx: Tx,
   key: string,
   value: unknown,
-  { source, at, mac }: { source: string; at: Date; mac?: (text: string) => string },
+  { source, at, isProtected = false }: { source: string; at: Date; isProtected?: boolean },
 ): Promise<void> {
   const text = JSON.stringify(value);
-  const row = { value: text, source, updatedAt: at, ...(mac && { mac: mac(text) }) };
+  const row = {
+    value: text,
+    source,
+    updatedAt: at,
+    mac: isProtected ? tx.macs.macOf('settings', { key, value: text }) : '',
+  };
   await tx.setting.upsert({ where: { key }, create: { key, ...row }, update: row });
 }
 
-/** The row of this key; undefined without one. */
-export async function storedRow(tx: Tx, key: string): Promise<{ value: string; mac: string } | undefined> {
-  return (await tx.setting.findUnique({ where: { key }, select: { value: true, mac: true } })) ?? undefined;
+/** The text under this key; undefined without one, and for a row that another program wrote. */
+export async function genuineText(tx: Tx, key: string): Promise<string | undefined> {
+  const row = await tx.setting.findUnique({ where: { key } });
+  return row && tx.macs.isGenuine('settings', row, row.mac) ? row.value : undefined;
 }
 
 /** The keys that begin with this text and were stored before `before`. */

@@ -47,7 +47,7 @@ export function createDomainChecks(dependencies: Core & { connections: Connectio
     /** Looks the record up now. Throws not_found (404). */
     async check(connectionId: string, domain: string, by?: Actor): Promise<DomainCheck> {
       await connections.get(connectionId);
-      const one = (await listDomains(dependencies, connectionId, db)).find((row) => row.domain === domain);
+      const one = (await listDomains(connectionId, db)).find((row) => row.domain === domain);
       if (!one) throw notFound({ message: t('console.connections.fault.no-domain', { domain }) });
       return check(one, by);
     },
@@ -57,7 +57,7 @@ export function createDomainChecks(dependencies: Core & { connections: Connectio
       // The file itself is the proof of what it declares.
       const local = new Set((await connections.list()).filter(({ source }) => source === 'local').map(({ id }) => id));
       const due = now().getTime() - limits.connections.readSeconds * 1000;
-      for (const domain of await listDomains(dependencies, undefined, db)) {
+      for (const domain of await listDomains(undefined, db)) {
         if (signal.aborted) return;
         const isDue = domain.checkedAt === null || domain.checkedAt.getTime() <= due;
         if (local.has(domain.connectionId) && isDue) await check(domain);

@@ -37,11 +37,11 @@ export function createConnections(context: ConnectionsContext) {
   const { db, sql } = context;
   const cached = <T>(load: (key: string) => Promise<T>) =>
     cacheDirectory(sql, load, { max: limits.connections.cached });
-  const enabled = cached(async () => (await listConnections(context, db)).filter((one) => one.enabled));
+  const enabled = cached(async () => (await listConnections(db)).filter((one) => one.enabled));
   const secretsInRows = cached((id) => encryptedSecrets(id, db));
-  const mappings = cached((id) => listRoleMappings(context, id, db));
+  const mappings = cached((id) => listRoleMappings(id, db));
   const readProven = async (tx: Tx) => {
-    const domains = await listDomains(context, undefined, tx);
+    const domains = await listDomains(undefined, tx);
     return new Map(domains.flatMap(({ domain, connectionId, provenAt }) => (provenAt ? [[domain, connectionId]] : [])));
   };
   const proven = cached(() => readProven(db));
@@ -49,10 +49,10 @@ export function createConnections(context: ConnectionsContext) {
 
   return {
     /** Every connection, in the order of the buttons; without the rows that another program wrote. */
-    list: (tx: Tx = db): Promise<Connection[]> => listConnections(context, tx),
-    find: (id: string, tx: Tx = db): Promise<Connection | undefined> => findConnection(context, id, tx),
+    list: (tx: Tx = db): Promise<Connection[]> => listConnections(tx),
+    find: (id: string, tx: Tx = db): Promise<Connection | undefined> => findConnection(id, tx),
     /** Throws not_found (404). */
-    get: (id: string, tx: Tx = db): Promise<Connection> => getConnection(context, id, tx),
+    get: (id: string, tx: Tx = db): Promise<Connection> => getConnection(id, tx),
     /** The enabled ones; cached with the directory, so callers must not change them. */
     enabled: async (): Promise<readonly Connection[]> => (await enabled(ALL)) ?? [],
     /** An enabled connection, undefined for any other id; cached. */
@@ -68,7 +68,7 @@ export function createConnections(context: ConnectionsContext) {
       return all.flatMap(([domain, connectionId]) => (connectionId === id ? [domain] : []));
     },
     /** The ids of rows that another program wrote. They can only be removed. */
-    forgedIds: (): Promise<string[]> => listForged(context, db),
+    forgedIds: (): Promise<string[]> => listForged(db),
     create: (entry: ConnectionEntry, change: Change = {}): Promise<Connection> =>
       createConnection(context, entry, change),
     /** Replaces the declaration; secrets that the entry does not name stay. */
@@ -76,7 +76,7 @@ export function createConnections(context: ConnectionsContext) {
       updateConnection(context, entry, change),
     /** Why a stored connection cannot become this entry; undefined when it can, or when there is none. */
     async changeFault(entry: ConnectionEntry): Promise<ChangeFault | undefined> {
-      const before = await findConnection(context, entry.id, db);
+      const before = await findConnection(entry.id, db);
       return before && changeFault(before, entry, db);
     },
     setEnabled: (id: string, enable: boolean, change: Change = {}): Promise<void> =>
@@ -101,7 +101,7 @@ export function createConnections(context: ConnectionsContext) {
       { by, tx: outer, source = 'local' }: Change = {},
     ): Promise<SecretInfo> =>
       withinTransaction(db, outer, async (tx) => {
-        await getChangeable(context, id, source, tx);
+        await getChangeable(id, source, tx);
         const added = await storeSecret(context, id, purpose, secret, tx);
         const data = { secretId: added.id, purpose, expiresAt: added.expiresAt };
         await recordChange(context, 'connection.secret-created', id, tx, by, data);
@@ -109,7 +109,7 @@ export function createConnections(context: ConnectionsContext) {
       }),
     removeSecret: (id: string, secretId: string, { by, tx: outer, source = 'local' }: Change = {}): Promise<void> =>
       withinTransaction(db, outer, async (tx) => {
-        await getChangeable(context, id, source, tx);
+        await getChangeable(id, source, tx);
         await deleteSecret(id, secretId, tx);
         await recordChange(context, 'connection.secret-removed', id, tx, by, { secretId });
       }),
@@ -117,7 +117,7 @@ export function createConnections(context: ConnectionsContext) {
     secretRejected: (id: string, secretId: string, rejection: { reason: string; text: string }): Promise<void> =>
       transaction(db, async (tx) => {
         if (!(await storeRejection(context, secretId, rejection, tx))) return;
-        const { name, kind } = await getConnection(context, id, tx);
+        const { name, kind } = await getConnection(id, tx);
         const { reason, text: detail } = rejection;
         const data = { connection: id, secretId, detail };
         await context.audit.record({ type: 'connection.secret-rejected', outcome: 'failure', reason, data }, tx);
@@ -131,8 +131,8 @@ export function createConnections(context: ConnectionsContext) {
       transaction(db, (tx) => forgetRejection(secretId, tx)),
     /** Cached for an id; callers must not change them. */
     roleMappings: async (id: string, tx?: Tx): Promise<readonly RoleMapping[]> =>
-      tx ? listRoleMappings(context, id, tx) : ((await mappings(id)) ?? []),
-    domains: (id?: string, tx: Tx = db): Promise<ConnectionDomain[]> => listDomains(context, id, tx),
+      tx ? listRoleMappings(id, tx) : ((await mappings(id)) ?? []),
+    domains: (id?: string, tx: Tx = db): Promise<ConnectionDomain[]> => listDomains(id, tx),
   };
 }
 
@@ -145,15 +145,15 @@ function createConnection(
   { by, tx: outer, source = 'local' }: Change,
 ): Promise<Connection> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const row = rowOf(context, entry, source);
+    const row = rowOf(entry, source);
     const at = context.now();
     await tx.connection.create({ data: { ...row, createdAt: at, updatedAt: at } }).catch((error: unknown) => {
       if (!isUniqueViolation(error)) throw error;
       throw conflict('conflict', { message: t('console.connections.fault.exists', { id: entry.id }), cause: error });
     });
     const secrets = await storeRelatedRows(context, entry, { by: by ?? {}, source }, tx);
-    const connection = await getConnection(context, entry.id, tx);
-    const after = await declaredParts(context, connection, tx);
+    const connection = await getConnection(entry.id, tx);
+    const after = await declaredParts(connection, tx);
     await recordChange(context, 'connection.created', entry.id, tx, by, { source, after, changedSecrets: secrets });
     return connection;
   });
@@ -169,18 +169,18 @@ function updateConnection(
   { by, tx: outer, source = 'local' }: Change,
 ): Promise<Connection> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const before = await getChangeable(context, entry.id, source, tx);
-    const old = await declaredParts(context, before, tx);
+    const before = await getChangeable(entry.id, source, tx);
+    const old = await declaredParts(before, tx);
     const fault = await changeFault(before, entry, tx);
     if (fault)
       throw conflict('conflict', { message: t(`console.connections.fault.${fault.reason}`, { field: fault.field }) });
-    const row = rowOf(context, entry, source);
+    const row = rowOf(entry, source);
     await tx.connection.update({ where: { id: row.id }, data: { ...row, updatedAt: context.now() } });
     const secrets = await storeRelatedRows(context, entry, { by: by ?? {}, source }, tx);
     if (documentSource(before.settings) !== documentSource(partsOf(entry).settings))
       await tx.connectionDocument.deleteMany({ where: { connectionId: row.id } });
-    const connection = await getConnection(context, row.id, tx);
-    const difference = changedFields(old, await declaredParts(context, connection, tx));
+    const connection = await getConnection(row.id, tx);
+    const difference = changedFields(old, await declaredParts(connection, tx));
     if (Object.keys(difference.after).length > 0 || secrets.length > 0)
       await recordChange(context, 'connection.updated', row.id, tx, by, { ...difference, changedSecrets: secrets });
     return connection;
@@ -195,13 +195,9 @@ function setEnabled(
   { by, tx: outer, source = 'local' }: Change,
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const before = await getChangeable(context, id, source, tx);
+    const before = await getChangeable(id, source, tx);
     if (before.enabled === enabled) return;
-    const row = { ...columnsOf(before), enabled };
-    await tx.connection.update({
-      where: { id },
-      data: { enabled, mac: macOf(context, row), updatedAt: context.now() },
-    });
+    await tx.connection.update({ where: { id }, data: { enabled, updatedAt: context.now() } });
     await recordChange(context, enabled ? 'connection.enabled' : 'connection.disabled', id, tx, by);
   });
 }
@@ -215,9 +211,9 @@ function removeConnection(
   return withinTransaction(context.db, outer, async (tx) => {
     const row = await tx.asStored.connection.findUnique({ where: { id } });
     if (!row) throw notFound({ message: t('console.connections.fault.missing', { id }) });
-    const isGenuine = context.protectedRows.isGenuine('connections', row, row.mac);
-    const before = isGenuine ? await getChangeable(context, id, source, tx) : undefined;
-    const old = before && (await declaredParts(context, before, tx));
+    const isGenuine = (await findConnection(id, tx)) !== undefined;
+    const before = isGenuine ? await getChangeable(id, source, tx) : undefined;
+    const old = before && (await declaredParts(before, tx));
     await takeConnectionRoles(context, id, by ?? {}, tx);
     await tx.connection.delete({ where: { id }, select: { id: true } });
     await recordChange(context, 'connection.deleted', id, tx, by, { name: row.name, before: old ?? null });
@@ -225,26 +221,17 @@ function removeConnection(
 }
 
 /** The connection, when a change from `source` may touch it; throws owned_by_file (403) or not_found (404). */
-async function getChangeable(
-  context: ConnectionsContext,
-  id: string,
-  source: 'local' | 'file',
-  tx: Tx,
-): Promise<Connection> {
-  const connection = await getConnection(context, id, tx);
+async function getChangeable(id: string, source: 'local' | 'file', tx: Tx): Promise<Connection> {
+  const connection = await getConnection(id, tx);
   if (connection.source === 'file' && source !== 'file') throw forbidden('owned_by_file');
   return connection;
 }
 
 /** The whole declaration without secrets, for the audit log: metadata as a hash. */
-async function declaredParts(
-  context: ConnectionsContext,
-  connection: Connection,
-  tx: Tx,
-): Promise<Record<string, unknown>> {
+async function declaredParts(connection: Connection, tx: Tx): Promise<Record<string, unknown>> {
   const { position: order, settings, kind, preset, name, enabled, source } = connection;
-  const domains = (await listDomains(context, connection.id, tx)).map(({ domain }) => domain);
-  const role_mappings = declaredMappings(await listRoleMappings(context, connection.id, tx));
+  const domains = (await listDomains(connection.id, tx)).map(({ domain }) => domain);
+  const role_mappings = declaredMappings(await listRoleMappings(connection.id, tx));
   return { kind, preset, name, enabled, order, source, ...withoutDocument(settings), domains, role_mappings };
 }
 
@@ -271,22 +258,9 @@ async function storeRelatedRows(
   return changed;
 }
 
-function rowOf(
-  context: ConnectionsContext,
-  entry: ConnectionEntry,
-  source: string,
-): ConnectionColumns & { mac: string } {
+function rowOf(entry: ConnectionEntry, source: string): ConnectionColumns {
   const { id, kind, preset, name, enabled, order: position, settings } = partsOf(entry);
-  const row = { id, kind, preset, name, enabled, position, settings: JSON.stringify(settings), source };
-  return { ...row, mac: macOf(context, row) };
-}
-
-function columnsOf({ settings, ...columns }: Connection): ConnectionColumns {
-  return { ...columns, settings: JSON.stringify(settings) };
-}
-
-function macOf({ protectedRows }: ConnectionsContext, row: ConnectionColumns): string {
-  return protectedRows.macOf('connections', row);
+  return { id, kind, preset, name, enabled, position, settings: JSON.stringify(settings), source };
 }
 
 interface ChangeFault {
@@ -330,28 +304,26 @@ function changedFields(old: Record<string, unknown>, now: Record<string, unknown
 
 // Reads connections. A row whose MAC is wrong is no connection: it raises an alarm and nobody signs in by it.
 
-type ReadContext = Pick<ConnectionsContext, 'protectedRows'>;
-
 /** Every connection that this server wrote, in the order of the buttons. */
-async function listConnections({ protectedRows }: ReadContext, tx: Tx): Promise<Connection[]> {
-  const rows = await tx.asStored.connection.findMany({ orderBy: [{ position: 'asc' }, { id: 'asc' }] });
-  return rows.filter((row) => protectedRows.isGenuine('connections', row, row.mac)).map(connectionOf);
+async function listConnections(tx: Tx): Promise<Connection[]> {
+  return (await tx.connection.findMany({ orderBy: [{ position: 'asc' }, { id: 'asc' }] })).map(connectionOf);
 }
 
 /** The ids of the rows that another program wrote. */
-async function listForged({ protectedRows }: ReadContext, tx: Tx): Promise<string[]> {
-  const rows = await tx.asStored.connection.findMany({ orderBy: { id: 'asc' } });
-  return rows.filter((row) => !protectedRows.isGenuine('connections', row, row.mac)).map(({ id }) => id);
+async function listForged(tx: Tx): Promise<string[]> {
+  const genuine = new Set((await tx.connection.findMany({ select: { id: true } })).map(({ id }) => id));
+  const stored = await tx.asStored.connection.findMany({ select: { id: true }, orderBy: { id: 'asc' } });
+  return stored.map(({ id }) => id).filter((id) => !genuine.has(id));
 }
 
-async function findConnection({ protectedRows }: ReadContext, id: string, tx: Tx): Promise<Connection | undefined> {
-  const row = await tx.asStored.connection.findUnique({ where: { id } });
-  return row && protectedRows.isGenuine('connections', row, row.mac) ? connectionOf(row) : undefined;
+async function findConnection(id: string, tx: Tx): Promise<Connection | undefined> {
+  const row = await tx.connection.findUnique({ where: { id } });
+  return row ? connectionOf(row) : undefined;
 }
 
 /** Throws not_found (404). */
-async function getConnection(context: ReadContext, id: string, tx: Tx): Promise<Connection> {
-  const connection = await findConnection(context, id, tx);
+async function getConnection(id: string, tx: Tx): Promise<Connection> {
+  const connection = await findConnection(id, tx);
   if (!connection) throw notFound({ message: t('console.connections.fault.missing', { id }) });
   return connection;
 }

@@ -8,7 +8,7 @@ import type { Authority } from '../../people/rbac/authority.ts';
 /** `gatehouse doctor` has no more of the core. */
 export type ConnectionCore = Pick<
   Core,
-  'db' | 'sql' | 'vault' | 'audit' | 'now' | 'logger' | 'protectedRows' | 'outgoing' | 'notifyAdministrators'
+  'db' | 'sql' | 'vault' | 'audit' | 'now' | 'logger' | 'outgoing' | 'notifyAdministrators'
 >;
 export type ConnectionsContext = ConnectionCore & { assertMay: Authority['assertMay'] };
 

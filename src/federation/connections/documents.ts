@@ -89,7 +89,7 @@ export function createConnectionDocuments(dependencies: DocumentServices) {
 
     /** What is stored, of one connection or of all. */
     async states(connectionId?: string): Promise<DocumentState[]> {
-      const rows = await listDocumentRows({ db, protectedRows: dependencies.protectedRows }, connectionId);
+      const rows = await listDocumentRows({ db }, connectionId);
       return rows.map(({ content, ...row }) => ({ ...row, hasContent: content !== '' }));
     },
   };
@@ -216,40 +216,36 @@ interface DocumentRow {
   lastError: PageText | null;
 }
 
-type DocumentRowsContext = Pick<ConnectionsContext, 'db' | 'protectedRows'>;
+type DocumentRowsContext = Pick<ConnectionsContext, 'db'>;
 type WriteContext = DocumentRowsContext & Pick<ConnectionsContext, 'now'>;
 
 async function readDocumentRow(
-  { db, protectedRows }: DocumentRowsContext,
+  { db }: DocumentRowsContext,
   connectionId: string,
   kind: DocumentKind,
 ): Promise<DocumentRow | undefined> {
-  const row = await db.asStored.connectionDocument.findUnique({ where: { connectionId_kind: { connectionId, kind } } });
-  return row ? fromRow(row, protectedRows) : undefined;
+  const row = await db.connectionDocument.findUnique({ where: { connectionId_kind: { connectionId, kind } } });
+  return row ? fromRow(row) : undefined;
 }
 
-async function listDocumentRows(
-  { db, protectedRows }: DocumentRowsContext,
-  connectionId?: string,
-): Promise<DocumentRow[]> {
-  const rows = await db.asStored.connectionDocument.findMany({
+async function listDocumentRows({ db }: DocumentRowsContext, connectionId?: string): Promise<DocumentRow[]> {
+  const rows = await db.connectionDocument.findMany({
     where: connectionId === undefined ? {} : { connectionId },
     orderBy: [{ connectionId: 'asc' }, { kind: 'asc' }],
   });
-  return rows.flatMap((row) => fromRow(row, protectedRows) ?? []);
+  return rows.flatMap((row) => fromRow(row) ?? []);
 }
 
 /** Stores a good document. */
 async function storeDocument(
-  { db, protectedRows, now }: WriteContext,
+  { db, now }: WriteContext,
   connectionId: string,
   kind: DocumentKind,
   content: string,
 ): Promise<DocumentRow> {
   const readAt = now();
   const nextReadAt = addSeconds(readAt, limits.connections.readSeconds);
-  const mac = protectedRows.macOf('connection_documents', { connectionId, kind, content });
-  const data = { content, mac, readAt, nextReadAt, failingSince: null, lastError: null };
+  const data = { content, readAt, nextReadAt, failingSince: null, lastError: null };
   await db.connectionDocument.upsert({
     where: { connectionId_kind: { connectionId, kind } },
     create: { connectionId, kind, ...data },
@@ -261,7 +257,7 @@ async function storeDocument(
 
 /** Stores that the document could not be read; the last good one stays. */
 async function storeFailure(
-  { db, protectedRows, now }: WriteContext,
+  { db, now }: WriteContext,
   connectionId: string,
   kind: DocumentKind,
   reason: PageText,
@@ -277,12 +273,11 @@ async function storeFailure(
     // Without a document: when it was tried.
     readAt: content === '' ? at : (before?.readAt ?? at),
   };
-  const mac = protectedRows.macOf('connection_documents', { connectionId, kind, content });
   await db.connectionDocument.upsert({
     where: { connectionId_kind: { connectionId, kind } },
-    create: { connectionId, kind, content, mac, ...state },
+    create: { connectionId, kind, content, ...state },
     // Never the content: another node may have read a good one meanwhile.
-    update: before ? state : { ...state, content, mac },
+    update: before ? state : { ...state, content },
     select: { kind: true },
   });
   return { connectionId, kind, content, triedAt: at, ...state, lastError: reason };
@@ -301,9 +296,8 @@ type Stored = Omit<DocumentRow, 'kind' | 'triedAt' | 'lastError'> & {
   mac: string;
 };
 
-function fromRow(row: Stored, protectedRows: DocumentRowsContext['protectedRows']): DocumentRow | undefined {
-  const { mac, ...rest } = row;
-  if (!protectedRows.isGenuine('connection_documents', row, mac)) return undefined;
+function fromRow(row: Stored): DocumentRow | undefined {
+  const { mac: _mac, ...rest } = row;
   const hasFailed = row.content !== '' && row.failingSince !== null;
   const triedAt = hasFailed ? addSeconds(row.nextReadAt, -limits.connections.retrySeconds) : row.readAt;
   const lastError = row.lastError === null ? null : readStoredText(row.lastError);

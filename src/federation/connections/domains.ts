@@ -22,25 +22,18 @@ type Row = {
   challenge: string;
   provenAt: Date | null;
   checkedAt: Date | null;
-  mac: string;
 };
-type DomainsContext = Pick<ConnectionsContext, 'protectedRows' | 'now'>;
+type DomainsContext = Pick<ConnectionsContext, 'now'>;
 
 const CHALLENGE_BYTES = 18;
 
 /** The domains of a connection, or of all. One that another program wrote counts as not proven. */
-export async function listDomains(
-  { protectedRows }: Pick<DomainsContext, 'protectedRows'>,
-  connectionId: string | undefined,
-  tx: Tx,
-): Promise<ConnectionDomain[]> {
+export async function listDomains(connectionId: string | undefined, tx: Tx): Promise<ConnectionDomain[]> {
   const where = connectionId === undefined ? {} : { connectionId };
-  const rows = await tx.asStored.connectionDomain.findMany({ where, orderBy: { domain: 'asc' } });
-  return rows.map((row) => {
-    const isGenuine = protectedRows.isGenuine('connection_domains', row, row.mac);
-    const { domain, connectionId: id, challenge, checkedAt } = row;
+  const rows = await tx.connectionDomain.findMany({ where, orderBy: { domain: 'asc' } });
+  return rows.map(({ domain, connectionId: id, challenge, provenAt, checkedAt }) => {
     const record = { name: `_gatehouse.${domain}`, value: `gatehouse-domain=${challenge}` };
-    return { domain, connectionId: id, record, provenAt: isGenuine ? row.provenAt : null, checkedAt };
+    return { domain, connectionId: id, record, provenAt, checkedAt };
   });
 }
 
@@ -63,8 +56,7 @@ export async function setDomains(
     }
     const provenAt = isDeclared ? context.now() : null;
     const row = { domain, connectionId, challenge: randomToken(CHALLENGE_BYTES), provenAt };
-    const mac = context.protectedRows.macOf('connection_domains', row);
-    await tx.connectionDomain.create({ data: { ...row, checkedAt: provenAt, mac } }).catch((error: unknown) => {
+    await tx.connectionDomain.create({ data: { ...row, checkedAt: provenAt } }).catch((error: unknown) => {
       if (!isUniqueViolation(error)) throw error;
       throw conflict('conflict', { message: t('console.connections.fault.domain-taken', { domain }), cause: error });
     });
@@ -73,15 +65,14 @@ export async function setDomains(
 
 /** Stores whether a domain is proven now; the MAC covers it. */
 export async function setProof(
-  { protectedRows, now }: DomainsContext,
+  { now }: DomainsContext,
   row: Pick<Row, 'domain' | 'connectionId' | 'challenge'>,
   provenAt: Date | null,
   tx: Tx,
 ): Promise<void> {
-  const mac = protectedRows.macOf('connection_domains', { ...row, provenAt });
   const { domain, connectionId, challenge } = row;
   await tx.connectionDomain.updateMany({
     where: { domain, connectionId, challenge },
-    data: { provenAt, checkedAt: now(), mac },
+    data: { provenAt, checkedAt: now() },
   });
 }

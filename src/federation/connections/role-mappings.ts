@@ -13,24 +13,16 @@ export interface RoleMapping {
   role: string;
 }
 
-type MappingsContext = Pick<ConnectionsContext, 'protectedRows' | 'assertMay'>;
+type MappingsContext = Pick<ConnectionsContext, 'assertMay'>;
 
 /** The mappings that this server wrote, by group and role. */
-export async function listRoleMappings(
-  { protectedRows }: Pick<MappingsContext, 'protectedRows'>,
-  connectionId: string,
-  tx: Tx,
-): Promise<RoleMapping[]> {
-  const rows = await tx.asStored.connectionRoleMapping.findMany({
+export async function listRoleMappings(connectionId: string, tx: Tx): Promise<RoleMapping[]> {
+  const rows = await tx.connectionRoleMapping.findMany({
     where: { connectionId },
-    select: { group: true, roleId: true, mac: true, role: { select: { name: true } } },
+    select: { group: true, roleId: true, role: { select: { name: true } } },
     orderBy: [{ group: 'asc' }, { roleId: 'asc' }],
   });
-  return rows.flatMap(({ group, roleId, mac, role }) =>
-    protectedRows.isGenuine('connection_role_mappings', { connectionId, group, roleId }, mac)
-      ? [{ group, roleId, role: role.name }]
-      : [],
-  );
+  return rows.map(({ group, roleId, role }) => ({ group, roleId, role: role.name }));
 }
 
 /** As an entry declares them: group -> roles, sorted. */
@@ -51,7 +43,7 @@ export async function setRoleMappings(
   { by = {} }: Change,
   tx: Tx,
 ): Promise<void> {
-  const rows: { connectionId: string; group: string; roleId: string; mac: string }[] = [];
+  const rows: { connectionId: string; group: string; roleId: string }[] = [];
   for (const [group, names] of Object.entries(declared)) {
     for (const name of new Set(names)) {
       const role = await findRole(name, tx);
@@ -61,9 +53,8 @@ export async function setRoleMappings(
         });
       }
       await context.assertMay(by, { what: 'role', role }, tx);
-      if (!(await isGenuineRole(role, context.protectedRows, tx))) throw conflict('changed_outside');
-      const mac = context.protectedRows.macOf('connection_role_mappings', { connectionId, group, roleId: role.id });
-      rows.push({ connectionId, group, roleId: role.id, mac });
+      if (!(await isGenuineRole(role, tx))) throw conflict('changed_outside');
+      rows.push({ connectionId, group, roleId: role.id });
     }
   }
   await tx.connectionRoleMapping.deleteMany({ where: { connectionId } });

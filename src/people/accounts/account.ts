@@ -3,7 +3,6 @@
 
 import type { Tx } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { hotStatements, type Statement } from '../../base/storage/statements.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
 import type { Core } from '../../core/core.ts';
@@ -63,13 +62,13 @@ export const statements = hotStatements('accounts', {
   byLogin: `${SELECT_ACCOUNT} u.username_key = ? OR u.email_key = ? LIMIT 1`,
 });
 
-/** The look-ups of an account. By id outside a transaction the account is cached, and frozen. */
-export function createAccountLookup({ db, sql, protectedRows }: Pick<Core, 'db' | 'sql' | 'protectedRows'>) {
+/** The look-ups of an account: one that this server did not write is unknown, and such a grant gives no right. By id outside a transaction the account is cached, and frozen. */
+export function createAccountLookup({ db, sql }: Pick<Core, 'db' | 'sql'>) {
   async function queryOne(tx: Tx | undefined, statement: Statement, ...values: string[]): Promise<Account | undefined> {
     // An empty key matches no account.
     if (!values.every((value) => value !== '' && isStorable(value))) return undefined;
-    const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statement, ...values);
-    return row && isGenuineUser(row, protectedRows) ? accountOf(row, protectedRows) : undefined;
+    const [row] = await (tx ? sql.in(tx) : sql).genuine<Row>('users', statement, ...values);
+    return row && accountOf(row, sql.macs);
   }
 
   const findCached = cacheDirectory<Account>(
@@ -102,11 +101,11 @@ function freezeAccount(account: Account): Account {
 
 function accountOf(
   { grants, rolePermissions, usernameKey: _username, emailKey: _email, mac: _mac, ...row }: Row,
-  protectedRows: ProtectedRows,
+  macs: Core['sql']['macs'],
 ): Account {
   return {
     ...row,
-    ...rightsOf(row.id, { grants: fieldsOf(grants), rolePermissions: fieldsOf(rolePermissions) }, protectedRows),
+    ...rightsOf(row.id, { grants: fieldsOf(grants), rolePermissions: fieldsOf(rolePermissions) }, macs),
     emailVerified: Boolean(row.emailVerified),
     phoneNumberVerified: Boolean(row.phoneNumberVerified),
     address: addressOf(row.address),
@@ -121,7 +120,7 @@ function accountOf(
 function rightsOf(
   userId: string,
   { grants, rolePermissions }: { grants: string[][]; rolePermissions: string[][] },
-  { isGenuine }: ProtectedRows,
+  { isGenuine }: Core['sql']['macs'],
 ): Pick<Account, 'roles' | 'permissions'> {
   const roles = new Set<string>();
   const permissions = new Set<string>();
@@ -138,36 +137,4 @@ function rightsOf(
 /** Lines of fields. */
 function fieldsOf(text: string | null): string[][] {
   return text ? text.split('\n').map((line) => line.split('\t')) : [];
-}
-
-// The MACs of users: their names and addresses decide where a reset is mailed and whom an application takes the user for.
-
-interface UserColumns extends Record<TextFieldName, string | null> {
-  id: string;
-  username: string;
-  usernameKey: string;
-  email: string | null;
-  emailKey: string | null;
-  emailVerified: boolean | number;
-  phoneNumber: string | null;
-  phoneNumberVerified: boolean | number;
-  /** JSON. */
-  address: string | null;
-  /** JSON. */
-  attributes: string;
-  ssoId: string | null;
-  isActive: boolean | number;
-  source: string;
-}
-
-const TABLE = 'users';
-
-/** The MAC to store with the row. */
-export function userMac(row: UserColumns, { macOf }: ProtectedRows): string {
-  return macOf(TABLE, row);
-}
-
-/** Whether this server wrote the row; raises an alarm if not. */
-export function isGenuineUser(row: UserColumns & { mac: string }, { isGenuine }: ProtectedRows): boolean {
-  return isGenuine(TABLE, row, row.mac);
 }

@@ -4,13 +4,12 @@ import { badRequest, conflict, notFound } from '../../base/http/errors.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { lockAccountNames, lockRow } from '../../base/storage/row-lock.ts';
 import type { Sql } from '../../base/storage/statements.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
-import { type Account, createAccountLookup, isGenuineUser, userMac } from './account.ts';
+import { type Account, createAccountLookup } from './account.ts';
 import { type AccountCount, type AccountPage, countAccounts, type ListAccounts, listAccounts } from './account-list.ts';
 import { type AttributeSchema, attributeFaults } from './attributes.ts';
 import { type NameDomains, nameKey } from './names.ts';
@@ -30,10 +29,10 @@ export function createAccounts(
     usernameDomains?: () => readonly string[];
   },
 ) {
-  const { db, sql, now, audit, protectedRows } = dependencies;
+  const { db, sql, now, audit } = dependencies;
   const { attributeSchema = () => ({}), usernameDomains = () => [] } = dependencies;
   const lookUp = createAccountLookup(dependencies);
-  const context = { db, sql, now, audit, protectedRows, attributeSchema, usernameDomains, lookUp };
+  const context = { db, sql, now, audit, attributeSchema, usernameDomains, lookUp };
   return {
     find: lookUp.byId,
     /** By username or email address, in whatever case and spelling. */
@@ -80,18 +79,14 @@ interface StoredAccount {
 }
 
 /** The rows with this id, username or email address: more than one only where another program wrote one of them. */
-async function findStored(
-  { db, protectedRows }: { db: Db; protectedRows: ProtectedRows },
-  login: string,
-): Promise<StoredAccount[]> {
+async function findStored({ db }: { db: Db }, login: string): Promise<StoredAccount[]> {
   const key = nameKey(login);
-  const rows = await db.asStored.user.findMany({
+  const query = {
     where: { OR: [{ id: login }, { usernameKey: key }, { emailKey: key }] },
-  });
-  return rows.map((row) => {
-    const { id, username, email, source } = row;
-    return { id, username, email, source, isGenuine: isGenuineUser(row, protectedRows) };
-  });
+  };
+  const genuine = new Set((await db.user.findMany(query)).map(({ id }) => id));
+  const stored = await db.asStored.user.findMany(query);
+  return stored.map(({ id, username, email, source }) => ({ id, username, email, source, isGenuine: genuine.has(id) }));
 }
 
 /** Deletes the row. Its id stays retired. Throws not_found (404). */
@@ -114,7 +109,6 @@ type AccountContext = {
   db: Db;
   now: Clock;
   audit: Audit;
-  protectedRows: ProtectedRows;
   sql: Sql;
   attributeSchema: () => AttributeSchema;
   usernameDomains: () => readonly string[];
@@ -140,9 +134,7 @@ async function createAccount(
     const at = now();
     const row = { ...emptyProfile, ssoId: null, ...columns, id, isActive, source };
     const dates = { createdAt: at, updatedAt: at };
-    await tx.user
-      .create({ data: { ...row, ...dates, mac: userMac(row, context.protectedRows) }, select: { id: true } })
-      .catch(throwTaken);
+    await tx.user.create({ data: { ...row, ...dates }, select: { id: true } }).catch(throwTaken);
     const data = { after: columnsForAudit(columns) };
     await audit.record({ ...by, type: 'account.created', outcome: 'success', subjectId: id, data }, tx);
     return findOrThrow(context, id, tx);
@@ -176,9 +168,7 @@ function updateAccount(
     const emailKey = before.email === null ? null : nameKey(before.email);
     if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
       await assertNotTaken(tx, context.sql, id, columns);
-    const stored = await tx.asStored.user.findUniqueOrThrow({ where: { id } });
-    const row = { ...columns, source: source ?? before.source };
-    const data = { ...row, mac: userMac({ ...stored, ...row }, context.protectedRows), updatedAt: now() };
+    const data = { ...columns, source: source ?? before.source, updatedAt: now() };
     await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
     // Links that were mailed to the old address must not work.
     if (columns.emailKey !== emailKey) await deleteLinkTokens(tx, id);
@@ -202,9 +192,7 @@ function setAccountActive(
   return withinTransaction(db, outer, async (tx) => {
     await lockRow(tx, context.sql, 'users', id);
     if ((await findOrThrow(context, id, tx)).isActive === isActive) return false;
-    const row = await tx.asStored.user.findUniqueOrThrow({ where: { id } });
-    const mac = userMac({ ...row, isActive }, context.protectedRows);
-    await tx.user.update({ where: { id }, data: { isActive, mac, updatedAt: now() } });
+    await tx.user.update({ where: { id }, data: { isActive, updatedAt: now() }, select: { id: true } });
     const type = isActive ? 'account.enabled' : 'account.disabled';
     const data = { before: { isActive: !isActive }, after: { isActive } };
     await audit.record({ ...by, type, outcome: 'success', subjectId: id, data }, tx);

@@ -52,8 +52,6 @@ export type ApiKeys = ReturnType<typeof createApiKeys>;
 type Row = NonNullable<Awaited<ReturnType<Db['apiKey']['findUnique']>>>;
 
 const HASH_PURPOSE = 'api-key';
-/** Not empty: `secrets adopt` writes the MACs of rows without one. */
-const INVALID_MAC = 'invalid';
 const DAY_MS = 24 * 3600 * 1000;
 
 export function createApiKeys(dependencies: Core) {
@@ -69,9 +67,9 @@ export function createApiKeys(dependencies: Core) {
     /** The key of this text. */
     async present(text: string): Promise<PresentedKey> {
       const id = idInKey(text);
-      const row = id === undefined ? null : await db.asStored.apiKey.findUnique({ where: { id } });
+      const row = id === undefined ? null : await db.apiKey.findUnique({ where: { id } });
       const matches = vault.macMatches(text, row?.secretHash ?? noHash, HASH_PURPOSE);
-      if (!row || !matches || !isGenuine(row, dependencies)) return { fault: 'unknown' };
+      if (!row || !matches) return { fault: 'unknown' };
       const key = keyOf(row);
       if (key.revokedAt) return { key, fault: 'revoked' };
       return key.expiresAt <= now() ? { key, fault: 'expired' } : { key };
@@ -106,7 +104,7 @@ export function createApiKeys(dependencies: Core) {
 }
 
 async function createKey(
-  { vault, now, audit, protectedRows }: Core,
+  { vault, now, audit }: Core,
   { ownerId, name, permissions, days }: NewApiKey,
   by: Actor,
   tx: Tx,
@@ -131,30 +129,25 @@ async function createKey(
     revokedAt: null,
     lastUsedAt: null,
   };
-  const mac = protectedRows.macOf('api_keys', row);
-  await tx.apiKey.create({ data: { ...row, mac } });
+  await tx.apiKey.create({ data: row });
   const data = { keyId: id, name, permissions, expiresAt: row.expiresAt };
   await audit.record({ ...by, type: 'api-key.created', outcome: 'success', subjectId: ownerId, data }, tx);
-  return { key: keyOf({ ...row, mac }), text };
+  return { key: keyOf(row), text };
 }
 
 async function revokeKey(dependencies: Core, id: string, by: Actor, tx: Tx): Promise<boolean> {
-  const { now, audit, protectedRows } = dependencies;
+  const { now, audit } = dependencies;
   const row = await tx.asStored.apiKey.findUnique({ where: { id } });
   if (!row) throw noSuchKey();
   if (row.revokedAt) return false;
   const revokedAt = now();
   const ended = { revokedAt, expiresAt: new Date(Math.min(+row.expiresAt, +revokedAt)) };
-  // A row that another program changed is no key. Its revocation must not confirm it.
-  const mac = isGenuine(row, dependencies) ? protectedRows.macOf('api_keys', { ...row, ...ended }) : INVALID_MAC;
-  await tx.apiKey.update({ where: { id }, data: { ...ended, mac } });
+  // A row that another program changed is no key, and stays none: the change does not confirm it.
+  if ((await tx.apiKey.updateMany({ where: { id }, data: ended })).count === 0)
+    await tx.asStored.apiKey.update({ where: { id }, data: { ...ended, mac: '' } });
   const data = { keyId: id, name: row.name };
   await audit.record({ ...by, type: 'api-key.revoked', outcome: 'success', subjectId: row.userId, data }, tx);
   return true;
-}
-
-function isGenuine(row: Row, { protectedRows }: Core): boolean {
-  return protectedRows.isGenuine('api_keys', row, row.mac);
 }
 
 function inState(state: ListApiKeys['state'], now: Date) {
@@ -163,7 +156,13 @@ function inState(state: ListApiKeys['state'], now: Date) {
     : { OR: [{ revokedAt: { not: null } }, { expiresAt: { lte: now } }] };
 }
 
-function keyOf({ userId, permissions, secretHash: _hash, mac: _mac, ...row }: Row): ApiKey {
+function keyOf({
+  userId,
+  permissions,
+  secretHash: _hash,
+  mac: _mac,
+  ...row
+}: Omit<Row, 'mac'> & { mac?: string }): ApiKey {
   return { ...row, ownerId: userId, permissions: listOf(permissions) };
 }
 

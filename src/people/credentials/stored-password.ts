@@ -20,7 +20,6 @@ export type StoredPasswords = ReturnType<typeof createStoredPasswords>;
 
 interface Row {
   hash: string;
-  mac: string;
   mustChange: boolean | number;
   long: boolean | number;
   changedAt: Date | string;
@@ -31,7 +30,7 @@ const CURRENT_KIND = '';
 
 // Plain SQL: every sign-in runs it twice.
 export const statements = hotStatements('passwords', {
-  find: `SELECT hash, mac, must_change AS "mustChange", long, changed_at AS "changedAt"
+  find: `SELECT user_id AS "userId", hash, mac, must_change AS "mustChange", long, changed_at AS "changedAt"
     FROM password_credentials WHERE user_id = ?`,
 });
 
@@ -41,26 +40,19 @@ export function createStoredPasswords(
     abandonSignIns(userId: string, tx: Tx): Promise<void>;
   },
 ) {
-  const { db, sql, now, protectedRows, abandonSignIns } = dependencies;
-  const macOf = (userId: string, hash: string) => protectedRows.macOf('password_credentials', { userId, hash });
+  const { db, sql, now, abandonSignIns } = dependencies;
 
   return {
     async find(userId: string, tx?: Tx): Promise<StoredPassword | undefined> {
-      const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.find, userId);
-      if (!row || !protectedRows.isGenuine('password_credentials', { userId, hash: row.hash }, row.mac))
-        return undefined;
+      const [row] = await (tx ? sql.in(tx) : sql).genuine<Row>('password_credentials', statements.find, userId);
+      if (!row) return undefined;
       const { hash, mustChange, long, changedAt } = row;
       return { hash, mustChange: Boolean(mustChange), long: Boolean(long), changedAt: new Date(changedAt) };
     },
 
     /** Stores a new password, and ends the links and sign-ins that began with the old one. */
     async replace(tx: Tx, userId: string, password: Omit<StoredPassword, 'changedAt'>): Promise<void> {
-      const data = {
-        ...password,
-        mac: macOf(userId, password.hash),
-        kind: kindOfStored(password.hash),
-        changedAt: now(),
-      };
+      const data = { ...password, kind: kindOfStored(password.hash), changedAt: now() };
       await tx.passwordCredential.upsert({ where: { userId }, create: { userId, ...data }, update: data });
       // Older links become invalid, also that of a change of address: an attacker who had the old password could direct the
       // next reset to an address of their own.
@@ -72,7 +64,7 @@ export function createStoredPasswords(
     /** Stores another hash of the same password; false when the password was changed meanwhile. */
     async rehash(userId: string, oldHash: string, password: Pick<StoredPassword, 'hash' | 'long'>): Promise<boolean> {
       const where = { userId, hash: oldHash };
-      const data = { ...password, mac: macOf(userId, password.hash), kind: kindOfStored(password.hash) };
+      const data = { ...password, kind: kindOfStored(password.hash) };
       return (await db.passwordCredential.updateMany({ where, data })).count === 1;
     },
 

@@ -44,12 +44,12 @@ export const statements = hotStatements('factors', {
 });
 
 export function createFactors(dependencies: Core & FactorsDependencies) {
-  const { db, sql, now, audit, protectedRows, totp, passkeys, phones, recoveryCodes } = dependencies;
+  const { db, sql, now, audit, totp, passkeys, phones, recoveryCodes } = dependencies;
 
   async function of(userId: string, tx?: Tx): Promise<OwnFactors> {
     const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.of, ...Array<string>(6).fill(userId));
     const isPhoneGenuine =
-      row?.phone && protectedRows.isGenuine('phone_factors', { userId, number: row.phone }, row.phoneMac ?? '');
+      row?.phone && sql.macs.isGenuine('phone_factors', { userId, number: row.phone }, row.phoneMac ?? '');
     return {
       totp: Number(row?.totp ?? 0) > 0,
       passkeys: Number(row?.passkeys ?? 0),
@@ -82,7 +82,7 @@ export function createFactors(dependencies: Core & FactorsDependencies) {
         await phones.remove(userId, by, tx);
         await recoveryCodes.remove(userId, by, tx);
         // Users cannot allow a new factor to themselves, unless they had one, which they have proven.
-        if (by.actorId !== userId || hadFactor) await allowReplacement({ tx, protectedRows }, userId, now());
+        if (by.actorId !== userId || hadFactor) await allowReplacement(tx, userId, now());
         await audit.record({ ...by, type: 'factors.reset', outcome: 'success', subjectId: userId }, tx);
       }),
   };

@@ -6,7 +6,6 @@
 import { forbidden } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
@@ -35,10 +34,9 @@ type Subject = Pick<Account, 'id' | 'username' | 'createdAt' | 'roles' | 'permis
 export type FirstEnrolmentRule = ReturnType<typeof createFirstEnrolmentRule>;
 
 const DAY_MS = 86_400_000;
-const TABLE = 'first_factor_approvals';
 
 export function createFirstEnrolmentRule(core: Core) {
-  const { db, now, audit, protectedRows } = core;
+  const { db, now, audit } = core;
   return {
     state: (userId: string): Promise<FirstEnrolmentState> => stateOf(core, userId),
     /** Whether the user may set up a factor now. Always with a factor, because its proof is demanded before. */
@@ -70,7 +68,7 @@ export function createFirstEnrolmentRule(core: Core) {
     async allow(userId: string, by: Actor): Promise<void> {
       if (by.actorId === userId) throw forbidden('forbidden', { message: 'Another administrator must allow it.' });
       await transaction(db, async (tx) => {
-        await allowFirstFactor({ tx, protectedRows }, userId, now());
+        await allowFirstFactor(tx, userId, now());
         await audit.record({ ...by, type: 'factors.approved', outcome: 'success', subjectId: userId }, tx);
       });
     },
@@ -123,12 +121,10 @@ async function requestApproval(core: Core, userId: string, by: Actor): Promise<v
   });
 }
 
-async function stateOf({ db, protectedRows }: Core, userId: string): Promise<FirstEnrolmentState> {
-  const row = await db.asStored.firstFactorApproval.findUnique({ where: { userId } });
-  if (!row) return { requestedAt: null, allowedUntil: null, resetByMailAt: null };
-  const { requestedAt, allowedUntil, resetByMailAt, mac } = row;
-  const isGenuine = allowedUntil === null || protectedRows.isGenuine(TABLE, row, mac);
-  return { requestedAt, allowedUntil: isGenuine ? allowedUntil : null, resetByMailAt };
+async function stateOf({ db }: { db: Db }, userId: string): Promise<FirstEnrolmentState> {
+  const row = await db.firstFactorApproval.findUnique({ where: { userId } });
+  const { requestedAt = null, allowedUntil = null, resetByMailAt = null } = row ?? {};
+  return { requestedAt, allowedUntil, resetByMailAt };
 }
 
 function hasFactor({ totp, passkeys, phone }: PresentFactors): boolean {
@@ -154,21 +150,15 @@ export async function clearResetByMail(db: Db | Tx, userId: string): Promise<voi
   });
 }
 
-interface ApprovalWrite {
-  tx: Tx;
-  protectedRows: ProtectedRows;
-}
-
 /** An administrator lets the user set up a first factor. */
-async function allowFirstFactor(write: ApprovalWrite, userId: string, at: Date): Promise<void> {
-  await allowReplacement(write, userId, at);
-  await clearResetByMail(write.tx, userId);
+async function allowFirstFactor(tx: Tx, userId: string, at: Date): Promise<void> {
+  await allowReplacement(tx, userId, at);
+  await clearResetByMail(tx, userId);
 }
 
 /** Lets the user set up a factor in place of those that an administrator has removed, unless a reset by mail came before. */
-export async function allowReplacement({ tx, protectedRows }: ApprovalWrite, userId: string, at: Date): Promise<void> {
+export async function allowReplacement(tx: Tx, userId: string, at: Date): Promise<void> {
   const allowedUntil = new Date(at.getTime() + limits.firstEnrolment.allowedDays * DAY_MS);
-  const mac = protectedRows.macOf(TABLE, { userId, allowedUntil });
-  const change = { allowedUntil, requestedAt: null, mac };
+  const change = { allowedUntil, requestedAt: null };
   await tx.firstFactorApproval.upsert({ where: { userId }, create: { userId, ...change }, update: change });
 }

@@ -82,7 +82,7 @@ export function createKnownBrowsers(dependencies: Core) {
       const id = { notIn: [...except], ...(only && { in: [...only] }) };
       await tx.knownBrowser.updateMany({
         where: { userId, trustedUntil: { not: null }, id },
-        data: { trustedUntil: null, mac: '' },
+        data: { trustedUntil: null },
       });
     },
 
@@ -129,15 +129,15 @@ async function remember(
     const { id } = known.row;
     const wasTrusted = isGenuinelyTrusted(known.row, userId, dependencies);
     const trust = trustedUntil ?? (wasTrusted ? known.row.trustedUntil : null);
-    const data = { ...seen, tokenHash, ...trustColumns(trust, { userId, tokenHash }, dependencies) };
+    const data = { ...seen, userId, tokenHash, trustedUntil: trust };
     const { count } = await db.knownBrowser.updateMany({ where: { id, tokenHash: known.row.tokenHash }, data });
     if (count > 0) return { id, isTrusted: trustedUntil !== undefined || wasTrusted, isNew: false, cookie };
   }
   // Known a moment ago: another tab has replaced the token, or the owner forgot the browser. Then it is not trusted.
-  const trust = trustColumns(known ? null : (trustedUntil ?? null), { userId, tokenHash }, dependencies);
+  const trust = known ? null : (trustedUntil ?? null);
   const id = randomId();
   await db.knownBrowser.create({
-    data: { id, userId, tokenHash, createdAt: at, ...seen, ...trust },
+    data: { id, userId, tokenHash, createdAt: at, ...seen, trustedUntil: trust },
     select: { id: true },
   });
   return { id, isTrusted: !known && trustedUntil !== undefined, isNew: !known, cookie };
@@ -169,23 +169,9 @@ function hash(token: string, userId: string): string {
   return sha256(`${token}:${userId}`);
 }
 
-/** The trust in a browser with its MAC, which covers the account and the token. */
-function trustColumns(
-  trustedUntil: Date | null,
-  { userId, tokenHash }: { userId: string; tokenHash: string },
-  { protectedRows }: Core,
-): { trustedUntil: Date | null; mac: string } {
-  if (trustedUntil === null) return { trustedUntil, mac: '' };
-  return { trustedUntil, mac: protectedRows.macOf(TABLE, { userId, tokenHash, trustedUntil }) };
-}
-
-function isGenuinelyTrusted(
-  { tokenHash, trustedUntil, mac }: Row,
-  userId: string,
-  { now, protectedRows }: Core,
-): boolean {
+function isGenuinelyTrusted({ tokenHash, trustedUntil, mac }: Row, userId: string, { now, sql }: Core): boolean {
   if (trustedUntil === null || trustedUntil <= now()) return false;
-  return protectedRows.isGenuine(TABLE, { userId, tokenHash, trustedUntil }, mac);
+  return sql.macs.isGenuine(TABLE, { userId, tokenHash, trustedUntil }, mac);
 }
 
 function isTrusted({ trustedUntil }: { trustedUntil: Date | null }, now: Clock): boolean {

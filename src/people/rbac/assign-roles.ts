@@ -2,16 +2,12 @@
 
 import { conflict, notFound } from '../../base/http/errors.ts';
 import { type Db, type Tx, withinTransaction } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
-import { isGenuineUser } from '../accounts/account.ts';
 import type { Authority } from './authority.ts';
 import { ADMIN_ROLE } from './built-in.ts';
-import { grantRow, isGenuineGrant, isGenuineRole } from './protected-grants.ts';
+import { isGenuineRole } from './protected-grants.ts';
 import { findRole, type Role } from './role.ts';
-
-type Reader = ProtectedRows;
 
 /** `via` of a role that was granted to the user, not through a group or a connection. */
 const DIRECT = '';
@@ -19,7 +15,6 @@ const DIRECT = '';
 type AssignmentContext = {
   db: Db;
   audit: Audit;
-  protectedRows: ProtectedRows;
   authority: Authority;
   /** Called in the transaction in which a user got or lost a role. */
   logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
@@ -33,17 +28,15 @@ export function assignRole(
   by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
-  const { db, audit, protectedRows, logoutOnRoleChange } = context;
+  const { db, audit, logoutOnRoleChange } = context;
   return withinTransaction(db, outer, async (tx) => {
     const role = await managedRole(context, roleName, by, tx);
     // Its permissions decided who may give it, and could be put back later.
-    if (!(await isGenuineRole(role, protectedRows, tx))) throw conflict('changed_outside');
+    if (!(await isGenuineRole(role, tx))) throw conflict('changed_outside');
     const grant = { userId, roleId: role.id, via: DIRECT };
-    const held = await tx.asStored.userRole.findUnique({ where: { userId_roleId_via: grant } });
-    if (held && protectedRows.isGenuine('user_roles', { userId, roleId: role.id, via: DIRECT }, held.mac)) return false;
+    if (await tx.userRole.findUnique({ where: { userId_roleId_via: grant } })) return false;
     if ((await tx.user.count({ where: { id: userId } })) === 0) throw notFound({ detail: { userId } });
-    const row = grantRow(grant, protectedRows);
-    await tx.userRole.upsert({ where: { userId_roleId_via: grant }, create: row, update: row });
+    await tx.userRole.upsert({ where: { userId_roleId_via: grant }, create: grant, update: grant });
     await audit.record({ ...by, type: 'role.assigned', outcome: 'success', subjectId: userId, data: { roleName } }, tx);
     await logoutOnRoleChange(userId, by, tx);
     return true;
@@ -58,10 +51,10 @@ export function unassignRole(
   by: Actor,
   outer: Tx | undefined,
 ): Promise<boolean> {
-  const { db, audit, protectedRows, logoutOnRoleChange } = context;
+  const { db, audit, logoutOnRoleChange } = context;
   return withinTransaction(db, outer, async (tx) => {
     const role = await managedRole(context, roleName, by, tx);
-    if (role.name === ADMIN_ROLE) await assertNotLastAdmin(userId, protectedRows, tx);
+    if (role.name === ADMIN_ROLE) await assertNotLastAdmin(userId, tx);
     const { count } = await tx.userRole.deleteMany({ where: { userId, roleId: role.id, via: DIRECT } });
     if (count === 0) return false;
     const data = { roleName };
@@ -110,21 +103,18 @@ export async function directRoles(userId: string, tx: Tx): Promise<string[]> {
 }
 
 /** Throws last_admin (409) when no other active user has the admin role. */
-export async function assertNotLastAdmin(userId: string, protectedRows: Reader, tx: Tx): Promise<void> {
-  if (await isLastAdmin(userId, protectedRows, tx)) throw conflict('last_admin');
+export async function assertNotLastAdmin(userId: string, tx: Tx): Promise<void> {
+  if (await isLastAdmin(userId, tx)) throw conflict('last_admin');
 }
 
 /** Whether the user is the only active one with the admin role. Users and grants that another program wrote do not count. */
-export async function isLastAdmin(userId: string, protectedRows: Reader, tx: Tx): Promise<boolean> {
+export async function isLastAdmin(userId: string, tx: Tx): Promise<boolean> {
   // Locks the row, so that two administrators who remove each other at the same moment are serialized.
   await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });
-  const grants = await tx.asStored.userRole.findMany({
+  const grants = await tx.userRole.findMany({
     where: { role: { name: ADMIN_ROLE }, user: { isActive: true } },
     include: { user: true },
   });
-  const genuine = grants.filter(
-    (grant) => isGenuineGrant(grant, protectedRows) && isGenuineUser(grant.user, protectedRows),
-  );
-  const holders = new Set(genuine.map((grant) => grant.userId));
+  const holders = new Set(grants.map((grant) => grant.userId));
   return holders.size === 1 && holders.has(userId);
 }

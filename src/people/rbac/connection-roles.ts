@@ -7,7 +7,6 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { isLastAdmin } from './assign-roles.ts';
 import { ADMIN_ROLE } from './built-in.ts';
-import { grantRow } from './protected-grants.ts';
 
 export interface ConnectionRoles {
   connectionId: string;
@@ -32,20 +31,17 @@ export type LogoutOnRoleChange = (userId: string, by: Actor, tx: Tx) => Promise<
 export function createSetConnectionRoles({
   db,
   audit,
-  protectedRows,
   logoutOnRoleChange,
 }: Core & { logoutOnRoleChange: LogoutOnRoleChange }): SetConnectionRoles {
   return (userId, { connectionId, roleIds }, by = {}, outer) =>
     withinTransaction(db, outer, async (tx) => {
       const via = `connection:${connectionId}`;
-      const rows = await tx.asStored.userRole.findMany({ where: { userId, via }, select: { roleId: true, mac: true } });
+      const rows = await tx.asStored.userRole.findMany({ where: { userId, via }, select: { roleId: true } });
       if (rows.length + roleIds.length === 0) return { added: [], removed: [] };
       const involved = [...roleIds, ...rows.map(({ roleId }) => roleId)];
       const named = await tx.role.findMany({ where: { id: { in: involved } }, select: { id: true, name: true } });
       const roles = named.filter(({ id }) => roleIds.includes(id));
-      const held = rows.filter((row) =>
-        protectedRows.isGenuine('user_roles', { userId, roleId: row.roleId, via }, row.mac),
-      );
+      const held = await tx.userRole.findMany({ where: { userId, via } });
       const added = roles.filter(({ id }) => !held.some(({ roleId }) => roleId === id));
       const removed: { roleId: string; name: string }[] = [];
       for (const { roleId } of rows) {
@@ -53,11 +49,11 @@ export function createSetConnectionRoles({
         const role = named.find(({ id }) => id === roleId);
         if (!role) continue; // its grants ended with it
         const isDirectToo = (await tx.userRole.count({ where: { userId, roleId, via: { not: via } } })) > 0;
-        if (role.name === ADMIN_ROLE && !isDirectToo && (await isLastAdmin(userId, protectedRows, tx))) continue;
+        if (role.name === ADMIN_ROLE && !isDirectToo && (await isLastAdmin(userId, tx))) continue;
         removed.push({ roleId, name: role.name });
       }
       for (const { id: roleId } of added) {
-        const row = grantRow({ userId, roleId, via }, protectedRows);
+        const row = { userId, roleId, via };
         const where = { userId_roleId_via: { userId, roleId, via } };
         await tx.userRole.upsert({ where, create: row, update: row });
       }
@@ -74,7 +70,7 @@ export function createSetConnectionRoles({
 
 /** Takes every role that users have by this connection, before it is deleted. Throws last_admin (409). */
 export async function takeConnectionRoles(
-  { audit, protectedRows }: Pick<Core, 'audit' | 'protectedRows'>,
+  { audit }: Pick<Core, 'audit'>,
   connectionId: string,
   by: Actor,
   tx: Tx,
@@ -85,7 +81,7 @@ export async function takeConnectionRoles(
     select: { userId: true, roleId: true, role: { select: { name: true } } },
   });
   for (const { userId, roleId, role } of rows) {
-    const wasAdmin = role.name === ADMIN_ROLE && (await isLastAdmin(userId, protectedRows, tx));
+    const wasAdmin = role.name === ADMIN_ROLE && (await isLastAdmin(userId, tx));
     await tx.userRole.deleteMany({ where: { userId, roleId, via } });
     const isDirectToo = wasAdmin && (await tx.userRole.count({ where: { userId, roleId } })) > 0;
     if (wasAdmin && !isDirectToo) throw conflict('last_admin');

@@ -35,7 +35,7 @@ export function createRoles(
     logoutOnRoleChange?(userId: string, by: Actor, tx: Tx): Promise<void>;
   },
 ) {
-  const { db, now, audit, protectedRows, authority, logoutOnRoleChange = async () => {} } = dependencies;
+  const { db, now, audit, authority, logoutOnRoleChange = async () => {} } = dependencies;
   const sets = createPermissionSets();
   const context = { ...dependencies, logoutOnRoleChange };
 
@@ -53,7 +53,7 @@ export function createRoles(
       const made = { id: randomId(), name, description, source, permissions: [...new Set(given)].sort() };
       await tx.role.create({ data: { id: made.id, name, description, source, createdAt: now() } }).catch(throwTaken);
       await sets.replace(made.id, made.permissions, tx);
-      await protectRole(made, protectedRows, tx);
+      await protectRole(made, tx);
       const data = { after: { name, description, permissions: given } };
       await audit.record({ ...by, type: 'role.created', outcome: 'success', data }, tx);
       return made;
@@ -66,7 +66,7 @@ export function createRoles(
    */
   function update(of: string | StoredRole, changes: Partial<NewRole>, by: Actor = {}, outer?: Tx): Promise<Role> {
     return withinTransaction(db, outer, async (tx) => {
-      const { role, isGenuine } = typeof of === 'string' ? await storedRole({ name: of }, protectedRows, tx) : of;
+      const { role, isGenuine } = typeof of === 'string' ? await storedRole({ name: of }, tx) : of;
       if (role.source === 'built-in' && changes.source !== 'built-in') throw builtIn();
       // A change of another field must not give forged permissions a valid MAC.
       const before = isGenuine ? role : { ...role, permissions: [] };
@@ -92,9 +92,9 @@ export function createRoles(
           ...(await sets.rolesWithLimit(before.name, tx)),
           ...(await sets.rolesWithLimit(name, tx)),
         ].filter((other) => other !== id);
-        await withNewRoleMacs(others, protectedRows, tx, () => sets.renameLimit(before.name, name, tx));
+        await withNewRoleMacs(others, tx, () => sets.renameLimit(before.name, name, tx));
       }
-      await protectRole(after, protectedRows, tx);
+      await protectRole(after, tx);
       await audit.record({ ...by, type: 'role.updated', outcome: 'success', data: { before, after } }, tx);
       return after;
     });
@@ -111,7 +111,7 @@ export function createRoles(
       const holders = await tx.asStored.userRole.findMany({ where: { roleId: role.id }, select, distinct: ['userId'] });
       await tx.role.delete({ where: { id: role.id }, select: { id: true } });
       const others = await sets.rolesWithLimit(role.name, tx);
-      await withNewRoleMacs(others, protectedRows, tx, () => sets.removeLimitedTo(role.name, tx));
+      await withNewRoleMacs(others, tx, () => sets.removeLimitedTo(role.name, tx));
       await sets.removeUnused(tx);
       await audit.record({ ...by, type: 'role.deleted', outcome: 'success', data: { before: role } }, tx);
       for (const { userId } of holders) await logoutOnRoleChange(userId, by, tx);
@@ -143,7 +143,7 @@ export function createRoles(
     /** By its id. Throws not_found. */
     get: (id: string, tx: Tx = db): Promise<Role> => roleById(id, tx),
     /** The same for a change in this transaction. */
-    forChange: (id: string, tx: Tx): Promise<StoredRole> => storedRole({ id }, protectedRows, tx),
+    forChange: (id: string, tx: Tx): Promise<StoredRole> => storedRole({ id }, tx),
     create,
     update,
     remove,
@@ -160,7 +160,7 @@ export function createRoles(
     setRoles: (userId: string, roleNames: readonly string[], by: Actor = {}, tx?: Tx): Promise<void> =>
       setRoles(context, userId, roleNames, by, tx),
     /** Throws last_admin when no other active user has the admin role; call it before disabling or deleting a user. */
-    assertNotLastAdmin: (userId: string, tx: Tx): Promise<void> => assertNotLastAdmin(userId, protectedRows, tx),
+    assertNotLastAdmin: (userId: string, tx: Tx): Promise<void> => assertNotLastAdmin(userId, tx),
   };
 }
 

@@ -45,8 +45,7 @@ export interface DeclaredSignUpCode {
 
 export type SignUpCodes = ReturnType<typeof createSignUpCodes>;
 
-type Row = NonNullable<Awaited<ReturnType<Db['signUpCode']['findUnique']>>>;
-type Unsigned = Omit<Row, 'mac'>;
+type Row = Omit<NonNullable<Awaited<ReturnType<Db['signUpCode']['findUnique']>>>, 'mac'>;
 
 const PURPOSE = 'sign-up codes';
 /** 60 bits, with a limit on attempts. */
@@ -54,26 +53,19 @@ const LETTERS = 12;
 const DAY_MS = 24 * 3600 * 1000;
 
 export function createSignUpCodes(dependencies: Core) {
-  const { db, sql, vault, now, audit, protectedRows } = dependencies;
+  const { db, sql, vault, now, audit } = dependencies;
   // The newest data key first: it makes the hash of a new code. A code is looked up under each of them.
   const hashes = vault.deriveKeys(PURPOSE).map(hmacSha256);
   const hashesOf = (text: string) => hashes.map((hash) => hash(canonicalCode(text)));
 
-  const isGenuine = (row: Row) => protectedRows.isGenuine('sign_up_codes', row, row.mac);
-  const signed = (row: Unsigned): Row => ({ ...row, mac: protectedRows.macOf('sign_up_codes', row) });
-
-  const genuineRow = async (id: string, tx: Tx = db) => {
-    const row = await tx.asStored.signUpCode.findUnique({ where: { id } });
-    return row && isGenuine(row) ? row : undefined;
-  };
-  const codeOf = ({ mac: _mac, codeHash: _hash, ...row }: Row): SignUpCode => ({
+  const codeOf = ({ mac: _mac, codeHash: _hash, ...row }: Row & { mac?: string }): SignUpCode => ({
     ...row,
     source: row.source === 'file' ? 'file' : 'local',
     state: row.expiresAt && row.expiresAt <= now() ? 'expired' : row.uses >= row.maxUses ? 'used' : 'usable',
   });
 
   async function get(id: string, tx: Tx = db): Promise<SignUpCode> {
-    const row = await genuineRow(id, tx);
+    const row = await tx.signUpCode.findUnique({ where: { id } });
     if (!row) throw notFound({ message: t('console.sign-up-codes.problem.unknown') });
     return codeOf(row);
   }
@@ -95,7 +87,7 @@ export function createSignUpCodes(dependencies: Core) {
         }
         const createdAt = now();
         const text = newReadableCode(LETTERS);
-        const row = signed({
+        const row = {
           id: randomId(),
           name,
           codeHash: hashesOf(text)[0] ?? '',
@@ -105,7 +97,7 @@ export function createSignUpCodes(dependencies: Core) {
           createdBy: by.actorId ?? null,
           createdAt,
           expiresAt: new Date(createdAt.getTime() + days * DAY_MS),
-        });
+        };
         await tx.signUpCode.create({ data: row }).catch((error: unknown) => {
           if (!isUniqueViolation(error)) throw error;
           const message = t('console.sign-up-codes.problem.name-taken');
@@ -118,8 +110,8 @@ export function createSignUpCodes(dependencies: Core) {
 
     /** All of them, the newest first. Those that another program wrote are left out. */
     async list(): Promise<SignUpCode[]> {
-      const rows = await db.asStored.signUpCode.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] });
-      return rows.filter(isGenuine).map(codeOf);
+      const rows = await db.signUpCode.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] });
+      return rows.map(codeOf);
     },
 
     /** Deletes it. Throws not_found (404), and owned_by_file (403) for one of the configuration file. */
@@ -135,30 +127,26 @@ export function createSignUpCodes(dependencies: Core) {
 
     /** The code of this text, or why it cannot be used. */
     async find(text: string): Promise<{ code: SignUpCode } | { fault: 'unknown' | 'used' | 'expired' }> {
-      const row = await db.asStored.signUpCode.findFirst({ where: { codeHash: { in: hashesOf(text) } } });
-      if (!row || !isGenuine(row)) return { fault: 'unknown' };
+      const row = await db.signUpCode.findFirst({ where: { codeHash: { in: hashesOf(text) } } });
+      if (!row) return { fault: 'unknown' };
       const code = codeOf(row);
       return code.state === 'usable' ? { code } : { fault: code.state };
     },
 
     async isUsable(id: string): Promise<boolean> {
-      const row = await genuineRow(id);
-      return row !== undefined && codeOf(row).state === 'usable';
+      const row = await db.signUpCode.findUnique({ where: { id } });
+      return row !== null && codeOf(row).state === 'usable';
     },
 
     /** Counts a use in the transaction that creates the account; undefined when the code cannot be used any more. */
     async use(id: string, tx: Tx): Promise<SignUpCode | undefined> {
       await lockRow(tx, sql, 'sign_up_codes', id);
-      const row = await genuineRow(id, tx);
+      const row = await tx.signUpCode.findUnique({ where: { id } });
       if (!row || codeOf(row).state !== 'usable') return undefined;
-      const { mac: _mac, ...rest } = row;
-      const after = signed({ ...rest, uses: row.uses + 1 });
+      const uses = row.uses + 1;
       // The lock makes this certain; the condition counts no use twice even without it.
-      const { count } = await tx.signUpCode.updateMany({
-        where: { id, uses: row.uses },
-        data: { uses: after.uses, mac: after.mac },
-      });
-      return count === 1 ? codeOf(after) : undefined;
+      const { count } = await tx.signUpCode.updateMany({ where: { id, uses: row.uses }, data: { uses } });
+      return count === 1 ? codeOf({ ...row, uses }) : undefined;
     },
 
     /** For the configuration file: whether the stored code of this name has this text, and whether another name has it. */
@@ -172,13 +160,13 @@ export function createSignUpCodes(dependencies: Core) {
     async declare({ name, code, maxUses, expiresAt }: DeclaredSignUpCode, tx: Tx): Promise<void> {
       const found = await tx.asStored.signUpCode.findUnique({ where: { name } });
       if (found) await lockRow(tx, sql, 'sign_up_codes', found.id);
-      const stored = found && (await tx.asStored.signUpCode.findUnique({ where: { name } }));
+      const stored = found && (await tx.signUpCode.findUnique({ where: { name } }));
       const wanted = code === undefined ? [] : hashesOf(code);
-      const keeps = stored !== null && isGenuine(stored) && (code === undefined || wanted.includes(stored.codeHash));
+      const keeps = stored !== null && (code === undefined || wanted.includes(stored.codeHash));
       const codeHash = keeps ? stored.codeHash : wanted[0];
       // The plan rejects it; the row was deleted, or changed by another program, since then.
       if (codeHash === undefined) throw conflict('conflict');
-      const row = signed({
+      const row = {
         id: keeps ? stored.id : randomId(),
         name,
         codeHash,
@@ -188,7 +176,7 @@ export function createSignUpCodes(dependencies: Core) {
         createdBy: null,
         createdAt: keeps ? stored.createdAt : now(),
         expiresAt,
-      });
+      };
       await tx.signUpCode.upsert({ where: { name }, create: row, update: row });
     },
 

@@ -92,7 +92,7 @@ function createRejectionReport({ audit, logger }: Core) {
 }
 
 async function dueDeliveries(
-  { db, now, protectedRows }: Core,
+  { db, now }: Core,
   { limit, exceptLanes }: Parameters<QueueStore<Delivery>['due']>[0],
 ): Promise<Delivery[]> {
   const rows = await db.asStored.logoutDelivery.findMany({
@@ -101,14 +101,14 @@ async function dueDeliveries(
     orderBy: [{ tries: 'asc' }, { nextTryAt: 'asc' }],
     take: limit,
   });
-  const genuine = new Set(rows.filter((row) => protectedRows.isGenuine('logout_deliveries', row, row.mac)));
-  const forged = rows.filter((row) => !genuine.has(row)).map(({ id }) => id);
+  const genuine = rows.filter((row) => db.macs.isGenuine('logout_deliveries', row, row.mac));
+  const forged = rows.filter((row) => !genuine.includes(row)).map(({ id }) => id);
   if (forged.length > 0)
     await db.logoutDelivery.updateMany({
       where: { id: { in: forged } },
       data: { failedAt: now(), lastError: 'changed_outside' },
     });
-  return [...genuine].map((row) => ({ ...row, lane: row.clientId }));
+  return genuine.map((row) => ({ ...row, lane: row.clientId }));
 }
 
 /** The table `logout_deliveries`. A row may be gone: when the browser reaches the application first, it is deleted. */

@@ -8,11 +8,9 @@
 // protocols/logout/front-channel/steps.ts probes, shows the frames, redirects to each service provider and to the upstream, and completes the run.
 
 import { readMetadata } from '../../applications/application.ts';
-import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
 import type { Http } from '../../base/http/http.ts';
 import { languagesOf } from '../../base/http/pages/language.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
@@ -152,7 +150,7 @@ export function createEndSession(dependencies: Core & EndSessionDependencies) {
     /** Queues a logout token for one relying party, while the user stays signed in. */
     async queueLogoutToken(clientId: string, accountId: string, sid: string | undefined): Promise<void> {
       const to = { participantId: null, clientId, channel: 'back', accountId, sid };
-      const delivery = deliveryRow(to, now(), dependencies.protectedRows);
+      const delivery = deliveryRow(to, now());
       await db.logoutDelivery.create({ data: delivery });
       wakeLogoutDeliveries();
     },
@@ -165,7 +163,6 @@ async function plan(
     runs,
     now,
     ownClientId,
-    protectedRows,
     planUpstream,
   }: Core & {
     runs: LogoutRunStore;
@@ -179,7 +176,7 @@ async function plan(
   tx: Tx,
 ) {
   const userId = ended[0]?.accountId ?? '';
-  const options = { ownClientId, hasBrowser: frontChannel !== undefined, initiator: clientId, protectedRows };
+  const options = { ownClientId, hasBrowser: frontChannel !== undefined, initiator: clientId };
   const applications = await planParticipants(tx, ended, options);
   // Only a browser can end its session at the upstream, and one that the upstream ended has ended there.
   const here = frontChannel?.sessionUid ?? (ended.length === 1 ? ended[0]?.uid : undefined);
@@ -349,8 +346,6 @@ interface PlanOptions {
   hasBrowser: boolean;
   /** The application that began the logout. */
   initiator: string | undefined;
-  /** An application that another program wrote or changed is not notified: an attacker may have chosen its addresses. */
-  protectedRows: ProtectedRows;
 }
 
 interface Registered {
@@ -366,7 +361,7 @@ interface Registered {
 async function planParticipants(
   tx: Tx,
   sessions: readonly SessionEntry[],
-  { ownClientId, hasBrowser, initiator, protectedRows }: PlanOptions,
+  { ownClientId, hasBrowser, initiator }: PlanOptions,
 ): Promise<NewParticipant[]> {
   const clientIds = new Set(sessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)));
   clientIds.delete(ownClientId);
@@ -374,7 +369,8 @@ async function planParticipants(
   const rows = await tx.asStored.application.findMany({ where: { clientId: { in: [...clientIds] } } });
   const registered: Registered[] = rows.map((row) => ({
     ...row,
-    enabled: row.enabled && isGenuineApplication(row, protectedRows),
+    // Another program may have written the addresses of an application that it changed.
+    enabled: row.enabled && tx.macs.isGenuine('applications', row, row.mac),
   }));
   const byClientId = new Map(registered.map((application) => [application.clientId, application]));
   const samlParticipants = await tx.samlParticipant.findMany({

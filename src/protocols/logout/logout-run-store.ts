@@ -4,7 +4,6 @@
 import { limits } from '../../base/limits.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { isSettled, needsBrowser, type ParticipantStatus, type ProbeResult } from './front-channel/next-step.ts';
@@ -34,18 +33,18 @@ export function createLogoutRunStore(
     wakeLogoutDeliveries(): void;
   },
 ) {
-  const { db, now, audit, protectedRows, wakeLogoutDeliveries } = dependencies;
+  const { db, now, audit, wakeLogoutDeliveries } = dependencies;
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
 
   async function find(id: string): Promise<LogoutRun | undefined> {
-    const row = await db.asStored.logoutRun.findUnique({ where: { id }, include: WITH_PARTICIPANTS });
-    return row && row.expiresAt > now() ? toRun(row, protectedRows) : undefined;
+    const row = await db.logoutRun.findUnique({ where: { id }, include: WITH_PARTICIPANTS });
+    return row && row.expiresAt > now() ? toRun(row) : undefined;
   }
 
   return {
     /** The run of this ID, whatever the browser. */
     find,
-    create: (run: NewRun, tx: Tx): Promise<RunRef> => insertRun(run, { tx, at: now(), audit, protectedRows }),
+    create: (run: NewRun, tx: Tx): Promise<RunRef> => insertRun(run, { tx, at: now(), audit }),
     /** Stores the outcome with its audit event; false when there is one already. */
     settle: (participant: Pick<Participant, 'id'>, outcome: Outcome, tx?: Tx): Promise<boolean> =>
       settleParticipant(dependencies, participant, outcome, tx),
@@ -124,18 +123,18 @@ async function bindToBrowser(
 }
 
 /** The first of the runs that are incomplete and whose browser was last here before this time. */
-async function abandonedRuns({ db, now, protectedRows }: Core, before: Date): Promise<LogoutRun[]> {
-  const rows = await db.asStored.logoutRun.findMany({
-    where: { finishedAt: null, seenAt: { lt: before } },
+async function abandonedRuns({ db, now }: Core, before: Date): Promise<LogoutRun[]> {
+  const query = { where: { finishedAt: null, seenAt: { lt: before } }, orderBy: { seenAt: 'asc' }, take: 100 } as const;
+  const ids = (await db.asStored.logoutRun.findMany({ ...query, select: { id: true } })).map(({ id }) => id);
+  const runs = await db.logoutRun.findMany({
+    where: { id: { in: ids } },
     include: WITH_PARTICIPANTS,
-    orderBy: { seenAt: 'asc' },
-    take: 100,
+    orderBy: query.orderBy,
   });
-  const runs = rows.map((row) => ({ id: row.id, run: toRun(row, protectedRows) }));
   // Those of another program end here: they must not hold up others.
-  const forged = runs.flatMap(({ id, run }) => (run ? [] : [id]));
+  const forged = ids.filter((one) => !runs.some(({ id }) => id === one));
   if (forged.length > 0) await db.logoutRun.updateMany({ where: { id: { in: forged } }, data: { finishedAt: now() } });
-  return runs.flatMap(({ run }) => run ?? []);
+  return runs.map(toRun);
 }
 
 // Stores a new logout run with its participants and deliveries, in the transaction that ends the sessions.
@@ -147,24 +146,19 @@ interface Writing {
   tx: Tx;
   at: Date;
   audit: Audit;
-  protectedRows: ProtectedRows;
 }
 
 /** Stores the run. Audits the participants that cannot be notified; queues the deliveries that take no browser. */
-async function insertRun(newRun: NewRun, { tx, at, audit, protectedRows }: Writing): Promise<RunRef> {
+async function insertRun(newRun: NewRun, { tx, at, audit }: Writing): Promise<RunRef> {
   const { userId, participants } = newRun;
   const id = randomToken();
   const run = runRow(id, newRun, at);
-  const rows = participants.map((one, position) => {
-    const row = { ...participantRow(one, position, at), runId: id };
-    return { ...row, mac: protectedRows.macOf('logout_participants', row) };
-  });
-  const mac = protectedRows.macOf('logout_runs', run);
-  await tx.logoutRun.create({ data: { ...run, mac }, select: { id: true } });
+  const rows = participants.map((one, position) => ({ ...participantRow(one, position, at), runId: id }));
+  await tx.logoutRun.create({ data: run, select: { id: true } });
   if (rows.length > 0) await tx.logoutParticipant.createMany({ data: rows });
   const deliveries = rows.filter(({ channel, state }) => isDirectDelivery(channel) && state === 'waiting');
   if (deliveries.length > 0) {
-    await tx.logoutDelivery.createMany({ data: deliveries.map((row) => deliveryOf(row, userId, at, protectedRows)) });
+    await tx.logoutDelivery.createMany({ data: deliveries.map((row) => deliveryOf(row, userId, at)) });
   }
   for (const row of rows)
     if (isSettled(row as Pick<ParticipantStatus, 'state'>)) await audit.record(eventOf(row, run), tx);

@@ -2,7 +2,6 @@
 
 import { randomId } from '../../base/platform/random.ts';
 import type { Db } from '../../base/storage/database.ts';
-import type { ProtectedRows } from '../../base/storage/protected-rows.ts';
 import type { AuditInput } from '../../core/audit/audit.ts';
 import type { NameId } from '../saml/messages/name-id.ts';
 import type { LogoutBrowser } from './front-channel/logout-browser.ts';
@@ -135,10 +134,8 @@ export function isDirectDelivery(channel: string): boolean {
 export function deliveryRow(
   to: { participantId: string | null; clientId: string; channel: string; accountId: string; sid: string | undefined },
   at: Date,
-  { macOf }: ProtectedRows,
 ) {
-  const row = { ...to, id: randomId(), sid: to.sid ?? null, nextTryAt: at, createdAt: at };
-  return { ...row, mac: macOf('logout_deliveries', row) };
+  return { ...to, id: randomId(), sid: to.sid ?? null, nextTryAt: at, createdAt: at };
 }
 
 /** The delivery that notifies a participant, as a row. */
@@ -146,11 +143,10 @@ export function deliveryOf(
   row: { id: string; clientId: string; channel: string; data: string },
   accountId: string,
   at: Date,
-  protectedRows: ProtectedRows,
 ) {
   const { sid } = JSON.parse(row.data) as ParticipantData;
   const { id: participantId, clientId, channel } = row;
-  return deliveryRow({ participantId, clientId, channel, accountId, sid }, at, protectedRows);
+  return deliveryRow({ participantId, clientId, channel, accountId, sid }, at);
 }
 
 /** The audit event of a stored outcome. */
@@ -173,9 +169,7 @@ export function eventOf(
 type ParticipantRow = Awaited<ReturnType<Db['logoutParticipant']['findMany']>>[number];
 type RunRow = Awaited<ReturnType<Db['logoutRun']['findMany']>>[number] & { participants: ParticipantRow[] };
 
-/** Undefined for a run that another program wrote or changed; without the participants that it wrote or changed. */
-export function toRun(stored: RunRow, protectedRows: ProtectedRows): LogoutRun | undefined {
-  if (!protectedRows.isGenuine('logout_runs', stored, stored.mac)) return undefined;
+export function toRun(stored: RunRow): LogoutRun {
   const { id, userId, initiator, createdAt, finishedAt, participants, ...row } = stored;
   const { languages = [], ...completion } = JSON.parse(row.completion) as LogoutCompletion & { languages?: string[] };
   return {
@@ -186,13 +180,11 @@ export function toRun(stored: RunRow, protectedRows: ProtectedRows): LogoutRun |
     languages,
     createdAt,
     isFinished: finishedAt !== null,
-    participants: participants.flatMap((one) => toParticipant(one, protectedRows) ?? []),
+    participants: participants.map(toParticipant),
   };
 }
 
-/** Undefined for a row that another program wrote or changed. */
-export function toParticipant(row: ParticipantRow, { isGenuine }: ProtectedRows): Participant | undefined {
-  if (!isGenuine('logout_participants', row, row.mac)) return undefined;
+function toParticipant(row: ParticipantRow): Participant {
   const data = JSON.parse(row.data) as ParticipantData;
   return {
     id: row.id,

@@ -47,7 +47,7 @@ export async function recordBrowserFailure(
   reason: string,
   wakeLogoutDeliveries: () => void,
 ): Promise<void> {
-  const { db, now, protectedRows } = dependencies;
+  const { db, now } = dependencies;
   const { id, runId, data, probeResult } = participant;
   // Its response to the probe already said that the session has ended.
   if (probeResult === 'confirmed') return void (await settleParticipant(dependencies, participant, { state: 'done' }));
@@ -63,7 +63,7 @@ export async function recordBrowserFailure(
       select: { userId: true },
     });
     const row = { id, clientId: participant.clientId, channel: 'soap', data: JSON.stringify(data) };
-    await tx.logoutDelivery.create({ data: deliveryOf(row, userId, now(), protectedRows) });
+    await tx.logoutDelivery.create({ data: deliveryOf(row, userId, now()) });
     return true;
   });
   if (changed) wakeLogoutDeliveries();

@@ -2,7 +2,6 @@
 // test/cli/protected-tables.test.ts compares the list with the schema. The audit log has MACs and a chain of its own (core/audit/chain/check.ts).
 
 import { IMAGE_KEY } from '../../applications/brand/image-store.ts';
-import { coveredSecret } from '../../applications/macs/protected-applications.ts';
 import type { Db } from '../../base/storage/database.ts';
 import type { Covered, ProtectedTable } from '../../base/storage/protected-rows.ts';
 import { APPLIED_KEY } from '../../config-file/applied.ts';
@@ -119,7 +118,7 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
     model: 'applicationRole',
     key: ['applicationId', 'roleId'],
   },
-  client_secrets: { model: 'clientSecret', key: ['id'], covered: (row) => coveredSecret(row as never) },
+  client_secrets: { model: 'clientSecret', key: ['id'] },
   resources: {
     model: 'resource',
     key: ['identifier'],

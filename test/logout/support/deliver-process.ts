@@ -5,14 +5,14 @@ import { createLogoutDeliveries } from '../../../src/protocols/logout/deliveries
 import { servicesOf } from '../../support/services-of.ts';
 
 const [, , databaseUrl = '', time = ''] = process.argv;
-const { db } = await openDatabase(databaseUrl);
+const { db, protect } = await openDatabase(databaseUrl);
+protect({ isGenuine: () => true } as never);
 setInterval(() => {}, 1000); // keeps the process alive
 await createLogoutDeliveries({
   ...servicesOf({
     db,
     now: () => new Date(time),
     audit: { record: async () => {} } as never,
-    protectedRows: { isGenuine: () => true } as never,
     logger: { warn() {} } as never,
   }),
   runs: { settle: async () => true } as never,

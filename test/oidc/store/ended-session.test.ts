@@ -85,9 +85,9 @@ describe('a session that ends in the middle of a request', () => {
   });
 
   it('cannot be written again', async () => {
-    const { db, protectedRows, sql } = idp.services;
+    const { db, sql } = idp.services;
     const { uid } = await signedIn();
-    const store = createSessionStore(servicesOf({ sql, protectedRows }));
+    const store = createSessionStore(servicesOf({ sql }));
     const row = await db.oidcArtifact.findFirstOrThrow({ where: { model: 'Session', uid } });
     const payload = JSON.parse(row.payload);
     const end = Number(row.expiresAt);
@@ -101,13 +101,13 @@ describe('a session that ends in the middle of a request', () => {
   });
 
   it('is not found when it was written before its end was committed', async () => {
-    const { db, now, protectedRows, sql } = idp.services;
+    const { db, now, sql } = idp.services;
     const { uid } = await signedIn();
     const row = await db.oidcArtifact.findFirstOrThrow({ where: { model: 'Session', uid } });
     await endSession.one(uid, 'ended-by-admin');
     // The one order that no single statement can reject.
     await db.oidcArtifact.create({ data: row });
-    const adapter = createArtifactAdapter('Session', servicesOf({ db, sql, now, protectedRows }));
+    const adapter = createArtifactAdapter('Session', servicesOf({ db, sql, now }));
     expect(await adapter.findByUid(uid)).toBeUndefined();
     expect(await sessions.find(uid)).toBeUndefined();
   });

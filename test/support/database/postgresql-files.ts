@@ -75,6 +75,7 @@ const storageContract = {
   'storage/migrations': 'migrations, their lock and their failures',
   'storage/migrations-agree': 'the migrations give the schema',
   'storage/migrations-concurrent': 'several instances migrate at once',
+  'storage/protected-client': 'compare and set, times and flags in MACs',
   'storage/protected-rows': 'a column that a later version adds',
   'storage/pgbouncer': 'parameters of a connection that PgBouncer rejects',
   'storage/released': 'the trial in a schema of its own; databases of released versions',

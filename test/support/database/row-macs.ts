@@ -1,21 +1,19 @@
 // The MACs of rows that a test writes directly: the server would reject them as those of another program.
 
 import type { Db } from '../../../src/base/storage/database.ts';
-import type { ProtectedRows } from '../../../src/base/storage/protected-rows.ts';
 import { coveredOf, rowsOf, tablesInOrder, uniqueKey } from '../../../src/server/secrets/protected-tables.ts';
 
 export interface SigningServices {
   db: Db;
-  protectedRows: ProtectedRows;
 }
 
 /** Writes the MAC of every row without one. A test that changes a row empties its `mac` in the same statement. */
-export async function signRows({ db, protectedRows }: SigningServices): Promise<void> {
+export async function signRows({ db }: SigningServices): Promise<void> {
   for (const [table, entry] of tablesInOrder) {
     const { where, include } = entry;
     const rows = await rowsOf(db, entry).findMany({ where: { ...where, mac: '' }, ...(include && { include }) });
     for (const row of rows) {
-      const data = { mac: protectedRows.macOf(table, coveredOf(entry, row)) };
+      const data = { mac: db.macs.macOf(table, coveredOf(entry, row)) };
       await rowsOf(db, entry).update({ where: uniqueKey(entry, row), data });
     }
   }

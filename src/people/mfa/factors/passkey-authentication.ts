@@ -46,13 +46,12 @@ export function createPasskeyAuthenticator(dependencies: Core) {
 }
 
 async function authenticate(
-  { db, sql, now, protectedRows, config: { issuerUrl } }: Core,
+  { db, sql, now, config: { issuerUrl } }: Core,
   answer: AssertionResponse,
   { challenge, userId, mustVerify = userId === undefined }: ExpectedAssertion,
 ): Promise<PasskeyCheck> {
-  const row = await db.asStored.passkey.findUnique({ where: { id: answer.id } });
+  const row = await db.passkey.findUnique({ where: { id: answer.id } });
   if (!row || (userId !== undefined && row.userId !== userId)) return { outcome: 'unknown-passkey' };
-  if (!protectedRows.isGenuine('passkeys', row, row.mac)) return { outcome: 'unknown-passkey' };
   const handle = answer.response.userHandle;
   if (handle && Buffer.from(handle, 'base64url').toString() !== row.userId) return { outcome: 'wrong' };
 
@@ -74,11 +73,7 @@ async function authenticate(
   const counter = newCounter === 0 ? { equals: 0n } : { lt: BigInt(newCounter) };
   if (!(await redeemChallenge({ sql, now }, challenge))) return { outcome: 'replayed' };
   // The key got a PIN after its registration.
-  const nowVerified = userVerified &&
-    !row.userVerified && {
-      userVerified,
-      mac: protectedRows.macOf('passkeys', { ...row, userVerified }),
-    };
+  const nowVerified = userVerified && !row.userVerified && { userVerified };
   const { count } = await db.passkey.updateMany({
     where: { id: row.id, counter },
     data: {

@@ -167,10 +167,11 @@ async function register(
   const { credential, aaguid, credentialBackedUp, credentialDeviceType, userVerified } = result.registrationInfo;
   const publicKey = Uint8Array.from(credential.publicKey);
   if ((await passkeyFault(publicKey)) !== undefined) return { outcome: 'wrong' };
-  const verifiedKey = { id: credential.id, userId: owner.id, publicKey, userVerified };
   const row = {
-    ...verifiedKey,
-    mac: dependencies.protectedRows.macOf('passkeys', verifiedKey),
+    id: credential.id,
+    userId: owner.id,
+    publicKey,
+    userVerified,
     name: passkeyName(name),
     counter: BigInt(credential.counter),
     transports: JSON.stringify(credential.transports ?? []),

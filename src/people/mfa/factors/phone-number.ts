@@ -22,14 +22,7 @@ export type Phones = ReturnType<typeof createPhones>;
 const pending = z.object({ number: z.string(), until: z.number() });
 const context = (userId: string) => `phone enrolment:${userId}`;
 
-export function createPhones({
-  db,
-  vault,
-  now,
-  audit,
-  protectedRows,
-  oneTimeCodes,
-}: Core & { oneTimeCodes: OneTimeCodes }) {
+export function createPhones({ db, vault, now, audit, oneTimeCodes }: Core & { oneTimeCodes: OneTimeCodes }) {
   function resume(userId: string, sealed: string): string | undefined {
     try {
       const { number, until } = pending.parse(JSON.parse(vault.open(sealed, context(userId)).toString()));
@@ -62,7 +55,7 @@ export function createPhones({
       const outcome = await prove(userId, sealed, code);
       if (outcome !== 'ok') return outcome;
       await transaction(db, async (tx) => {
-        const row = { number, mac: protectedRows.macOf('phone_factors', { userId, number }), confirmedAt: now() };
+        const row = { number, confirmedAt: now() };
         await tx.phoneFactor.upsert({ where: { userId }, create: { userId, ...row }, update: row });
         await clearResetByMail(tx, userId);
         const data = { number: maskNumber(number) };

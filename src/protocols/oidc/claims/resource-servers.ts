@@ -1,6 +1,6 @@
 // APIs as resources (RFC 8707): a client that requests one gets a JWT access token (RFC 9068) for it alone.
 
-import { isGenuineResource, type Resource, resourceOf } from '../../../applications/resources.ts';
+import { type Resource, resourceOf } from '../../../applications/resources.ts';
 import { profileAlgs } from '../../../applications/security-profile.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
 import type { Core } from '../../../core/core.ts';
@@ -86,9 +86,9 @@ function scopesInBoth(api: { scopes: readonly string[] }, registered = ''): stri
 }
 
 /** The registered API with this identifier; undefined also for one that another program wrote. */
-export async function registeredApi({ db, protectedRows }: Core, identifier: string): Promise<Resource | undefined> {
-  const row = isStorable(identifier) ? await db.asStored.resource.findUnique({ where: { identifier } }) : null;
-  return row && isGenuineResource(row, protectedRows) ? resourceOf(row) : undefined;
+export async function registeredApi({ db }: Core, identifier: string): Promise<Resource | undefined> {
+  const row = isStorable(identifier) ? await db.resource.findUnique({ where: { identifier } }) : null;
+  return row ? resourceOf(row) : undefined;
 }
 
 /** The scopes that need no permission, or one that is held. */

@@ -1,10 +1,8 @@
 // CORS: the origins whose pages may read a response. With a client: those of its own redirect URIs and of its `allowed_cors_origins`;
 // without one (preflight requests, unknown clients): those of any registered application (patches/responses.ts).
 import { readMetadata } from '../../../applications/application.ts';
-import { type ApplicationColumns, isGenuineApplication } from '../../../applications/macs/protected-applications.ts';
 import { originOf } from '../../../applications/uris.ts';
 import type { Db } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
 
 type Registered = { readonly [Field in 'redirect_uris' | 'allowed_cors_origins']?: readonly string[] | undefined };
 
@@ -21,17 +19,14 @@ export function hasOrigin(metadata: Registered, origin: string): boolean {
 }
 
 /** Whether any enabled application has this origin. */
-export async function isRegisteredOrigin(
-  { db, protectedRows }: { db: Db; protectedRows: ProtectedRows },
-  origin: string,
-): Promise<boolean> {
+export async function isRegisteredOrigin(db: Db, origin: string): Promise<boolean> {
   const sent = originOf(origin);
   if (sent === undefined) return false;
   const hostPattern = `%${sent.slice(sent.indexOf('//') + 2)}%`;
-  const rows = await db.$queryRaw<(ApplicationColumns & { mac: string })[]>`
+  const rows = await db.$queryRaw<Awaited<ReturnType<Db['application']['findMany']>>>`
     SELECT id, client_id AS "clientId", protocol, name, enabled, consent, access, metadata, source, mac FROM applications
     WHERE protocol = 'oidc' AND enabled = ${true} AND lower(metadata) LIKE ${hostPattern}`;
   return rows.some(
-    (row) => hasOrigin(readMetadata('oidc', row.metadata), origin) && isGenuineApplication(row, protectedRows),
+    (row) => hasOrigin(readMetadata('oidc', row.metadata), origin) && db.macs.isGenuine('applications', row, row.mac),
   );
 }

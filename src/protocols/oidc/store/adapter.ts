@@ -77,11 +77,11 @@ export function createArtifactAdapter(
   services: Core,
   mayUseAgain?: (value: string) => Promise<boolean>,
 ): Adapter {
-  const { db, sql, now, protectedRows } = services;
+  const { db, sql, now } = services;
 
   const nowSeconds = () => Math.floor(now().getTime() / 1000);
   const restore = (row: Row | undefined, value?: string) =>
-    row && isGenuineArtifact(row, protectedRows) ? restored(model, row, nowSeconds(), value) : undefined;
+    row && isGenuineArtifact(row, sql) ? restored(model, row, nowSeconds(), value) : undefined;
 
   const cache = rowCacheOf(sql);
   const isCached = CACHED_MODELS.has(model) && !sql.isRemote;
@@ -94,7 +94,7 @@ export function createArtifactAdapter(
   async function readAndCache(key: string, read: () => Promise<Row | undefined>, value?: string) {
     const readAt = cache.begin();
     const row = await read();
-    if (row && !isGenuineArtifact(row, protectedRows)) return undefined;
+    if (row && !isGenuineArtifact(row, sql)) return undefined;
     cache.set(key, row ?? null, readAt);
     return row && restored(model, row, nowSeconds(), value);
   }
@@ -125,10 +125,7 @@ export function createArtifactAdapter(
       const expiresAt = expiresIn ? nowSeconds() + Math.min(Math.ceil(expiresIn), MAX_SECONDS) : null;
       const { grantId = null, userCode = null, clientId = null } = payload;
       const accountId = accountOf(payload);
-      const mac = artifactMac(
-        { id, model, payload: stored, grantId, userCode, uid, accountId, clientId },
-        protectedRows,
-      );
+      const mac = artifactMac({ id, model, payload: stored, grantId, userCode, uid, accountId, clientId }, sql);
       if (model === 'ReplayDetection') return insertReplayMarker(db, { id, payload: stored, expiresAt, mac });
       const owner = [grantId, userCode, uid, accountId, clientId];
       await sql.execute(statements.upsert, id, model, stored, ...owner, expiresAt, mac);

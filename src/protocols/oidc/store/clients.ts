@@ -3,16 +3,10 @@
 
 import { type ApplicationSource, readMetadata } from '../../../applications/application.ts';
 import type { Access, OidcMetadata } from '../../../applications/fields/oidc-client.ts';
-import {
-  isGenuineAccess,
-  isGenuineApplication,
-  isGenuineSecret,
-} from '../../../applications/macs/protected-applications.ts';
 import { type SignInRule, type SignInRules, signInRulesOf } from '../../../applications/rules/sign-in-rule.ts';
 import { AppError } from '../../../base/http/errors.ts';
 import { safeEqual } from '../../../base/platform/random.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
 import { hotStatements } from '../../../base/storage/statements.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
 import type { Core } from '../../../core/core.ts';
@@ -112,7 +106,7 @@ export type ClientSource = ReturnType<typeof createClientSource>;
 export const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
 
 export function createClientSource(dependencies: Core & ClientSourceDependencies) {
-  const { db, sql, protectedRows, firstPartyClient } = dependencies;
+  const { db, sql, firstPartyClient } = dependencies;
   // Filled by every lookup of the engine, so what is read here is as fresh as the request that asks.
   const known = new Map<string, ClientApplication>();
 
@@ -124,7 +118,7 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
     if (!isStorable(clientId)) return undefined;
     const rows = await sql.query<Row>(statements.find, clientId);
     const [row] = rows;
-    if (!row?.enabled || !isGenuineApplication(row, protectedRows)) {
+    if (!row?.enabled || !sql.macs.isGenuine('applications', row, row.mac)) {
       known.delete(clientId);
       return undefined;
     }
@@ -164,15 +158,15 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
     /** As it was last read; undefined when it was not. */
     cachedApplicationOf: (clientId: string): ClientApplication | undefined => known.get(clientId),
     /** Whether any registered application redirects to this origin (cors.ts). */
-    isRegisteredOrigin: (origin: string): Promise<boolean> => isRegisteredOrigin({ db, protectedRows }, origin),
+    isRegisteredOrigin: (origin: string): Promise<boolean> => isRegisteredOrigin(db, origin),
   };
 }
 
 /** The application, from its row and the same row joined with each of its secrets. */
-function applicationFrom(row: Row, rows: Row[], { vault, now, protectedRows }: Core): ClientApplication {
+function applicationFrom(row: Row, rows: Row[], { vault, now, sql }: Core): ClientApplication {
   const { id, clientId, protocol, name, consent } = row;
   const unexpired = rows.filter(({ secretExpires }) => !secretExpires || new Date(secretExpires) > now());
-  const genuine = unexpired.filter((one) => isGenuineSecretOf(one, protectedRows));
+  const genuine = unexpired.filter((one) => isGenuineSecret(one, sql));
   const secrets = genuine.flatMap((one) => secretOf(one, vault));
   return {
     id,
@@ -182,7 +176,7 @@ function applicationFrom(row: Row, rows: Row[], { vault, now, protectedRows }: C
     consent,
     source: row.source,
     enabled: true,
-    access: row.access === 'roles' ? { roles: genuineRoles(row, protectedRows) } : 'everyone',
+    access: row.access === 'roles' ? { roles: genuineRoles(row, sql) } : 'everyone',
     ...rulesOf(row),
     // A service provider's is long, and read by protocols/saml/metadata/service-providers.ts.
     metadata: protocol === 'oidc' ? readMetadata('oidc', row.metadata) : {},
@@ -199,18 +193,18 @@ function secretOf({ secretId, secretHash, secretSealed }: Row, vault: Vault): Cl
   return [{ id: secretId, value: vault.open(secretSealed, `client_secrets:${secretId}`).toString() }];
 }
 
-function isGenuineSecretOf(row: Row, protectedRows: ProtectedRows): boolean {
+function isGenuineSecret(row: Row, { macs }: Core['sql']): boolean {
   const { id: applicationId, secretId, secretHash, secretSealed, secretExpires, secretMac } = row;
   if (secretId === null) return false;
   const secret = { id: secretId, applicationId, secretHash, secretSealed, expiresAt: secretExpires };
-  return isGenuineSecret({ ...secret, mac: secretMac ?? '' }, protectedRows);
+  return macs.isGenuine('client_secrets', secret, secretMac ?? '');
 }
 
 /** The names of the roles that may use the application. */
-function genuineRoles({ id, roles }: Row, protectedRows: ProtectedRows): string[] {
+function genuineRoles({ id, roles }: Row, { macs }: Core['sql']): string[] {
   return (roles?.split('\n') ?? []).flatMap((line) => {
     const [roleId = '', mac = '', name = ''] = line.split('\t');
-    return isGenuineAccess({ applicationId: id, roleId, mac }, protectedRows) ? [name] : [];
+    return macs.isGenuine('application_roles', { applicationId: id, roleId }, mac) ? [name] : [];
   });
 }
 

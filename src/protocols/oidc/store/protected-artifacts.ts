@@ -40,19 +40,19 @@ export const PROTECTED_SQL = `id, model, payload, grant_id AS "grantId", user_co
 const TABLE = 'oidc_artifacts';
 
 /** The MAC to store with the row. */
-export function artifactMac(row: ArtifactColumns, { macOf }: ProtectedRows): string {
-  return macOf(TABLE, row);
+export function artifactMac(row: ArtifactColumns, { macs }: WithMacs): string {
+  return macs.macOf(TABLE, row);
 }
 
-/** What `isGenuineArtifact` needs. */
-export type ArtifactVerifier = ProtectedRows;
+/** Prisma's client, or hot statements. */
+type WithMacs = { macs: ProtectedRows };
 
 /** SQL for the shortened MAC of a consumed row. */
 export const consumedMac = (mac: string) => `substr(${mac}, 1, length(${mac}) - ${REMOVED_MAC_CHARACTERS})`;
 
 /** Whether this server wrote the row; raises an alarm if not. Clearing `consumed_at` does not make a consumed row valid again. */
-export function isGenuineArtifact(row: ProtectedArtifact, { isGenuine, isGenuineConsumed }: ArtifactVerifier): boolean {
-  return (row.consumedAt === null ? isGenuine : isGenuineConsumed)(TABLE, row, row.mac);
+export function isGenuineArtifact(row: ProtectedArtifact, { macs }: WithMacs): boolean {
+  return (row.consumedAt === null ? macs.isGenuine : macs.isGenuineConsumed)(TABLE, row, row.mac);
 }
 
 /** Models without a MAC, because no token is issued from them. */

@@ -16,7 +16,7 @@ export const INITIAL_ACCESS_TOKEN = 'InitialAccessToken';
 export type RegistrationTokens = ReturnType<typeof createRegistrationTokens>;
 
 export function createRegistrationTokens(dependencies: Core) {
-  const { db, now, audit, protectedRows } = dependencies;
+  const { db, now, audit } = dependencies;
   return {
     /** Makes a token that is valid for `seconds`, 24 hours by default; the confidential clients of one `withoutPkce` need no PKCE. */
     async issue({
@@ -47,7 +47,7 @@ export function createRegistrationTokens(dependencies: Core) {
           ...none,
         };
         await tx.oidcArtifact.create({
-          data: { ...row, expiresAt: BigInt(exp), mac: artifactMac(row, protectedRows) },
+          data: { ...row, expiresAt: BigInt(exp), mac: artifactMac(row, tx) },
         });
         const data = { seconds, ...(withoutPkce && { without_pkce: true }) };
         await audit.record({ ...by, type: 'registration.token-issued', outcome: 'success', data }, tx);

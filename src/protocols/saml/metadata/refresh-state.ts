@@ -3,15 +3,14 @@
 
 import type { Clock } from '../../../base/platform/clock.ts';
 import type { Db, Tx } from '../../../base/storage/database.ts';
-import type { ProtectedRows } from '../../../base/storage/protected-rows.ts';
 import { changesKey, type MetadataChange } from './differences.ts';
 
 export type RefreshState = ReturnType<typeof createRefreshState>;
 
 /** The columns of a row without a waiting document. */
-export const NOTHING_WAITS = { pendingXml: null, pendingKey: null, pendingSince: null, mac: '' };
+export const NOTHING_WAITS = { pendingXml: null, pendingKey: null, pendingSince: null };
 
-export function createRefreshState({ db, now, protectedRows }: { db: Db; now: Clock; protectedRows: ProtectedRows }) {
+export function createRefreshState({ db, now }: { db: Db; now: Clock }) {
   return {
     /** Whether the metadata has to be read now. */
     async isDue(applicationId: string, url: string): Promise<boolean> {
@@ -32,8 +31,8 @@ export function createRefreshState({ db, now, protectedRows }: { db: Db; now: Cl
     async failed(applicationId: string, url: string, nextReadAt: Date): Promise<void> {
       const before = await db.asStored.samlMetadata.findUnique({ where: { applicationId }, select: { url: true } });
       // What waits came from the address before.
-      const data = { url, nextReadAt, ...(before?.url !== url && NOTHING_WAITS) };
-      await db.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
+      const data = { nextReadAt, ...(before?.url !== url && { ...NOTHING_WAITS, url }) };
+      await db.samlMetadata.upsert({ where: { applicationId }, create: { ...data, url, applicationId }, update: data });
     },
 
     /** Stores the document that waits. `new`: its changes were not reported before; `rejected`: an administrator rejected them. */
@@ -44,13 +43,12 @@ export function createRefreshState({ db, now, protectedRows }: { db: Db; now: Cl
       { xml, changes }: { xml: string; changes: readonly MetadataChange[] },
       tx: Tx,
     ): Promise<'new' | 'known' | 'rejected'> {
-      const state = await tx.asStored.samlMetadata.findUnique({ where: { applicationId } });
+      const state = await tx.samlMetadata.findUnique({ where: { applicationId } });
       const key = changesKey(changes);
       const isRejected = state?.rejectedKey === key;
       const isKnown = state?.pendingKey === key;
       const waiting = { pendingXml: xml, pendingSince: isKnown ? state.pendingSince : now() };
-      const mac = protectedRows.macOf('saml_metadata', { applicationId, url, ...waiting });
-      const pending = { ...waiting, pendingKey: key, mac };
+      const pending = { ...waiting, pendingKey: key };
       const data = { url, nextReadAt, ...(isRejected ? NOTHING_WAITS : { ...pending, rejectedKey: null }) };
       await tx.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
       return isRejected ? 'rejected' : isKnown ? 'known' : 'new';

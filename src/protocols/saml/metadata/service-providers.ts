@@ -3,7 +3,6 @@
 
 import { readMetadata, type SamlApplication } from '../../../applications/application.ts';
 import type { ServiceProviderSettings } from '../../../applications/fields/service-provider.ts';
-import { isGenuineApplication } from '../../../applications/macs/protected-applications.ts';
 import { limits } from '../../../base/limits.ts';
 import { hotStatements } from '../../../base/storage/statements.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
@@ -61,7 +60,6 @@ export const statements = hotStatements('service-providers', {
 export function createServiceProviders({
   db,
   sql,
-  protectedRows,
   requireSignedRequests,
 }: Core & {
   /** The setting saml_signed_requests: every AuthnRequest has to be signed. */
@@ -76,10 +74,10 @@ export function createServiceProviders({
     const known = cached(entityId, row);
     if (known) return known;
     // The metadata may be long, and is read only when it is new.
-    const stored = await db.asStored.application.findFirst({
+    const stored = await db.application.findFirst({
       where: { clientId: entityId, protocol: 'saml', enabled: true },
     });
-    if (!stored || !isGenuineApplication(stored, protectedRows)) return undefined;
+    if (!stored) return undefined;
     return add(entityId, row, stored.metadata);
   }
 

@@ -55,10 +55,9 @@ export function createWaitingMetadata(dependencies: Core & ApplicationServices) 
   };
 }
 
-async function findWaiting({ applications, protectedRows }: Core & ApplicationServices, applicationId: string, tx: Tx) {
-  const state = await tx.asStored.samlMetadata.findUnique({ where: { applicationId } });
+async function findWaiting({ applications }: Core & ApplicationServices, applicationId: string, tx: Tx) {
+  const state = await tx.samlMetadata.findUnique({ where: { applicationId } });
   if (!state?.pendingXml || !state.pendingSince) return undefined;
-  if (!protectedRows.isGenuine('saml_metadata', state, state.mac)) return undefined;
   const application = await applications.get(applicationId, tx);
   if (application.protocol !== 'saml' || application.metadata.metadata_url !== state.url) return undefined;
   const changes = changesTo(application, state.pendingXml);
@@ -79,16 +78,19 @@ async function findExpected(
   return current;
 }
 
-async function receive({ db, now, protectedRows }: Core, application: SamlApplication, xml: string): Promise<boolean> {
+async function receive({ db, now }: Core, application: SamlApplication, xml: string): Promise<boolean> {
   const { id: applicationId, metadata } = application;
   const changes = changesTo(application, xml);
   const isPinned = metadata.metadata_certificate !== undefined;
   if (isPinned || metadata.metadata_url === undefined || !needsApproval(changes)) return false;
   const { metadata_url: url } = metadata;
   const waiting = { pendingXml: xml, pendingSince: now() };
-  const mac = protectedRows.macOf('saml_metadata', { applicationId, url, ...waiting });
-  const data = { url, nextReadAt: now(), ...waiting, pendingKey: changesKey(changes), mac };
-  await db.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
+  const data = { url, nextReadAt: now(), ...waiting, pendingKey: changesKey(changes) };
+  await db.samlMetadata.upsert({
+    where: { applicationId },
+    create: { ...data, applicationId },
+    update: { ...data, applicationId },
+  });
   return true;
 }
 

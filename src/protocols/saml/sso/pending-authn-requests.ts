@@ -47,18 +47,10 @@ export const statements = hotStatements('authn-requests', {
     WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN} RETURNING ${COLUMNS}`,
 });
 
-interface Row {
-  id: string;
-  applicationId: string;
-  browserHash: string;
-  data: string;
-}
-
 export function createPendingAuthnRequests(dependencies: Core) {
-  const { db, sql, now, protectedRows } = dependencies;
-  const macOf = (row: Row) => protectedRows.macOf(TABLE, row);
-  const requestOf = ([row]: (Row & { mac: string })[]): PendingAuthnRequest | undefined =>
-    row && protectedRows.isGenuine(TABLE, row, row.mac) ? (JSON.parse(row.data) as PendingAuthnRequest) : undefined;
+  const { db, sql, now } = dependencies;
+  const requestOf = (row: { data: string } | undefined): PendingAuthnRequest | undefined =>
+    row && (JSON.parse(row.data) as PendingAuthnRequest);
 
   return {
     /** Stores the request and returns its ID. Without a browser, `bindToBrowser` has to follow. */
@@ -68,7 +60,7 @@ export function createPendingAuthnRequests(dependencies: Core) {
       const expiresAt = new Date(now().getTime() + limits.saml.keptRequestSeconds * 1000);
       const requestId = request.requestId ?? null;
       const data = JSON.stringify(request);
-      const mac = macOf({ id, applicationId, browserHash, data });
+      const mac = sql.macs.macOf(TABLE, { id, applicationId, browserHash, data });
       await sql.execute(statements.save, id, applicationId, requestId, browserHash, data, expiresAt, mac);
       return id;
     },
@@ -76,13 +68,11 @@ export function createPendingAuthnRequests(dependencies: Core) {
     /** Ties a request that was saved without a browser to this one. Works once. */
     async bindToBrowser(id: string, browser: string): Promise<PendingAuthnRequest | undefined> {
       const where = { id, browserHash: UNBOUND, usedAt: null, expiresAt: { gt: now() } };
-      const row = await db.asStored.samlRequest.findFirst({ where });
-      const request = row && requestOf([row]);
-      if (!request) return undefined;
+      const row = await db.samlRequest.findFirst({ where });
+      if (!row) return undefined;
       const browserHash = sha256(browser);
-      const data = { browserHash, mac: macOf({ ...row, browserHash }) };
-      const { count } = await db.samlRequest.updateMany({ where: { ...where, mac: row.mac }, data });
-      return count > 0 ? request : undefined;
+      const { count } = await db.samlRequest.updateMany({ where, data: { browserHash } });
+      return count > 0 ? requestOf(row) : undefined;
     },
 
     /** The unanswered request of this application in this browser. */
@@ -92,7 +82,15 @@ export function createPendingAuthnRequests(dependencies: Core) {
       browser: string | undefined,
     ): Promise<PendingAuthnRequest | undefined> {
       if (!id || !browser) return undefined;
-      return requestOf(await sql.query(statements.find, id, applicationId, sha256(browser), now()));
+      const [row] = await sql.genuine<{ data: string }>(
+        TABLE,
+        statements.find,
+        id,
+        applicationId,
+        sha256(browser),
+        now(),
+      );
+      return requestOf(row);
     },
 
     /** The same, and marks it as answered: of several callers only one gets it. */
@@ -103,24 +101,22 @@ export function createPendingAuthnRequests(dependencies: Core) {
     ): Promise<PendingAuthnRequest | undefined> {
       if (!id || !browser) return undefined;
       const [at, keptUntil] = [now(), new Date(now().getTime() + ANSWERED_SECONDS * 1000)];
-      return requestOf(await sql.query(statements.consume, at, keptUntil, id, applicationId, sha256(browser), at));
+      const values = [at, keptUntil, id, applicationId, sha256(browser), at];
+      return requestOf((await sql.genuine<{ data: string }>(TABLE, statements.consume, ...values))[0]);
     },
 
     /** Stores the encrypted Response to a test sign-in, for the page that shows it. */
     async saveTestResponse(id: string, sealed: string): Promise<void> {
-      const row = await db.asStored.samlRequest.findFirst({ where: { id, usedAt: { not: null } } });
-      if (!row || !requestOf([row])) return;
       const data = JSON.stringify({ answer: sealed });
-      await db.samlRequest.update({ where: { id }, data: { data, mac: macOf({ ...row, data }) } });
+      await db.samlRequest.updateMany({ where: { id, usedAt: { not: null } }, data: { data } });
     },
 
     /** The encrypted Response to the test sign-in of this browser. */
     async testResponse(id: string, browser: string | undefined): Promise<string | undefined> {
       if (!browser) return undefined;
       const where = { id, browserHash: sha256(browser), usedAt: { not: null }, expiresAt: { gt: now() } };
-      const row = await db.asStored.samlRequest.findFirst({ where });
-      if (!row || !protectedRows.isGenuine(TABLE, row, row.mac)) return undefined;
-      return (JSON.parse(row.data) as { answer?: string }).answer;
+      const row = await db.samlRequest.findFirst({ where });
+      return row ? (JSON.parse(row.data) as { answer?: string }).answer : undefined;
     },
   };
 }

@@ -71,17 +71,17 @@ export function createSessionStore(dependencies: Core) {
 type SessionRows = ReturnType<typeof createSessionRows>;
 
 /** The row of a session with its MAC. */
-function createSessionRows({ sql, protectedRows }: Core) {
+function createSessionRows({ sql }: Core) {
   const macOf = (id: string, payload: string, uid: string, accountId: string | null) => {
     const none = { grantId: null, userCode: null, clientId: null };
-    return artifactMac({ id, model: 'Session', payload, uid, accountId, ...none }, protectedRows);
+    return artifactMac({ id, model: 'Session', payload, uid, accountId, ...none }, sql);
   };
 
   return {
     /** Ignores a row with a wrong MAC; saving it again would give it a valid one. */
     async find(uid: string): Promise<ProtectedArtifact | undefined> {
       const [row] = await sql.query<ProtectedArtifact>(statements.find, uid);
-      return row && isGenuineArtifact(row, protectedRows) ? row : undefined;
+      return row && isGenuineArtifact(row, sql) ? row : undefined;
     },
 
     /** False when the session has ended, or is stored already. */

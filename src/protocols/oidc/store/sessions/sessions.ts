@@ -6,12 +6,7 @@ import type { Db, Tx } from '../../../../base/storage/database.ts';
 import type { Core } from '../../../../core/core.ts';
 import { artifactId, isPastAbsoluteExpiry } from '../adapter.ts';
 import { GRANT_MODELS, grantsOf, removeGrantsBut, removeGrantsById, type StoredGrant } from '../grants.ts';
-import {
-  type ArtifactVerifier,
-  isGenuineArtifact,
-  PROTECTED_COLUMNS,
-  type ProtectedArtifact,
-} from '../protected-artifacts.ts';
+import { isGenuineArtifact, PROTECTED_COLUMNS, type ProtectedArtifact } from '../protected-artifacts.ts';
 import { findEnded, markEnded } from './ended-sessions.ts';
 import { createSessionDevices } from './session-devices.ts';
 
@@ -66,18 +61,18 @@ export function createSessions(
     idleSeconds(): number;
   },
 ) {
-  const { db, now, protectedRows, idleSeconds } = services;
+  const { db, now, idleSeconds } = services;
 
   const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
 
   const find: (uid: string, tx?: Tx) => Promise<SessionEntry | undefined> = async (uid, tx = db) => {
     const where = { model: 'Session', uid, expiresAt: { gt: epoch() } };
     const row = await tx.oidcArtifact.findFirst({ where, select: LIVE_ROW });
-    return row && (await findEnded(tx, [uid])).size === 0 ? readLive(row, protectedRows) : undefined;
+    return row && (await findEnded(tx, [uid])).size === 0 ? readLive(row, tx) : undefined;
   };
 
   const list: (accountId: string, tx?: Tx) => Promise<SessionEntry[]> = (accountId, tx = db) =>
-    liveSessionsOf(accountId, epoch(), tx, protectedRows);
+    liveSessionsOf(accountId, epoch(), tx);
 
   return {
     ...createSessionDevices(services),
@@ -108,7 +103,7 @@ export function createSessions(
         select: LIVE_ROW,
       });
       const ended = await findEnded(db, [...uids]);
-      return rows.flatMap((row) => readLive(row, protectedRows) ?? []).filter(({ uid }) => !ended.has(uid));
+      return rows.flatMap((row) => readLive(row, db) ?? []).filter(({ uid }) => !ended.has(uid));
     },
 
     /** The live sessions of an account beyond the newest `max`. */
@@ -140,8 +135,7 @@ export function createSessions(
     },
 
     /** Live sessions in which an application takes part. */
-    withParticipant: (clientId: string): AsyncIterable<SessionEntry> =>
-      participatingSessions(db, clientId, epoch(), protectedRows),
+    withParticipant: (clientId: string): AsyncIterable<SessionEntry> => participatingSessions(db, clientId, epoch()),
 
     /** Removes everything of the account: sessions, grants, codes, access and refresh tokens. Returns the sessions. */
     async removeAllOf(accountId: string, tx: Tx): Promise<SessionEntry[]> {
@@ -165,17 +159,12 @@ export function createSessions(
 }
 
 /** Live sessions of an account, the newest first. */
-async function liveSessionsOf(
-  accountId: string,
-  now: bigint,
-  tx: Tx,
-  protectedRows: ArtifactVerifier,
-): Promise<SessionEntry[]> {
+async function liveSessionsOf(accountId: string, now: bigint, tx: Tx): Promise<SessionEntry[]> {
   const rows = await tx.oidcArtifact.findMany({
     where: { model: 'Session', accountId, expiresAt: { gt: now } },
     select: LIVE_ROW,
   });
-  const sessions = rows.flatMap((row) => readLive(row, protectedRows) ?? []);
+  const sessions = rows.flatMap((row) => readLive(row, tx) ?? []);
   const ended = await findEnded(
     tx,
     sessions.map(({ uid }) => uid),
@@ -185,12 +174,7 @@ async function liveSessionsOf(
 }
 
 /** Live sessions in which an application takes part, read in pages. */
-async function* participatingSessions(
-  db: Db,
-  clientId: string,
-  now: bigint,
-  protectedRows: ArtifactVerifier,
-): AsyncIterable<SessionEntry> {
+async function* participatingSessions(db: Db, clientId: string, now: bigint): AsyncIterable<SessionEntry> {
   // The text finds candidates; the parsed payload decides.
   const payload = { contains: `${JSON.stringify(clientId)}:` };
   for (let after = ''; ; ) {
@@ -200,7 +184,7 @@ async function* participatingSessions(
       take: PAGE,
       select: LIVE_ROW,
     });
-    for (const session of rows.flatMap((row) => readLive(row, protectedRows) ?? [])) {
+    for (const session of rows.flatMap((row) => readLive(row, db) ?? [])) {
       if (session.participants.some((participant) => participant.clientId === clientId)) yield session;
     }
     const last = rows.at(-1);
@@ -231,9 +215,8 @@ function lastSecond({ expiresAt }: SessionEntry): number {
 }
 
 /** A live session; undefined for a wrong MAC. Sessions that end are read without this check, because they grant nothing any more. */
-function readLive(row: LiveRow, protectedRows: ArtifactVerifier): SessionEntry | undefined {
-  if (!isGenuineArtifact(row, protectedRows) || isPastAbsoluteExpiry(JSON.parse(row.payload) as Payload))
-    return undefined;
+function readLive(row: LiveRow, tx: Tx): SessionEntry | undefined {
+  if (!isGenuineArtifact(row, tx) || isPastAbsoluteExpiry(JSON.parse(row.payload) as Payload)) return undefined;
   return read(row);
 }
 
