@@ -87,9 +87,10 @@ export function createFlow(dependencies: Core & People & FlowDependencies) {
       const attempt = { ...before, ...changes, ...upstreamAfter(current.attempt, changes) };
       const next = await steps.again(ctx, { ...current, attempt });
       if (isLocalProof(current, changes)) await assertAccepted(dependencies, current, next.account);
+      // A finished attempt is removed.
+      if (next.step === 'done') return finishSignIn(dependencies, ctx, next);
       if (Object.keys(changes).length > 0) await attempts.save(attempt);
-      if (next.step === 'done') await finishSignIn(dependencies, ctx, next);
-      else redirectToStep(ctx, next);
+      redirectToStep(ctx, next);
     },
   };
 }
