@@ -26,24 +26,23 @@ import { createRejectedSignIns, type RejectedSignIns } from './rejected-sign-ins
 import type { SamlUpstream } from './saml/create-saml-upstream.ts';
 import { createSignIns } from './sign-ins.ts';
 import { createTries } from './tries.ts';
-import { createUpstreamSignIn, type Protocols, type UpstreamSignIn } from './upstream-sign-in.ts';
-
-export interface FederationDependencies {
-  signInPolicy: SignInPolicy;
-  confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
-  /** One for each kind of connection that has a redirect, but SAML. */
-  protocols: Protocols;
-  samlUpstream: SamlUpstream;
-  logoutBrowserOf(ctx: Context): LogoutBrowser;
-}
+import { createUpstreamSignIn, type UpstreamSignIn } from './upstream-sign-in.ts';
 
 export type Federation = ReturnType<typeof createFederation>;
 
 export function createFederation(
-  dependencies: Core & People & SessionServices & FederationServices & FederationDependencies,
+  dependencies: Core &
+    People &
+    SessionServices &
+    FederationServices & {
+      signInPolicy: SignInPolicy;
+      confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
+      samlUpstream: SamlUpstream;
+      logoutBrowserOf(ctx: Context): LogoutBrowser;
+    },
 ) {
   const { upstreamRequests: requests, samlUpstream, signInPolicy: policy } = dependencies;
-  const protocols = { ...dependencies.protocols, saml: samlUpstream.protocol };
+  const protocols = { ...dependencies.upstreamProtocols, saml: samlUpstream.protocol };
   const upstreamSignIn = createUpstreamSignIn({ ...dependencies, requests, protocols });
   const resolver = createResolver(dependencies);
   const rejected = createRejectedSignIns(dependencies);

@@ -90,7 +90,6 @@ function federationPages({ services, http, protocols }: UserPagesDependencies, r
   const { signInPolicy } = services;
   return createFederation({
     ...services,
-    protocols: services.upstreamProtocols,
     samlUpstream: protocols.samlUpstream,
     signInPolicy,
     logoutBrowserOf: createLogoutBrowserOf({ cookies: http.cookies }),

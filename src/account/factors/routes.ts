@@ -18,16 +18,16 @@ import type { SingleFactorPasswordRule } from '../password/single-factor-rule.ts
 import type { RpSessions } from '../rp/sessions.ts';
 import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
 
-export interface FactorRoutesDependencies {
-  page: AccountPageHelpers;
-  rpSessions: RpSessions;
-  factorRecoveryCodes: FactorRecoveryCodes;
-  singleFactorPasswordRule: SingleFactorPasswordRule;
-}
-
 const authenticatorAppForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
-export function factorRoutes(dependencies: People & FactorRoutesDependencies): Router<State, Extras> {
+export function factorRoutes(
+  dependencies: People & {
+    page: AccountPageHelpers;
+    rpSessions: RpSessions;
+    factorRecoveryCodes: FactorRecoveryCodes;
+    singleFactorPasswordRule: SingleFactorPasswordRule;
+  },
+): Router<State, Extras> {
   const { page, factorRecoveryCodes } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: FACTORS_PAGE });

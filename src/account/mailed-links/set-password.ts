@@ -29,18 +29,17 @@ export interface SetPasswordByLinkOptions {
   inTransaction?(tx: Tx): Promise<void>;
 }
 
-export interface SetPasswordByLinkDependencies {
-  accountLinks: AccountLinks;
-  /** Ends the sessions, grants and tokens of the account on every instance, and notifies the relying parties. */
-  endAllSessions(accountId: string, by: Actor, tx: Tx): Promise<unknown>;
-  /** Removes the known and trusted browsers, which may belong to an attacker. */
-  forgetBrowsers(accountId: string, tx: Tx): Promise<unknown>;
-  /** Ends a lockout, because only the owner can use the link. */
-  unlock(account: Account): Promise<void>;
-}
-
 export function createSetPasswordByLink(
-  dependencies: Base & People & SetPasswordByLinkDependencies,
+  dependencies: Base &
+    People & {
+      accountLinks: AccountLinks;
+      /** Ends the sessions, grants and tokens of the account on every instance, and notifies the relying parties. */
+      endAllSessions(accountId: string, by: Actor, tx: Tx): Promise<unknown>;
+      /** Removes the known and trusted browsers, which may belong to an attacker. */
+      forgetBrowsers(accountId: string, tx: Tx): Promise<unknown>;
+      /** Ends a lockout, because only the owner can use the link. */
+      unlock(account: Account): Promise<void>;
+    },
 ): SetPasswordByLink {
   const { db, accountLinks, credentials, endAllSessions, forgetBrowsers, unlock } = dependencies;
 

@@ -49,18 +49,16 @@ export function createRecovery(dependencies: Core & Http & People & FederationSe
   };
 }
 
-// /forgot-password and /reset-password: request a link by mail, and choose a new password with it.
-
-interface PasswordResetRoutesDependencies {
-  passwordReset: PasswordReset;
-  hasSecondFactor(accountId: string): Promise<boolean>;
-  /** How many minutes a link works. */
-  minutes(): number;
-  returnToSignIn: ReturnToSignIn;
-}
-
 function passwordResetRoutes(
-  dependencies: Base & Http & People & PasswordResetRoutesDependencies,
+  dependencies: Base &
+    Http &
+    People & {
+      passwordReset: PasswordReset;
+      hasSecondFactor(accountId: string): Promise<boolean>;
+      /** How many minutes a link works. */
+      minutes(): number;
+      returnToSignIn: ReturnToSignIn;
+    },
 ): Router<State, Extras> {
   const { passwordReset, hasSecondFactor, minutes, returnToSignIn } = dependencies;
   const router = new Router<State, Extras>();

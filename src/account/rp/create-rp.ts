@@ -25,19 +25,22 @@ import { createFirstPartyClient, FIRST_PARTY_CLIENT_ID, type FirstPartyClient } 
 import { createRpSessions, type RpSessions } from './sessions.ts';
 import { createSignedIn } from './signed-in.ts';
 
-export interface RpDependencies {
-  provider(): Provider;
-  /** Whether the directories of the account still have it; its roles follow them. */
-  checkDirectories(accountId: string): Promise<boolean>;
-  /** The strongest proof that this account can give. */
-  strongestProof(account: Account): Promise<StrongestProof>;
-  /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
-  staffAcr(account: Account): Acr | undefined;
-}
-
 export type Rp = ReturnType<typeof createRp>;
 
-export function createRp(dependencies: Core & Http & People & SessionServices & RpDependencies) {
+export function createRp(
+  dependencies: Core &
+    Http &
+    People &
+    SessionServices & {
+      provider(): Provider;
+      /** Whether the directories of the account still have it; its roles follow them. */
+      checkDirectories(accountId: string): Promise<boolean>;
+      /** The strongest proof that this account can give. */
+      strongestProof(account: Account): Promise<StrongestProof>;
+      /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
+      staffAcr(account: Account): Acr | undefined;
+    },
+) {
   const { provider, sessions, checkDirectories, strongestProof, staffAcr } = dependencies;
   const rpSessions = createRpSessions(dependencies);
   return {

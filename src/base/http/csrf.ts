@@ -15,14 +15,16 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export type Csrf = ReturnType<typeof createCsrf>;
 
-export interface CsrfDependencies {
+export function createCsrf({
+  cookies,
+  keys,
+  issuerUrl,
+}: {
   cookies: Cookies;
   /** `vault.deriveKeys('csrf')`: the first creates tokens, all verify them. */
   keys: readonly Buffer[];
   issuerUrl: URL;
-}
-
-export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies) {
+}) {
   const macs = keys.map(hmacSha256);
   const [tokenOf] = macs;
   if (!tokenOf) throw new TypeError('at least one key is needed');

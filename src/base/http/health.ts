@@ -8,19 +8,20 @@ import { RETRY_AFTER } from './database-unavailable.ts';
 export type CheckResult = boolean | { passed: boolean; reason?: string; warning?: string };
 export type Check = () => Promise<CheckResult>;
 
-export interface HealthDependencies {
-  /** Each check throws, or returns false, when this instance should get no traffic. */
-  checks: Record<string, Check>;
-  phase(): Phase;
-}
-
 /** It serves requests in all three, and gets new ones from a balancer only while it is serving. */
 export type Phase = 'starting' | 'serving' | 'draining';
 
 /** A balancer waits a few seconds for the answer. */
 const ANSWER_MS = 3000;
 
-export function healthRoutes({ checks, phase }: HealthDependencies): Router<State, Extras> {
+export function healthRoutes({
+  checks,
+  phase,
+}: {
+  /** Each check throws, or returns false, when this instance should get no traffic. */
+  checks: Record<string, Check>;
+  phase(): Phase;
+}): Router<State, Extras> {
   const router = new Router<State, Extras>();
 
   router.get('/healthz', (ctx) => {

@@ -6,18 +6,20 @@ import { isStorable } from '../storage/storable-text.ts';
 import type { Context, Middleware } from './context.ts';
 import { badRequest, forbidden, misdirected } from './errors.ts';
 
-export interface HostGuardDependencies {
+const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
+
+/** Runs before everything that creates a link or sets a cookie, the OIDC engine included. */
+export function hostGuard({
+  issuerUrl,
+  trustProxy,
+  exemptPaths = OPERATOR_PATHS,
+}: {
   issuerUrl: URL;
   /** Number of trusted proxies (X-Forwarded-Host). */
   trustProxy: number;
   /** Paths of operators: health probes use the IP address. */
   exemptPaths?: readonly string[];
-}
-
-const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
-
-/** Runs before everything that creates a link or sets a cookie, the OIDC engine included. */
-export function hostGuard({ issuerUrl, trustProxy, exemptPaths = OPERATOR_PATHS }: HostGuardDependencies): Middleware {
+}): Middleware {
   const exempt = new Set(exemptPaths);
   const scheme = issuerUrl.protocol.slice(0, -1);
   return (ctx, next) => {
@@ -81,17 +83,16 @@ function hostOf(requested: string, scheme: string): string | undefined {
   return URL.canParse(url) ? new URL(url).host : undefined;
 }
 
-// Rejects requests from networks that the operator denied (setting `denied_networks`), before any route runs.
-
-interface DeniedNetworksDependencies {
+/** Throws a 403 for requests from these networks. */
+export function deniedNetworks({
+  networks,
+  onRejected,
+}: {
   /** The current networks, in CIDR notation. */
   networks(): readonly string[];
   /** Called for each rejected request. */
   onRejected(request: RequestInfo): Promise<void>;
-}
-
-/** Throws a 403 for requests from these networks. */
-export function deniedNetworks({ networks, onRejected }: DeniedNetworksDependencies): Middleware {
+}): Middleware {
   let list: readonly string[] = [];
   let isDenied = inNetworks(list);
   async function reject(request: RequestInfo): Promise<never> {

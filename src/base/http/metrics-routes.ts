@@ -5,14 +5,15 @@ import { bearerOf } from './authorization-header.ts';
 import type { Context, Extras, State } from './context.ts';
 import { unauthorized } from './errors.ts';
 
-export interface MetricsRoutesDependencies {
+/** GET /metrics; without the right token 401 (RFC 6750 3). */
+export function metricsRoutes({
+  metrics,
+  token,
+}: {
   metrics: { contentType: string; render(): Promise<string> };
   /** The bearer token that a request needs; absent: none. */
   token: string | undefined;
-}
-
-/** GET /metrics; without the right token 401 (RFC 6750 3). */
-export function metricsRoutes({ metrics, token }: MetricsRoutesDependencies): Router<State, Extras> {
+}): Router<State, Extras> {
   const router = new Router<State, Extras>();
 
   router.get('/metrics', async (ctx) => {

@@ -3,19 +3,17 @@
 import type { TraceSpan, Tracing } from '../platform/tracing.ts';
 import type { Context } from './context.ts';
 
-export interface RequestSpansDependencies {
+export type RequestSpans = ReturnType<typeof createRequestSpans>;
+
+/** Makes the spans of requests. */
+export function createRequestSpans(dependencies: {
   tracing: Tracing;
   /** Number of trusted proxies; with 0 every `traceparent` is ignored. */
   trustProxy: number;
   issuerUrl: URL;
   /** Paths without a span: a path itself, or all paths below one that ends with a slash. */
   untracedPaths: readonly string[];
-}
-
-export type RequestSpans = ReturnType<typeof createRequestSpans>;
-
-/** Makes the spans of requests. */
-export function createRequestSpans(dependencies: RequestSpansDependencies) {
+}) {
   const { tracing, trustProxy, issuerUrl, untracedPaths } = dependencies;
   const isUntraced = (path: string) =>
     untracedPaths.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one));

@@ -18,14 +18,6 @@ export interface Timeouts {
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
-export interface HttpServerDependencies {
-  handler: RequestListener;
-  logger: Logger;
-  timeouts?: Partial<Timeouts>;
-  /** The response to so many requests on one connection says `Connection: close`; absent: no limit. */
-  requestsPerConnection?: number | undefined;
-}
-
 // SAML redirects and request objects make long request lines.
 const MAX_HEADER_BYTES = 32 * 1024;
 const CHECK_EVERY_MS = 1000;
@@ -39,7 +31,13 @@ export async function tryListening(options: { host: string; port: number }): Pro
   await once(probe, 'close');
 }
 
-export function createHttpServer(dependencies: HttpServerDependencies) {
+export function createHttpServer(dependencies: {
+  handler: RequestListener;
+  logger: Logger;
+  timeouts?: Partial<Timeouts>;
+  /** The response to so many requests on one connection says `Connection: close`; absent: no limit. */
+  requestsPerConnection?: number | undefined;
+}) {
   const { handler, logger, timeouts, requestsPerConnection = 0 } = dependencies;
   const { headerSeconds, requestSeconds, keepAliveSeconds, idleSeconds } = {
     ...limits.http,

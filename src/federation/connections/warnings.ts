@@ -28,14 +28,6 @@ export interface ConnectionWarning {
   isUrgent: boolean;
 }
 
-export interface ConnectionWarningsDependencies {
-  connections: Connections;
-  documents: ConnectionDocuments;
-  parseMetadata: ParseMetadata;
-  /** The active certificates of this server as SAML service provider. */
-  ownCertificates(): Promise<{ use: KeyUse; until: Date }[]>;
-}
-
 const DAY_MS = 86_400_000;
 const names = {
   'client-secret': 'the client secret',
@@ -46,7 +38,13 @@ const names = {
 
 /** The warnings of all enabled connections. It reads the database only. */
 export async function connectionWarnings(
-  dependencies: Base & ConnectionWarningsDependencies,
+  dependencies: Base & {
+    connections: Connections;
+    documents: ConnectionDocuments;
+    parseMetadata: ParseMetadata;
+    /** The active certificates of this server as SAML service provider. */
+    ownCertificates(): Promise<{ use: KeyUse; until: Date }[]>;
+  },
 ): Promise<ConnectionWarning[]> {
   const { connections } = dependencies;
   const warnings = (await connections.forgedIds()).map(

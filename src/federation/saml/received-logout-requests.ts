@@ -27,13 +27,6 @@ import type { IdentityProvider, IdentityProviders } from './identity-provider.ts
 import { asNameId, browserEndpoint, encodeForBinding, expectedFrom, senderKeys } from './logout-messages.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
-export interface ReceivedLogoutRequestsDependencies {
-  identityProviders: IdentityProviders;
-  serviceProvider: ServiceProvider;
-  seenMessages: SeenMessages;
-  skewSeconds(): number;
-}
-
 /** What the answer to a LogoutRequest needs. */
 export interface AcceptedRequest {
   connection: SamlConnection;
@@ -49,7 +42,14 @@ export interface VerifiedRequest extends AcceptedRequest {
 export type ReceivedLogoutRequests = ReturnType<typeof createReceivedLogoutRequests>;
 
 export function createReceivedLogoutRequests(
-  dependencies: Core & SessionServices & FederationServices & ReceivedLogoutRequestsDependencies,
+  dependencies: Core &
+    SessionServices &
+    FederationServices & {
+      identityProviders: IdentityProviders;
+      serviceProvider: ServiceProvider;
+      seenMessages: SeenMessages;
+      skewSeconds(): number;
+    },
 ) {
   const { serviceProvider, identityProviders, seenMessages, now } = dependencies;
   return {

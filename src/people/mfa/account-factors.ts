@@ -18,13 +18,6 @@ export type OwnFactors = FactorSet & {
 
 export type AccountFactors = ReturnType<typeof createFactors>;
 
-export interface FactorsDependencies {
-  totp: Totp;
-  passkeys: Passkeys;
-  phones: Phones;
-  recoveryCodes: RecoveryCodes;
-}
-
 interface Row {
   totp: number | bigint;
   passkeys: number | bigint;
@@ -43,7 +36,9 @@ export const statements = hotStatements('factors', {
     (SELECT COUNT(*) FROM recovery_codes WHERE user_id = ? AND used_at IS NULL) AS "recoveryCodes"`,
 });
 
-export function createFactors(dependencies: Core & FactorsDependencies) {
+export function createFactors(
+  dependencies: Core & { totp: Totp; passkeys: Passkeys; phones: Phones; recoveryCodes: RecoveryCodes },
+) {
   const { db, sql, now, audit, totp, passkeys, phones, recoveryCodes } = dependencies;
 
   async function of(userId: string, tx?: Tx): Promise<OwnFactors> {

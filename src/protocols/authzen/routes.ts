@@ -70,16 +70,16 @@ export function evaluationRoutes({
   }
 }
 
-// Builds access evaluation for applications (OpenID AuthZEN Authorization API 1.0).
-
-interface AuthzenDependencies {
-  tokens: ApiTokens;
-  accountOf: (clientId: string, subject: string) => Promise<string | undefined>;
-  hasUsed: (userId: string, applicationId: string) => Promise<boolean>;
-  checkDirectories: (accountId: string) => Promise<boolean>;
-}
-
-export function createAuthzen(dependencies: Core & People & ApplicationServices & AuthzenDependencies) {
+export function createAuthzen(
+  dependencies: Core &
+    People &
+    ApplicationServices & {
+      tokens: ApiTokens;
+      accountOf: (clientId: string, subject: string) => Promise<string | undefined>;
+      hasUsed: (userId: string, applicationId: string) => Promise<boolean>;
+      checkDirectories: (accountId: string) => Promise<boolean>;
+    },
+) {
   const {
     tokens,
     accountOf,

@@ -23,16 +23,6 @@ const OPEN = { doneAt: null, failedAt: null };
  */
 export type DeliveryResult = 'sent' | 'switched_off';
 
-export interface LogoutDeliveriesDependencies {
-  runs: LogoutRunStore;
-  /** Sends one logout token. */
-  send(clientId: string, accountId: string, sid: string | undefined): Promise<DeliveryResult>;
-  /** Sends the LogoutRequest of one participant. */
-  sendSoap(participantId: string): Promise<DeliveryResult>;
-  /** Counts the attempt in the metrics. */
-  countDelivery?(outcome: (typeof METRIC)[JobOutcome]): void;
-}
-
 interface Delivery {
   id: string;
   lane: string;
@@ -46,7 +36,17 @@ interface Delivery {
 }
 
 /** Makes the queue of logout deliveries. One is given up after `limits.delivery.maxTries` attempts. */
-export function createLogoutDeliveries(dependencies: Core & LogoutDeliveriesDependencies): JobQueue {
+export function createLogoutDeliveries(
+  dependencies: Core & {
+    runs: LogoutRunStore;
+    /** Sends one logout token. */
+    send(clientId: string, accountId: string, sid: string | undefined): Promise<DeliveryResult>;
+    /** Sends the LogoutRequest of one participant. */
+    sendSoap(participantId: string): Promise<DeliveryResult>;
+    /** Counts the attempt in the metrics. */
+    countDelivery?(outcome: (typeof METRIC)[JobOutcome]): void;
+  },
+): JobQueue {
   const { now, send, sendSoap, countDelivery = () => {} } = dependencies;
   const reportRejection = createRejectionReport(dependencies);
   return createJobQueue<Delivery>({

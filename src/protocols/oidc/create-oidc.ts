@@ -332,17 +332,15 @@ function createAfterSignIn(
   };
 }
 
-// The engine's storage, one adapter for each of its models (oidc-provider's `adapter`).
-
-interface EngineAdaptersDependencies {
-  clients: ClientSource;
-  endSession: OnSessionDestroyed;
-  /** Counts a poll of this device code; true when it came too soon after the last one. */
-  isTooSoon(deviceCode: string): Promise<boolean>;
-  refreshTokenRetries: RefreshTokenRetries;
-}
-
-function createEngineAdapters(dependencies: Core & EngineAdaptersDependencies) {
+function createEngineAdapters(
+  dependencies: Core & {
+    clients: ClientSource;
+    endSession: OnSessionDestroyed;
+    /** Counts a poll of this device code; true when it came too soon after the last one. */
+    isTooSoon(deviceCode: string): Promise<boolean>;
+    refreshTokenRetries: RefreshTokenRetries;
+  },
+) {
   const { clients, endSession, isTooSoon, refreshTokenRetries } = dependencies;
   return function adapterOf(model: string): Adapter {
     if (model === 'Client') return clients.adapter;

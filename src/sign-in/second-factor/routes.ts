@@ -21,13 +21,6 @@ import type { SecondFactorCodes } from './codes.ts';
 import { keysOfAccount, mustVerify } from './pages.ts';
 import type { RecoveryCodesPages } from './recovery-codes-page.ts';
 
-export interface SecondFactorRoutesDependencies {
-  flow: Flow;
-  pages: StepPages;
-  codes: SecondFactorCodes;
-  attempts: Attempts;
-}
-
 const METHODS = ['totp', 'recovery-code', 'email', 'sms'] as const;
 const codeForm = z.object({ code: z.string().max(64), method: z.enum(METHODS), remember: z.literal('yes').optional() });
 const sendForm = z.object({ method: z.enum(['email', 'sms']) });
@@ -40,7 +33,7 @@ const PROBLEMS = {
 const NOT_SENT = t('second-factor.not-sent');
 
 export function secondFactorRoutes(
-  dependencies: Core & Http & People & SecondFactorRoutesDependencies,
+  dependencies: Core & Http & People & { flow: Flow; pages: StepPages; codes: SecondFactorCodes; attempts: Attempts },
 ): Router<State, Extras> {
   const {
     csrf: { check: checkCsrf },

@@ -21,14 +21,6 @@ const browserBundles = {
 
 export type Assets = ReturnType<typeof createAssets>;
 
-export interface AssetsDependencies {
-  dirs: readonly string[];
-  /** Files outside `dirs`, such as a browser bundle of a package: name -> path. */
-  extra?: Record<string, string>;
-  /** Read from disk on each request, for development. */
-  reload?: boolean;
-}
-
 interface Asset {
   type: string;
   hash: string;
@@ -51,7 +43,17 @@ const TYPES: Record<string, string> = {
 const COMPRESSED = new Set(['image/png', 'font/woff2']);
 
 /** Reads every asset of `dirs` now: a missing folder stops the start, not a page. */
-export function createAssets({ dirs, extra = browserBundles, reload = false }: AssetsDependencies) {
+export function createAssets({
+  dirs,
+  extra = browserBundles,
+  reload = false,
+}: {
+  dirs: readonly string[];
+  /** Files outside `dirs`, such as a browser bundle of a package: name -> path. */
+  extra?: Record<string, string>;
+  /** Read from disk on each request, for development. */
+  reload?: boolean;
+}) {
   const files = new Map(
     dirs.flatMap((dir) =>
       filesIn(dir)

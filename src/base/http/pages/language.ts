@@ -18,20 +18,18 @@ import type { Cookies } from '../cookies.ts';
 import { notFound } from '../errors.ts';
 import { localPath } from '../local-path.ts';
 
-export interface LanguageChoiceDependencies {
-  cookies: Cookies;
-  /** The offered languages now; all by default. */
-  offered?: () => OfferedLanguages;
-  /** The texts that an administrator wrote. */
-  texts?: () => MessageSource | undefined;
-}
-
 /** Defines `ctx.state.language`, which decides when it is called: routes find out meanwhile who the user is. */
 export function languageChoice({
   cookies,
   offered = () => allLanguages,
   texts = () => undefined,
-}: LanguageChoiceDependencies): Middleware {
+}: {
+  cookies: Cookies;
+  /** The offered languages now; all by default. */
+  offered?: () => OfferedLanguages;
+  /** The texts that an administrator wrote. */
+  texts?: () => MessageSource | undefined;
+}): Middleware {
   return (ctx, next) => {
     // Read each time: a form can change the setting.
     ctx.state.offeredLanguages = offered;

@@ -10,18 +10,18 @@ import { SamlError } from '../../saml/xml/errors.ts';
 import type { Participant } from '../logout-run.ts';
 import type { LogoutRunStore } from '../logout-run-store.ts';
 
-export interface LogoutResponsesDependencies {
-  skewSeconds(): number;
-  serviceProviders: ServiceProviders;
-  seenMessages: SeenMessages;
-  runs: LogoutRunStore;
-}
-
 export type LogoutResponses = ReturnType<typeof createLogoutResponses>;
 
 const MAX_ID = 256;
 
-export function createLogoutResponses(dependencies: Base & LogoutResponsesDependencies) {
+export function createLogoutResponses(
+  dependencies: Base & {
+    skewSeconds(): number;
+    serviceProviders: ServiceProviders;
+    seenMessages: SeenMessages;
+    runs: LogoutRunStore;
+  },
+) {
   const {
     now,
     skewSeconds,

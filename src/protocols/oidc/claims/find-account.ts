@@ -21,22 +21,22 @@ import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
 import { requestedLanguages } from './requested-languages.ts';
 
-export interface FindAccountDependencies {
-  clients: ClientSource;
-  sessions: Sessions;
-  /** Whether the directories of the account still have it; its roles follow them. */
-  checkDirectories(accountId: string): Promise<boolean>;
-  /** The setting `refresh_token_days`; a shorter value also applies to existing tokens. */
-  refreshTokenDays(): number;
-}
-
 /** The models that are redeemed once for each authorization. */
 const FIRST_USE = new Set(['AuthorizationCode', 'DeviceCode']);
 const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
 
 /** oidc-provider's `findAccount`. */
 export function createFindAccount(
-  dependencies: Core & People & ApplicationServices & FindAccountDependencies,
+  dependencies: Core &
+    People &
+    ApplicationServices & {
+      clients: ClientSource;
+      sessions: Sessions;
+      /** Whether the directories of the account still have it; its roles follow them. */
+      checkDirectories(accountId: string): Promise<boolean>;
+      /** The setting `refresh_token_days`; a shorter value also applies to existing tokens. */
+      refreshTokenDays(): number;
+    },
 ): FindAccount {
   const { accounts, clients, consents, sessions, audit, checkDirectories, refreshTokenDays } = dependencies;
   return async function findAccount(ctx, id, token) {

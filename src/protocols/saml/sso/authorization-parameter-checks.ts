@@ -10,14 +10,12 @@ import type { RequestedSubjects } from './requested-subject.ts';
 
 export type AuthorizationParameterChecks = ReturnType<typeof createAuthorizationParameterChecks>;
 
-export interface AuthorizationParameterChecksDependencies {
+export function createAuthorizationParameterChecks(dependencies: {
   serviceProviders: ServiceProviders;
   pendingAuthnRequests: PendingAuthnRequests;
   requestedSubjects: RequestedSubjects;
   browserOf(ctx: Context): string | undefined;
-}
-
-export function createAuthorizationParameterChecks(dependencies: AuthorizationParameterChecksDependencies) {
+}) {
   const { serviceProviders, pendingAuthnRequests, requestedSubjects, browserOf } = dependencies;
   // One HTTP request is checked several times and looked up once.
   const cache = new WeakMap<
