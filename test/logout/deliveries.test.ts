@@ -80,7 +80,7 @@ const callsOf = (clientId: string) => called.filter((one) => one === clientId).l
 
 describe('the delivery of logout messages', () => {
   it('sends none that another program wrote, changed or moved, and goes on with the others', async () => {
-    const { logoutDelivery } = test.database.db;
+    const { logoutDelivery } = test.database.db.asStored;
     const changes = [
       { clientId: 'evil' },
       { accountId: 'u2' },

@@ -3,7 +3,12 @@
 
 import { IMAGE_KEY } from '../../applications/brand/image-store.ts';
 import type { Db } from '../../base/storage/database.ts';
-import type { Covered, ProtectedTable } from '../../base/storage/protected-rows.ts';
+import {
+  type Covered,
+  type ProtectedTable,
+  protectedTables,
+  type TableDeclaration,
+} from '../../base/storage/protected-rows.ts';
 import { APPLIED_KEY } from '../../config-file/applied.ts';
 import { coveredSetting, settingNames } from '../../core/settings/settings.ts';
 import { MODELS_WITHOUT_MAC } from '../../protocols/oidc/store/protected-artifacts.ts';
@@ -38,159 +43,92 @@ export interface ProtectedTableEntry {
   nameOf?(row: ProtectedRow): string;
 }
 
-export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
+/** What its declaration does not say of a table. */
+const details: Partial<Record<ProtectedTable, Partial<ProtectedTableEntry>>> = {
   users: {
-    model: 'user',
-    key: ['id'],
     nameOf: ({ username, id }) => `user ${username} (${id})`,
   },
   roles: {
-    model: 'role',
-    key: ['id'],
     include: { permissions: { select: { permission: true } } },
     covered: (row) => ({ ...row, permissions: permissionNames(row.permissions) }),
     nameOf: ({ name }) => `role ${name}`,
   },
   user_roles: {
-    model: 'userRole',
-    key: ['userId', 'roleId', 'via'],
     nameOf: ({ userId, roleId }) => `the role ${roleId} of user ${userId} (user_roles)`,
   },
   password_credentials: {
-    model: 'passwordCredential',
-    key: ['userId'],
     nameOf: ({ userId }) => `the password of user ${userId}`,
   },
   passkeys: {
-    model: 'passkey',
-    key: ['id'],
     nameOf: ({ id, userId }) => `the passkey ${id} of user ${userId}`,
   },
   phone_factors: {
-    model: 'phoneFactor',
-    key: ['userId'],
     nameOf: ({ userId }) => `the phone number for codes of user ${userId}`,
   },
   password_reset_tokens: {
-    model: 'passwordResetToken',
-    key: ['id'],
     isShortLived: true,
   },
-  mail_tokens: { model: 'mailToken', key: ['id'], isShortLived: true },
-  known_browsers: {
-    model: 'knownBrowser',
-    key: ['id'],
-    where: { trustedUntil: { not: null } },
-  },
+  mail_tokens: { isShortLived: true },
   connections: {
-    model: 'connection',
-    key: ['id'],
     nameOf: ({ id }) => `connection ${id}`,
   },
-  connection_documents: {
-    model: 'connectionDocument',
-    key: ['connectionId', 'kind'],
-  },
-  connection_domains: { model: 'connectionDomain', key: ['domain'] },
-  connection_role_mappings: {
-    model: 'connectionRoleMapping',
-    key: ['connectionId', 'group', 'roleId'],
-  },
   external_identities: {
-    model: 'externalIdentity',
-    key: ['id'],
     nameOf: ({ id, userId }) => `the connected sign-in ${id} of user ${userId}`,
   },
-  upstream_sessions: { model: 'upstreamSession', key: ['id'] },
   applications: {
-    model: 'application',
-    key: ['id'],
     nameOf: ({ clientId }) => `application ${clientId}`,
   },
   application_pictures: {
-    model: 'applicationPicture',
-    key: ['applicationId'],
-    where: { name: { not: null } },
     omit: { content: true },
     nameOf: ({ applicationId }) => `the picture of application ${applicationId}`,
   },
-  application_roles: {
-    model: 'applicationRole',
-    key: ['applicationId', 'roleId'],
-  },
-  client_secrets: { model: 'clientSecret', key: ['id'] },
   resources: {
-    model: 'resource',
-    key: ['identifier'],
     nameOf: ({ identifier }) => `API ${identifier}`,
   },
-  consents: { model: 'consent', key: ['id'] },
   // A used row has lost the end of its MAC for good.
   oidc_artifacts: {
-    model: 'oidcArtifact',
-    key: ['id'],
     where: { consumedAt: null, model: { notIn: [...MODELS_WITHOUT_MAC] } },
   },
-  rp_sessions: { model: 'rpSession', key: ['id'], isShortLived: true },
+  rp_sessions: { isShortLived: true },
   sign_in_attempts: {
-    model: 'signInAttempt',
-    key: ['uid'],
     isShortLived: true,
   },
   saml_requests: {
-    model: 'samlRequest',
-    key: ['id'],
     isShortLived: true,
   },
-  saml_metadata: {
-    model: 'samlMetadata',
-    key: ['applicationId'],
-    where: { pendingXml: { not: null } },
-  },
-  first_factor_approvals: {
-    model: 'firstFactorApproval',
-    key: ['userId'],
-    where: { allowedUntil: { not: null } },
-  },
-  saml_name_ids: { model: 'samlNameId', key: ['id'] },
   api_keys: {
-    model: 'apiKey',
-    key: ['id'],
     nameOf: ({ id, userId }) => `the API key ${id} of user ${userId}`,
   },
   sign_up_codes: {
-    model: 'signUpCode',
-    key: ['id'],
     nameOf: ({ name }) => `the sign-up code ${name}`,
   },
-  logout_runs: { model: 'logoutRun', key: ['id'], isShortLived: true },
+  logout_runs: { isShortLived: true },
   logout_participants: {
-    model: 'logoutParticipant',
-    key: ['id'],
     isShortLived: true,
   },
   logout_deliveries: {
-    model: 'logoutDelivery',
-    key: ['id'],
     isShortLived: true,
   },
-  rejections: { model: 'rejection', key: ['id'] },
   // And the pictures of brands. The other rows hold nothing but encrypted values, which are bound to their key.
   settings: {
-    model: 'setting',
-    key: ['key'],
     where: { OR: [{ key: { in: [...settingNames, APPLIED_KEY] } }, { key: { startsWith: IMAGE_KEY } }] },
     covered: (row) => coveredSetting(row as never),
     nameOf: ({ key }) => `setting ${key}`,
   },
 };
 
+export const tablesInOrder = Object.entries<TableDeclaration>(protectedTables).map(
+  ([name, { model, key, forgedLoses, isSealedOnlyWithIt }]): [ProtectedTable, ProtectedTableEntry] => {
+    const where = isSealedOnlyWithIt && { where: { [forgedLoses ?? '']: { not: null } } };
+    const table = name as ProtectedTable;
+    return [table, { model: model as ProtectedTableEntry['model'], key, ...where, ...details[table] }];
+  },
+);
+
 /** A row of any table as far as its MAC covers it. */
 export function coveredOf({ covered }: ProtectedTableEntry, row: ProtectedRow): Covered<ProtectedTable> {
   return (covered?.(row) ?? row) as Covered<ProtectedTable>;
 }
-
-export const tablesInOrder = Object.entries(protectedTables) as [ProtectedTable, ProtectedTableEntry][];
 
 export function rowsOf(db: Db, { model }: ProtectedTableEntry): Rows {
   return db.asStored[model] as unknown as Rows;
@@ -204,8 +142,8 @@ export function uniqueKey({ key }: ProtectedTableEntry, row: ProtectedRow): obje
 
 /** What a message calls the row. */
 export function nameOfRow(table: ProtectedTable, row: ProtectedRow): string {
-  const { key, nameOf } = protectedTables[table];
-  return nameOf?.(row) ?? `${table} ${key.map((column) => String(row[column])).join(', ')}`;
+  const { key } = protectedTables[table];
+  return details[table]?.nameOf?.(row) ?? `${table} ${key.map((column) => String(row[column])).join(', ')}`;
 }
 
 function permissionNames(permissions: { permission: { resource: string; action: string } }[]): string[] {
