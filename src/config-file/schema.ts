@@ -29,7 +29,12 @@ const scope = z
 
 export const settings = z.strictObject(
   // Absent means "not declared here", so no defaults are filled in.
-  Object.fromEntries(Object.entries(settingSchemas).map(([name, schema]) => [name, schema.unwrap().optional()])) as {
+  Object.fromEntries(
+    Object.entries(settingSchemas).map(([name, schema]) => {
+      const { description = '' } = schema;
+      return [name, schema.unwrap().optional().describe(description)];
+    }),
+  ) as {
     [Name in keyof typeof settingSchemas]: z.ZodOptional<ReturnType<(typeof settingSchemas)[Name]['unwrap']>>;
   },
 );

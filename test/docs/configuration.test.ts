@@ -2,6 +2,8 @@
 // `npm run docs` brings the documents up to date; a row whose schema has no `describe()` keeps the meaning that is written there.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { openApiDocument } from '../../src/admin/api/openapi.ts';
+import { applicationEndpoints } from '../../src/admin/applications/api.ts';
 import { variables } from '../../src/base/config/variables.ts';
 import { connectionTables, type Row, tables } from './reference.ts';
 
@@ -60,4 +62,23 @@ describe('docs/configuration.md', () => {
       expect(text.includes(`\`${name}_FILE\``), name).toBe('file' in variable);
     }
   });
+});
+
+describe('the API document', () => {
+  it.each(['OidcClient', 'ServiceProvider'])(
+    'says what each field of %s means, without links of the documents',
+    (name) => {
+      const { components } = openApiDocument(applicationEndpoints({} as never), {
+        issuer: 'https://id.example.com',
+        version: '1',
+      }) as {
+        components: { schemas: Record<string, { properties: Record<string, { description?: string }> }> };
+      };
+      const fields = Object.entries(components.schemas[name]?.properties ?? {}).filter(
+        ([field]) => field !== 'protocol',
+      );
+      expect(fields.length).toBeGreaterThan(20);
+      expect(fields.filter(([, { description = '](' }]) => description.includes(']('))).toEqual([]);
+    },
+  );
 });

@@ -246,6 +246,7 @@ function withSharedSchemas(schema: z.ZodType, io: 'input' | 'output', schemas: J
 }
 
 function withoutDialect({ $schema: _dialect, ...json }: Json): Json {
+  withoutLinks(json);
   return json;
 }
 

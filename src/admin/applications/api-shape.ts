@@ -19,7 +19,9 @@ const { metadata_file: _file, ...saml } = serviceProvider.shape;
 function withoutDefaults(shape: typeof oidcClient.shape) {
   const fields = Object.entries(shape).map(([name, field]) => [
     name,
-    field instanceof z.ZodDefault ? field.unwrap().optional().meta({ default: field.def.defaultValue }) : field,
+    field instanceof z.ZodDefault
+      ? field.unwrap().optional().meta({ default: field.def.defaultValue, description: field.description })
+      : field,
   ]);
   return Object.fromEntries(fields) as typeof shape;
 }
@@ -38,7 +40,7 @@ export const newApplication = z
         .strictObject({
           protocol: z.literal('oidc'),
           ...withoutDefaults(oidcClient.shape),
-          client_id: clientId.optional(),
+          client_id: clientId.optional().describe('Made where it is left out'),
         })
         .meta({ id: 'OidcClient', anyOf: REDIRECT_URIS }),
       z.strictObject({ protocol: z.literal('saml'), ...saml }).meta({
