@@ -75,3 +75,28 @@ it('docs/decisions has one file a number and an index that names them all', () =
   expect(new Set(numbers).size).toBe(files.length);
   expect(files.filter((name) => !read('docs/README.md').includes(`decisions/${name}`))).toEqual([]);
 });
+
+const folders = readdirSync('src', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'generated')
+  .map(({ name }) => `src/${name}`);
+const protocols = ['oidc', 'saml', 'logout', 'authzen'].map((name) => `src/protocols/${name}`);
+
+describe.each([...folders, ...protocols].map((folder) => `${folder}/README.md`))('%s', (name) => {
+  it('tells purpose, routes and neighbors in at most 120 words, with links and names of files that exist', () => {
+    const text = read(name);
+    expect(text.split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(120);
+    expect(text).toMatch(/routes/i);
+    expect(text).toMatch(/neighbors/i);
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target = '']) => target)
+      .filter((to) => !/^https:/.test(to));
+    const named = [...text.matchAll(/`([\w./-]+(?:\.ts|\/))`/g)]
+      .map(([, target = '']) => target)
+      .filter((to) => !to.startsWith('/'));
+    const folder = path.dirname(name);
+    const missing = [...links, ...named].filter(
+      (to) => ![folder, path.dirname(folder), 'src', ''].some((from) => existsSync(path.join(from, to))),
+    );
+    expect(missing).toEqual([]);
+  });
+});
