@@ -77,9 +77,6 @@ export function hotStatements<Name extends string>(
   return Object.fromEntries(named) as Record<Name, Statement>;
 }
 
-/** The same for statements that run on PostgreSQL only (`Sql.isRemote`), in its syntax but with `?` for a parameter. */
-export const remoteStatements = hotStatements;
-
 /** The raw queries of a Prisma transaction. */
 export interface RawQueries {
   $queryRawUnsafe<Rows>(text: string, ...values: SqlValue[]): PromiseLike<Rows>;

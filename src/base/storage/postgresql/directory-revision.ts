@@ -2,12 +2,12 @@
 // (prisma/migrations, directory_revisions), so that every instance sees both at once. The triggers are deferred and write a random number into
 // one of 16 rows: commits rarely wait for each other, and a failover never comes to the same number for other rows.
 import { requestReads } from '../request-reads.ts';
-import { type Revision, remoteStatements, type Statements } from '../statements.ts';
+import { hotStatements, type Revision, type Statements } from '../statements.ts';
 
 /** The revision as an SQL expression of type text; null while the directory has never changed. */
 export const REVISION = '(SELECT sum(revision)::text FROM directory_revisions)';
 
-export const statements = remoteStatements('directory', {
+export const statements = hotStatements('directory', {
   revision: `SELECT ${REVISION} AS revision`,
 });
 

@@ -3,7 +3,7 @@
 import type { Base } from '../../../base/base.ts';
 import { REVISION } from '../../../base/storage/postgresql/directory-revision.ts';
 import { requestReads } from '../../../base/storage/request-reads.ts';
-import { type Revision, remoteStatements } from '../../../base/storage/statements.ts';
+import { hotStatements, type Revision } from '../../../base/storage/statements.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
 import { PROTECTED_SQL, type ProtectedArtifact } from './protected-artifacts.ts';
 import { notEndedCondition } from './sessions/ended-sessions.ts';
@@ -19,7 +19,7 @@ const idOfGrant = (grantId: string) =>
   `translate(rtrim(encode(sha256(convert_to('Grant:' || ${grantId}, 'UTF8')), 'base64'), '='), '+/', '-_')`;
 
 // The payload is searched as text, because one that another program wrote may be invalid JSON.
-export const statements = remoteStatements('read-ahead', {
+export const statements = hotStatements('read-ahead', {
   find: `WITH named AS (SELECT * FROM oidc_artifacts WHERE id IN (?, ?, ?)),
     found AS (SELECT * FROM named
       UNION ALL SELECT g.* FROM named n JOIN oidc_artifacts g
