@@ -167,6 +167,7 @@ describe('a failed check', () => {
 
   it('does so on another instance from its first check on, and at any time after the import', async () => {
     const second = await openDatabase(fixture.url);
+    second.protect(fixture.db.macs);
     const passwords = createPasswords({ derive });
     const other = createCredentials({
       ...servicesOf({ ...fixture, ...second }),

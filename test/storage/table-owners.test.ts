@@ -142,6 +142,12 @@ describe('the tables', () => {
 });
 
 describe('the database', () => {
+  it('is written past the MACs of rows only to revoke a key that another program changed', () => {
+    const write = /\basStored\s*\.\w+\s*\.(?:create|update|upsert)/;
+    const writers = files.filter(({ source }) => write.test(source)).map(({ name }) => name);
+    expect(writers).toEqual(['people/api-keys/api-keys.ts']);
+  });
+
   it('is queried with raw SQL only by hot statements and where Prisma cannot express the query', () => {
     const users = files.filter(({ source }) => /\$(query|execute)Raw/.test(source)).map(({ name }) => name);
     expect(users.filter((name) => !isIn(name, Object.keys(plainSql)))).toEqual([]);

@@ -92,16 +92,16 @@ export function statementsIn(tx: RawQueries, kind: DatabaseKind): Statements {
   };
 }
 
-/** The statements with MACs under the keys of `macs`. */
+/** Adds the operations with MACs to the statements; `macs` is called with the first protected row. */
 export function protectedStatements(sql: PlainSql, macs: () => ProtectedRows): Sql {
-  const withGenuine = (statements: Statements): ProtectedStatements => ({
-    query: statements.query,
-    execute: statements.execute,
-    async genuine<Row>(table: ProtectedTable, statement: Statement, ...values: SqlValue[]) {
-      const rows = await statements.query<Covered<typeof table> & { mac: string }>(statement, ...values);
-      return rows.filter((row) => macs().isGenuine(table, row, row.mac)) as Row[];
-    },
-  });
-  const all = { ...sql, ...withGenuine(sql), in: (tx: RawQueries) => withGenuine(sql.in(tx)) };
+  const withGenuine = <S extends Statements>(statements: S): S & ProtectedStatements =>
+    Object.assign(statements, {
+      async genuine<Row>(table: ProtectedTable, statement: Statement, ...values: SqlValue[]) {
+        const rows = await statements.query<Covered<typeof table> & { mac: string }>(statement, ...values);
+        return rows.filter((row) => macs().isGenuine(table, row, row.mac)) as Row[];
+      },
+    });
+  const inTransaction = sql.in;
+  const all = Object.assign(withGenuine(sql), { in: (tx: RawQueries) => withGenuine(inTransaction(tx)) });
   return Object.defineProperty(all, 'macs', { get: macs, enumerable: true }) as Sql;
 }
