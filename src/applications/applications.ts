@@ -31,6 +31,8 @@ import {
   listApplications,
   type OpenTo,
   readableApplications,
+  type StoredApplication,
+  storedApplication,
 } from './read.ts';
 import { createReservedCheck } from './rules/identifiers.ts';
 import { unlistedAlgFaults } from './rules/signing-algorithms.ts';
@@ -41,6 +43,7 @@ import {
   type ApplicationColumns,
   type ApplicationHooks,
   type Change,
+  type Changed,
   changeableApplication,
   declarationForAudit,
   genuineApplication,
@@ -73,6 +76,8 @@ export function createApplications(
     /** Undefined for an application whose row has a wrong MAC. */
     find: (clientId: string, tx: Tx = db): Promise<Application | undefined> => findApplication(clientId, tx),
     get: (id: string, tx: Tx = db): Promise<Application> => getApplication(id, tx),
+    /** The same for a change in this transaction. */
+    forChange: (id: string, tx: Tx): Promise<StoredApplication> => storedApplication(id, tx),
     list: (query: ListApplications = {}): Promise<ApplicationPage> => listApplications(db, query),
     /** Those that the access rule opens to this account, by name. */
     openTo: (account: AccessSubject, query: OpenTo): Promise<Application[]> => applicationsOpenTo(db, account, query),
@@ -88,15 +93,15 @@ export function createApplications(
     createOidc: (input: Partial<OidcClientInput>, change: Change = {}): Promise<Registered> =>
       createOidc(context, input, change),
     /** Replaces the declaration of a client. */
-    updateOidc: (id: string, input: Omit<OidcClientInput, 'client_id'>, change: Change = {}): Promise<Registered> =>
-      updateOidc(context, id, input, change),
+    updateOidc: (of: Changed, input: Omit<OidcClientInput, 'client_id'>, change: Change = {}): Promise<Registered> =>
+      updateOidc(context, of, input, change),
     createSaml: (input: SamlInput, change: Change = {}): Promise<Application> => createSaml(context, input, change),
-    updateSaml: (id: string, input: Omit<SamlInput, 'entityId'>, change: Change = {}): Promise<Application> =>
-      updateSaml(context, id, input, change),
+    updateSaml: (of: Changed, input: Omit<SamlInput, 'entityId'>, change: Change = {}): Promise<Application> =>
+      updateSaml(context, of, input, change),
     setEnabled: (id: string, enabled: boolean, change: Change = {}): Promise<void> =>
       setEnabled(context, id, enabled, change),
     /** Deletes the application with all its grants, tokens and session entries. */
-    remove: (id: string, change: Change = {}): Promise<void> => removeApplication(context, id, change),
+    remove: (of: Changed, change: Change = {}): Promise<void> => removeApplication(context, of, change),
     addSecret: (
       id: string,
       options: Omit<AddSecret, 'sealed'> = {},
@@ -166,12 +171,12 @@ function setEnabled(
 /** Deletes the application with every grant, token and session entry of it. */
 function removeApplication(
   context: WriteContext & { removeServiceProviderData(applicationId: string, tx: Tx): Promise<void> },
-  id: string,
+  of: Changed,
   { by, tx: outer, source = 'local' }: Change,
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
-    const before = await removableApplication(id, source, tx);
-    const { clientId, name } = before;
+    const before = await removableApplication(of, source, tx);
+    const { id, clientId, name } = before;
     await tx.application.delete({ where: { id }, select: { id: true } });
     // No old token may be valid when the same client_id is registered again, perhaps by another owner.
     await context.removeClientArtifacts(clientId, tx);
@@ -206,12 +211,12 @@ async function createOidc(
 /** Replaces the declaration of a client; its client_id stays. Throws conflict (409) for a service provider. */
 function updateOidc(
   context: OidcContext,
-  id: string,
+  of: Changed,
   input: Omit<OidcClientInput, 'client_id'>,
   change: Change,
 ): Promise<Registered> {
   return withinTransaction(context.db, change.tx, async (tx) => {
-    const before = await changeableApplication(id, change.source ?? 'local', tx);
+    const before = await changeableApplication(of, change.source ?? 'local', tx);
     if (before.protocol !== 'oidc') throw conflict('conflict', { message: t('console.applications.problem.not-oidc') });
     const client = checkClient(context, { ...input, client_id: before.clientId }, change, before.metadata);
     const application = await updateApplication(context, before, columnsOfClient(client), change, tx);
@@ -284,12 +289,12 @@ function createSaml(context: WriteContext, { entityId, ...input }: SamlInput, ch
 /** Replaces the declaration of a service provider; its entity ID stays. Throws conflict (409) for an OIDC client. */
 function updateSaml(
   context: WriteContext,
-  id: string,
+  of: Changed,
   input: Omit<SamlInput, 'entityId'>,
   change: Change,
 ): Promise<Application> {
   return withinTransaction(context.db, change.tx, async (tx) => {
-    const before = await changeableApplication(id, change.source ?? 'local', tx);
+    const before = await changeableApplication(of, change.source ?? 'local', tx);
     if (before.protocol !== 'saml') throw conflict('conflict', { message: t('console.applications.problem.not-saml') });
     return updateApplication(context, before, columnsOfProvider(input), change, tx);
   });

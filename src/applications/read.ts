@@ -52,6 +52,19 @@ export async function getApplication(id: string, tx: Tx): Promise<Application> {
   return fromRow(row);
 }
 
+/** An application before a change, and whether this server wrote its row; `isGenuine` raises an alarm if not. */
+export interface StoredApplication {
+  application: Application;
+  isGenuine(): boolean;
+}
+
+/** By the id of the row; throws not_found (404). */
+export async function storedApplication(id: string, tx: Tx): Promise<StoredApplication> {
+  const row = await tx.asStored.application.findUnique({ where: { id }, include: withRoles });
+  if (!row) throw notFound({ detail: { applicationId: id } });
+  return { application: fromRow(row), isGenuine: () => tx.macs.isGenuine('applications', row, row.mac) };
+}
+
 /** Every application, sorted by client_id or entity ID. */
 export async function allApplications(tx: Tx): Promise<Application[]> {
   return (await allRows(tx.asStored)).map(fromRow);

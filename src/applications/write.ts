@@ -9,11 +9,17 @@ import type { Actor, Audit } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import type { People } from '../people/people.ts';
-import { type Application, type ApplicationSource, type OidcApplication, readMetadata } from './application.ts';
+import {
+  type Application,
+  type ApplicationSource,
+  fromRow,
+  type OidcApplication,
+  readMetadata,
+} from './application.ts';
 import type { Access } from './fields/oidc-client.ts';
 import type { ServiceProviderSettings } from './fields/service-provider.ts';
 import { planPicture } from './pictures/plan-picture.ts';
-import { getApplication, listKey } from './read.ts';
+import { getApplication, listKey, type StoredApplication, storedApplication } from './read.ts';
 import { neededFor } from './rules/field-rights.ts';
 import { RESERVED } from './rules/identifiers.ts';
 
@@ -96,14 +102,16 @@ export async function updateApplication(
   const { id, clientId, protocol } = before;
   // All that the MAC covers, because the configuration file may replace a row that another program wrote.
   const data = { ...columns, id, clientId, protocol, access: kindOf(access), source: source ?? before.source };
+  const updatedAt = context.now();
   await tx.application.update({
     where: { id },
-    data: { ...data, nameKey: listKey(row.name), updatedAt: context.now() },
+    data: { ...data, nameKey: listKey(row.name), updatedAt },
     select: { id: true },
   });
   await setAccess(id, access, tx);
   if (before.enabled && !row.enabled) await context.removeClientArtifacts(before.clientId, tx);
-  const after = await getApplication(before.id, tx);
+  const roles = access === 'everyone' ? [] : [...new Set(access.roles)].map((name) => ({ role: { name } }));
+  const after = fromRow({ ...data, createdAt: before.createdAt, updatedAt, roles });
   // Tokens of the time before are not bound to a key, and codes may lack PKCE.
   if (profileOf(after) !== undefined && profileOf(before) === undefined)
     await context.removeClientArtifacts(before.clientId, tx, { keepsRegistration: true });
@@ -154,9 +162,14 @@ async function assertOwnName(name: string, tx: Tx): Promise<void> {
   throw badRequest('invalid_input', { fields: [{ field: 'client_name', message }] });
 }
 
+/** What a change is about: an id, or the application as it was read for the change in its transaction. */
+export type Changed = string | StoredApplication;
+
+const storedOf = (of: Changed, tx: Tx) => (typeof of === 'string' ? storedApplication(of, tx) : of);
+
 /** The application, when a change from `source` may delete it; throws owned_by_file (403) or not_found (404). */
-export async function removableApplication(id: string, source: ApplicationSource, tx: Tx): Promise<Application> {
-  const application = await getApplication(id, tx);
+export async function removableApplication(of: Changed, source: ApplicationSource, tx: Tx): Promise<Application> {
+  const { application } = await storedOf(of, tx);
   if (application.source === 'file' && source !== 'file') throw forbidden('owned_by_file');
   return application;
 }
@@ -165,16 +178,17 @@ export async function removableApplication(id: string, source: ApplicationSource
  * The application, when a change from `source` may touch it; throws as removableApplication does, and changed_outside (409) when
  * another program wrote its row. The file declares all of an application, so it may replace such a row.
  */
-export async function changeableApplication(id: string, source: ApplicationSource, tx: Tx): Promise<Application> {
-  const application = await removableApplication(id, source, tx);
-  return source === 'file' ? application : genuineApplication(id, tx);
+export async function changeableApplication(of: Changed, source: ApplicationSource, tx: Tx): Promise<Application> {
+  const stored = await storedOf(of, tx);
+  const application = await removableApplication(stored, source, tx);
+  if (source !== 'file' && !stored.isGenuine()) throw conflict('changed_outside');
+  return application;
 }
 
 /** Throws not_found (404), or changed_outside (409) when another program wrote the row of the application. */
 export async function genuineApplication(id: string, tx: Tx): Promise<Application> {
-  const application = await getApplication(id, tx);
-  const isGenuine = (await tx.application.findUnique({ where: { id }, select: { id: true } })) !== null;
-  if (!isGenuine) throw conflict('changed_outside');
+  const { application, isGenuine } = await storedApplication(id, tx);
+  if (!isGenuine()) throw conflict('changed_outside');
   return application;
 }
 

@@ -12,7 +12,7 @@ import { fieldsWith } from '../../applications/fields/application-field.ts';
 import { type OidcClientInput, oidcClient } from '../../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../applications/fields/service-provider.ts';
 import type { ApplicationPictures, PictureState } from '../../applications/pictures/pictures.ts';
-import type { ApplicationPage, ListApplications } from '../../applications/read.ts';
+import type { ApplicationPage, ListApplications, StoredApplication } from '../../applications/read.ts';
 import { isClosed, rightsOfApplication, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
 import { AppError, badRequest, conflict, forbidden, notFound } from '../../base/http/errors.ts';
@@ -94,18 +94,19 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
   }
 
   /** Locks its row. Throws precondition_failed unless it has the expected version. */
-  async function lock(id: string, expected: Expected, tx: Tx): Promise<Application> {
+  async function lock(id: string, expected: Expected, tx: Tx): Promise<StoredApplication> {
     await lockRow(tx, sql, 'applications', id);
-    const application = await applications.get(id, tx);
-    assertVersion(expected, applicationVersion(application));
-    return application;
+    const stored = await applications.forChange(id, tx);
+    assertVersion(expected, applicationVersion(stored.application));
+    return stored;
   }
 
   /** The locked row of a change that was made of `before`. */
-  async function lockUnchanged(before: Application, expected: Expected, tx: Tx): Promise<void> {
-    const now = await lock(before.id, expected, tx);
+  async function lockUnchanged(before: Application, expected: Expected, tx: Tx): Promise<StoredApplication> {
+    const stored = await lock(before.id, expected, tx);
     // Otherwise the patch was merged with an older version.
-    assertVersion(etagOf(applicationVersion(before)), applicationVersion(now));
+    assertVersion(etagOf(applicationVersion(before)), applicationVersion(stored.application));
+    return stored;
   }
 
   async function visibleTo(by: Actor): Promise<Pick<ListApplications, 'identifiers'>> {
@@ -121,8 +122,8 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
     if (client_secret !== undefined)
       throw invalidInput([{ path: ['client_secret'], message: 'is made at /applications/{id}/secrets' }]);
     return transaction(db, async (tx) => {
-      await lockUnchanged(before, expected, tx);
-      const changed = await applications.updateOidc(before.id, declaration as OidcClientInput, { by, tx });
+      const stored = await lockUnchanged(before, expected, tx);
+      const changed = await applications.updateOidc(stored, declaration as OidcClientInput, { by, tx });
       if (changesTrust(before, changed.application)) assertFreshProof(by, 'application.change', before.name);
       return changed;
     });
@@ -130,8 +131,8 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
 
   async function replaceSaml(before: Application, resolved: ResolvedDeclaration, by: Actor, expected: Expected) {
     return transaction(db, async (tx) => {
-      await lockUnchanged(before, expected, tx);
-      const changed = await applications.updateSaml(before.id, inputOf(resolved), { by, tx });
+      const stored = await lockUnchanged(before, expected, tx);
+      const changed = await applications.updateSaml(stored, inputOf(resolved), { by, tx });
       if (changesTrust(before, changed)) assertFreshProof(by, 'application.change', before.name);
       return changed;
     });
@@ -276,13 +277,14 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
 
     remove: (id: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
       transaction(db, async (tx) => {
-        const application = await lock(id, expected, tx);
+        const stored = await lock(id, expected, tx);
+        const { application } = stored;
         await assertMayChange(application, by, tx);
         const { name, access } = application;
         // It ends the access rule, and the same application could be registered again for everyone.
         await authority.assertMay(by, { what: 'access', roles: rolesOf(access), isClosed: isClosed(access) }, tx);
         assertFreshProof(by, 'application.delete', name);
-        await applications.remove(id, { by, tx });
+        await applications.remove(stored, { by, tx });
       }),
 
     /** A new secret; the others stay valid for `overlapSeconds` (0: they end now). */

@@ -114,13 +114,17 @@ function readActions(
     return extent === 'all' ? {} : { memberOf: extent };
   }
 
+  async function covered(id: string, by: Actor, needs: OwnPermission): Promise<Account> {
+    await authority.assertCovers(by, needs, id);
+    return lookup.find(id);
+  }
+
   const get: (id: string, by: Actor, needs?: OwnPermission) => Promise<UserDetails> = async (
     id,
     by,
     needs = 'gatehouse.users:read',
   ) => {
-    await authority.assertCovers(by, needs, id);
-    const account = await lookup.find(id);
+    const account = await covered(id, by, needs);
     const [ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials] = await Promise.all([
       ssoIds.connectionOf(account),
       credentials.status(id),
@@ -135,6 +139,11 @@ function readActions(
   return {
     /** Throws not_found also for a user whom the actor's permission (users:read, or `needs`) does not cover. */
     get,
+    /** The account alone. */
+    find: covered,
+    /** For a page: throws what a change with one of these permissions would throw. */
+    assertMayChange: ({ id }: Account, by: Actor, needs: OwnPermission): Promise<void> =>
+      authority.assertMay(by, { what: 'user', id, needs: [needs] }),
 
     /** For a form: throws what the change would throw, so that nobody fills in a form in vain. */
     async getForChange(id: string, by: Actor, needs: OwnPermission): Promise<UserDetails> {
@@ -199,7 +208,7 @@ function accountActions(
       const { account, isLinked } = await transaction(db, async (tx) => {
         const before = await lockForChange(id, by, expected, tx);
         if (before.source === 'file') throw forbidden('owned_by_file');
-        const after = await accounts.update(id, changes, by, tx);
+        const after = await accounts.update(before, changes, by, tx);
         const isLinked = await ssoIds.set(after, { before: before.ssoId, connectionId: ssoConnection }, by, tx);
         if (isLinked || changesLogin(before, after)) assertFreshProof(by, 'user.change-login', before.username);
         return { account: names === undefined ? after : await changeRoles(after, names, by, tx), isLinked };
@@ -348,7 +357,8 @@ function createChangeRoles({ roles }: { roles: Roles }, { find }: UserLookup): C
     const wanted = new Set(names.filter((name) => direct.includes(name) || !account.roles.includes(name)));
     await roles.setRoles(account.id, [...wanted], by, tx);
     const isSame = wanted.size === direct.length && direct.every((name) => wanted.has(name));
-    if (!isSame) assertFreshProof(by, 'user.change-roles', account.username);
+    if (isSame) return account;
+    assertFreshProof(by, 'user.change-roles', account.username);
     return find(account.id, tx);
   };
 }

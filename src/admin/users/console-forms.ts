@@ -5,7 +5,7 @@ import type { Context, Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
 import { readForm } from '../../base/http/input.ts';
 import { t } from '../../base/texts/text.ts';
-import type { Account } from '../../people/accounts/account.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import {
   addressColumn,
@@ -17,15 +17,16 @@ import {
 } from '../../people/accounts/profile-fields.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
-import { type ConsolePage, type Field, versionField } from '../console/blocks.ts';
+import { type Field, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import { addPage, type FormReader } from '../console/pages.ts';
 import { isRowButton, type Sent, toSent } from '../console/row-buttons.ts';
 import { inSections, type SectionRule } from '../console/sections.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { RoleAdmin } from '../roles/roles.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { invitedNotice } from './console-actions.ts';
-import { showOneTimePassword } from './console-password.ts';
+import { oneTimePasswordPage } from './console-password.ts';
 import { attributeSection, sentAttributes } from './form/attribute-fields.ts';
 import { profileFields } from './form/profile-fields.ts';
 import { versionOf } from './lookup.ts';
@@ -75,135 +76,101 @@ export function userFormPages(router: Router<State, Extras>, dependencies: UserF
 }
 
 function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
-  const { frame, users } = dependencies;
-
-  router.get('/new', ...frame.page(within(WRITE)), async (ctx) => frame.show(ctx, await newPage(ctx, undefined)));
-
-  router.post('/new', ...frame.change(within(WRITE)), async (ctx) => {
-    const { given, check, sent } = await readUserForm(ctx);
-    if (isRowButton(sent)) return frame.show(ctx, await newPage(ctx, given, sent));
-    await frame.attempt(
-      ctx,
-      async () => {
-        check();
-        const invite = given.begin === 'invite';
-        const attributes = sentAttributes(await dependencies.attributeSchema(), {}, sent);
-        const profile = {
-          ...profileOf(given),
-          ...(attributes && { attributes }),
-          username: given.username,
-          invite,
-          roles: given.roles,
-        };
-        const { account, oneTimePassword } = await users.create(profile, frame.actor(ctx));
-        if (!oneTimePassword) {
-          const { text, tone, link } = invitedNotice(dependencies.hasMailServer, account.id);
-          return frame.redirect(ctx, `/admin/users/${account.id}`, text, tone, link);
-        }
-        await showOneTimePassword(dependencies, ctx, account, oneTimePassword);
-      },
-      () => newPage(ctx, given, sent),
-    );
+  const { frame, users, attributeSchema } = dependencies;
+  addPage(router, frame, '/new', {
+    needs: [within(WRITE)],
+    form: readUserForm,
+    async page({ ctx, by }, given) {
+      const { values, sent } = given ?? {};
+      const fields = [...(await fieldsFor(dependencies, ctx, by, values)), firstSignIn(values, dependencies)];
+      return {
+        title: t('console.users.add'),
+        lead: t('console.users.form.add.lead'),
+        back: { href: '/admin/users', label: t('console.navigation.users') },
+        blocks: [
+          {
+            kind: 'form',
+            action: '/admin/users/new',
+            fields: [],
+            sections: [...inSections(fields, SECTIONS), attributeSection(await attributeSchema(), {}, sent)],
+            button: t('console.users.add'),
+            cancel: '/admin/users',
+          },
+        ],
+      };
+    },
+    async submit({ by }, { values, sent }) {
+      const attributes = sentAttributes(await attributeSchema(), {}, sent);
+      const { username, roles, begin } = values;
+      const profile = { ...profileOf(values), ...(attributes && { attributes }), username, roles };
+      const { account, oneTimePassword } = await users.create({ ...profile, invite: begin === 'invite' }, by);
+      if (oneTimePassword) return { result: oneTimePasswordPage(dependencies, account, oneTimePassword) };
+      const { text, tone, link } = invitedNotice(dependencies.hasMailServer, account.id);
+      return { to: `/admin/users/${account.id}`, notice: text, tone, link };
+    },
   });
-
-  async function newPage(ctx: Context, given: UserForm | undefined, sent?: Sent): Promise<ConsolePage> {
-    const attributes = attributeSection(await dependencies.attributeSchema(), {}, sent);
-    return {
-      title: t('console.users.add'),
-      lead: t('console.users.form.add.lead'),
-      back: { href: '/admin/users', label: t('console.navigation.users') },
-      blocks: [
-        {
-          kind: 'form',
-          action: '/admin/users/new',
-          fields: [],
-          sections: [
-            ...inSections([...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given, dependencies)], SECTIONS),
-            attributes,
-          ],
-          button: t('console.users.add'),
-          cancel: '/admin/users',
-        },
-      ],
-    };
-  }
 }
 
 function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
-  const { frame, users } = dependencies;
-
-  router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx) => {
-    const details = await editable(ctx);
-    frame.show(ctx, await editPage(ctx, details.account, valuesOf(details)));
+  const { frame, users, roles, attributeSchema } = dependencies;
+  addPage(router, frame, '/:id/edit', {
+    needs: [within(WRITE)],
+    async load({ params: { id = '' } }, by) {
+      const account = await users.find(id, by, WRITE);
+      if (account.source === 'file') throw forbidden('owned_by_file');
+      return account;
+    },
+    assertOpen: ({ by, subject }) => users.assertMayChange(subject, by, WRITE),
+    form: readUserForm,
+    async page({ ctx, by, subject: account }, form) {
+      const { values, sent } = form ?? {};
+      const ssoConnection = (await users.connectionsOf([account])).get(account.id) ?? null;
+      const given = values ?? valuesOf({ account, ssoConnection });
+      const attributes = attributeSection(await attributeSchema(), account.attributes, sent);
+      const at = `/admin/users/${account.id}`;
+      return {
+        title: t('console.users.form.edit.title', { user: account.name ?? account.username }),
+        lead: t('console.users.form.edit.lead'),
+        back: { href: at, label: account.name ?? account.username },
+        blocks: [
+          {
+            kind: 'form',
+            action: `${at}/edit`,
+            fields: [versionField(given.version)],
+            sections: [...inSections(await fieldsFor(dependencies, ctx, by, given), SECTIONS), attributes],
+            button: t('console.shared.save-changes'),
+            cancel: at,
+          },
+        ],
+      };
+    },
+    async submit({ by, subject: account }, { values, sent }) {
+      const offered = await roles.assignable(by);
+      // Those of the user that the form did not offer stay.
+      const held = [...values.roles, ...account.roles.filter((name) => !offered.includes(name))];
+      const attributes = sentAttributes(await attributeSchema(), account.attributes, sent);
+      const profile = { ...profileOf(values), ...(attributes && { attributes }), username: values.username };
+      await users.update(account.id, { ...profile, roles: held }, by, values.version);
+      return { to: `/admin/users/${account.id}`, notice: t('console.users.form.saved') };
+    },
   });
-
-  router.post('/:id/edit', ...frame.change(within(WRITE)), async (ctx) => {
-    const { account } = await editable(ctx);
-    const { given, check, sent } = await readUserForm(ctx);
-    if (isRowButton(sent)) return frame.show(ctx, await editPage(ctx, account, given, sent));
-    await frame.attempt(
-      ctx,
-      async () => {
-        check();
-        const held = await rolesOf(dependencies, ctx, account, given);
-        const attributes = sentAttributes(await dependencies.attributeSchema(), account.attributes, sent);
-        const profile = { ...profileOf(given), ...(attributes && { attributes }) };
-        const changes = { ...profile, username: given.username, roles: held };
-        await users.update(account.id, changes, frame.actor(ctx), given.version);
-        frame.redirect(ctx, `/admin/users/${account.id}`, t('console.users.form.saved'));
-      },
-      () => editPage(ctx, account, given, sent),
-    );
-  });
-
-  /** Throws forbidden, not_found, and owned_by_file. */
-  async function editable(ctx: Context & { params: { id?: string } }): Promise<UserDetails> {
-    const details = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
-    if (details.account.source === 'file') throw forbidden('owned_by_file');
-    return details;
-  }
-
-  async function editPage(ctx: Context, account: Account, given: UserForm, sent?: Sent): Promise<ConsolePage> {
-    const attributes = attributeSection(await dependencies.attributeSchema(), account.attributes, sent);
-    const at = `/admin/users/${account.id}`;
-    return {
-      title: t('console.users.form.edit.title', { user: account.name ?? account.username }),
-      lead: t('console.users.form.edit.lead'),
-      back: { href: at, label: account.name ?? account.username },
-      blocks: [
-        {
-          kind: 'form',
-          action: `${at}/edit`,
-          fields: [versionField(given.version)],
-          sections: [...inSections(await fieldsFor(dependencies, ctx, given), SECTIONS), attributes],
-          button: t('console.shared.save-changes'),
-          cancel: at,
-        },
-      ],
-    };
-  }
-}
-
-/** The roles of the form, and those of the user that the form did not offer. */
-async function rolesOf(
-  { frame, roles }: UserFormsDependencies,
-  ctx: Context,
-  account: Account,
-  given: UserForm,
-): Promise<string[]> {
-  const offered = await roles.assignable(frame.actor(ctx));
-  return [...given.roles, ...account.roles.filter((name) => !offered.includes(name))];
 }
 
 /** The form, and the fields of attributes as they were sent. */
-async function readUserForm(ctx: Context) {
+const readUserForm: FormReader<{ values: UserForm; sent: Sent }> = async (ctx) => {
   const sent = toSent(await readForm(ctx, { lists: 'every field' }));
   const lists = ['roles', ...Object.keys(sent).filter((name) => name.startsWith('attributes.'))];
-  return { ...(await readTypedForm(ctx, userForm.loose(), { lists })), sent };
-}
+  const { given: values, check } = await readTypedForm(ctx, userForm, { lists });
+  return { given: { values, sent }, check, isRowButton: isRowButton(sent) };
+};
 
-async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, given?: UserForm): Promise<Field[]> {
-  const names = await roles.choices(frame.actor(ctx));
+async function fieldsFor(
+  { roles }: UserFormsDependencies,
+  ctx: Context,
+  by: Actor,
+  given?: UserForm,
+): Promise<Field[]> {
+  const names = await roles.choices(by);
   return [
     {
       name: 'username',

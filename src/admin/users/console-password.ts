@@ -1,10 +1,12 @@
 // /admin/users/:id/password: a temporary password.
 import type Router from '@koa/router';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import type { Extras, State } from '../../base/http/context.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
+import type { ConsolePage } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import { addQuestion } from '../console/pages.ts';
 import type { UserAdmin } from './actions.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
@@ -15,41 +17,24 @@ export function oneTimePasswordPages(
   dependencies: { frame: Frame; users: UserAdmin; issuer: string },
 ): void {
   const { frame, users } = dependencies;
-  router.get('/:id/password', ...frame.page(within(WRITE)), async (ctx) => {
-    const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
-    const at = `/admin/users/${account.id}`;
-    frame.show(ctx, {
-      title: t('console.users.temporary.title', { user: account.name ?? account.username }),
-      back: { href: at, label: account.name ?? account.username },
-      blocks: [
-        {
-          kind: 'form',
-          lead: t('console.users.temporary.lead'),
-          action: `${at}/password`,
-          fields: [],
-          button: t('console.users.temporary.button'),
-          look: 'danger',
-          cancel: at,
-        },
-      ],
-    });
-  });
-
-  router.post('/:id/password', ...frame.change(within(WRITE)), async (ctx) => {
-    const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
-    const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, frame.actor(ctx));
-    await showOneTimePassword(dependencies, ctx, account, oneTimePassword);
+  addQuestion(router, frame, '/:id/password', {
+    needs: [within(WRITE)],
+    load: ({ params: { id = '' } }, by) => users.find(id, by, WRITE),
+    assertOpen: ({ by, subject }) => users.assertMayChange(subject, by, WRITE),
+    title: (account) => t('console.users.temporary.title', { user: account.name ?? account.username }),
+    back: ({ id, name, username }) => ({ href: `/admin/users/${id}`, label: name ?? username }),
+    lead: () => t('console.users.temporary.lead'),
+    button: t('console.users.temporary.button'),
+    async submit({ by, subject: account }) {
+      const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, by);
+      return { result: oneTimePasswordPage(dependencies, account, oneTimePassword) };
+    },
   });
 }
 
 /** What the user needs for the first sign-in: the address, the username and the temporary password. */
-export function showOneTimePassword(
-  { frame, issuer }: { frame: Frame; issuer: string },
-  ctx: Context,
-  account: Account,
-  password: string,
-): Promise<void> {
-  return frame.showResult(ctx, {
+export function oneTimePasswordPage({ issuer }: { issuer: string }, account: Account, password: string): ConsolePage {
+  return {
     title: t('console.users.temporary.created', { user: account.name ?? account.username }),
     back: { href: `/admin/users/${account.id}`, label: account.name ?? account.username },
     blocks: [
@@ -74,5 +59,5 @@ export function showOneTimePassword(
         ],
       },
     ],
-  });
+  };
 }

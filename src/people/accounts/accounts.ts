@@ -14,7 +14,7 @@ import { type AccountCount, type AccountPage, countAccounts, type ListAccounts, 
 import { type AttributeSchema, attributeFaults } from './attributes.ts';
 import { type NameDomains, nameKey } from './names.ts';
 import { type NewAccount, type Profile, profileColumns } from './profile.ts';
-import { emptyProfile } from './profile-fields.ts';
+import { addressOf, emptyProfile } from './profile-fields.ts';
 
 export type { NewAccount } from './profile.ts';
 
@@ -44,13 +44,16 @@ export function createAccounts(
     count: (): Promise<number> => db.user.count(),
     /** Throws user_name_taken or email_taken (409), invalid_input (400). */
     create: (account: NewAccount, by: Actor = {}, tx?: Tx): Promise<Account> => createAccount(context, account, by, tx),
-    /** Changes the given fields; throws as create does, and not_found (404). */
+    /**
+     * Changes the given fields; throws as create does, and not_found (404).
+     * @param of its id, or the account that the caller has read in this transaction, with its row locked
+     */
     update: (
-      id: string,
+      of: string | Account,
       changes: Partial<Profile> & { source?: 'local' | 'file' },
       by: Actor = {},
       tx?: Tx,
-    ): Promise<Account> => updateAccount(context, id, changes, by, tx),
+    ): Promise<Account> => updateAccount(context, of, changes, by, tx),
     /** Sets the phone number to one that the user has proven: a code that was sent to it came back. */
     confirmPhoneNumber: (id: string, number: string, by: Actor = {}, tx?: Tx): Promise<Account> =>
       updateAccount(context, id, { phoneNumber: number }, by, tx, true),
@@ -144,7 +147,7 @@ async function createAccount(
 /** Changes the given fields; throws as createAccount does, and not_found (404). A new phone number is unverified unless it was proven. */
 function updateAccount(
   context: AccountContext,
-  id: string,
+  of: string | Account,
   { source, ...changes }: Partial<Profile> & { source?: 'local' | 'file' },
   by: Actor,
   outer: Tx | undefined,
@@ -152,9 +155,8 @@ function updateAccount(
 ): Promise<Account> {
   const { db, now, audit, attributeSchema } = context;
   return withinTransaction(db, outer, async (tx) => {
-    // The MAC covers the whole row, so no other change may come between reading and writing it.
-    await lockRow(tx, context.sql, 'users', id);
-    const before = await findOrThrow(context, id, tx);
+    const before = typeof of === 'string' ? await lockedAccount(context, of, tx) : of;
+    const { id } = before;
     // Attributes from before the schema stay as they are until they are changed.
     if (source !== 'file' && JSON.stringify(changes.attributes) !== JSON.stringify(before.attributes))
       assertAttributes(changes.attributes, attributeSchema(), before.attributes);
@@ -168,7 +170,8 @@ function updateAccount(
     const emailKey = before.email === null ? null : nameKey(before.email);
     if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
       await assertNotTaken(tx, context.sql, id, columns);
-    const data = { ...columns, source: source ?? before.source, updatedAt: now() };
+    // All that the MAC covers: the row was verified, and is locked.
+    const data = { ...columns, id, isActive: before.isActive, source: source ?? before.source, updatedAt: now() };
     await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
     // Links that were mailed to the old address must not work.
     if (columns.emailKey !== emailKey) await deleteLinkTokens(tx, id);
@@ -176,8 +179,32 @@ function updateAccount(
       { ...by, type: 'account.updated', outcome: 'success', subjectId: id, data: difference ?? { source } },
       tx,
     );
-    return findOrThrow(context, id, tx);
+    return changedAccount(before, columns, data);
   });
+}
+
+/** The MAC covers the whole row, so no other change may come between reading and writing it. */
+async function lockedAccount(context: AccountContext, id: string, tx: Tx): Promise<Account> {
+  await lockRow(tx, context.sql, 'users', id);
+  return findOrThrow(context, id, tx);
+}
+
+/** The account with these columns. */
+function changedAccount(
+  before: Account,
+  columns: Columns,
+  { source, updatedAt }: { source: Account['source']; updatedAt: Date },
+): Account {
+  const {
+    usernameKey: _name,
+    emailKey: _email,
+    searchKey: _search,
+    nameKey: _sort,
+    lastNameKey: _last,
+    ...rest
+  } = columns;
+  const address = rest.address === undefined ? before.address : addressOf(rest.address);
+  return { ...before, ...rest, address, attributes: JSON.parse(rest.attributes), source, updatedAt };
 }
 
 /** Whether it changed anything. */
