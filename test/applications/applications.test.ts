@@ -155,7 +155,7 @@ describe('an application', () => {
     expect(await applications.find('gone')).toBeUndefined();
   });
 
-  it('is listed in pages by name, and found by a part of its name', async () => {
+  it('is listed in pages by name, and found by a part of its identifier', async () => {
     const names = ['Paged 1', 'Paged 2', 'Paged 3', 'Paged 4'];
     for (const client_name of [...names].reverse()) await applications.createOidc({ client_name, redirect_uris: uri });
     const listed: string[] = [];
@@ -168,14 +168,17 @@ describe('an application', () => {
     } while (after !== undefined);
     expect(listed.filter((name) => names.includes(name))).toEqual(names);
     expect(listed).toHaveLength(await db.application.count());
-    expect((await applications.list({ search: 'file' })).applications.map(({ clientId }) => clientId)).toEqual([
-      'filed',
+    await applications.createOidc({ client_id: 'searched-for', redirect_uris: uri });
+    expect((await applications.list({ search: 'ched-fo' })).applications.map(({ clientId }) => clientId)).toEqual([
+      'searched-for',
     ]);
     expect((await applications.list({ protocol: 'saml' })).applications).toEqual([]);
   });
 
   it('records each change in the audit log', async () => {
-    const events = await db.auditEvent.findMany({ where: { clientId: 'filed' }, orderBy: { id: 'asc' } });
+    const { application } = await applications.createOidc({ client_id: 'audited', redirect_uris: uri });
+    await applications.setEnabled(application.id, false);
+    const events = await db.auditEvent.findMany({ where: { clientId: 'audited' }, orderBy: { id: 'asc' } });
     expect(events.map(({ type }) => type)).toEqual(['application.created', 'application.disabled']);
   });
 });

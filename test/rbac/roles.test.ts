@@ -23,17 +23,17 @@ const rolesOf = async (id: string) => (await people.accounts.find(id))?.roles;
 
 describe('a role', () => {
   test('is created, changed and removed with its permissions, and each change is audited', async () => {
-    await roles.create({ name: 'life', description: 'A life', permissions: ['b:x', 'a:x', 'a:x'] });
-    expect(await roles.find('life')).toMatchObject({ source: 'local', permissions: ['a:x', 'b:x'] });
-    await roles.update('life', { permissions: ['b:x', 'c:x'], description: 'Changed' });
-    expect(await roles.find('life')).toMatchObject({ description: 'Changed', permissions: ['b:x', 'c:x'] });
+    await roles.create({ name: 'life', description: 'A life', permissions: ['life-b:x', 'life-a:x', 'life-a:x'] });
+    expect(await roles.find('life')).toMatchObject({ source: 'local', permissions: ['life-a:x', 'life-b:x'] });
+    await roles.update('life', { permissions: ['life-b:x', 'life-c:x'], description: 'Changed' });
+    expect(await roles.find('life')).toMatchObject({ description: 'Changed', permissions: ['life-b:x', 'life-c:x'] });
     await roles.update('life', { name: 'afterlife' });
     const { id } = await people.person();
     await roles.assign(id, 'afterlife');
     await roles.remove('afterlife');
     expect(await roles.find('afterlife')).toBeUndefined();
     expect(await rolesOf(id)).toEqual([]);
-    const left = await people.db.permission.count({ where: { resource: { in: ['a', 'b', 'c'] } } });
+    const left = await people.db.permission.count({ where: { resource: { in: ['life-a', 'life-b', 'life-c'] } } });
     expect(left).toBe(0);
     const events = await people.audit.list({ types: ['role.created', 'role.updated', 'role.deleted'], limit: 4 });
     expect(events.map(({ type }) => type)).toEqual(['role.deleted', 'role.updated', 'role.updated', 'role.created']);
