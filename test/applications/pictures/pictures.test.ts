@@ -172,6 +172,7 @@ describe('the picture of an application', () => {
   });
 
   it('is not served once no application has it', async () => {
+    server.changing.status = 200;
     server.changing.body = Buffer.from(
       '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>',
     );
@@ -212,5 +213,6 @@ describe('the picture of an application', () => {
     await idp.services.db.asStored.applicationPicture.update({ where, data: { name: `${'0'.repeat(32)}.svg` } });
     expect(await idp.services.pictures.addressOf(clientId)).toBeUndefined();
     expect((await load(`/assets/application-${'0'.repeat(32)}.svg`)).status).toBe(404);
+    await idp.services.applications.remove(applicationId);
   });
 });
