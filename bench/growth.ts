@@ -1,16 +1,20 @@
 // `npm run bench:growth`: what an operation costs with a million users, sessions, tokens and known browsers in the database, beside the
-// same server on an empty one, in paired bursts. The rows are written by SQL and belong to other users, so they need no MACs.
-import { rmSync } from 'node:fs';
+// same server on an empty one, in paired bursts. The rows are written by SQL and belong to other users, so they need no MACs. On PostgreSQL
+// it also prints what an operation costs there: CPU, statements, rows and bytes of WAL. `--rows 10000000` needs the disk for it, in TMPDIR.
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import pg from 'pg';
 import { openDatabase } from '../src/base/storage/database.ts';
 import { startPostgres } from '../test/support/database/postgres-start.ts';
 import { passwordSignIn, samlSignOn, scenarios } from './scenarios.ts';
 import { addUsers } from './support/growth.ts';
-import { closeConnections } from './support/load.ts';
-import { measure, medianOf } from './support/measure.ts';
+import { closeConnections, repeat } from './support/load.ts';
+import { measure, medianOf, type Scenario } from './support/measure.ts';
+import { cpuMeter } from './support/process-tree.ts';
 import { isWithin, type Row, table } from './support/report.ts';
-import { gatehouseFolder, startGatehouse } from './support/target.ts';
+import { gatehouseFolder, startGatehouse, type Target } from './support/target.ts';
 
 /** An operation at a million users costs at most this much more; one finding of an index takes a few pages more. */
 const TARGET = 1.25;
@@ -25,19 +29,34 @@ const { values: options } = parseArgs({
 });
 
 const folders = [gatehouseFolder(), gatehouseFolder()] as const;
-const databases = options.postgresql ? await Promise.all([startPostgres(), startPostgres()]) : [];
+const withCounters = {
+  folder: tmpdir(),
+  settings: { shared_preload_libraries: 'pg_stat_statements', shared_buffers: '512MB' },
+};
+const databases = options.postgresql
+  ? await Promise.all([startPostgres(withCounters), startPostgres(withCounters)])
+  : [];
+const counters: Awaited<ReturnType<typeof countersOf>>[] = [];
 try {
   // First start: creates the tables, the application and the user.
   await (await startGatehouse(folders[0], { databaseUrl: databases[0]?.url })).stop();
   const file = path.join(folders[0], 'data', 'gatehouse.db');
   const database = await openDatabase(databases[0]?.url ?? `file:${file}`);
   await addUsers(database, Number(options.rows), (what) => process.stderr.write(`${what} …\n`));
+  if (options.postgresql) {
+    const [size] = await database.db.$queryRawUnsafe<{ mb: number }[]>(
+      'SELECT (pg_database_size(current_database()) / 1e6)::float AS mb',
+    );
+    process.stderr.write(`the database has ${size?.mb.toFixed(0)} MB\n`);
+  }
   await database.close();
   const [large, empty] = await Promise.all(
     folders.map((folder, at) => startGatehouse(folder, { databaseUrl: databases[at]?.url })),
   );
   if (!large || !empty) throw new Error('the servers did not start');
   const rows: Row[] = [];
+  counters.push(...(await Promise.all(databases.map(({ url }) => countersOf(url)))));
+  const atDatabase: string[] = [];
   for (const one of [...scenarios, samlSignOn, passwordSignIn].filter(({ name }) => name.includes(options.only))) {
     process.stderr.write(`${one.name} …\n`);
     const contenders = [large, empty].map((target) => ({ target, worker: () => one.worker(target) }));
@@ -51,16 +70,58 @@ try {
       limitName: 'an empty database',
       target: TARGET,
     });
+    process.stderr.write(`${table(rows.slice(-1)).split('\n').at(-1)}\n`);
+    if (counters.length > 0) atDatabase.push(await costAtDatabase(one, [large, empty]));
+    if (counters.length > 0) process.stderr.write(`${atDatabase.at(-1)}\n`);
   }
   const start = { gatehouse: large.startMs, limit: empty.startMs, limitName: 'an empty database' };
   if (options.only === '') rows.push({ name: 'start', unit: 'ms', ...start });
-  await Promise.all([large.stop(), empty.stop()]);
+  await Promise.all([large.stop(), empty.stop(), ...counters.map(({ close }) => close())]);
   process.stdout.write(
     `\n${options.rows} of each, ${options.postgresql ? 'PostgreSQL' : 'SQLite'}\n\n${table(rows)}\n`,
   );
+  if (atDatabase.length > 0)
+    process.stdout.write(
+      `\nAt the database, for one operation: full, and empty\n\n| | CPU, ms | statements | rows returned | rows written | WAL, bytes |\n| --- | --- | --- | --- | --- | --- |\n${atDatabase.join('\n')}\n`,
+    );
   process.exitCode = rows.every(isWithin) ? 0 : 1;
 } finally {
   closeConnections();
   await Promise.all(databases.map((database) => database.stop()));
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+
+/** What the server has done since it was started, by its own counters. */
+async function countersOf(url: string) {
+  const client = new pg.Client(url);
+  client.on('error', () => {}); // the database may be stopped first
+  await client.connect();
+  await client.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements');
+  const { rows } = await client.query(`SELECT current_setting('data_directory') AS folder`);
+  const cpuMs = cpuMeter(Number(readFileSync(path.join(rows[0].folder, 'postmaster.pid'), 'utf8').split('\n')[0]));
+  return {
+    close: () => client.end(),
+    async read(): Promise<number[]> {
+      const { rows: found } = await client.query(`SELECT sum(calls)::float AS statements,
+        sum(rows) FILTER (WHERE query ~* '^\\s*(select|with)' AND query !~* 'insert|update|delete')::float AS read,
+        sum(rows) FILTER (WHERE query ~* 'insert|update|delete')::float AS written, sum(wal_bytes)::float AS wal
+        FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%'`);
+      const { statements, read, written, wal } = found[0];
+      return [cpuMs(), statements, read, written, wal].map(Number);
+    },
+  };
+}
+
+async function costAtDatabase({ name, operations, workers, worker }: Scenario, targets: Target[]): Promise<string> {
+  const costs: number[][] = [];
+  for (const [at, target] of targets.entries()) {
+    const work = await Promise.all(Array.from({ length: workers }, () => worker(target)));
+    const before = (await counters[at]?.read()) ?? [];
+    await repeat(work, operations * 4);
+    const after = (await counters[at]?.read()) ?? [];
+    costs.push(after.map((value, index) => (value - (before[index] ?? 0)) / (operations * 4)));
+  }
+  const [full = [], none = []] = costs;
+  const digits = (value = Number.NaN) => value.toFixed(value < 10 ? 2 : 0);
+  return `| ${[name, ...full.map((value, index) => `${digits(value)}, ${digits(none[index])}`)].join(' | ')} |`;
 }

@@ -7,10 +7,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { postgresBinaries, postgresOwner } from './postgres-binaries.ts';
+import type { PostgresOptions } from './postgres-start.ts';
 import { parentFolder } from './temporary-folder.ts';
 
 const user = 'gatehouse';
 const password = randomBytes(16).toString('hex');
+const options: PostgresOptions = JSON.parse(process.argv[2] ?? '{}');
 // Nothing here outlives the run, so nothing needs to reach a disk.
 const settings = {
   fsync: 'off',
@@ -26,6 +28,7 @@ const settings = {
   max_connections: '200',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
+  ...options.settings,
 };
 
 let home = '';
@@ -45,7 +48,7 @@ try {
 async function start(): Promise<string> {
   home = mkdtempSync(path.join(tmpdir(), 'gatehouse-postgres-'));
   // Apart from the programs, because a file system in memory may not allow those.
-  dataHome = mkdtempSync(path.join(parentFolder(), 'gatehouse-postgres-data-'));
+  dataHome = mkdtempSync(path.join(options.folder ?? parentFolder(), 'gatehouse-postgres-data-'));
   const owner = postgresOwner();
   const binaries = postgresBinaries(home, owner);
   const dataDir = path.join(dataHome, 'data');

@@ -13,9 +13,16 @@ export interface PostgresServer {
 const startSeconds = 60;
 const stopSeconds = 20;
 
+export interface PostgresOptions {
+  /** Where its data is; in memory where there is plenty of it by default. */
+  folder?: string;
+  /** Parameters of postgresql.conf, beside those of a server for tests. */
+  settings?: Record<string, string>;
+}
+
 /** Starts a throw-away server, or says why it cannot. */
-export async function startPostgres(): Promise<PostgresServer> {
-  const keeper = fork(path.join(import.meta.dirname, 'postgres-server.ts'), {
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const keeper = fork(path.join(import.meta.dirname, 'postgres-server.ts'), [JSON.stringify(options)], {
     // Its own process group: Ctrl-C must not reach it before the tests let go of their connections.
     detached: true,
     execArgv: ['--import', 'tsx'],
