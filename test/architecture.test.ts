@@ -32,7 +32,7 @@ const sublayers: Record<string, string[][]> = {
   applications: [['*', 'brand', 'consents']],
   people: [['people'], ['api-keys', 'credentials', 'mfa', 'rate-limits', 'rbac', 'sign-up-codes'], ['accounts']],
   core: [['core'], ['audit', 'keys', 'mail', 'rejections', 'settings', 'sms'], ['jobs']],
-  base: [['base'], ['http', 'network'], ['storage'], ['texts'], ['config', 'limits', 'platform']],
+  base: [['base'], ['http', 'network'], ['storage'], ['schemas'], ['texts'], ['config', 'limits', 'platform']],
 };
 
 /** The files that may import a restricted package. A trailing slash is a folder; `typesToo: false` allows type imports anywhere. */

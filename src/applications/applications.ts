@@ -1,9 +1,10 @@
 // Registers and changes applications of both protocols, for the console, the API, the command line, the configuration file
 // and dynamic registration.
 
-import { badRequest, conflict, notFound } from '../base/http/errors.ts';
+import { conflict, invalidInput, notFound } from '../base/http/errors.ts';
 import { randomId } from '../base/platform/random.ts';
 import { type Tx, withinTransaction } from '../base/storage/database.ts';
+import { check } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import type { People } from '../people/people.ts';
@@ -38,7 +39,6 @@ import { createReservedCheck } from './rules/identifiers.ts';
 import { unlistedAlgFaults } from './rules/signing-algorithms.ts';
 import { type AddSecret, createSecrets, type Secrets, type UnexpiredSecret } from './secrets.ts';
 import { withProfileFields } from './security-profile.ts';
-import { check, formatPath } from './validation.ts';
 import {
   type ApplicationColumns,
   type ApplicationHooks,
@@ -259,8 +259,7 @@ function checkClient({ settings }: OidcContext, input: unknown, { source }: Chan
     ...(source === 'file' ? [] : unlistedAlgFaults(client, settings.latest().signing_algorithms, before)),
   ]);
   if (checked.ok) return checked.value;
-  const fields = checked.faults.map(({ path, message }) => ({ field: formatPath(path), message }));
-  throw badRequest('invalid_input', { fields, detail: fields });
+  throw invalidInput(checked.faults);
 }
 
 function columnsOfClient(client: OidcClient): ApplicationColumns {

@@ -1,7 +1,6 @@
 // The rules that involve several fields of one OIDC client (RFC 7591 2, OpenID Connect Dynamic Client Registration 2).
 
-import { faultMessage } from '../base/platform/fault-messages.ts';
-import { at, type Fault } from '../base/platform/faults.ts';
+import { at, type Fault, fault } from '../base/texts/faults.ts';
 import { claimsByScope } from '../people/accounts/claims.ts';
 import { claimSources, permissionFilterFaults } from './fields/claim-settings.ts';
 import { clientKeyFaults, hasKeyFor, signingAlgs } from './fields/client-keys.ts';
@@ -34,13 +33,11 @@ export function oidcRules(client: Client): Fault[] {
   ];
 }
 
-const fault = (field: string, message: string): Fault => ({ path: [field], message });
-
 function redirectUriFaults(client: Client): Fault[] {
   return (['redirect_uris', 'post_logout_redirect_uris'] as const).flatMap((field) =>
     client[field].flatMap((uri, index) => {
-      const message = redirectUriFault(uri, client.application_type);
-      return message === undefined ? [] : [{ path: [field, index], message }];
+      const found = redirectUriFault(uri, client.application_type);
+      return found ? at([field, index], [found]) : [];
     }),
   );
 }
@@ -50,21 +47,17 @@ function grantFaults(client: Client): Fault[] {
   const faults: Fault[] = [];
   const grants = new Set<string>(client.grant_types);
   const codeFlow = grants.has('authorization_code');
-  if (codeFlow && client.redirect_uris.length === 0)
-    faults.push(fault('redirect_uris', faultMessage('code-needs-uri')));
-  if (client.response_types?.length === 0 && codeFlow)
-    faults.push(fault('response_types', faultMessage('code-response')));
-  if (client.response_types?.length && !codeFlow) faults.push(fault('response_types', faultMessage('no-response')));
+  if (codeFlow && client.redirect_uris.length === 0) faults.push(fault(['redirect_uris'], 'code-needs-uri'));
+  if (client.response_types?.length === 0 && codeFlow) faults.push(fault(['response_types'], 'code-response'));
+  if (client.response_types?.length && !codeFlow) faults.push(fault(['response_types'], 'no-response'));
   if (grants.has('refresh_token') && !codeFlow && !grants.has(deviceCodeGrant))
-    faults.push(fault('grant_types', faultMessage('refresh-needs-grant')));
+    faults.push(fault(['grant_types'], 'refresh-needs-grant'));
   const isPublic = client.token_endpoint_auth_method === 'none';
   if (grants.has('client_credentials') && isPublic) {
-    const message = faultMessage('client-credentials-auth');
-    faults.push(fault('token_endpoint_auth_method', message));
+    faults.push(fault(['token_endpoint_auth_method'], 'client-credentials-auth'));
   }
   if (client.require_pkce === false && isPublic) {
-    const message = faultMessage('public-pkce');
-    faults.push(fault('require_pkce', message));
+    faults.push(fault(['require_pkce'], 'public-pkce'));
   }
   return faults;
 }
@@ -74,11 +67,10 @@ function secretFaults(client: Client): Fault[] {
   const faults: Fault[] = [];
   if (client.client_secret !== undefined) {
     const method = client.token_endpoint_auth_method;
-    const message = faultMessage('unused-secret', { key: 'token_endpoint_auth_method', method });
-    faults.push(fault('client_secret', message));
+    faults.push(fault(['client_secret'], 'unused-secret', { key: 'token_endpoint_auth_method', method }));
   }
   for (const field of hmacFields) {
-    if (client[field] === 'HS256') faults.push(fault(field, faultMessage('hs256-needs-secret')));
+    if (client[field] === 'HS256') faults.push(fault([field], 'hs256-needs-secret'));
   }
   return faults;
 }
@@ -88,28 +80,23 @@ function keyFaults(client: Client): Fault[] {
   const faults: Fault[] = [];
   const { jwks, jwks_uri, request_object_signing_alg: requestAlg, token_endpoint_auth_method: method } = client;
   if (jwks !== undefined) faults.push(...at(['jwks', 'keys'], clientKeyFaults(jwks)));
-  if (jwks !== undefined && jwks_uri !== undefined)
-    faults.push(fault('jwks_uri', faultMessage('not-with', { key: 'jwks' })));
+  if (jwks !== undefined && jwks_uri !== undefined) faults.push(fault(['jwks_uri'], 'not-with', { key: 'jwks' }));
   const needsKeys = method === 'private_key_jwt' || (requestAlg !== undefined && requestAlg !== 'HS256');
   if (needsKeys && jwks === undefined && jwks_uri === undefined) {
     const reason = method === 'private_key_jwt' ? 'private_key_jwt' : 'request_object_signing_alg';
-    faults.push(fault('jwks', faultMessage('needs-keys', { reason, key: 'jwks', other: 'jwks_uri' })));
+    faults.push(fault(['jwks'], 'needs-keys', { reason, key: 'jwks', other: 'jwks_uri' }));
   }
   // Those of a jwks_uri change without a registration.
   const missing = jwks && signingUses(client).find(({ algs }) => !hasKeyFor(jwks, algs));
   if (missing) {
     const [one = '', ...more] = missing.algs;
-    const message = more.length === 0 ? faultMessage('no-key-for', { alg: one }) : faultMessage('no-signing-key');
-    faults.push(fault('jwks', message));
+    faults.push(more.length === 0 ? fault(['jwks'], 'no-key-for', { alg: one }) : fault(['jwks'], 'no-signing-key'));
   }
   const alg = client.token_endpoint_auth_signing_alg;
   const algFits = method === 'client_secret_jwt' ? alg === 'HS256' : method === 'private_key_jwt' && alg !== 'HS256';
   if (alg !== undefined && !algFits)
     faults.push(
-      fault(
-        'token_endpoint_auth_signing_alg',
-        faultMessage('alg-method', { key: 'token_endpoint_auth_method', method }),
-      ),
+      fault(['token_endpoint_auth_signing_alg'], 'alg-method', { key: 'token_endpoint_auth_method', method }),
     );
   return faults;
 }
@@ -131,17 +118,17 @@ function scopeFaults({ scope, grant_types }: Client): Fault[] {
   const scopes = scope?.split(' ') ?? [];
   const ofUsers = scopes.some((one) => Object.hasOwn(claimsByScope, one));
   const isInteractive = grant_types.some((grant) => interactiveGrants.includes(grant));
-  return ofUsers && isInteractive && !scopes.includes('openid') ? [fault('scope', faultMessage('include-openid'))] : [];
+  return ofUsers && isInteractive && !scopes.includes('openid') ? [fault(['scope'], 'include-openid')] : [];
 }
 
 function logoutFaults(client: Client): Fault[] {
   const { backchannel_logout_uri: back, frontchannel_logout_uri: front } = client;
   const faults: Fault[] = [];
   // Back-Channel Logout 1.0, 2.2.
-  if (back?.includes('#')) faults.push(fault('backchannel_logout_uri', faultMessage('no-fragment')));
+  if (back?.includes('#')) faults.push(fault(['backchannel_logout_uri'], 'no-fragment'));
   // Front-Channel Logout 1.0, 2: the scheme, host and port of a redirect URI.
   if (front !== undefined && !client.redirect_uris.some((uri) => isSameOrigin(uri, front)))
-    faults.push(fault('frontchannel_logout_uri', faultMessage('redirect-origin')));
+    faults.push(fault(['frontchannel_logout_uri'], 'redirect-origin'));
   return faults;
 }
 
@@ -159,20 +146,16 @@ function subjectFaults(client: Client): Fault[] {
   if (isPairwise && client.sector_identifier_uri === undefined) {
     const hosts = new Set(client.redirect_uris.filter((uri) => URL.canParse(uri)).map((uri) => new URL(uri).host));
     const hasTwoSectors = usesDevices && client.grant_types.includes('authorization_code');
-    if (hosts.size > 1 || hasTwoSectors) faults.push(fault('sector_identifier_uri', faultMessage('needs-sector')));
+    if (hosts.size > 1 || hasTwoSectors) faults.push(fault(['sector_identifier_uri'], 'needs-sector'));
   }
   const allowed = client.scope?.split(' ');
   for (const { claim, field, scope } of claimSources(client.claims)) {
-    if (isPairwise && (field === 'sub' || field === 'id'))
-      faults.push({
-        path: ['claims', claim],
-        message: faultMessage('pairwise-subject'),
-      });
+    if (isPairwise && (field === 'sub' || field === 'id')) faults.push(fault(['claims', claim], 'pairwise-subject'));
     if (scope !== undefined && allowed !== undefined && !allowed.includes(scope))
-      faults.push({ path: ['claims', claim], message: faultMessage('claim-scope', { scope }) });
+      faults.push(fault(['claims', claim], 'claim-scope', { scope }));
   }
   // oidc-provider: a device client has no redirect URI, so only the URI of its key set can determine the sector.
   const hasKeySet = client.token_endpoint_auth_method === 'private_key_jwt' && client.jwks_uri !== undefined;
-  if (isPairwise && usesDevices && !hasKeySet) faults.push(fault('subject_type', faultMessage('pairwise-device')));
+  if (isPairwise && usesDevices && !hasKeySet) faults.push(fault(['subject_type'], 'pairwise-device'));
   return faults;
 }

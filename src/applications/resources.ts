@@ -1,16 +1,13 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
 
-import { badRequest, conflict, forbidden, notFound } from '../base/http/errors.ts';
-import { faultMessage } from '../base/platform/fault-messages.ts';
-import type { Fault } from '../base/platform/faults.ts';
+import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
 import { isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
+import { type Fault, fault } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import type { KeyAlg } from '../core/keys/rotation.ts';
-import { RESERVED } from './rules/identifiers.ts';
 import { unlistedAlgFault } from './rules/signing-algorithms.ts';
-import { formatPath } from './validation.ts';
 
 export interface Resource {
   identifier: string;
@@ -28,7 +25,7 @@ export function scopePermissionFaults({
 }: Pick<Resource, 'scopes' | 'scopePermissions'>): Fault[] {
   return Object.keys(scopePermissions)
     .filter((scope) => !scopes.includes(scope))
-    .map((scope) => ({ path: ['scope_permissions', scope], message: faultMessage('not-a-scope') }));
+    .map((scope) => fault(['scope_permissions', scope], 'not-a-scope'));
 }
 
 export type Resources = ReturnType<typeof createResources>;
@@ -65,8 +62,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
       withinTransaction(db, outer, async (tx) => {
         assertNoFaults(scopePermissionFaults({ scopes, scopePermissions }));
         assertNoFaults(unlistedAlgFault('signing_alg', signingAlg, signingAlgorithms(), undefined));
-        if (isReserved(identifier))
-          throw badRequest('invalid_input', { fields: [{ field: 'identifier', message: RESERVED }] });
+        if (isReserved(identifier)) throw invalidInput([fault(['identifier'], 'reserved')]);
         const columns = columnsOf({ scopes, scopePermissions, signingAlg });
         const data = { identifier, ...columns, source: 'local', createdAt: now() };
         await tx.resource.create({ data }).catch((error: unknown) => {
@@ -123,10 +119,7 @@ export async function removeDeclaredResource(tx: Tx, identifier: string): Promis
 }
 
 function assertNoFaults(faults: readonly Fault[]): void {
-  if (faults.length === 0) return;
-  throw badRequest('invalid_input', {
-    fields: faults.map(({ path, message }) => ({ field: formatPath(path), message })),
-  });
+  if (faults.length > 0) throw invalidInput(faults);
 }
 
 type Columns = { scopes: string; scopePermissions: string; signingAlg: string };

@@ -1,8 +1,7 @@
 // The security profiles of OIDC clients: one word that turns on everything that FAPI 2.0 demands of a client. The fields of a
 // profile are filled in where the registration leaves them out, and no other field can weaken it.
 
-import { faultMessage } from '../base/platform/fault-messages.ts';
-import type { Fault } from '../base/platform/faults.ts';
+import { type Fault, fault } from '../base/texts/faults.ts';
 import { type OidcMetadata, type SecurityProfile, securityProfiles } from './fields/oidc-client.ts';
 
 /** FAPI 2.0 Security Profile 5.4.1. EdDSA is Ed25519 here; clients may sign under either name (RFC 9864). */
@@ -65,32 +64,29 @@ export function profileFaults(client: OidcMetadata): Fault[] {
   const { profile } = client;
   if (profile === undefined) return [];
   const faults: Fault[] = [];
-  const reject = (path: Fault['path'], message: string) =>
-    faults.push({ path, message: faultMessage('in-profile', { fault: message, profile }) });
+  const reject = (path: Fault['path'], sentence: Fault) =>
+    faults.push(fault(path, 'in-profile', { sentence, profile }));
 
   for (const [field, value] of Object.entries(fixedFields(profile))) {
     if (JSON.stringify(client[field as keyof OidcMetadata]) !== JSON.stringify(value))
-      reject(
-        [field],
-        faultMessage('exactly', { value: Array.isArray(value) ? `[${value}]` : String(value), instead: '' }),
-      );
+      reject([field], fault([], 'fixed-value', { value: Array.isArray(value) ? `[${value}]` : String(value) }));
   }
   for (const field of [...serverAlgFields, ...otherAlgFields]) {
     const alg = client[field];
-    if (alg !== undefined && !profileAlgs.includes(alg)) reject([field], faultMessage('profile-algs'));
+    if (alg !== undefined && !profileAlgs.includes(alg)) reject([field], fault([], 'profile-algs'));
   }
   for (const [index, grant] of client.grant_types.entries()) {
-    if (!profileGrants.includes(grant)) reject(['grant_types', index], faultMessage('profile-grant', { grant }));
+    if (!profileGrants.includes(grant)) reject(['grant_types', index], fault([], 'profile-grant', { grant }));
   }
   for (const [index, uri] of client.redirect_uris.entries()) {
     const isLoopback = client.application_type === 'native' && uri.startsWith('http:');
-    if (!uri.startsWith('https:') && !isLoopback) reject(['redirect_uris', index], faultMessage('https-url'));
+    if (!uri.startsWith('https:') && !isLoopback) reject(['redirect_uris', index], fault([], 'https-url'));
   }
   if (client.jwks_uri !== undefined && !client.jwks_uri.startsWith('https:'))
-    reject(['jwks_uri'], faultMessage('https-url'));
+    reject(['jwks_uri'], fault([], 'https-url'));
   for (const [index, key] of client.jwks?.keys.entries() ?? []) {
-    const fault = keyFault(key);
-    if (fault !== undefined) reject(['jwks', 'keys', index], fault);
+    const found = keyFault(key);
+    if (found) reject(['jwks', 'keys', index], found);
   }
   return faults;
 }
@@ -98,10 +94,10 @@ export function profileFaults(client: OidcMetadata): Fault[] {
 const profileGrants: readonly string[] = ['authorization_code', 'refresh_token', 'client_credentials'];
 
 /** FAPI 2.0 Security Profile 5.4.1: the curves of the allowed algorithms. RSA keys have 2048 bits or more by the rule for all keys. */
-function keyFault(jwk: Record<string, unknown>): string | undefined {
+function keyFault(jwk: Record<string, unknown>): Fault | undefined {
   if (jwk.use !== undefined && jwk.use !== 'sig') return undefined;
-  if (jwk.alg !== undefined && !profileAlgs.includes(String(jwk.alg))) return faultMessage('profile-key-algs');
-  if (jwk.kty === 'EC') return jwk.crv === 'P-256' ? undefined : faultMessage('on-curve', { curve: 'P-256' });
-  if (jwk.kty === 'OKP') return jwk.crv === 'Ed25519' ? undefined : faultMessage('on-curve', { curve: 'Ed25519' });
+  if (jwk.alg !== undefined && !profileAlgs.includes(String(jwk.alg))) return fault([], 'profile-key-algs');
+  if (jwk.kty === 'EC') return jwk.crv === 'P-256' ? undefined : fault([], 'on-curve', { curve: 'P-256' });
+  if (jwk.kty === 'OKP') return jwk.crv === 'Ed25519' ? undefined : fault([], 'on-curve', { curve: 'Ed25519' });
   return undefined;
 }

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { isLoopback } from '../base/config/addresses.ts';
-import { faultMessage } from '../base/platform/fault-messages.ts';
+import { type Fault, fault, faultFrom } from '../base/texts/faults.ts';
 
 // White space (also U+0085 and the no-break spaces) and characters without a width, which come along when an address is copied.
 const BLANK = '[\\s\\u0085\\u00ad\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]';
@@ -17,27 +17,23 @@ export const typedAddress = (max: number) =>
     .max(max);
 
 /** The first character that no address has, by its name; `blank` characters around it were left out before. */
-export function characterFault(uri: string): string | undefined {
+export function characterFault(uri: string): Fault | undefined {
   const [found] = new RegExp(`${BLANK}|[\\\\\\p{Cc}]`, 'u').exec(uri) ?? [];
   if (found === undefined) return undefined;
-  if (found === ' ') return faultMessage('uri-space');
-  if (found === '\\') return faultMessage('uri-backslash');
-  if (/[\n\r\u0085\u2028\u2029]/.test(found)) return faultMessage('uri-line-break');
+  if (found === ' ') return fault([], 'uri-space');
+  if (found === '\\') return fault([], 'uri-backslash');
+  if (/[\n\r\u0085\u2028\u2029]/.test(found)) return fault([], 'uri-line-break');
   const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  return faultMessage('uri-invisible', { code: `U+${code}` });
+  return fault([], 'uri-invisible', { code: `U+${code}` });
 }
 
 /** An entity ID of SAML is any URI, also a URN. */
-const entityIdFault = (uri: string) =>
-  characterFault(uri) ?? (/[<>"]/.test(uri) ? faultMessage('uri-marks') : undefined);
+const entityIdFault = (uri: string) => characterFault(uri) ?? (/[<>"]/.test(uri) ? fault([], 'uri-marks') : undefined);
 
 /** SAML Core 8.3.6: an entity ID is a URI of at most 1024 characters. */
 export const entityId = typedAddress(1024)
   .min(1)
-  .superRefine((uri, context) => {
-    const message = entityIdFault(uri);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  })
+  .superRefine(faultFrom(entityIdFault))
   .meta({ pattern: '^[^\\s<>"]+$' });
 
 // Schemes that a browser runs or opens locally, and standard ones that belong to no app.
@@ -60,44 +56,48 @@ const ABSOLUTE_URI =
 export const resourceSchema = { format: 'uri', pattern: ABSOLUTE_URI };
 
 /** https, or http on this machine; no URI that two parsers could read differently. */
-export function webUriFault(uri: string): string | undefined {
-  if (!URL.canParse(uri) && characterFault(uri) === undefined && !uri.includes(':')) return faultMessage('https-url');
+export function webUriFault(uri: string): Fault | undefined {
+  if (!URL.canParse(uri) && characterFault(uri) === undefined && !uri.includes(':')) return fault([], 'https-url');
   const general = uriFault(uri);
   if (general !== undefined) return general;
   const { protocol, hostname } = new URL(uri);
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined;
-  return protocol === 'http:' ? faultMessage('https') : faultMessage('https-url');
+  return protocol === 'http:' ? fault([], 'https') : fault([], 'https-url');
 }
 
 /** https, on this machine too. */
-export function httpsUriFault(uri: string): string | undefined {
-  const fault = webUriFault(uri);
-  return fault === faultMessage('https') || /^http:/i.test(uri) ? faultMessage('https-url') : fault;
+export function httpsUriFault(uri: string): Fault | undefined {
+  const found = webUriFault(uri);
+  return found?.code === 'https' || /^http:/i.test(uri) ? fault([], 'https-url') : found;
 }
+
+/** The field that decides which URIs an application may have. */
+const TYPE = { key: 'application_type' };
 
 /** Any port of a loopback address (RFC 8252 7.3), as other servers write it. */
 const LOOPBACK_WILDCARD = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\*|\*)/i;
 
 /** A redirect URI (or post-logout redirect URI) of a web or native application. */
-export function redirectUriFault(uri: string, applicationType: 'web' | 'native'): string | undefined {
+export function redirectUriFault(uri: string, applicationType: 'web' | 'native'): Fault | undefined {
   const character = characterFault(uri);
   if (character !== undefined) return character;
-  if (uri.includes('#')) return faultMessage('no-fragment');
-  if (uri.includes('*')) return faultMessage(LOOPBACK_WILDCARD.test(uri) ? 'loopback-port' : 'no-wildcard');
+  if (uri.includes('#')) return fault([], 'no-fragment');
+  if (uri.includes('*'))
+    return LOOPBACK_WILDCARD.test(uri) ? fault([], 'loopback-port', TYPE) : fault([], 'no-wildcard');
   const general = uriFault(uri);
   if (applicationType === 'web')
     return general === undefined && !/^https?:/i.test(uri) && !NOT_AN_APP.test(uri)
-      ? faultMessage('web-scheme')
+      ? fault([], 'web-scheme', TYPE)
       : webUriFault(uri);
   if (general !== undefined) return general;
   const { protocol, hostname } = new URL(uri);
   if (protocol === 'http:') {
-    return isLoopback(hostname) ? undefined : faultMessage('native-uri');
+    return isLoopback(hostname) ? undefined : fault([], 'native-uri');
   }
   if (protocol === 'https:') {
-    return isLoopback(hostname) ? faultMessage('loopback-http') : undefined;
+    return isLoopback(hostname) ? fault([], 'loopback-http') : undefined;
   }
-  return NOT_AN_APP.test(uri) ? faultMessage('forbidden-scheme', { scheme: protocol.slice(0, -1) }) : undefined;
+  return NOT_AN_APP.test(uri) ? fault([], 'forbidden-scheme', { scheme: protocol.slice(0, -1) }) : undefined;
 }
 
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/i;
@@ -107,13 +107,13 @@ export const originSchema = { pattern: '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#*\\s]+$'
 const WITHOUT_ORIGIN = /^(about|blob|data|file|filesystem|javascript):/i;
 
 /** An origin of a page, a web view or a browser extension (RFC 6454 6.1): scheme, host and port. */
-export function originFault(origin: string): string | undefined {
+export function originFault(origin: string): Fault | undefined {
   const character = characterFault(origin);
   if (character !== undefined) return character;
-  if (origin === 'null' || WITHOUT_ORIGIN.test(origin)) return faultMessage('null-origin');
-  if (origin.includes('*')) return faultMessage('origin-wildcard');
-  if (!ORIGIN.test(origin) || originOf(origin) === undefined) return faultMessage('origin');
-  return /^http:/i.test(origin) && !isLoopback(new URL(origin).hostname) ? faultMessage('https') : undefined;
+  if (origin === 'null' || WITHOUT_ORIGIN.test(origin)) return fault([], 'null-origin');
+  if (origin.includes('*')) return fault([], 'origin-wildcard');
+  if (!ORIGIN.test(origin) || originOf(origin) === undefined) return fault([], 'origin');
+  return /^http:/i.test(origin) && !isLoopback(new URL(origin).hostname) ? fault([], 'https') : undefined;
 }
 
 /** The origin of a URI in the form that origins are compared in; undefined where it has none. */
@@ -124,19 +124,19 @@ export function originOf(uri: string): string | undefined {
 }
 
 /** An absolute URI without fragment (RFC 8707 2). */
-export function resourceFault(uri: string): string | undefined {
+export function resourceFault(uri: string): Fault | undefined {
   const character = characterFault(uri);
   if (character !== undefined) return character;
-  if (uri.includes('#')) return faultMessage('no-fragment');
+  if (uri.includes('#')) return fault([], 'no-fragment');
   const isUri = URL.canParse(uri) && new RegExp(ABSOLUTE_URI).test(uri);
-  return isUri ? undefined : faultMessage('uri-example');
+  return isUri ? undefined : fault([], 'uri-example');
 }
 
-function uriFault(uri: string): string | undefined {
+function uriFault(uri: string): Fault | undefined {
   const character = characterFault(uri);
   if (character !== undefined) return character;
-  if (!URL.canParse(uri)) return faultMessage('absolute-uri');
+  if (!URL.canParse(uri)) return fault([], 'absolute-uri');
   const url = new URL(uri);
-  if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return faultMessage('absolute-uri');
-  return url.username !== '' || url.password !== '' ? faultMessage('uri-credentials') : undefined;
+  if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return fault([], 'absolute-uri');
+  return url.username !== '' || url.password !== '' ? fault([], 'uri-credentials') : undefined;
 }

@@ -1,10 +1,10 @@
 // Writes the row of an application of either protocol, with the roles that may use it, and records the change in the audit
 // log.
 
-import { badRequest, conflict, forbidden } from '../base/http/errors.ts';
-import { faultMessage } from '../base/platform/fault-messages.ts';
+import { conflict, forbidden, invalidInput } from '../base/http/errors.ts';
 import { randomId, sha256 } from '../base/platform/random.ts';
 import { isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
+import { fault } from '../base/texts/faults.ts';
 import type { Actor, Audit } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import { nameKey } from '../people/accounts/names.ts';
@@ -21,7 +21,6 @@ import type { ServiceProviderSettings } from './fields/service-provider.ts';
 import { planPicture } from './pictures/plan-picture.ts';
 import { getApplication, listKey, type StoredApplication, storedApplication } from './read.ts';
 import { neededFor } from './rules/field-rights.ts';
-import { RESERVED } from './rules/identifiers.ts';
 
 /** What protocols remove with an application. */
 export interface ApplicationHooks {
@@ -66,7 +65,7 @@ export function insertApplication(
     await assertMayDeclare(context, undefined, row, by, tx);
     if (context.isReserved(row.clientId)) {
       const field = row.protocol === 'saml' ? 'entity_id' : 'client_id';
-      throw badRequest('invalid_input', { fields: [{ field, message: RESERVED }] });
+      throw invalidInput([fault([field], 'reserved')]);
     }
     if (source === 'dynamic') await assertOwnName(row.name, tx);
     const at = context.now();
@@ -158,8 +157,7 @@ async function assertOwnName(name: string, tx: Tx): Promise<void> {
   const keyOf = (text: string) => nameKey(text.replace(/\p{Default_Ignorable_Code_Point}/gu, '')).replace(/\s+/gu, ' ');
   const keys = new Set(['Gatehouse', ...rows.map((row) => row.name)].map(keyOf));
   if (!keys.has(keyOf(name))) return;
-  const message = faultMessage('name-taken');
-  throw badRequest('invalid_input', { fields: [{ field: 'client_name', message }] });
+  throw invalidInput([fault(['client_name'], 'name-taken')]);
 }
 
 /** What a change is about: an id, or the application as it was read for the change in its transaction. */
@@ -213,9 +211,7 @@ async function setAccess(applicationId: string, access: Access, tx: Tx): Promise
   const roles = await tx.role.findMany({ where: { name: { in: names } }, select: { id: true, name: true } });
   const missing = names.filter((name) => !roles.some((role) => role.name === name));
   if (missing.length > 0) {
-    throw badRequest('invalid_input', {
-      fields: [{ field: 'access.roles', message: faultMessage('unknown-role', { roles: missing.join(', ') }) }],
-    });
+    throw invalidInput([fault(['access', 'roles'], 'unknown-role', { roles: missing.join(', ') })]);
   }
   await tx.applicationRole.deleteMany({ where: { applicationId } });
   if (roles.length > 0)

@@ -4,7 +4,7 @@
 import { access, readFile } from 'node:fs/promises';
 import type { Access, OidcClientInput } from '../applications/fields/oidc-client.ts';
 import { redirectUriFault, resourceFault } from '../applications/uris.ts';
-import { faultMessage } from '../base/platform/fault-messages.ts';
+import { type Fault, fault, faultLine, sentenceOf } from '../base/texts/faults.ts';
 import { createRegistrationTokens } from '../protocols/oidc/store/registration-tokens.ts';
 import { SamlError } from '../protocols/saml/xml/errors.ts';
 import type { Services } from '../server/services.ts';
@@ -109,8 +109,8 @@ async function addProvider(input: Input, io: Io, services: Services): Promise<nu
     idp_initiated: input.flag('idp-initiated'),
     access: accessOf(input) ?? 'everyone',
   });
-  const [fault] = metadataFaults(entry, metadata);
-  if (fault) throw new UsageError(`--saml-metadata: ${fault.path.join('.')} ${fault.message}`);
+  const [found] = metadataFaults(entry, metadata);
+  if (found) throw new UsageError(`--saml-metadata: ${faultLine(found)}`);
   const { enabled, consent, access } = entry;
   const declared = { entityId: metadata.entityId, name, enabled, consent, access, settings: settingsOf(entry, xml) };
   const application = await applications.createSaml(declared);
@@ -186,7 +186,7 @@ async function askForApplication(ask: Ask, io: Io, services: Services): Promise<
   const native = kind === 3;
 
   if (kind <= 3 || kind === 6) {
-    const uri: Validate = (answer) => redirectUriFault(answer, native ? 'native' : 'web');
+    const uri: Validate = (answer) => sentenceIf(redirectUriFault(answer, native ? 'native' : 'web'));
     values['redirect-uri'] = await list('Redirect URIs, separated by commas: ', uri, true);
     values['post-logout-redirect-uri'] = await list('Post-logout redirect URI (optional): ', uri);
     const stays = await yes('Allow access while the user is away (refresh tokens)?');
@@ -204,7 +204,7 @@ async function askForApplication(ask: Ask, io: Io, services: Services): Promise<
     values.grant = ['client_credentials'];
     values.resource = await list(
       `API that it calls (optional; the admin API is ${config.issuer}/api/admin): `,
-      resourceFault,
+      (answer) => sentenceIf(resourceFault(answer)),
     );
     values.scope = await askFor('Scopes of that API, separated by spaces (optional): ');
   }
@@ -238,8 +238,10 @@ function required(answer: string): string | undefined {
 }
 
 function httpsUrl(answer: string): string | undefined {
-  return answer.startsWith('https://') && URL.canParse(answer) ? undefined : faultMessage('https-url');
+  return answer.startsWith('https://') && URL.canParse(answer) ? undefined : sentenceIf(fault([], 'https-url'));
 }
+
+const sentenceIf = (found: Fault | undefined) => found && sentenceOf(found, 'It');
 
 async function unreadableFault(source: string): Promise<string | undefined> {
   if (source === '') return required('');

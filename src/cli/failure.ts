@@ -1,4 +1,5 @@
 // What an error of a command is to its caller: an exit code, the lines for people, and the fields of the JSON object (run.ts).
+
 import { UnreadableApplication } from '../applications/application.ts';
 import { ConfigError } from '../base/config/config-error.ts';
 import { AppError } from '../base/http/errors.ts';
@@ -6,6 +7,7 @@ import { sourceStack } from '../base/platform/source-stack.ts';
 import { VaultError } from '../base/platform/vault.ts';
 import { DatabaseError } from '../base/storage/database-url.ts';
 import { asUnavailable, driverMessage } from '../base/storage/unavailable.ts';
+import { faultLine, publicFault } from '../base/texts/faults.ts';
 import { UsageError } from './command.ts';
 import { Unanswered } from './io.ts';
 
@@ -48,19 +50,18 @@ function databaseText(error: Error): string | undefined {
   return `the database cannot be used: ${driverMessage(error)}${isOfFile ? `. ${advice}` : ''}`;
 }
 
-function partsOf({ message, advice, code, fields }: AppError, command: string): Pick<Failure, 'lines' | 'fields'> {
-  const faults = fields.map(({ field, message: text }) => ({ field, message: String(text) }));
+function partsOf({ message, advice, code, faults }: AppError, command: string): Pick<Failure, 'lines' | 'fields'> {
   return {
     lines: [
       `gatehouse ${command}: ${[message, advice].filter(Boolean).join(' ')}`,
-      ...faults.map(({ field, message: text }) => `  ${field}: ${text}`),
+      ...faults.map((one) => `  ${faultLine(one)}`),
     ],
     fields: {
       error: message,
       command,
       type: code,
       ...(advice !== undefined && { advice: String(advice) }),
-      ...(faults.length > 0 && { fields: faults }),
+      ...(faults.length > 0 && { errors: faults.map(publicFault) }),
     },
   };
 }

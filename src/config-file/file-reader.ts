@@ -1,10 +1,11 @@
 // Reads configuration files of HTTP requests on a worker thread: half a megabyte of YAML takes a second to parse and check,
 // during which the event loop would answer no request. One file at a time, with a limit on time, memory and expansion.
 
-import { AppError, badRequest, unavailable } from '../base/http/errors.ts';
+import { AppError, invalidInput, unavailable } from '../base/http/errors.ts';
 import { limits } from '../base/limits.ts';
 import { workerModule } from '../base/platform/package.ts';
 import { inTurns } from '../base/platform/turns.ts';
+import { fault } from '../base/texts/faults.ts';
 import { createWorker, TaskTimeout } from '../people/credentials/worker.ts';
 import type { ParsedFile } from './file.ts';
 import type { ParseResult, ParseTask } from './parse-task.ts';
@@ -65,7 +66,6 @@ function append(declared: Declared, { settings, ...sections }: Partial<Declared>
 }
 
 function tooCostly(cause: unknown): AppError {
-  const need = cause instanceof TaskTimeout ? 'time' : 'memory';
-  const message = `takes too much ${need} to read here; apply it with: gatehouse apply FILE`;
-  return badRequest('invalid_input', { fields: [{ field: 'file', message }], cause });
+  const code = cause instanceof TaskTimeout ? 'costly-time' : 'costly-memory';
+  return invalidInput([fault(['file'], code)], cause);
 }

@@ -9,12 +9,10 @@ import {
 } from '../applications/fields/service-provider.ts';
 import { oidcRules } from '../applications/oidc-rules.ts';
 import { withProfileFields } from '../applications/security-profile.ts';
-import { check } from '../applications/validation.ts';
-import { AppError, type FieldFault } from '../base/http/errors.ts';
+import { AppError } from '../base/http/errors.ts';
 import { limits } from '../base/limits.ts';
-import { at, type Fault } from '../base/platform/faults.ts';
-import { plural } from '../base/platform/plural.ts';
 import { canonicalCode } from '../base/platform/readable-code.ts';
+import { at, check, type Fault, fault, faultLine } from '../base/texts/faults.ts';
 import { type ConnectionEntry, checkConnection } from '../federation/connections/schema.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import { profileColumns } from '../people/accounts/profile.ts';
@@ -42,11 +40,9 @@ export type ParsedFile = {
   locate(faults: readonly Fault[]): FileFault[] | Promise<FileFault[]>;
 };
 
-const EMPTY = 'the file is empty; to delete everything that it declared before, write {}';
-
-/** `gatehouse.yaml:12:5: clients[0].redirect_uri: unknown key`. */
-export function formatFault(name: string, fault: FileFault): string {
-  return [`${name}:${fault.line}:${fault.column}`, fault.path, fault.message].filter((part) => part !== '').join(': ');
+/** `gatehouse.yaml:12:5: clients[0].redirect_uri isn’t a known field.` */
+export function formatFault(name: string, found: FileFault): string {
+  return `${name}:${found.position.line}:${found.position.column}: ${faultLine(found)}`;
 }
 
 /**
@@ -57,7 +53,7 @@ export function parseFile(text: string, options: { maxSize?: number } = {}): Par
   const { content, faults: syntax, locate } = readYaml(text, options);
   if (syntax.length > 0) return { declared: emptyDeclaration(), faults: syntax, locate };
   if (content === null || content === undefined) {
-    return { declared: emptyDeclaration(), faults: [{ line: 1, column: 1, path: '', message: EMPTY }], locate };
+    return { declared: emptyDeclaration(), faults: locate([fault([], 'empty-file')]), locate };
   }
   const { declared, faults } = validateSections(content);
   return { declared, faults: locate(faults), locate };
@@ -101,20 +97,16 @@ function validateSections(content: unknown): { declared: Declared; faults: Fault
 // The rules between the fields of a user, and between the entries of the file.
 
 function userRules(entry: DeclaredUser): Fault[] {
-  const faults: Fault[] = [];
-  const reject = (field: string, message: string) => faults.push({ path: [field], message });
-  for (const { field, message } of profileFaults(entry)) reject(snakeCase(field), String(message));
+  const faults = profileFaults(entry);
   if (entry.password !== undefined && entry.password_hash !== undefined)
-    reject('password_hash', 'can’t be combined with password');
+    faults.push(fault(['password_hash'], 'not-with', { key: 'password' }));
   // NIST SP 800-63B-4 3.1.1.2: 15 characters without a second factor, 8 with one.
-  const minimum = entry.totp_secret === undefined ? limits.password.minWithoutMfa : limits.password.minWithMfa;
-  if (entry.password !== undefined && [...entry.password.normalize('NFKC')].length < minimum) {
-    reject(
-      'password',
-      `must have at least ${plural(minimum, 'character')}${entry.totp_secret === undefined ? ' (8 with a totp_secret)' : ''}`,
-    );
-  }
-  if (entry.email_verified === true && entry.email == null) reject('email_verified', 'needs an email too');
+  const isSingle = entry.totp_secret === undefined;
+  const minimum = isSingle ? limits.password.minWithoutMfa : limits.password.minWithMfa;
+  if (entry.password !== undefined && [...entry.password.normalize('NFKC')].length < minimum)
+    faults.push(fault(['password'], 'password-length', { characters: minimum, isSingle: isSingle ? 'yes' : 'no' }));
+  if (entry.email_verified === true && entry.email == null)
+    faults.push(fault(['email_verified'], 'needs-key', { key: 'email' }));
   return faults;
 }
 
@@ -179,8 +171,7 @@ function duplicateFaults(file: { [Name in EntrySection]: Map<number, Declared[Na
   );
   faults.push(...repeatedValues('service_providers', entityIds));
   for (const [index, field, id] of entityIds) {
-    if (taken.has(id))
-      faults.push({ path: ['service_providers', index, field], message: 'is already the client_id of a client above' });
+    if (taken.has(id)) faults.push(fault(['service_providers', index, field], 'client-id-above'));
   }
   return faults;
 }
@@ -193,7 +184,7 @@ function usernamesThatAreAddresses(users: ReadonlyMap<number, DeclaredUser>): Fa
   return [...users].flatMap(([index, { username }]) => {
     const holder = username.includes('@') ? holders.get(nameKey(username)) : undefined;
     if (holder === undefined || holder === index) return [];
-    return [{ path: ['users', index, 'username'], message: `is the email address of users[${holder}]` }];
+    return [fault(['users', index, 'username'], 'email-of-user', { where: `users[${holder}]` })];
   });
 }
 
@@ -206,16 +197,17 @@ function repeatedValues(section: EntrySection, entries: Array<(string | number)[
     first.set(value, before ?? index);
     return before === undefined
       ? []
-      : at([section, index], [{ path: [field], message: `is already declared in ${section}[${before}]` }]);
+      : [fault([section, index, field], 'declared-already', { where: `${section}[${before}]` })];
   });
 }
 
-function profileFaults(entry: DeclaredUser): FieldFault[] {
+/** The faults of the profile, at the keys of the file. */
+function profileFaults(entry: DeclaredUser): Fault[] {
   try {
     profileColumns(profileOf(entry), 'any'); // the plan checks the domain of a name, which is a setting
     return [];
   } catch (error) {
-    if (error instanceof AppError) return error.fields;
-    throw error;
+    if (!(error instanceof AppError)) throw error;
+    return error.faults.map((one) => ({ ...one, path: one.path.map((part) => snakeCase(String(part))) }));
   }
 }

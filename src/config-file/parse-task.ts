@@ -1,5 +1,5 @@
 // The task of the worker thread that reads configuration files (file-reader.ts).
-import type { Fault } from '../base/platform/faults.ts';
+import type { Fault } from '../base/texts/faults.ts';
 import { parseFile } from './file.ts';
 import type { FileFault } from './yaml.ts';
 

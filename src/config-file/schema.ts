@@ -7,9 +7,8 @@ import type { ServiceProvider } from '../applications/fields/service-provider.ts
 import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
 import { resourceFault, resourceSchema, typedAddress } from '../applications/uris.ts';
 import { limits } from '../base/limits.ts';
-import { faultMessage } from '../base/platform/fault-messages.ts';
-import type { Fault } from '../base/platform/faults.ts';
-import { line, nameUpTo } from '../base/platform/line-schema.ts';
+import { line, nameUpTo } from '../base/schemas/line-schema.ts';
+import { type Fault, faultFrom, rule } from '../base/texts/faults.ts';
 import { keyAlgs } from '../core/keys/rotation.ts';
 import { settingSchemas } from '../core/settings/settings.ts';
 import type { ConnectionEntry } from '../federation/connections/schema.ts';
@@ -19,13 +18,13 @@ import { isAcceptableHash } from '../people/credentials/password.ts';
 import { parseTotpKey } from '../people/mfa/factors/totp-key.ts';
 import { OWN_PREFIX } from '../people/rbac/built-in.ts';
 import { isDeceptivePermission, isRoleName, parsePermission, permissionSchema } from '../people/rbac/names.ts';
-import { isBrokenLimit, LIMIT_SYNTAX } from '../people/rbac/rights.ts';
+import { isBrokenLimit, limitSyntax } from '../people/rbac/rights.ts';
 
 const reservedScopes = [...Object.keys(claimsByScope), 'offline_access'];
 const scope = z
   .string()
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, faultMessage('scope'))
-  .refine((value) => !reservedScopes.includes(value), faultMessage('openid-scope'));
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, rule('scope'))
+  .refine((value) => !reservedScopes.includes(value), rule('openid-scope'));
 
 export const settings = z.strictObject(
   // Absent means "not declared here", so no defaults are filled in.
@@ -42,22 +41,22 @@ export const settings = z.strictObject(
 const isPermission = (value: string) => parsePermission(value) !== undefined;
 const permission = z
   .string()
-  .refine(isPermission, faultMessage('permission'))
-  .refine((value) => !isDeceptivePermission(value), faultMessage('like-permission'))
+  .refine(isPermission, rule('permission'))
+  .refine((value) => !isDeceptivePermission(value), rule('like-permission'))
   .meta(permissionSchema);
 const isOrdinary = (value: string) => !value.startsWith(OWN_PREFIX);
 
 export const resource = z.strictObject({
-  identifier: typedAddress(255).min(1).superRefine(reject(resourceFault)).meta(resourceSchema),
+  identifier: typedAddress(255).min(1).superRefine(faultFrom(resourceFault)).meta(resourceSchema),
   scopes: z.array(scope).default([]),
-  scope_permissions: z.record(z.string(), permission.refine(isOrdinary, faultMessage('own-permission'))).default({}),
+  scope_permissions: z.record(z.string(), permission.refine(isOrdinary, rule('own-permission'))).default({}),
   signing_alg: z.enum(keyAlgs).default('RS256'),
 });
 
 export const role = z.strictObject({
-  name: z.string().refine(isRoleName, faultMessage('role-name')),
+  name: z.string().refine(isRoleName, rule('role-name')),
   description: z.string().max(1000).default(''),
-  permissions: z.array(permission.refine((text) => !isBrokenLimit(text), LIMIT_SYNTAX)).default([]),
+  permissions: z.array(permission.refine((text) => !isBrokenLimit(text), limitSyntax)).default([]),
 });
 
 const text = z.string().nullable().optional(); // null clears the field; an absent one is not changed
@@ -68,7 +67,7 @@ export const user = z.strictObject({
     .describe('up to 64 characters without spaces; unique, independent of case and look-alike alphabets'),
   sub: z
     .string()
-    .regex(/^[\w.~|-]{8,64}$/, 'must be 8 to 64 of A-Z a-z 0-9 . _ ~ | -')
+    .regex(/^[\w.~|-]{8,64}$/, rule('subject'))
     .optional()
     .describe(
       'subject identifier (user ID), 8 to 64 of `A-Z a-z 0-9 . _ ~ | -`; default: generated. Never changes, and is never given to another user',
@@ -96,12 +95,12 @@ export const user = z.strictObject({
     .describe('in plain text; stored as Argon2id'),
   password_hash: z
     .string()
-    .refine(isAcceptableHash, 'must be an Argon2id, bcrypt, scrypt or PBKDF2 hash, such as $argon2id$… or $2b$…')
+    .refine(isAcceptableHash, rule('hash'))
     .optional()
     .describe('Argon2id, bcrypt, scrypt or PBKDF2 from another system'),
   totp_secret: z
     .string()
-    .refine(isTotpSecret, 'must be base32 (A-Z, 2-7), at least 16 characters, or an otpauth URI')
+    .refine(isTotpSecret, rule('totp-key'))
     .optional()
     .describe(
       'key of an authenticator app: a base32 secret, or an `otpauth://totp/` URI with `algorithm` (SHA1, SHA256, SHA512), `digits` (6 to 8) and `period` (15 to 120 seconds)',
@@ -188,11 +187,4 @@ function isTotpSecret(value: string): boolean {
   } catch {
     return false;
   }
-}
-
-function reject(fault: (value: string) => string | undefined) {
-  return (value: string, context: z.RefinementCtx) => {
-    const message = fault(value);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  };
 }

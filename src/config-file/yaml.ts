@@ -1,12 +1,10 @@
 // Reads YAML of bounded depth and expansion, and finds the line and column of each value in it; writes YAML.
 import { isMap, isNode, isPair, isScalar, LineCounter, type Node, type Pair, parseDocument, stringify } from 'yaml';
-import { formatPath } from '../applications/validation.ts';
-import { faultMessage } from '../base/platform/fault-messages.ts';
-import type { Fault, Path } from '../base/platform/faults.ts';
 import { isStorable } from '../base/storage/storable-text.ts';
+import { type Fault, fault, type Path, type Position } from '../base/texts/faults.ts';
 
-export type Position = { line: number; column: number };
-export type FileFault = Position & { path: string; message: string };
+/** A fault with its place in the file. */
+export type FileFault = Fault & { position: Position };
 
 export interface ReadYaml {
   /** Plain values; undefined where there are faults. */
@@ -19,9 +17,8 @@ export interface ReadYaml {
 // Against exponential expansion of aliases ("billion laughs").
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 32;
-const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
-const TOO_LARGE = 'too many aliases';
-const UNSTORABLE = 'must not contain NUL or an incomplete character: no database stores them';
+const TOO_DEEP = fault([], 'yaml-depth', { depth: MAX_DEPTH });
+const TOO_LARGE = fault([], 'yaml-aliases');
 
 /** `maxSize`: of all characters and values together, with every alias expanded. */
 export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: { maxSize?: number } = {}): ReadYaml {
@@ -33,23 +30,21 @@ export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: {
   };
   const locate = (faults: readonly Fault[]) =>
     faults
-      .map(({ path, message }) => ({ ...position(offsetOf(contents, path)), path: formatPath(path), message }))
-      .sort((a, b) => a.line - b.line || a.column - b.column);
-  const rejectAt = (fault: Fault) => ({ content: undefined, faults: locate([fault]), locate });
-  const reject = (message: string) => rejectAt({ path: [], message });
+      .map((one) => ({ ...one, position: position(offsetOf(contents, one.path)) }))
+      .sort((a, b) => a.position.line - b.position.line || a.position.column - b.position.column);
+  const reject = (found: Fault) => ({ content: undefined, faults: locate([found]), locate });
 
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: true });
     ({ contents } = document);
     const syntax = [...document.errors, ...document.warnings].map(({ code, message, pos }) => ({
-      ...position(pos[0]),
-      path: '',
-      message: code === 'RESOURCE_EXHAUSTION' ? TOO_DEEP : `not valid YAML: ${message}`,
+      ...(code === 'RESOURCE_EXHAUSTION' ? TOO_DEEP : fault([], 'not-yaml', { reason: message })),
+      position: position(pos[0]),
     }));
     if (syntax.length > 0) return { content: undefined, faults: syntax, locate };
     const content: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
-    const fault = contentFault(content, maxSize);
-    return fault === undefined ? { content, faults: [], locate } : rejectAt(fault);
+    const found = contentFault(content, maxSize);
+    return found ? reject(found) : { content, faults: [], locate };
   } catch (error) {
     if (error instanceof RangeError) return reject(TOO_DEEP); // the library calls itself for each level
     if (error instanceof ReferenceError) return reject(TOO_LARGE); // more than MAX_ALIASES
@@ -76,14 +71,13 @@ function contentFault(content: unknown, maxSize: number): Fault | undefined {
   for (let item = work.pop(); item; item = work.pop()) {
     const { value, depth } = item;
     size += typeof value === 'string' ? value.length : 1;
-    if (size > maxSize) return { path: [], message: TOO_LARGE };
-    if (typeof value === 'string' && !isStorable(value)) return { path: pathOf(item), message: UNSTORABLE };
+    if (size > maxSize) return TOO_LARGE;
+    if (typeof value === 'string' && !isStorable(value)) return fault(pathOf(item), 'unstorable');
     if (typeof value !== 'object' || value === null) continue;
-    if (depth >= MAX_DEPTH) return { path: [], message: TOO_DEEP };
+    if (depth >= MAX_DEPTH) return TOO_DEEP;
     for (const [key, child] of Object.entries(value)) {
-      if (!isStorable(key)) return { path: pathOf(item), message: UNSTORABLE };
-      if (key === '__proto__')
-        return { path: [...pathOf(item), key], message: faultMessage('unknown-key', { advice: '' }) };
+      if (!isStorable(key)) return fault(pathOf(item), 'unstorable');
+      if (key === '__proto__') return fault([...pathOf(item), key], 'unknown-key', { advice: 'none', known: '' });
       size += key.length;
       work.push({ value: child, depth: depth + 1, key, parent: item });
     }

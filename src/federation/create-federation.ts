@@ -9,6 +9,7 @@ import { bodyLimit, parseForm, parseQuery } from '../base/http/input.ts';
 import { limits } from '../base/limits.ts';
 import { plural } from '../base/platform/plural.ts';
 import type { RequestInfo } from '../base/platform/request-info.ts';
+import { faultLine, rule } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
@@ -68,7 +69,7 @@ export function createFederation(
 const { answerParameters, parameterBytes, answerBytes } = limits.upstream;
 const answerSchema = z
   .record(z.string().max(100), z.string().max(parameterBytes))
-  .refine((answer) => Object.keys(answer).length <= answerParameters, 'has too many parameters');
+  .refine((answer) => Object.keys(answer).length <= answerParameters, rule('too-many-parameters'));
 
 function callbackRoutes(
   dependencies: FederationServices & { rejected: RejectedSignIns; upstreamSignIn: UpstreamSignIn },
@@ -117,12 +118,12 @@ async function receive(
 /** An answer whose parameters cannot be read: repeated, too many or too long. */
 function unreadable(error: unknown): unknown {
   if (!(error instanceof AppError) || error.status >= 500) return error;
-  const faults = (error.fields ?? []).map(({ field, message }) => `${field} ${message}`.trim());
+  const faults = error.faults.map(faultLine);
   return new FederationError('upstream_answer_invalid', {
     rule: 'parameters',
     message: 'The parameters of the answer can’t be read.',
     expected: `each parameter once, at most ${plural(answerParameters, 'parameter')} of at most ${plural(parameterBytes, 'character')}`,
-    received: faults.join('; ') || error.message,
+    received: faults.join(' ') || error.message,
     cause: error,
   });
 }

@@ -1,9 +1,9 @@
 // `sso_id` of a user together with its connection: the identity that the account came from, or one that an administrator, an import or
 // the configuration file declares. It is an external identity like one that the user connected, so a sign-in finds it by its subject.
 
-import { badRequest, forbidden } from '../base/http/errors.ts';
-import { faultMessage } from '../base/platform/fault-messages.ts';
+import { forbidden, invalidInput } from '../base/http/errors.ts';
 import type { Tx } from '../base/storage/database.ts';
+import { fault } from '../base/texts/faults.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { People } from '../people/people.ts';
@@ -68,11 +68,11 @@ export function createSsoIds({
       const { id, ssoId: subject } = account;
       const identitiesOfUser = await identities.ofUser(id, tx);
       const old = before === null ? undefined : identitiesOfUser.find((one) => one.subject === before);
-      if (subject === null && connectionId) throw invalid(faultMessage('needs-sso-id'));
+      if (subject === null && connectionId) throw invalidInput([fault(['ssoConnection'], 'needs-sso-id')]);
       const newConnectionId =
         subject === null ? null : connectionId === undefined ? (old?.connectionId ?? null) : connectionId;
       if (newConnectionId !== null && !(await connections.find(newConnectionId, tx)))
-        throw invalid(faultMessage('no-connection', { id: newConnectionId }));
+        throw invalidInput([fault(['ssoConnection'], 'no-connection', { id: newConnectionId })]);
       const isSame = old?.connectionId === newConnectionId && old?.subject === subject;
       if (isSame || (old === undefined && newConnectionId === null)) return false;
       if (old) {
@@ -90,8 +90,4 @@ export function createSsoIds({
       return true;
     },
   };
-}
-
-function invalid(message: string) {
-  return badRequest('invalid_input', { fields: [{ field: 'ssoConnection', message }] });
 }

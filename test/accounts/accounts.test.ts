@@ -89,7 +89,7 @@ describe('the creation of an account', () => {
     const wrong = people.accounts.create({ username: 'a b', email: 'no', name: 'x\u202ey', picture: 'javascript:1' });
     await expect(wrong).rejects.toMatchObject({
       code: 'invalid_input',
-      fields: [{ field: 'username' }, { field: 'email' }, { field: 'name' }, { field: 'picture' }],
+      faults: [{ path: ['username'] }, { path: ['email'] }, { path: ['name'] }, { path: ['picture'] }],
     });
   });
 });

@@ -42,7 +42,7 @@ describe('the claim locale', () => {
   it.each(['"><script>', 'Deutsch', 'Français', 'de--', '*'])('is not %s', async (locale) => {
     const answer = await api.send('POST', '/users', { username: 'no-language', locale });
     expect(answer.status, answer.text).toBe(400);
-    expect(answer.json().errors).toEqual([{ field: 'locale', message: 'Enter a language such as en or de-CH.' }]);
+    expect(answer.json().errors).toMatchObject([{ path: 'locale', message: 'Enter a language such as en or de-CH.' }]);
   });
 
   it('stays as it is stored until it is changed', async () => {
@@ -124,7 +124,7 @@ describe('the claim locale', () => {
       return textOf(page.text);
     };
     expect(await faultOf('desk#DE-at', 'text', 'B7')).toContain('Schreiben Sie die Sprache als de-AT.');
-    expect(await faultOf('name#de', 'number', '7')).toContain('Verwenden Sie Text.');
+    expect(await faultOf('name#de', 'number', '7')).toContain('Erforderlich ist Text.');
     expect(await faultOf('website#de', 'text', 'x')).toContain('Webadresse');
   });
 
@@ -143,18 +143,20 @@ describe('the claim locale', () => {
 });
 
 describe('a value in another language', () => {
-  const wrong = 'Write a language tag such as de or de-AT after the #.';
+  const wrong = 'after the #, write a language tag such as de or de-AT.';
 
   it.each(['name#de_AT', 'name#<b>', 'department#', 'department#Deutsch'])('needs a language tag: %s', async (name) => {
     const answer = await api.send('POST', '/users', { username: 'no-tag', attributes: { [name]: 'x' } });
     expect(answer.status, answer.text).toBe(400);
-    expect(answer.json().errors).toEqual([{ field: `attributes.${name}`, message: wrong }]);
+    expect(answer.json().errors).toMatchObject([
+      { path: `attributes.${name}`, message: expect.stringContaining(wrong) },
+    ]);
   });
 
   it('may have a name with # that the schema declares', () => {
     const schema = { type: 'object', properties: { 'c#': { type: 'string' } } };
     expect(attributeFaults({ 'c#': 'expert' }, schema)).toEqual([]);
-    expect(attributeFaults({ 'f#_': 'expert' }, schema)).toMatchObject([{ message: wrong }]);
+    expect(attributeFaults({ 'f#_': 'expert' }, schema)).toMatchObject([{ code: 'attribute-language' }]);
   });
 
   it('stays as it is stored until it is removed', async () => {

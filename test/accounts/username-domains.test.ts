@@ -20,7 +20,7 @@ afterAll(() => people.close());
 const code = (expected: string) => expect.objectContaining({ code: expected });
 const atSign = expect.objectContaining({
   code: 'invalid_input',
-  fields: [expect.objectContaining({ field: 'username' })],
+  faults: [expect.objectContaining({ path: ['username'] })],
 });
 
 describe('a username with an @', () => {

@@ -91,20 +91,20 @@ describe('a change', () => {
         title: 'Bad Request',
         status: 400,
         requestId: expect.any(String),
-        errors: [{ field: 'grant_typs', message: expect.stringContaining('did you mean grant_types?') }],
+        errors: [
+          { path: 'grant_typs', code: 'unknown-key', message: expect.stringContaining('Did you mean grant_types?') },
+        ],
       }),
     ]);
     const uris = await admin.send('POST', '/applications', { ...wrong, grant_typs: undefined });
-    expect(uris.json().errors).toEqual([{ field: 'redirect_uris[1]', message: expect.stringContaining('https') }]);
+    expect(uris.json().errors).toMatchObject([{ path: 'redirect_uris[1]', message: expect.stringContaining('https') }]);
     const user = await admin.send('POST', '/users', { username: 'x', email: 'no address', roles: 'admin' });
-    expect(user.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field)).toEqual(['roles']);
+    expect(user.json<{ errors: { path: string }[] }>().errors.map(({ path }) => path)).toEqual(['roles']);
     const email = await admin.send('POST', '/users', { username: 'x', given_name: 'X', email: 'no address' });
-    expect(email.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field)).toEqual(['email']);
+    expect(email.json<{ errors: { path: string }[] }>().errors.map(({ path }) => path)).toEqual(['email']);
     await admin.send('PATCH', '/settings', { user_attributes: LEVELS }, anyVersion);
     const level = await admin.send('POST', '/users', { username: 'x', attributes: { level: 'high' } });
-    expect(level.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field)).toEqual([
-      'attributes.level',
-    ]);
+    expect(level.json<{ errors: { path: string }[] }>().errors.map(({ path }) => path)).toEqual(['attributes.level']);
     await admin.send('PATCH', '/settings', { user_attributes: null }, anyVersion);
     const short = await admin.send('POST', '/users', { username: 'x', password: 'password1' });
     expect(codeOf(short)).toEqual([400, 'password_rejected']);

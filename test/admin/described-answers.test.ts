@@ -242,7 +242,7 @@ describe('the admin API', () => {
     ['a hash of no known kind', '/users', { username: 'no.such.hash', password_hash: '0' }, 400, 'password_hash'],
   ])('rejects %s, and names the field', async (_what, path, body, status, field) => {
     const page = await admin.send('POST', path, body);
-    expect([page.status, page.json<{ errors?: { field: string }[] }>().errors?.map((one) => one.field)]).toEqual([
+    expect([page.status, page.json<{ errors?: { path: string }[] }>().errors?.map((one) => one.path)]).toEqual([
       status,
       expect.arrayContaining([field]),
     ]);

@@ -120,11 +120,11 @@ describe('an application', () => {
     const wrong = applications.createOidc({ redirect_uris: ['http://a.example/'], client_name: '' });
     await expect(wrong).rejects.toMatchObject({
       code: 'invalid_input',
-      fields: [{ field: 'client_name', message: 'must not be empty' }],
+      faults: [{ path: ['client_name'], code: 'empty' }],
     });
     const role = applications.createOidc({ redirect_uris: uri, access: { roles: ['editor', 'none'] } });
     await expect(role).rejects.toMatchObject({
-      fields: [{ field: 'access.roles', message: 'this role doesn’t exist: none' }],
+      faults: [{ path: ['access', 'roles'], code: 'unknown-role' }],
     });
   });
 

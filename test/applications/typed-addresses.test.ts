@@ -1,10 +1,11 @@
 // Addresses as people type and paste them: blank characters around them are left out, and one inside is rejected by its name. The same at
 // every door, because the schemas of the fields are the same.
+
 import { describe, expect, it } from 'vitest';
 import { oidcClient } from '../../src/applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../src/applications/fields/service-provider.ts';
 import { oidcRules } from '../../src/applications/oidc-rules.ts';
-import { check } from '../../src/applications/validation.ts';
+import { check, type Fault, sentenceOf } from '../../src/base/texts/faults.ts';
 import { checkConnection } from '../../src/federation/connections/schema.ts';
 
 const URL_HERE = 'https://app.example.com/path';
@@ -20,7 +21,7 @@ const oidc = {
 };
 const saml = { kind: 'saml', id: 'corp', name: 'Corp', metadata_url: URL_HERE };
 
-type Door = (address: string) => { ok: boolean; value?: unknown; faults?: { message: string }[] };
+type Door = (address: string) => { ok: boolean; value?: unknown; faults?: Fault[] };
 const clientWith =
   (field: string, asList = false): Door =>
   (address) =>
@@ -88,9 +89,9 @@ describe.each(doors)('%s', (_name, door) => {
     for (const [character, words] of INSIDE) {
       const { faults = [] } = door(`https://app.example.com/pa${character}th`);
       expect(
-        faults.map(({ message }) => message),
+        faults.map((one) => sentenceOf(one, 'It')),
         character,
-      ).toEqual([words]);
+      ).toEqual([`It ${words}.`]);
     }
   });
 });

@@ -91,7 +91,7 @@ describe('the setting', () => {
     const by = { actorId: account.id, request, proof };
     await expect(admin.update({ denied_networks: ['203.0.113.0/24'] }, by)).rejects.toMatchObject({
       code: 'invalid_input',
-      fields: [{ field: 'denied_networks' }],
+      faults: [{ path: ['denied_networks'] }],
     });
     await admin.update({ denied_networks: ['203.0.113.10'] }, by);
     expect((await from('203.0.113.10').get('/account')).status).toBe(403);

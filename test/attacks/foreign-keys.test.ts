@@ -129,7 +129,7 @@ describe('a JWK Set that is registered', () => {
       '1200',
     ],
     ['eleven keys', Array.from({ length: 11 }, () => ecKey().export({ format: 'jwk' })), 'has 11 signing keys'],
-    ['a long exponent', [slowKey()], 'Key 1 has an exponent that isn’t an odd number'],
+    ['a long exponent', [slowKey()], 'Key 1 has an RSA exponent that isn’t an odd number'],
   ])('with %s is rejected', async (_what, keys, reason) => {
     const answer = await api.send('POST', '/applications', { ...common, jwks: { keys } });
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(reason)]);
@@ -176,7 +176,7 @@ describe('a JWK Set behind a jwks_uri', () => {
       () => ({ keys: Array.from({ length: 1500 }, () => ecKey().export({ format: 'jwk' })) }),
       'keys has 1500 signing keys; at most 10 are accepted',
     ],
-    ['one key with a long exponent', () => ({ keys: [slowKey()] }), 'Key 1 has an exponent'],
+    ['one key with a long exponent', () => ({ keys: [slowKey()] }), 'Key 1 has an RSA exponent'],
     ['text', () => 'hello', "it isn't JSON"],
   ])('with %s is rejected with the reason, without holding the event loop', async (_what, document, reason) => {
     const { ask } = await aSigner();

@@ -206,7 +206,7 @@ describe('one evaluation', () => {
   ])('rejects %j and names the fields', async (json, fields) => {
     const page = await ask('evaluation', json);
     expect([page.status, page.headers['content-type']]).toEqual([400, 'application/problem+json']);
-    expect(page.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field)).toEqual(fields);
+    expect(page.json<{ errors: { path: string }[] }>().errors.map(({ path }) => path)).toEqual(fields);
   });
 
   itOnSqlite('rejects a body that is not JSON, returns the request id, and answers only POST', async () => {

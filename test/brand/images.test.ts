@@ -1,13 +1,15 @@
 // Pictures that are sent for a brand: what is left of them, and what is rejected.
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { perform } from '../../src/applications/brand/images/task.ts';
+import { sentenceOf } from '../../src/base/texts/faults.ts';
 import { aJpeg, aPng, aSvg, aWebp, pngChunk } from './pictures.ts';
 
 /** The picture that is stored. */
 function written(bytes: Buffer): { text: string; bytes: Buffer; size: string } {
   const result = perform({ bytes });
-  if ('fault' in result) throw new Error(result.fault);
+  if ('fault' in result) throw new Error(result.fault.code);
   const { image } = result;
   const content = Buffer.from(image.bytes);
   return { text: content.toString('latin1'), bytes: content, size: `${image.kind} ${image.width}x${image.height}` };
@@ -15,7 +17,7 @@ function written(bytes: Buffer): { text: string; bytes: Buffer; size: string } {
 
 const faultOf = (bytes: Buffer) => {
   const result = perform({ bytes });
-  return 'fault' in result ? result.fault : undefined;
+  return 'fault' in result ? sentenceOf(result.fault, 'It') : undefined;
 };
 
 const svgOf = (inside: string, attributes?: string) => written(aSvg(inside, attributes)).text;
@@ -45,9 +47,9 @@ describe('a picture', () => {
   });
 
   it.each([
-    ['text', Buffer.from('hello'), /^must be a PNG, JPEG or SVG picture$/],
-    ['HTML', Buffer.from('<html><svg xmlns="http://www.w3.org/2000/svg"/></html>'), /^must be a PNG/],
-    ['a GIF', Buffer.from('GIF89a...'), /^must be a PNG/],
+    ['text', Buffer.from('hello'), /^It must be a PNG, JPEG or SVG picture.$/],
+    ['HTML', Buffer.from('<html><svg xmlns="http://www.w3.org/2000/svg"/></html>'), /^It must be a PNG/],
+    ['a GIF', Buffer.from('GIF89a...'), /^It must be a PNG/],
     ['an empty PNG', aPng({ width: 0 }), /has no dimensions/],
     ['a PNG with too many pixels', aPng({ width: 4000, height: 4000, lines: Buffer.alloc(9) }), /4000 × 4000 pixels/],
     ['a PNG that inflates to more', aPng({ lines: Buffer.alloc(50_000_000) }), /damaged/],
@@ -60,14 +62,14 @@ describe('a picture', () => {
     ],
     ['half a PNG', aPng().subarray(0, 40), /damaged/],
     ['half a JPEG', aJpeg().subarray(0, 60), /damaged/],
-    ['a WebP', aWebp(), /^must be a PNG/],
-    ['an SVG with nothing in it', aSvg(''), /^has no shapes$/],
+    ['a WebP', aWebp(), /^It must be a PNG/],
+    ['an SVG with nothing in it', aSvg(''), /^It has no shapes.$/],
     [
       'an SVG of which nothing is left',
       aSvg('<iframe xmlns="http://www.w3.org/1999/xhtml" src="/"/>'),
-      /^has no shapes$/,
+      /^It has no shapes.$/,
     ],
-    ['an SVG whose shapes are not drawn', aSvg('<defs><path d="M0 0h4"/></defs>'), /^has no shapes$/],
+    ['an SVG whose shapes are not drawn', aSvg('<defs><path d="M0 0h4"/></defs>'), /^It has no shapes.$/],
     ['an SVG without a size', aSvg('', ''), /has no viewBox/],
     [
       'an SVG that is no XML',

@@ -70,7 +70,7 @@ describe('the texts of an administrator', () => {
   });
 
   it.each([
-    ['xx', 'sign-in.title', 'Hello', 'isn’t a language'],
+    ['xx', 'sign-in.title', 'Hello', 'isn’t in a language'],
     ['de', 'sign-in.no-such-text', 'Hello', 'doesn’t exist in this version'],
     ['de', 'console.page.add', 'Hello', 'console'],
     ['de', 'sign-in.title', 'x'.repeat(10_000), '1,000'],
@@ -89,8 +89,8 @@ describe('the texts of an administrator', () => {
   ])('are rejected with the reason where they are wrong: %s %s (%#)', async (language, key, message, reason) => {
     const page = await set({ [language]: { [key]: message } });
     expect(page.status, page.text).toBe(400);
-    expect(page.json().errors).toEqual([
-      { field: expect.stringContaining('texts.'), message: expect.stringContaining(reason) },
+    expect(page.json().errors).toMatchObject([
+      { path: expect.stringContaining('texts.'), message: expect.stringContaining(reason) },
     ]);
   });
 
@@ -142,7 +142,7 @@ describe('the texts of an administrator', () => {
       const { config, logger, now } = restarted.services;
       const findings = (await checkDatabase({ config, logger, now })).filter(({ check }) => check === 'texts');
       expect(findings).toHaveLength(3);
-      for (const [at, name] of ['de sign-in.removed', 'de sign-in.to-continue', 'xx a'].entries()) {
+      for (const [at, name] of ['de.sign-in.removed', 'de.sign-in.to-continue', 'xx.a'].entries()) {
         expect(lines[0]).toContain(name);
         expect(findings[at]).toMatchObject({ status: 'warning', message: expect.stringContaining(name) });
       }
@@ -182,9 +182,9 @@ describe('the configuration file', () => {
       ok: false,
       faults: [
         {
-          path: 'settings.texts.de.sign-in.gone',
-          line: 5,
-          message: expect.stringContaining('doesn’t exist in this version'),
+          path: ['settings', 'texts', 'de', 'sign-in.gone'],
+          position: { line: 5 },
+          code: 'text-key',
         },
       ],
     });

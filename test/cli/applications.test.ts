@@ -158,7 +158,7 @@ describe('gatehouse app', () => {
   });
 
   it.each([
-    [['app', 'add', '--redirect-uri', 'http://shop.example/cb'], 1, 'redirect_uris[0]: must be https'],
+    [['app', 'add', '--redirect-uri', 'http://shop.example/cb'], 1, 'redirect_uris[0] must be https'],
     [['app', 'add', '--client-id', 'shop', '--redirect-uri', 'https://a.example/'], 1, 'already exists'],
     [['app', 'add', '--redirect-uri', 'https://a.example/', '--role', 'editor'], 1, 'this role doesn’t exist: editor'],
     [['app', 'add', '--saml-metadata', '/nowhere.xml'], 2, "can't be read"],

@@ -52,7 +52,7 @@ it('what is not found, or breaks a rule, is an object', async () => {
     code: 1,
     command: 'app add',
     type: 'invalid_input',
-    fields: [{ field: 'redirect_uris[0]', message: expect.stringContaining('must be https') }],
+    errors: [{ path: 'redirect_uris[0]', code: 'https', message: expect.stringContaining('must be https') }],
   });
 });
 

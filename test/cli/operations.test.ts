@@ -92,7 +92,7 @@ describe('gatehouse doctor', () => {
     expect(of('secrets')).toMatchObject({ status: 'warning', advice: 'Run: gatehouse app secret web' });
     expect(of('file')).toMatchObject({
       status: 'failure',
-      message: expect.stringContaining('user: unknown key; did you mean users?'),
+      message: expect.stringContaining('user isn’t a known field. Did you mean users?'),
     });
     const text = await cli.gatehouse(['doctor'], { env });
     expect(text.out).toMatch(/^FAILED {3}rate limits/m);

@@ -25,13 +25,13 @@ describe('the process', () => {
     writeFileSync(path.join(cli.folder, 'bad.yaml'), 'user: []');
     const { code, out, err } = await cli.process(['apply', 'bad.yaml']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toBe('bad.yaml:1:1: user: unknown key; did you mean users?\n');
+    expect(err).toBe('bad.yaml:1:1: user isn’t a known field. Did you mean users?\n');
   });
 
   it('prints an error as one JSON object with --json', async () => {
     const { code, out, err } = await cli.process(['apply', 'bad.yaml', '--json']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    const error = 'bad.yaml:1:1: user: unknown key; did you mean users?';
+    const error = 'bad.yaml:1:1: user isn’t a known field. Did you mean users?';
     expect(JSON.parse(err)).toEqual({ error, faults: [error], command: 'apply' });
     expect(err.trim().split('\n')).toHaveLength(1);
   });

@@ -15,7 +15,9 @@ users: [{ username: ann, attributes: ${attributes} }]`;
 describe('a configuration file', () => {
   it('rejects custom attributes that do not match their schema, with their position', async () => {
     const rejected = await bench.apply(file('{ level: high }'));
-    expect(rejected.ok ? [] : rejected.faults).toMatchObject([{ path: 'users[0].attributes.level', line: 3 }]);
+    expect(rejected.ok ? [] : rejected.faults).toMatchObject([
+      { path: ['users', 0, 'attributes', 'level'], position: { line: 3 } },
+    ]);
     expect((await bench.apply(file('{ level: 3 }'))).ok).toBe(true);
     expect((await bench.apply(file('{ level: high }', 'string'))).ok).toBe(true);
     const ann = await bench.accounts.findByLogin('ann');

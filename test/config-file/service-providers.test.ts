@@ -68,9 +68,9 @@ service_providers:
   - { name: D, metadata: '${xml('urn:d')}', entity_id: "urn:e" }`;
     await bench.apply('clients: [{ client_id: "urn:a", redirect_uris: ["https://a.example/"] }]');
     expect(lines(await bench.apply(text)).map((line) => line.replace(/^f:\d+:\d+: /, ''))).toEqual([
-      expect.stringContaining('service_providers[0]: has an entity ID that is the client_id of a client: urn:a'),
-      expect.stringContaining('service_providers[2]: has the entity ID of service_providers[1]: urn:b'),
-      expect.stringContaining("service_providers[3].entity_id: doesn't match the metadata, which has urn:d"),
+      expect.stringContaining('service_providers[0] has an entity ID that is the client_id of a client: urn:a'),
+      expect.stringContaining('service_providers[2] has the entity ID of service_providers[1]: urn:b'),
+      expect.stringContaining('service_providers[3].entity_id doesn’t match the metadata, which has urn:d'),
     ]);
   });
 

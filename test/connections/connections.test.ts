@@ -1,5 +1,7 @@
 // The registry of connections: entries, secrets, role mappings and domains, and rows that another program changed.
+
 import { beforeAll, describe, expect, it } from 'vitest';
+import { faultLine } from '../../src/base/texts/faults.ts';
 import { checkConnection } from '../../src/federation/connections/schema.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
@@ -22,7 +24,7 @@ function entryOf(input: unknown) {
 }
 const faultsOf = (input: unknown) => {
   const checked = checkConnection(input);
-  return checked.ok ? [] : checked.faults.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return checked.ok ? [] : checked.faults.map(faultLine);
 };
 
 let idp: TestIdp;
@@ -46,23 +48,23 @@ describe('an entry', () => {
   });
 
   it('is rejected with the reason where it would be unsafe', () => {
-    expect(faultsOf({ ...corp, issuer: 'http://sso.example.com' }).join()).toMatch(/issuer: must be https/);
-    expect(faultsOf({ ...corp, scopes: ['email'] })).toEqual(['scopes: must include openid']);
-    expect(faultsOf({ ...corp, secret: 'x' }).join()).toMatch(/secret: unknown key/);
+    expect(faultsOf({ ...corp, issuer: 'http://sso.example.com' }).join()).toMatch(/issuer must be https/);
+    expect(faultsOf({ ...corp, scopes: ['email'] })).toEqual(['scopes must include openid.']);
+    expect(faultsOf({ ...corp, secret: 'x' }).join()).toMatch(/secret isn’t a known field/);
     const shared = { id: 'e', preset: 'entra', name: 'E', client_id: 'x', tenant: 'organizations' };
-    expect(faultsOf(shared).join()).toMatch(/allowed_tenants: must list/);
+    expect(faultsOf(shared).join()).toMatch(/allowed_tenants must list/);
     const ldap = { id: 'd', kind: 'ldap', name: 'D', url: 'ldap://dir.example.com', base_dn: 'dc=x' };
-    expect(faultsOf(ldap).join()).toMatch(/url: must be ldaps/);
+    expect(faultsOf(ldap).join()).toMatch(/url must be ldaps/);
     const oauth2 = { id: 'o', kind: 'oauth2', name: 'O', client_id: 'x', subject_claim: 'email' };
     const urls = {
       authorization_url: 'https://a.example',
       token_url: 'https://a.example',
       userinfo_url: 'https://a.example',
     };
-    expect(faultsOf({ ...oauth2, ...urls }).join()).toMatch(/subject_claim: must not be the email address/);
+    expect(faultsOf({ ...oauth2, ...urls }).join()).toMatch(/subject_claim must not be the email address/);
     const saml = { id: 's', kind: 'saml', name: 'S', sso_url: 'https://a.example', entity_id: 'https://a.example' };
-    expect(faultsOf(saml).join()).toMatch(/certificates: must contain a signing certificate/);
-    expect(faultsOf({ ...corp, preset: 'github' }).join()).toMatch(/kind: must be oauth2/);
+    expect(faultsOf(saml).join()).toMatch(/certificates must contain a signing certificate/);
+    expect(faultsOf({ ...corp, preset: 'github' }).join()).toMatch(/kind must be oauth2/);
   });
 });
 

@@ -82,7 +82,7 @@ const documents = [
 ];
 /** Files whose sentences are on pages, in mails and in error answers. */
 const pages = sources.filter((name) =>
-  /^src\/(account|admin|federation|sign-in|core\/mail|people\/mfa|protocols\/(logout|oidc\/pages)|base\/http\/(errors|upstream-problems)\.ts)/.test(
+  /^src\/(account|admin|federation|sign-in|core\/mail|people\/mfa|protocols\/(logout|oidc\/pages)|base\/http\/errors\.ts)/.test(
     name,
   ),
 );

@@ -51,12 +51,12 @@ describe('a query or form', () => {
   it('names the fields that are wrong', async () => {
     const answer = await app.client.get('/api/query?name=longer-than-five');
     expect(answer.status).toBe(400);
-    expect(answer.json()).toMatchObject({ code: 'invalid_input', errors: [{ field: 'name' }] });
+    expect(answer.json()).toMatchObject({ code: 'invalid_input', errors: [{ path: 'name' }] });
   });
 
   it('may not repeat a parameter', async () => {
     const query = await app.client.get('/api/query?name=a&name=b');
-    expect(query.json()).toMatchObject({ status: 400, code: 'repeated_parameter', errors: [{ field: 'name' }] });
+    expect(query.json()).toMatchObject({ status: 400, code: 'repeated_parameter', errors: [{ path: 'name' }] });
     expect((await post('/api/form', 'a=1&%61=2')).json()).toMatchObject({ code: 'repeated_parameter' });
   });
 

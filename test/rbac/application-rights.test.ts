@@ -207,7 +207,7 @@ describe('an identifier of the server itself', () => {
     const headers = { 'content-type': 'application/yaml' };
     const answer = await admin.send('POST', '/configuration/plan', text, headers);
     expect(answer.status, answer.text).toBe(400);
-    const fields = answer.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field);
+    const fields = answer.json<{ errors: { path: string }[] }>().errors.map(({ path }) => path);
     expect(fields).toEqual(['resources[0].identifier', 'clients[0].client_id', 'service_providers[0]']);
   });
 });

@@ -1,50 +1,69 @@
-// The messages of faults: the console recognizes each one, with its values, and has a sentence for it in every language that it has.
+// Faults: what a schema rejects as data, and what the console and programs say about it.
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ConsolePage } from '../../src/admin/console/blocks.ts';
-import { knownFault, pageFaults } from '../../src/admin/console/fault-sentences.ts';
-import { faultEntries, faultMessage } from '../../src/base/platform/fault-messages.ts';
-import { faultsOf, sentence } from '../../src/base/platform/faults.ts';
-import { formatPlain, hasMessage, readMessages } from '../../src/base/texts/messages.ts';
-import { inLanguage, type PageText, t } from '../../src/base/texts/text.ts';
+import { pageFaults } from '../../src/admin/console/faults.ts';
+import { check, type Fault, fault, faultLine, publicFault, rule, textFault } from '../../src/base/texts/faults.ts';
+import { readMessages } from '../../src/base/texts/messages.ts';
+import { inLanguage, t } from '../../src/base/texts/text.ts';
 
-/** For the values whose words are of one kind; any text for others. */
-const samples: Record<string, [words: string, value: string | number]> = {
-  type: ['a whole number', 'int'],
-  types: ['text or a list', 'text or a list'],
-  kind: ['a list', 'a list'],
-  characters: ['1,000 characters', 1000],
-  entries: ['1 entry', 1],
-  days: ['365 days', 365],
-  bound: ['-5', -5],
-  key: ['metadata_url', 'metadata_url'],
-  value: ['everyone', 'everyone'],
-  instead: [', not "a b"', ', not "a b"'],
-  advice: ['; did you mean scope?', '; did you mean scope?'],
+const faultsOf = (schema: z.ZodType, value: unknown) => {
+  const checked = check(schema, value);
+  return checked.ok ? [] : checked.faults;
 };
-const sampleOf = (name: string) => samples[name] ?? [`a ${name}`, `a ${name}`];
-const namesIn = (message: string) => [...message.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
-describe.each(faultEntries)('the message %s', (key, message) => {
-  it('is recognized with its values, and has a sentence', () => {
-    const names = namesIn(message);
-    const words = Object.fromEntries(names.map((name) => [name, sampleOf(name)[0]]));
-    const values = Object.fromEntries(names.map((name) => [name, sampleOf(name)[1]]));
-    const written = faultMessage(key as 'type', words as { type: string; kind: string });
-    expect(knownFault(written)).toEqual({ key, values });
-    expect(hasMessage(`console.fault.${key}`)).toBe(true);
-    const allValues = { field: 'Name', name: 'name', sentence: 'Name is wrong.', ...values };
-    for (const language of ['en', 'de'])
-      expect(formatPlain(language, `console.fault.${key}`, allValues), language).toMatch(/^[A-ZÄÖÜ“„][^{}]*\.$/s);
-  });
+it.each(['en', 'de'])('every text of a fault in %s is a sentence', (language) => {
+  const parts = [
+    'console.fault.type-name',
+    'console.fault.english',
+    'console.fault.jwk-wrong',
+    'console.fault.bad-name',
+  ];
+  const texts = Object.entries(readMessages(language, 'console')).filter(
+    ([key]) => key.startsWith('console.fault.') && !parts.includes(key),
+  );
+  expect(texts.length).toBeGreaterThan(200);
+  for (const [key, text] of texts) expect(text, key).toMatch(/^[A-ZÄÖÜ“„{][\s\S]*([.}]|FILE)$/);
 });
 
-it('the console has no sentence for a message that does not exist', () => {
-  const keys = new Set<string>(faultEntries.map(([key]) => `console.fault.${key}`));
-  const others = Object.keys(readMessages('en', 'console')).filter(
-    (key) => key.startsWith('console.fault.') && !keys.has(key),
-  );
-  expect(others).toEqual(['console.fault.choose', 'console.fault.select', 'console.fault.the-name']);
+describe('the faults of a schema', () => {
+  const schema = z.strictObject({
+    mode: z.enum(['a', 'b']),
+    hours: z.int().max(10_000),
+    names: z.array(z.string().min(1)).max(1).optional(),
+    map: z.record(z.string().regex(/^[a-z]+$/, rule('visible-ascii')), z.string()).optional(),
+    odd: z
+      .number()
+      .refine((value) => value % 2 === 1, rule('twice', { entry: 'it' }))
+      .optional(),
+    either: z.union([z.string(), z.array(z.string())]).optional(),
+  });
+  const sound = { mode: 'a', hours: 1 };
+
+  it.each<[unknown, string]>([
+    [{ ...sound, mode: 'c' }, 'mode must be one of a, b, not "c".'],
+    [{ ...sound, mode: 'a secret value' }, 'mode must be one of a, b.'],
+    [{ mode: 'a' }, 'hours is missing; it must be a number.'],
+    [{ hours: 1 }, 'mode is missing; it must be one of a, b.'],
+    [{ ...sound, hours: 20_000 }, 'hours must be at most 10,000, not 20000.'],
+    [{ ...sound, hours: [] }, 'hours must be a number, not a list.'],
+    [{ ...sound, names: [''] }, 'names[0] must not be empty.'],
+    [{ ...sound, names: ['a', 'b'] }, 'names must have at most 1 entry.'],
+    [{ ...sound, map: { A: '' } }, 'map.A has a wrong name: map.A must be visible ASCII characters without spaces.'],
+    [{ ...sound, odd: 2 }, 'odd must not have it twice.'],
+    [{ ...sound, either: 1 }, 'either must be text or a list.'],
+    [{ ...sound, hous: 1 }, 'hous isn’t a known field. Did you mean hours?'],
+    [{ ...sound, other: 1 }, 'other isn’t a known field. Known here: mode, hours, names, map, odd, either.'],
+    [[], 'The value must be a group of keys, not a list.'],
+  ])('%j: %s', (value, sentence) => {
+    expect(faultsOf(schema, value).map(faultLine)).toEqual([sentence]);
+  });
+
+  it('are data, with the path and a code for programs', () => {
+    const [found] = faultsOf(schema, { ...sound, odd: 2 });
+    expect(found).toEqual({ path: ['odd'], code: 'twice', values: { entry: 'it' } });
+    expect(publicFault(found as Fault)).toEqual({ path: 'odd', code: 'twice', message: 'odd must not have it twice.' });
+  });
 });
 
 describe('the faults of a form in German', () => {
@@ -61,46 +80,41 @@ describe('the faults of a form in German', () => {
       },
     ],
   };
-  const inGerman = (field: string, message: PageText) =>
-    inLanguage('de', () => pageFaults(page, [{ field, message }]).map((one) => [String(one.message), one.language]));
+  const inGerman = (...faults: Fault[]) =>
+    inLanguage('de', () => pageFaults(page, faults).map((one) => [String(one.message), one.language]));
 
-  it('says what a schema rejects, with the numbers of the language', () => {
+  it('name the field by its label, with the numbers of the language', () => {
     const schema = z.object({ hours: z.int().max(10_000), mode: z.enum(['a', 'b']) });
-    const { error } = schema.safeParse({ hours: 20_000, mode: 'c' }, { error: sentence });
-    const faults = (error?.issues ?? []).flatMap(faultsOf);
-    expect(faults.map(({ message }) => message)).toEqual([
-      'must be at most 10000, not 20000',
-      'must be one of a, b, not "c"',
-    ]);
-    expect(faults.flatMap(({ path, message }) => inGerman(path.join('.'), message))).toEqual([
-      ['Dauer: Der größte erlaubte Wert ist 10.000.', undefined],
+    expect(inGerman(...faultsOf(schema, { hours: 20_000, mode: 'c' }))).toEqual([
+      ['Dauer: Der größte erlaubte Wert ist 10.000, nicht 20000.', undefined],
       ['Wählen Sie eine der Möglichkeiten für „Modus“ aus.', undefined],
+    ]);
+    expect(inGerman(...faultsOf(schema, {}))).toEqual([
+      ['Geben Sie einen Wert für „Dauer“ ein.', undefined],
+      ['Wählen Sie einen Wert für „Modus“ aus.', undefined],
     ]);
   });
 
-  it('names another field by its label, and explains a fault inside of another one', () => {
-    expect(inGerman('hours', faultMessage('needs-key', { key: 'metadata_url' }))).toEqual([
+  it('name another field by its label, and a fault inside of another one', () => {
+    expect(inGerman(fault(['hours'], 'needs-key', { key: 'metadata_url' }))).toEqual([
       ['Dauer: Dazu ist Metadaten-URL erforderlich.', undefined],
     ]);
-    const inner = faultMessage('bad-name', { fault: faultMessage('visible-ascii') });
-    expect(inGerman('hours', faultMessage('in-profile', { fault: inner, profile: 'fapi2' }))).toEqual([
+    const sentence = fault([], 'bad-name', { sentence: fault([], 'visible-ascii') });
+    expect(inGerman(fault(['hours'], 'in-profile', { sentence, profile: 'fapi2' }))).toEqual([
       [
-        'Dauer, Name: Nur sichtbare ASCII-Zeichen ohne Leerzeichen sind erlaubt. Das ist eine Regel des Profils fapi2.',
+        'Dauer hat einen falschen Namen: Dauer: Nur sichtbare ASCII-Zeichen ohne Leerzeichen sind erlaubt. Das ist eine Regel des Profils fapi2.',
         undefined,
       ],
     ]);
   });
 
-  it('are a sentence each, or the rest of one after the label', () => {
-    expect(inGerman('hours', t('console.languages.choose'))).toEqual([
-      [inLanguage('de', () => String(t('console.languages.choose'))), undefined],
+  it('begin with the label where a text of the pages for people does not name the field', () => {
+    expect(inGerman(textFault(['hours'], t('name.empty')))).toEqual([
+      [`Dauer: ${inLanguage('de', () => String(t('name.empty')))}`, undefined],
     ]);
-    const half = t('console.text-fault.empty');
-    expect(inGerman('hours', half)).toEqual([['Dauer darf nicht leer sein.', undefined]]);
-    expect(pageFaults(page, [{ field: 'hours', message: half }])[0]?.message).toBe('Dauer must not be empty.');
   });
 
-  it('is in English, and says so, where the message has no text', () => {
-    expect(inGerman('hours', 'must rhyme')).toEqual([['Dauer must rhyme.', 'en']]);
+  it('are marked as English where a library or another server said so', () => {
+    expect(inGerman(fault(['hours'], 'english', { english: 'It rhymes.' }))).toEqual([['Dauer: It rhymes.', 'en']]);
   });
 });

@@ -5,9 +5,10 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Base } from '../../base/base.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { AppError, badRequest, type FieldFault, forbidden, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import { AppError, badRequest, forbidden, notFound, tooManyRequests } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
+import { type Fault, faultText } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
 import {
@@ -69,8 +70,8 @@ export function profileRoutes({
     try {
       await accounts.update(account.id, profileOfTexts(given), page.actorOf(ctx));
     } catch (error) {
-      if (!(error instanceof AppError) || error.fields.length === 0) throw error;
-      return show(ctx, { given, problem: sentences(error.fields.map(describeFault)) });
+      if (!(error instanceof AppError) || error.faults.length === 0) throw error;
+      return show(ctx, { given, problem: sentences(error.faults.map(describeFault)) });
     }
     page.redirectWithNotice(ctx, '/account', t('profile.saved'));
   });
@@ -98,11 +99,12 @@ function fieldsOf(values: Texts, offered: readonly string[]) {
 }
 
 /** `Website: This is not a web address.` */
-function describeFault({ field, message }: FieldFault): PageText {
-  const part = addressPartNames.find((one) => field === `address.${one}`);
-  const text = textFieldNames.find((one) => one === field);
-  const label = part ? addressParts[part].label : text ? textFields[text].label : field;
-  return t('profile.fault', { label, message });
+function describeFault(found: Fault): PageText {
+  const [name, part] = found.path;
+  const ofAddress = addressPartNames.find((one) => name === 'address' && one === part);
+  const ofText = textFieldNames.find((one) => one === name);
+  const label = ofAddress ? addressParts[ofAddress].label : ofText ? textFields[ofText].label : String(name);
+  return t('profile.fault', { label, message: faultText(found, label) });
 }
 
 const EMAIL_PATH = '/account/email';

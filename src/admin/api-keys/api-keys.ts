@@ -2,11 +2,10 @@
 // revokes the own keys and those of users whom the actor could change: no key of a user with more permissions.
 
 import { z } from 'zod';
-import { badRequest, type FieldFault, forbidden, notFound } from '../../base/http/errors.ts';
+import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import { plural } from '../../base/platform/plural.ts';
 import { type Db, transaction } from '../../base/storage/database.ts';
+import { fault, rule } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { NotifyOwner } from '../../core/mail/notify-owner.ts';
@@ -184,18 +183,15 @@ async function visibleKeys(
 
 /** Throws invalid_input unless these are permissions for Gatehouse. */
 function assertGrantable(permissions: readonly string[]): void {
-  const fault = (message: string): FieldFault => ({ field: 'permissions', message });
-  if (permissions.length === 0)
-    throw badRequest('invalid_input', { fields: [fault(faultMessage('choose-permission'))] });
+  if (permissions.length === 0) throw invalidInput([fault(['permissions'], 'choose-permission')]);
   const other = permissions.find((permission) => !isOwnPermission(permission));
   if (other === undefined) return;
-  throw badRequest('invalid_input', { fields: [fault(faultMessage('not-own-permission', { permission: other }))] });
+  throw invalidInput([fault(['permissions'], 'not-own-permission', { permission: other })]);
 }
 
 function assertLifetime(days: number, maxDays: number): void {
   if (Number.isInteger(days) && days >= 1 && days <= maxDays) return;
-  const message = faultMessage('api-key-days', { days: plural(maxDays, 'day') });
-  throw badRequest('invalid_input', { fields: [{ field: 'expires_in_days', message }] });
+  throw invalidInput([fault(['expires_in_days'], 'api-key-days', { days: maxDays })]);
 }
 
 function cursorOf(key: ApiKey | undefined): string {
@@ -274,7 +270,7 @@ export function apiKeyEndpoints(apiKeys: ApiKeyAdmin): Endpoint[] {
       body: z.strictObject({
         name: z.string().trim().min(1).max(100),
         permissions: z
-          .array(z.string().refine(isOwnPermission, 'must be a permission in Gatehouse').meta(permissionSchema))
+          .array(z.string().refine(isOwnPermission, rule('gatehouse-permission')).meta(permissionSchema))
           .min(1)
           .max(100),
         expires_in_days: z

@@ -1,8 +1,10 @@
 // /admin/api-keys: the API keys that an administrator may see, one of them, a new one, and the revocation of one.
+
 import { z } from 'zod';
-import { badRequest } from '../../base/http/errors.ts';
+import { invalidInput } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
+import { textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import { maskedKey } from '../../people/api-keys/key-text.ts';
 import { adminApi } from '../../people/rbac/built-in.ts';
@@ -63,10 +65,7 @@ export function apiKeyRoutes({ frame, apiKeys, findUser, issuer, now }: ApiKeyPa
       return newKeyPage(given ?? empty, { defaultDays, maxDays, options });
     },
     async submit({ by }, { name, permissions, expires_in_days: days }) {
-      if (name === '') {
-        const message = t('console.api-keys.form.name.missing');
-        throw badRequest('invalid_input', { fields: [{ field: 'name', message }] });
-      }
+      if (name === '') throw invalidInput([textFault(['name'], t('console.api-keys.form.name.missing'))]);
       return { result: createdPage(await apiKeys.create({ name, permissions, days: Number(days) }, by), issuer) };
     },
   });

@@ -24,10 +24,16 @@ export const problem = z
     requestId: z.string().describe('Finds the log line and the audit entries'),
     errors: z
       .array(
-        z.object({ field: z.string().describe('Path of the field, such as redirect_uris[0]'), message: z.string() }),
+        z.object({
+          path: z.string().describe('Of the wrong value, such as redirect_uris[0]'),
+          code: z.string().describe('Stable, for programs'),
+          message: z.string(),
+          line: z.int().optional().describe('In a configuration file'),
+          column: z.int().optional(),
+        }),
       )
       .optional()
-      .describe('The fields that are wrong'),
+      .describe('The values that are wrong'),
   })
   .meta({ id: 'Problem' });
 

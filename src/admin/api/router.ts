@@ -3,10 +3,10 @@
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
-import { check, formatPath } from '../../applications/validation.ts';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
-import { badRequest, preconditionFailed } from '../../base/http/errors.ts';
+import { badRequest, invalidInput, preconditionFailed } from '../../base/http/errors.ts';
 import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../base/http/input.ts';
+import { check } from '../../base/texts/faults.ts';
 import { assertMay, type Caller, type Callers } from './caller.ts';
 import type { Answer, Call, Endpoint, Streamed } from './endpoint.ts';
 import type { Idempotency, StoredResponse } from './idempotency.ts';
@@ -99,8 +99,7 @@ function versionOf(ctx: Context): string {
 function parseBody(schema: z.ZodType, value: unknown): unknown {
   const result = check(schema, value);
   if (result.ok) return result.value;
-  const fields = result.faults.slice(0, MAX_FAULTS).map(({ path, message }) => ({ field: formatPath(path), message }));
-  throw badRequest('invalid_input', { fields, detail: fields });
+  throw invalidInput(result.faults.slice(0, MAX_FAULTS));
 }
 
 function responseOf({ status = 200 }: Endpoint, answer: Answer<unknown> | undefined): StoredResponse {

@@ -15,12 +15,12 @@ import type { ApplicationPictures, PictureState } from '../../applications/pictu
 import type { ApplicationPage, ListApplications, StoredApplication } from '../../applications/read.ts';
 import { isClosed, rightsOfApplication, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
-import { AppError, badRequest, conflict, forbidden, notFound } from '../../base/http/errors.ts';
+import { AppError, conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import type { Sql } from '../../base/storage/statements.ts';
+import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -36,7 +36,6 @@ import {
   createSamlDeclarations,
   type Declaration,
   inputOf,
-  invalidInput,
   type MetadataSource,
   type ResolvedDeclaration,
   type SamlDeclarationsDependencies,
@@ -117,10 +116,9 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
   /** Replaces a declaration as a whole, in one transaction. The domain checks what the change needs of the actor. */
   async function replaceOidc(before: OidcApplication, merged: Declaration, by: Actor, expected: Expected) {
     const { client_id, client_secret, ...declaration } = merged;
-    if (client_id !== before.clientId)
-      throw invalidInput([{ path: ['client_id'], message: faultMessage('never-changes') }]);
+    if (client_id !== before.clientId) throw invalidInput([fault(['client_id'], 'never-changes')]);
     if (client_secret !== undefined)
-      throw invalidInput([{ path: ['client_secret'], message: 'is made at /applications/{id}/secrets' }]);
+      throw invalidInput([fault(['client_secret'], 'made-at', { path: '/applications/{id}/secrets' })]);
     return transaction(db, async (tx) => {
       const stored = await lockUnchanged(before, expected, tx);
       const changed = await applications.updateOidc(stored, declaration as OidcClientInput, { by, tx });
@@ -221,8 +219,7 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
       // May fetch metadata, so it runs before the transaction, which then checks that nothing changed meanwhile.
       const resolved = await declarations.resolve(merged, { entry, xml: before.metadata.metadata_xml });
       if (resolved.entityId !== before.clientId) {
-        const message = faultMessage('entity-fixed', { entityId: resolved.entityId });
-        throw invalidInput([{ path: ['entity_id'], message }]);
+        throw invalidInput([fault(['entity_id'], 'entity-fixed', { entityId: resolved.entityId })]);
       }
       return { application: await replaceSaml(before, resolved, by, expected) };
     },
@@ -345,9 +342,7 @@ export function applicationVersion(application: Application): unknown {
 /** Throws invalid_input when another application has the same name. */
 async function assertNameUnique({ id, name }: Application, tx: Tx): Promise<void> {
   if ((await tx.application.count({ where: { name, id: { not: id } } })) === 0) return;
-  throw badRequest('invalid_input', {
-    fields: [{ field: 'name', message: faultMessage('name-in-use') }],
-  });
+  throw invalidInput([fault(['name'], 'name-in-use')]);
 }
 
 const descriptive = fieldsWith('isDescriptive', oidcClient.shape, serviceProvider.shape);

@@ -1,10 +1,12 @@
 // The shapes of an application in /api/admin/applications: what a request declares, and what a response returns.
+
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
 import { clientId, oidcClient } from '../../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../applications/fields/service-provider.ts';
 import { webUriSchema } from '../../applications/uris.ts';
 import { limits } from '../../base/limits.ts';
+import { rule } from '../../base/texts/faults.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import type { SpMetadata } from '../../protocols/saml/metadata/parse.ts';
 import { metadataWarnings } from '../../protocols/saml/metadata/warnings.ts';
@@ -49,7 +51,7 @@ export const newApplication = z
         dependentRequired: { acs_url: ['entity_id'], metadata_certificate: ['metadata_url'] },
       }),
     ],
-    { error: 'must be oidc or saml' },
+    rule('oidc-or-saml'),
   )
   .describe('The fields of `clients` and `service_providers` in the configuration file');
 
@@ -97,7 +99,7 @@ export const source = z
   })
   .refine((given) => (given.metadata === undefined) !== (given.metadata_url === undefined), {
     path: ['metadata'],
-    error: 'Send either metadata or metadata_url.',
+    ...rule('one-metadata'),
   })
   .meta({ oneOf: [{ required: ['metadata'] }, { required: ['metadata_url'] }] });
 export const readMetadata = z.object({

@@ -7,11 +7,9 @@ import {
   serviceProviderRules,
   settingsOf,
 } from '../../applications/fields/service-provider.ts';
-import { check, formatPath } from '../../applications/validation.ts';
-import { badRequest } from '../../base/http/errors.ts';
+import { invalidInput } from '../../base/http/errors.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import type { Fault } from '../../base/platform/faults.ts';
+import { check, type Fault, fault } from '../../base/texts/faults.ts';
 import type { FetchMetadata } from '../../protocols/saml/metadata/fetch.ts';
 import type { SpMetadata } from '../../protocols/saml/metadata/parse.ts';
 import { SamlError } from '../../protocols/saml/xml/errors.ts';
@@ -54,7 +52,7 @@ export function createSamlDeclarations(dependencies: SamlDeclarationsDependencie
     try {
       return await dependencies.fetchMetadata(metadata_url, metadata_certificate);
     } catch (cause) {
-      throw invalidInput([{ path: ['metadata_url'], message: sentence(cause) }], cause);
+      throw invalidInput([metadataFault('metadata_url', cause)], cause);
     }
   }
 
@@ -62,16 +60,14 @@ export function createSamlDeclarations(dependencies: SamlDeclarationsDependencie
     try {
       return dependencies.parseMetadata(xml);
     } catch (cause) {
-      throw invalidInput([{ path: [metadata_url ? 'metadata_url' : 'metadata'], message: sentence(cause) }], cause);
+      throw invalidInput([metadataFault(metadata_url ? 'metadata_url' : 'metadata', cause)], cause);
     }
   }
 
   async function resolve(declaration: Declaration, registered?: Registered): Promise<ResolvedDeclaration> {
     // It would read a file of this server.
     if (declaration.metadata_file !== undefined) {
-      throw invalidInput([
-        { path: ['metadata_file'], message: 'is for the configuration file; send metadata instead' },
-      ]);
+      throw invalidInput([fault(['metadata_file'], 'for-file', { key: 'metadata' })]);
     }
     const checked = check(serviceProvider, declaration, serviceProviderRules);
     if (!checked.ok) throw invalidInput(checked.faults);
@@ -86,7 +82,7 @@ export function createSamlDeclarations(dependencies: SamlDeclarationsDependencie
     const metadata = parse(xml, entry);
     const { entityId } = metadata;
     if (entry.entity_id !== undefined && entry.entity_id !== entityId) {
-      throw invalidInput([{ path: ['entity_id'], message: faultMessage('metadata-entity', { entityId }) }]);
+      throw invalidInput([fault(['entity_id'], 'metadata-entity', { entityId })]);
     }
     const faults = metadataFaults(entry, metadata);
     if (faults.length > 0) throw invalidInput(faults);
@@ -106,20 +102,14 @@ export function inputOf({ entry, xml }: Pick<ResolvedDeclaration, 'entry' | 'xml
   return { name, enabled, consent, access, settings: settingsOf(entry, xml) };
 }
 
-/** The error for these faults, with the paths of the configuration file. */
-export function invalidInput(faults: readonly Fault[], cause?: unknown) {
-  const fields = faults.map(({ path, message }) => ({ field: formatPath(path), message }));
-  return badRequest('invalid_input', { fields, detail: fields, ...(cause === undefined ? {} : { cause }) });
-}
-
 /** Why the metadata is not there, for the administrator. */
-function sentence(error: unknown): string {
-  if (error instanceof SamlError && error.code === 'not_xml') return faultMessage('not-xml');
+function metadataFault(field: string, error: unknown): Fault {
+  if (error instanceof SamlError && error.code === 'not_xml') return fault([field], 'not-xml');
   const cause = error instanceof OutgoingError ? error.cause : undefined;
   if (cause instanceof Error && 'code' in cause) {
     const { code, address, port, hostname } = cause as NodeJS.ErrnoException & Record<string, unknown>;
-    if (code === 'ECONNREFUSED') return faultMessage('refused-connection', { address: `${address}:${port}` });
-    if (code === 'ENOTFOUND') return faultMessage('unknown-host', { host: String(hostname) });
+    if (code === 'ECONNREFUSED') return fault([field], 'refused-connection', { address: `${address}:${port}` });
+    if (code === 'ENOTFOUND') return fault([field], 'unknown-host', { host: String(hostname) });
   }
-  return error instanceof Error ? error.message : String(error);
+  return fault([field], 'english', { english: error instanceof Error ? error.message : String(error) });
 }

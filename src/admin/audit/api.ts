@@ -1,5 +1,7 @@
 // /api/admin/audit: the audit log, filtered, in pages or as one stream.
+
 import { z } from 'zod';
+import { rule } from '../../base/texts/faults.ts';
 import type { Actor, Audit, AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import { auditEventTypes } from '../../core/audit/events.ts';
 import { csv, jsonLines } from '../../core/audit/export.ts';
@@ -17,7 +19,7 @@ const needs = [within(READ)];
 const MAX_ID = 2 ** 31 - 1;
 
 // PostgreSQL has no year 0.
-const timeSinceYearOne = time.refine((text) => !text.startsWith('0000'), 'must be a time since the year 1');
+const timeSinceYearOne = time.refine((text) => !text.startsWith('0000'), rule('since-year-one'));
 
 const eventType = auditEventTypes.map((type) => type.replaceAll('.', '\\.')).join('|');
 const types = z

@@ -4,13 +4,14 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { BrandSetting } from '../../applications/brand/brand.ts';
 import type { ImageStore } from '../../applications/brand/image-store.ts';
-import { ImageFault } from '../../applications/brand/images/image-fault.ts';
+import { ImageError } from '../../applications/brand/images/image-error.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
-import { AppError, badRequest, type FieldFault } from '../../base/http/errors.ts';
+import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { acceptPictures, parseForm, parseQuery } from '../../base/http/input.ts';
 import { languageForPeople } from '../../base/http/pages/language.ts';
 import type { Db } from '../../base/storage/database.ts';
+import type { Fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { SettingEntry } from '../../core/settings/settings.ts';
 import { etagOf } from '../api/versions.ts';
@@ -56,14 +57,14 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
   const { frame, db, settings, images } = dependencies;
   const router = new Router<State, Extras>({ prefix: HERE });
 
-  const storeOf = (faults: FieldFault[]) => async (name: BrandSetting, data: string) => {
+  const storeOf = (faults: Fault[]) => async (name: BrandSetting, data: string) => {
     try {
       const image = await images.prepare(data);
       await images.save(db, image);
       return image.name;
     } catch (error) {
-      if (!(error instanceof ImageFault)) throw error;
-      faults.push({ field: name, message: error.message });
+      if (!(error instanceof ImageError)) throw error;
+      faults.push({ ...error.fault, path: [name] });
       return undefined;
     }
   };
@@ -91,10 +92,10 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
     await frame.attempt(
       ctx,
       async () => {
-        const faults: FieldFault[] = [];
+        const faults: Fault[] = [];
         sent = await withNames(sent, storeOf(faults));
         if (sentValue(sent, SHOW)) {
-          if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
+          if (faults.length > 0) throw invalidInput(faults);
           return frame.show(ctx, await brandPage(ctx, dependencies, entries, sent));
         }
         const application = sentValue(sent, APPLICATION) ?? '';

@@ -1,11 +1,10 @@
 // Changes of connections to upstream identity providers. Only full administrators make them, with a fresh sign-in: who controls an
 // upstream can be any of its users.
 
-import { formatPath } from '../../applications/validation.ts';
-import { badRequest } from '../../base/http/errors.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { invalidInput } from '../../base/http/errors.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Db, transaction } from '../../base/storage/database.ts';
+import { fault } from '../../base/texts/faults.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { ClientSecrets, ConnectionTrial } from '../../federation/client-secrets.ts';
@@ -158,23 +157,20 @@ function checkedEntry(input: Record<string, unknown>, parseMetadata: ParseMetada
   const checked = checkConnection(input);
   const faults = checked.ok ? metadataFaults(checked.value, parseMetadata) : checked.faults;
   if (checked.ok && faults.length === 0) return checked.value;
-  throw badRequest('invalid_input', {
-    fields: faults.map(({ path, message }) => ({ field: formatPath(path), message })),
-  });
+  throw invalidInput(faults);
 }
 
 function metadataFaults(entry: ConnectionEntry, parse: ParseMetadata) {
   if (entry.kind !== 'saml') return [];
   // It would read a file of this server.
-  if (entry.metadata_file !== undefined)
-    return [{ path: ['metadata_file'], message: faultMessage('no-metadata-file') }];
+  if (entry.metadata_file !== undefined) return [fault(['metadata_file'], 'no-metadata-file')];
   if (entry.metadata === undefined) return [];
   try {
     const { entityId } = parse(entry.metadata);
     if (entry.entity_id === undefined || entry.entity_id === entityId) return [];
-    return [{ path: ['entity_id'], message: faultMessage('metadata-entity', { entityId }) }];
+    return [fault(['entity_id'], 'metadata-entity', { entityId })];
   } catch (error) {
-    return [{ path: ['metadata'], message: error instanceof Error ? error.message : String(error) }];
+    return [fault(['metadata'], 'english', { english: error instanceof Error ? error.message : String(error) })];
   }
 }
 
@@ -248,7 +244,7 @@ function secretActions(
       return transaction(db, async (tx) => {
         const { name, kind } = await connections.get(id, tx);
         if (!secretPurposesOf(kind).includes(purpose))
-          throw badRequest('invalid_input', { fields: [{ field: 'purpose', message: `is none of kind ${kind}` }] });
+          throw invalidInput([fault(['purpose'], 'not-of-kind', { kind })]);
         assertFreshProof(by, 'connection.add-secret', name);
         const added = await connections.addSecret(id, purpose, secret, { by, tx });
         await onCreated(added, tx);

@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { rule } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import { type SecretPurpose, secretPurposeByField, secretPurposesOf } from '../../federation/connections/schema.ts';
 import type { ConsolePage } from '../console/blocks.ts';
@@ -26,7 +26,7 @@ import type { ConnectionDetails } from './manageable-connections.ts';
 const purposes = Object.values(secretPurposeByField) as [SecretPurpose, ...SecretPurpose[]];
 const secretForm = z.object({
   purpose: z.enum(purposes),
-  value: z.string().trim().min(1, faultMessage('empty')).max(16_384),
+  value: z.string().trim().min(1, rule('empty')).max(16_384),
   expires_at: z.iso.date().or(z.literal('')).default(''),
 });
 

@@ -1,8 +1,10 @@
 // The danger zone of a page, and the form that deletes: what is deleted permanently is named by the administrator first. Only on
 // pages: a request of the API names it in its path.
+
 import type { Context } from '../../base/http/context.ts';
-import { badRequest } from '../../base/http/errors.ts';
+import { invalidInput } from '../../base/http/errors.ts';
 import { readForm } from '../../base/http/input.ts';
+import { textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Block, Field, FormBlock } from './blocks.ts';
 
@@ -55,8 +57,7 @@ export async function readTypedName(ctx: Context): Promise<string> {
 /** Throws unless the name was typed. Spaces count as a page displays them. */
 export function assertTypedName(typed: string, name: string): void {
   if (plain(typed) === plain(name)) return;
-  const message = t('console.shared.typed-name.wrong', { name });
-  throw badRequest('invalid_input', { fields: [{ field: TYPED_NAME, message }] });
+  throw invalidInput([textFault([TYPED_NAME], t('console.shared.typed-name.wrong', { name }))]);
 }
 
 const plain = (text: string) => text.normalize('NFC').trim().replace(/\s+/g, ' ');

@@ -1,8 +1,10 @@
 // An error of a request under /admin, in the frame of the console: what happened, and where it goes on. src/base/http/error-handler.ts decides
 // which error it is, and answers with its own page where there is no administrator.
+
 import { STATUS_CODES } from 'node:http';
 import type { Context } from '../../base/http/context.ts';
 import type { AppError } from '../../base/http/errors.ts';
+import { faultText, formatPath } from '../../base/texts/faults.ts';
 import { type PageLink, type PageText, Text, t } from '../../base/texts/text.ts';
 import { type Need, permissionsOf } from '../../people/rbac/rights.ts';
 import type { Action, Block, ConsolePage } from './blocks.ts';
@@ -88,7 +90,7 @@ function missingRow(missing: readonly Need[]) {
 
 function detailsOf(
   ctx: Context,
-  { status, fields, technical, rejectionCode }: AppError,
+  { status, faults, technical, rejectionCode }: AppError,
   missing: readonly Need[],
 ): Block {
   return {
@@ -97,7 +99,10 @@ function detailsOf(
     // The text of an unexpected error points to the request ID.
     isClosed: status < 500,
     rows: [
-      ...fields.map(({ field, message }) => ({ label: field || t('error-page.input'), value: message })),
+      ...faults.map((one) => ({
+        label: formatPath(one.path) || t('error-page.input'),
+        value: faultText(one, formatPath(one.path)),
+      })),
       ...missingRow(missing),
       ...technical.map(({ label, value }) => ({ label, value: { text: value, code: true } })),
       { label: t('error-page.status'), value: `${status} ${STATUS_CODES[status] ?? ''}` },

@@ -3,9 +3,9 @@
 // what it can be, `<name>.absent` for no value, `<name>.adds` for a row of a list.
 
 import type { z } from 'zod';
-import { badRequest } from '../../base/http/errors.ts';
+import { invalidInput } from '../../base/http/errors.ts';
 import { type DescribedField, jsonSchemaOf } from '../../base/platform/described-fields.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { fault } from '../../base/texts/faults.ts';
 import { type PageText, t, textAt } from '../../base/texts/text.ts';
 import type { Field, FormSection, Option, RowColumn } from './blocks.ts';
 import { asTyped, linesOf, type Sent, sentValue, untouched } from './row-buttons.ts';
@@ -251,7 +251,7 @@ function jsonKey(source: FieldSource): FormKey {
       try {
         return JSON.parse(typed) as unknown;
       } catch {
-        throw badRequest('invalid_input', { fields: [{ field: name, message: faultMessage('json') }] });
+        throw invalidInput([fault([name], 'json')]);
       }
     },
   };
@@ -262,7 +262,7 @@ export function assertDistinct(key: string, lines: readonly string[][]): void {
   const names = lines.map(([name = '']) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return;
-  throw badRequest('invalid_input', { fields: [{ field: key, message: faultMessage('twice', { entry: twice }) }] });
+  throw invalidInput([fault([key], 'twice', { entry: twice })]);
 }
 
 export function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {

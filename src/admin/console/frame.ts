@@ -4,10 +4,11 @@
 import { z } from 'zod';
 import type { AccountPageHelpers } from '../../account/account-page-helpers.ts';
 import type { Context, ErrorPage, Middleware } from '../../base/http/context.ts';
-import { AppError, type FieldFault } from '../../base/http/errors.ts';
+import { AppError } from '../../base/http/errors.ts';
 import { readForm } from '../../base/http/input.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
 import type { StoredPages } from '../../base/http/stored-pages.ts';
+import { type Fault, rule } from '../../base/texts/faults.ts';
 import { consoleLanguage } from '../../base/texts/messages.ts';
 import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -21,7 +22,7 @@ import { CONFIRM, RESULT } from '../proof/stored-form.ts';
 import type { ConsolePage } from './blocks.ts';
 import { type ConsoleRights, createConsoleRights } from './console-rights.ts';
 import { errorPageOf } from './error-page.ts';
-import { fieldFaultsOf, pageFaults } from './fault-sentences.ts';
+import { fieldFaultsOf, pageFaults } from './faults.ts';
 import { firstPage, type NavigationCounts, navigationAt } from './navigation.ts';
 
 export type Frame = ReturnType<typeof createFrame>;
@@ -195,17 +196,17 @@ function problemOf(ctx: Context, error: unknown, page: ConsolePage) {
 }
 
 /** What the summary of the faults says first. */
-function headOf({ status, code, text, fields: own }: AppError, fields: readonly FieldFault[]): PageText {
+function headOf({ status, code, text, faults: own }: AppError, faults: readonly Fault[]): PageText {
   if (status === 412) return t('console.page.changed-meanwhile');
-  if ((code !== 'invalid_input' && own.length > 0) || fields.length === 0) return text;
-  return t('console.page.correct', { count: fields.length });
+  if ((code !== 'invalid_input' && own.length > 0) || faults.length === 0) return text;
+  return t('console.page.correct', { count: faults.length });
 }
 
 /** The cursors of the pages before the present one, with one space between (pageLinks of lists.ts). */
 export const trailField = z.string().max(2500).default('');
 
 /** The cursor of a page of a list: a time and an identifier, a number, or a name and an identifier in base64url. */
-export const cursorField = z.string().max(1000).refine(isCursor, { error: 'isn’t a page of this list' }).optional();
+export const cursorField = z.string().max(1000).refine(isCursor, rule('not-a-page')).optional();
 
 function isCursor(text: string): boolean {
   if (/^\d{1,15}(\.[\w.~|-]{1,200})?$/.test(text)) return true;

@@ -1,5 +1,6 @@
 // /api/admin/keys: the public side of the signing keys, and their rotation.
 import { z } from 'zod';
+import { rule } from '../../base/texts/faults.ts';
 import type { KeyInfo, RotationOutcome } from '../../core/keys/keyring.ts';
 import { keyAlgs, keyUses } from '../../core/keys/rotation.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
@@ -61,10 +62,7 @@ export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
             .default(false)
             .describe('Do not wait until it has been published long enough: after a leak'),
         })
-        .refine(({ use, alg }) => alg === undefined || use === 'oidc', {
-          path: ['alg'],
-          error: 'must not be set: only OpenID Connect keys have several',
-        })
+        .refine(({ use, alg }) => alg === undefined || use === 'oidc', { path: ['alg'], ...rule('alg-of-oidc') })
         .meta({ dependentSchemas: { alg: { properties: { use: { const: 'oidc' } } } } }),
       response: outcome,
       handle: async ({ body, by }) => ({ body: outcomeJson(await keys.rotate(body, by)) }),

@@ -1,12 +1,11 @@
 // /admin/apis: the APIs that access tokens are issued for, their scopes, and the permissions that scopes are tied to.
 import { z } from 'zod';
 import { type Resource, scopePermissionFaults } from '../../applications/resources.ts';
-import { check, formatPath } from '../../applications/validation.ts';
 import type { Context } from '../../base/http/context.ts';
-import { badRequest, type FieldFault } from '../../base/http/errors.ts';
+import { invalidInput } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
-import type { Fault } from '../../base/platform/faults.ts';
-import { inLanguage, t } from '../../base/texts/text.ts';
+import { check, type Fault } from '../../base/texts/faults.ts';
+import { t } from '../../base/texts/text.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
 import { keyAlgs } from '../../core/keys/rotation.ts';
 import { etagOf } from '../api/versions.ts';
@@ -20,7 +19,6 @@ import {
   versionField,
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
-import { faultText } from '../console/fault-sentences.ts';
 import type { Frame } from '../console/frame.ts';
 import { sortColumn, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
@@ -56,8 +54,8 @@ export function apiRoutes({ frame, resources, configFile }: ApiPagesDependencies
   create({
     form: apiForm,
     page: (_, given = apiForm.parse({})) => newPage(given, resources.signingAlgs()),
-    async submit({ by, language }, given) {
-      const { identifier } = await resources.create(declaredBy(given.identifier, given, language), by);
+    async submit({ by }, given) {
+      const { identifier } = await resources.create(declaredBy(given.identifier, given), by);
       return { to: pathOf(identifier), notice: t('console.apis.added') };
     },
   });
@@ -65,8 +63,8 @@ export function apiRoutes({ frame, resources, configFile }: ApiPagesDependencies
     form: apiForm,
     page: ({ subject: api, may }, given = formOf(api)) =>
       apiPage(api, given, { mayWrite: may(WRITE), configFile, signingAlgs: resources.signingAlgs() }),
-    async submit({ by, language, subject }, given) {
-      const { identifier, ...changes } = declaredBy(subject.identifier, given, language);
+    async submit({ by, subject }, given) {
+      const { identifier, ...changes } = declaredBy(subject.identifier, given);
       await resources.update(identifier, changes, by, given[VERSION]);
       return { to: pathOf(identifier), notice: t('console.apis.saved') };
     },
@@ -234,22 +232,19 @@ function fieldsOf({ scopes, signing_alg }: ApiForm, listed: readonly string[]): 
 }
 
 interface ScopeLine {
-  /** In the text area, from 1 on. */
-  line: number;
   scope: string;
   permission: string | undefined;
 }
 
 /** A scope has no spaces, so the equals sign between spaces separates it from its permission. */
 function scopeLines(text: string): ScopeLine[] {
-  return text.split(/\r?\n/).flatMap((typed, index) => {
+  return text.split(/\r?\n/).flatMap((typed) => {
     const [scope = '', permission] = typed.trim().split(/\s+=\s+/, 2);
-    return scope === '' ? [] : [{ line: index + 1, scope, permission }];
+    return scope === '' ? [] : [{ scope, permission }];
   });
 }
 
-/** @param language of the page that displays the faults */
-function declaredBy(identifier: string, given: ApiForm, language: string): Omit<Resource, 'source'> {
+function declaredBy(identifier: string, given: ApiForm): Omit<Resource, 'source'> {
   const entries = scopeLines(given.scopes);
   const tied = entries.flatMap(({ scope, permission }) => (permission === undefined ? [] : [[scope, permission]]));
   const declaration = {
@@ -262,19 +257,14 @@ function declaredBy(identifier: string, given: ApiForm, language: string): Omit<
     scopePermissionFaults({ scopes, scopePermissions }),
   );
   if (checked.ok) return resourceInput(identifier, checked.value);
-  const fields = inLanguage(language, () => checked.faults.map((fault) => fieldFault(fault, entries)));
-  throw badRequest('invalid_input', { fields });
+  throw invalidInput(checked.faults.map((one) => atLine(one, entries)));
 }
 
-/** Of a scope or its permission: at the text area that has both, with the number of the line. */
-function fieldFault({ path, message }: Fault, entries: readonly ScopeLine[]): FieldFault {
-  const [key, at] = path;
-  const entry = key === 'scopes' ? entries[Number(at)] : entries.findLast(({ scope }) => scope === at);
-  if (at === undefined || !entry) return { field: formatPath(path), message };
-  const { line } = entry;
-  const label =
-    key === 'scopes' ? t('console.apis.scope-of-line', { line }) : t('console.apis.permission-of-line', { line });
-  return { field: 'scopes', message: faultText(message, String(label)) };
+/** A fault of the permission of a scope, at the line of the text area that has both. */
+function atLine(found: Fault, entries: readonly ScopeLine[]): Fault {
+  const [key, scope] = found.path;
+  const line = entries.findLastIndex((one) => one.scope === scope);
+  return key === 'scope_permissions' && line >= 0 ? { ...found, path: ['scopes', line] } : found;
 }
 
 function formOf(api: Resource): ApiForm {

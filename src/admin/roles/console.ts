@@ -2,10 +2,10 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
-import { badRequest, forbidden, notFound } from '../../base/http/errors.ts';
+import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { bodyLimit, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { fault, textFault } from '../../base/texts/faults.ts';
 import { inLanguage, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { missingReads, type Need, within } from '../../people/rbac/rights.ts';
@@ -387,8 +387,11 @@ function addMemberPages(
       const found = user ? await findUser(user, by) : undefined;
       const account = found?.account;
       if (!account) {
-        const message = found ? (sameNameText(user, found) ?? t('console.roles.no-such-user')) : faultMessage('empty');
-        throw badRequest('invalid_input', { fields: [{ field: 'user', message }] });
+        throw invalidInput([
+          found
+            ? textFault(['user'], sameNameText(user, found) ?? t('console.roles.no-such-user'))
+            : fault(['user'], 'empty'),
+        ]);
       }
       const isNew = await users.changeRole(account.id, { add: role.name }, by);
       const notice = t(`console.roles.member-${isNew ? 'added' : 'already'}`, { name: nameOf(account) });

@@ -2,18 +2,18 @@
 import { z } from 'zod';
 import { forbidden } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import type { Sql } from '../../base/storage/statements.ts';
+import { rule } from '../../base/texts/faults.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Authority } from '../../people/rbac/authority.ts';
 import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '../../people/rbac/names.ts';
 import type { StoredRole } from '../../people/rbac/protected-grants.ts';
-import { isBrokenLimit, LIMIT_SYNTAX } from '../../people/rbac/rights.ts';
+import { isBrokenLimit, limitSyntax } from '../../people/rbac/rights.ts';
 import { descriptionOf } from '../../people/rbac/role.ts';
 import type { NewRole, Role, Roles } from '../../people/rbac/roles.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
@@ -156,14 +156,14 @@ const schema = z
   })
   .meta({ id: 'Role' });
 const fields = z.strictObject({
-  name: z.string().refine(isRoleName, faultMessage('role-name')).meta(roleNameSchema),
+  name: z.string().refine(isRoleName, rule('role-name')).meta(roleNameSchema),
   description: z.string().max(1000).optional(),
   permissions: z
     .array(
       z
         .string()
-        .refine((text) => parsePermission(text) !== undefined, faultMessage('permission'))
-        .refine((text) => !isBrokenLimit(text), LIMIT_SYNTAX)
+        .refine((text) => parsePermission(text) !== undefined, rule('permission'))
+        .refine((text) => !isBrokenLimit(text), limitSyntax)
         .meta(permissionSchema),
     )
     .max(500)

@@ -3,10 +3,10 @@
 
 import type { ImageStore } from '../../applications/brand/image-store.ts';
 import { pictureNames, withStoredPictures } from '../../applications/brand/pictures.ts';
-import { badRequest, forbidden } from '../../base/http/errors.ts';
+import { forbidden, invalidInput } from '../../base/http/errors.ts';
 import { inNetworks } from '../../base/network/networks.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { at, fault } from '../../base/texts/faults.ts';
 import { type TextValues, textFaults, textsBeside } from '../../base/texts/overrides.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
@@ -71,10 +71,7 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies) {
         images,
         faults,
       } = await withStoredPictures(wanted, brandImages, pictureNames(await settings.reload()));
-      if (faults.length > 0)
-        throw badRequest('invalid_input', {
-          fields: faults.map(({ path, message }) => ({ field: path.join('.'), message })),
-        });
+      if (faults.length > 0) throw invalidInput(faults);
       await transaction(db, async (tx) => {
         // A lock: the version that is compared must be the one that is changed.
         await settings.lock(tx);
@@ -105,9 +102,7 @@ function changedTexts(before: unknown, after: unknown) {
 
 function assertUsableTexts({ texts }: SettingChanges, before: TextValues): void {
   const faults = textFaults(texts ?? {}, before).slice(0, MAX_FAULTS);
-  if (faults.length === 0) return;
-  const fields = faults.map(({ language, key, message }) => ({ field: `texts.${language}.${key}`, message }));
-  throw badRequest('invalid_input', { fields });
+  if (faults.length > 0) throw invalidInput(at(['texts'], faults));
 }
 
 async function assertMayChange(authority: Authority, name: SettingName, by: Actor) {
@@ -122,6 +117,5 @@ async function assertMayChange(authority: Authority, name: SettingName, by: Acto
 /** An administrator who denies their own address could not undo it. */
 function assertOwnAddressAllowed({ denied_networks: networks }: SettingChanges, { request }: Actor): void {
   if (!networks || !request || !inNetworks(networks)(request.address)) return;
-  const message = faultMessage('own-address', { address: request.address });
-  throw badRequest('invalid_input', { fields: [{ field: 'denied_networks', message }] });
+  throw invalidInput([fault(['denied_networks'], 'own-address', { address: request.address })]);
 }

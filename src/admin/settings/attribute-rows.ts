@@ -1,7 +1,7 @@
 // The setting user_attributes as rows: name, type, allowed values, and whether it is required. A schema that says more stays as JSON.
 
-import { badRequest } from '../../base/http/errors.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { invalidInput } from '../../base/http/errors.ts';
+import { fault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import {
@@ -75,17 +75,18 @@ export function changedSchema(before: AttributeSchema, sent: Sent): AttributeSch
   if (JSON.stringify(lines) === JSON.stringify(linesFor(before))) return undefined;
   const attributes = lines.map(attributeOf);
   const twice = attributes.findIndex(({ name }, at) => attributes.findIndex((one) => one.name === name) !== at);
-  if (twice >= 0) throw wrong(twice, faultMessage('name-twice', { entry: attributes[twice]?.name ?? '' }));
+  if (twice >= 0)
+    throw invalidInput([fault([ATTRIBUTE_ROWS, twice], 'name-twice', { entry: attributes[twice]?.name ?? '' })]);
   return schemaOf(attributes, before.properties ? before.additionalProperties : false);
 }
 
 function attributeOf([name = '', kind = '', values = '', required]: string[], at: number): SimpleAttribute {
-  if (!/^[^\s.\p{C}][^\s\p{C}]{0,63}$/u.test(name)) throw wrong(at, faultMessage('attribute-name'));
-  if (!Object.hasOwn(KINDS, kind)) throw wrong(at, faultMessage('attribute-type'));
+  if (!/^[^\s.\p{C}][^\s\p{C}]{0,63}$/u.test(name)) throw wrong(at, 'attribute-name');
+  if (!Object.hasOwn(KINDS, kind)) throw wrong(at, 'attribute-type');
   const allowed = values.split(',').flatMap((one) => one.trim() || []);
-  if (allowed.length > 0 && kind !== 'text') throw wrong(at, faultMessage('attribute-values'));
+  if (allowed.length > 0 && kind !== 'text') throw wrong(at, 'attribute-values');
   return { name, kind: kind as AttributeKind, values: allowed, isRequired: required === 'yes' };
 }
 
-const wrong = (at: number, message: string) =>
-  badRequest('invalid_input', { fields: [{ field: `${ATTRIBUTE_ROWS}[${at}]`, message }] });
+const wrong = (at: number, code: 'attribute-name' | 'attribute-type' | 'attribute-values') =>
+  invalidInput([fault([ATTRIBUTE_ROWS, at], code)]);

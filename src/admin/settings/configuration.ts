@@ -1,8 +1,8 @@
 // The configuration file through the API: the plan of applying one, and the export of the server as one.
 
 import { isPicturePath, picturesIn } from '../../applications/brand/pictures.ts';
-import { badRequest } from '../../base/http/errors.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { invalidInput } from '../../base/http/errors.ts';
+import { fault } from '../../base/texts/faults.ts';
 import type { ConfigFile, Plan } from '../../config-file/config-file.ts';
 import type { FileReader } from '../../config-file/file-reader.ts';
 
@@ -32,23 +32,18 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
       const paths = (['service_providers', 'connections'] as const).flatMap((section) =>
         parsed.declared[section].flatMap((entry, index) =>
           'metadata_file' in entry && entry.metadata_file !== undefined
-            ? [{ path: [section, index, 'metadata_file'], message: faultMessage('no-metadata-file') }]
+            ? [fault([section, index, 'metadata_file'], 'no-metadata-file')]
             : [],
         ),
       );
-      const message = 'can’t be a path here: use a data URL';
-      const found = [...paths, ...pictures.map(({ path }) => ({ path: ['settings', ...path], message }))];
+      const found = [...paths, ...pictures.map(({ path }) => fault(['settings', ...path], 'picture-path'))];
       const faults = found.length > 0 ? await parsed.locate(found) : parsed.faults;
       const result =
         faults.length > 0
           ? { ok: false as const, faults }
           : await dependencies.configFile.plan({ ...parsed, path: '' }, { hidesSecrets: true });
       if (result.ok) return result.plan;
-      const fields = result.faults.map(({ path, line, column, message }) => ({
-        field: path || 'file',
-        message: `${message} (line ${line}, column ${column})`,
-      }));
-      throw badRequest('invalid_input', { fields });
+      throw invalidInput(result.faults);
     },
   };
 }

@@ -1,10 +1,9 @@
 // Settings as fields of a form, and the sent form as changes. A setting of the file, or without permission, is displayed and locked. What is
 // more than a number, a switch, a choice or a list has its own fields here, in language-fields.ts and in attribute-rows.ts.
 
-import { AppError, badRequest, type FieldFault } from '../../base/http/errors.ts';
+import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { describedFields } from '../../base/platform/described-fields.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import { faultsOf, sentence } from '../../base/platform/faults.ts';
+import { check, type Fault, fault, textFault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t, textAt } from '../../base/texts/text.ts';
 import { defaultSettings, type SettingEntry, type SettingName, settingSchemas } from '../../core/settings/settings.ts';
 import { type SettingBox, settingFields } from '../../core/settings/value-schemas.ts';
@@ -137,11 +136,7 @@ export function switchesField(settings: readonly SettingField[]): Field {
  *
  * @param found faults that are known already
  */
-export function changesOf(
-  entries: readonly SettingEntry[],
-  sent: Sent,
-  found: readonly FieldFault[] = [],
-): SettingChanges {
+export function changesOf(entries: readonly SettingEntry[], sent: Sent, found: readonly Fault[] = []): SettingChanges {
   const faults = [...found];
   const changes = entries.flatMap(({ name, value, source }): [SettingName, unknown][] => {
     if (source === 'file') return [];
@@ -149,15 +144,15 @@ export function changesOf(
       const changed = changeOf(name, value, sent);
       return changed === undefined ? [] : [[name, checked(name, changed)]];
     } catch (error) {
-      if (!(error instanceof AppError) || error.fields.length === 0) throw error;
-      faults.push(...error.fields);
+      if (!(error instanceof AppError) || error.faults.length === 0) throw error;
+      faults.push(...error.faults);
       return [];
     }
   });
   const names = settingSources.map(({ name }) => name);
-  const position = ({ field }: FieldFault) => names.findIndex((name) => `${field}.`.startsWith(`${name}.`));
+  const position = ({ path: [setting] }: Fault) => names.indexOf(setting as SettingName);
   faults.sort((a, b) => position(a) - position(b));
-  if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
+  if (faults.length > 0) throw invalidInput(faults);
   return Object.fromEntries(changes) as SettingChanges;
 }
 
@@ -189,27 +184,24 @@ function sentGateway(before: unknown, sent: Sent): unknown {
 /** The schema from its rows or its JSON. */
 function sentAttributes(before: AttributeSchema, sent: Sent): unknown {
   const name = 'user_attributes';
-  const reject = (message: PageText) => badRequest('invalid_input', { fields: [{ field: name, message }] });
   const schema = changedSchema(before, sent);
   const text = sentValue(sent, name)?.trim();
   const isTyped = text !== undefined && text !== jsonText(before).trim();
-  if (schema && isTyped) throw reject(t('console.settings.both'));
+  if (schema && isTyped) throw invalidInput([textFault([name], t('console.settings.both'))]);
   if (schema || !isTyped) return schema;
   if (text === '') return null;
   try {
     return JSON.parse(text);
   } catch {
-    throw reject(faultMessage('json'));
+    throw invalidInput([fault([name], 'json')]);
   }
 }
 
 function checked(name: SettingName, value: unknown): unknown {
   if (value === null) return null;
-  const parsed = settingSchemas[name].safeParse(value, { error: sentence });
-  if (parsed.success) return parsed.data;
-  const fields = parsed.error.issues.flatMap(faultsOf).map(({ message, path }) => ({
-    field: name === 'sms_gateway' ? [name, ...path].join('.') : name,
-    message,
-  }));
-  throw badRequest('invalid_input', { fields });
+  const result = check(settingSchemas[name], value);
+  if (result.ok) return result.value;
+  throw invalidInput(
+    result.faults.map((one) => ({ ...one, path: name === 'sms_gateway' ? [name, ...one.path] : [name] })),
+  );
 }

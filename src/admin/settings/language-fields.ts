@@ -1,5 +1,6 @@
 // The settings of languages as fields of a form. All boxes ticked is the default: languages that are added later are offered too.
-import { badRequest } from '../../base/http/errors.ts';
+import { invalidInput } from '../../base/http/errors.ts';
+import { textFault } from '../../base/texts/faults.ts';
 import { languageNames, languages } from '../../base/texts/languages.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { SettingEntry, SettingName } from '../../core/settings/settings.ts';
@@ -64,7 +65,6 @@ export function languageFields(
 export function sentLanguages(sent: Sent): string[] | null | undefined {
   if (!sentValue(sent, HAS_BOXES)) return undefined;
   const chosen = languages.filter((tag) => sent.languages?.includes(tag));
-  if (chosen.length === 0)
-    throw badRequest('invalid_input', { fields: [{ field: 'languages', message: t('console.languages.choose') }] });
+  if (chosen.length === 0) throw invalidInput([textFault(['languages'], t('console.languages.choose'))]);
   return chosen.length === languages.length ? null : chosen;
 }

@@ -1,7 +1,9 @@
 // /admin/security/sign-up-codes: the codes with which people sign up, a new one, and the revocation of one.
+
 import { z } from 'zod';
-import { badRequest, type FieldFault } from '../../base/http/errors.ts';
+import { invalidInput } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
+import { type Fault, textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { SignUpCode } from '../../people/sign-up-codes/sign-up-codes.ts';
 import type { Action, ConsolePage, Mark } from '../console/blocks.ts';
@@ -65,11 +67,11 @@ export function signUpCodeRoutes({ frame, codes, areNeeded, issuer }: SignUpCode
 
 function inputOf({ name, max_uses, expires_in_days }: CodeForm) {
   const maxUses = /^\d+$/.test(max_uses) ? Number(max_uses) : 0;
-  const fields: FieldFault[] = [];
-  if (name === '') fields.push({ field: 'name', message: t('console.sign-up-codes.form.name.missing') });
+  const faults: Fault[] = [];
+  if (name === '') faults.push(textFault(['name'], t('console.sign-up-codes.form.name.missing')));
   if (maxUses < 1 || maxUses > MAX_USES)
-    fields.push({ field: 'max_uses', message: t('console.sign-up-codes.form.uses.wrong', { count: MAX_USES }) });
-  if (fields.length > 0) throw badRequest('invalid_input', { fields });
+    faults.push(textFault(['max_uses'], t('console.sign-up-codes.form.uses.wrong', { count: MAX_USES })));
+  if (faults.length > 0) throw invalidInput(faults);
   return { name, maxUses, days: Number(expires_in_days) };
 }
 

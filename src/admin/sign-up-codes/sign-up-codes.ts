@@ -2,7 +2,7 @@
 // for codes off (gatehouse.settings:write-security), so a code gives nobody more than the settings would.
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
-import { nameUpTo } from '../../base/platform/line-schema.ts';
+import { nameUpTo } from '../../base/schemas/line-schema.ts';
 import { type Db, transaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { NewSignUpCode, SignUpCode, SignUpCodes } from '../../people/sign-up-codes/sign-up-codes.ts';

@@ -141,14 +141,16 @@ export async function withApiFieldNames<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (!(error instanceof AppError) || error.fields.length === 0) throw error;
+    if (!(error instanceof AppError) || error.faults.length === 0) throw error;
     // The names of attributes are those of their administrators.
-    const nameOf = (field: string) => (field.startsWith('attributes.') ? field : snakeCase(field));
-    const fields = error.fields.map(({ field, message }) => ({ field: nameOf(field), message }));
+    const faults = error.faults.map((one) => {
+      const [name = '', ...rest] = one.path;
+      return { ...one, path: [snakeCase(String(name)), ...rest] };
+    });
     const { code, message, detail, headers } = error;
     throw new AppError(code, {
       message,
-      fields,
+      faults,
       detail,
       headers,
       cause: error,

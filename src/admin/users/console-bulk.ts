@@ -1,11 +1,12 @@
 // /admin/users/bulk: a change of several users. The page names them and asks; the result names those who were not changed, and why.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { AppError, badRequest, forbidden } from '../../base/http/errors.ts';
+import { AppError, forbidden, invalidInput } from '../../base/http/errors.ts';
 import { parseForm, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
-import { plural } from '../../base/platform/plural.ts';
+import { rule, textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
@@ -47,7 +48,7 @@ const selected = z.object({
   action: z.enum(names as [string, ...string[]]),
   id: z
     .array(z.string().max(100))
-    .max(limits.bulk.users, `Select at most ${plural(limits.bulk.users, 'user')} at once.`)
+    .refine((ids) => ids.length <= limits.bulk.users, rule('max-selected', { users: limits.bulk.users }))
     .default([]),
   /** The address of the list with its filters, to which the pages lead back. */
   list: z
@@ -100,14 +101,10 @@ function permitted({ frame, hasMailServer }: BulkPagesDependencies, ctx: Context
 }
 
 function assertComplete(action: BulkAction, { id, role, confirm }: Confirmed): void {
-  if (id.length === 0)
-    throw badRequest('invalid_input', { fields: [{ field: 'id', message: t('console.bulk.select-one') }] });
-  if (action.hasRole && role === '')
-    throw badRequest('invalid_input', { fields: [{ field: 'role', message: t('console.bulk.choose-role') }] });
+  if (id.length === 0) throw invalidInput([textFault(['id'], t('console.bulk.select-one'))]);
+  if (action.hasRole && role === '') throw invalidInput([textFault(['role'], t('console.bulk.choose-role'))]);
   if (action.isFinal && confirm !== String(id.length))
-    throw badRequest('invalid_input', {
-      fields: [{ field: 'confirm', message: t('console.bulk.type.sentence', { number: String(id.length) }) }],
-    });
+    throw invalidInput([textFault(['confirm'], t('console.bulk.type.sentence', { number: String(id.length) }))]);
 }
 
 /** The users with these ids, in their order; those that the administrator may not see are left out. */

@@ -1,8 +1,9 @@
 // A new user, with roles, a password, an imported hash or an invitation, in one transaction.
 
 import type { Invitations } from '../../account/registration/invitation.ts';
-import { badRequest, forbidden, unprocessable } from '../../base/http/errors.ts';
+import { forbidden, invalidInput, unprocessable } from '../../base/http/errors.ts';
 import { type Db, transaction } from '../../base/storage/database.ts';
+import { textFault } from '../../base/texts/faults.ts';
 import { oneOf, t } from '../../base/texts/text.ts';
 import { createAccountWithPassword } from '../../config-file/new-account.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -73,7 +74,7 @@ export async function createUser(
   onCreated: OnCreated<CreatedUser>,
 ): Promise<CreatedUser> {
   if (user.invite && (user.password ?? user.passwordHash) !== undefined) {
-    throw badRequest('invalid_input', { fields: [{ field: 'invite', message: INVITED_WITH_PASSWORD }] });
+    throw invalidInput([textFault(['invite'], INVITED_WITH_PASSWORD)]);
   }
   if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
     return createWithoutPassword(dependencies, lookup, user, by, onCreated);

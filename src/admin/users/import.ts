@@ -2,13 +2,13 @@
 // the same and creates nothing.
 
 import { CsvError, parse } from 'csv-parse/sync';
-import { AppError, badRequest } from '../../base/http/errors.ts';
+import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Stopwatch } from '../../base/platform/clock.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
 import { forSeconds } from '../../base/platform/turns.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
-import { concatenated, type PageText, sentences, t } from '../../base/texts/text.ts';
+import { fault, faultText, formatPath, textFault } from '../../base/texts/faults.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { csvCell } from '../../core/audit/export.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
@@ -87,8 +87,9 @@ export function createUserImport(dependencies: UserImportDependencies) {
       const [header, ...lines] = parseCsv(text);
       const columns = (header?.cells ?? []).map(columnName);
       if (!columns.includes('username')) {
-        const message = t('console.import.problem.columns', { columns: IMPORT_COLUMNS.join(', ') });
-        throw badRequest('invalid_input', { fields: [{ field: 'csv', message }] });
+        throw invalidInput([
+          textFault(['csv'], t('console.import.problem.columns', { columns: IMPORT_COLUMNS.join(', ') })),
+        ]);
       }
       const givesRoles = lines
         .slice(done, done + limit)
@@ -184,7 +185,7 @@ async function faultOf(
   const profile = profileOf(values);
   profileColumns(profile);
   const wrong = profile.attributes ? attributeFaults(profile.attributes, await attributeSchema()) : [];
-  if (wrong.length > 0) throw badRequest('invalid_input', { fields: wrong });
+  if (wrong.length > 0) throw invalidInput(wrong);
   if (await accounts.findByLogin(username)) return t('console.import.problem.username-taken');
   if (email && (await accounts.findByLogin(email))) return t('console.import.problem.email-taken');
   if (values.sso_connection && !values.sso_id) return t('console.import.problem.connection-without-id');
@@ -211,8 +212,8 @@ async function problemOf(work: () => Promise<PageText | undefined>): Promise<Pag
     return await work();
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error;
-    if (error.fields.length === 0) return error.text;
-    return sentences(error.fields.map(({ field, message }) => concatenated([`${field}: `, message])));
+    if (error.faults.length === 0) return error.text;
+    return sentences(error.faults.map((one) => faultText(one, formatPath(one.path))));
   }
 }
 
@@ -233,7 +234,7 @@ function columnName(cell: string): string {
 function attributesOf({ attributes = '', ...values }: Values): { attributes?: Record<string, unknown> } {
   const json: unknown = attributes === '' ? {} : parsedJson(attributes);
   if (typeof json !== 'object' || json === null || Array.isArray(json))
-    throw badRequest('invalid_input', { fields: [{ field: 'attributes', message: faultMessage('json-object') }] });
+    throw invalidInput([fault(['attributes'], 'json-object')]);
   const tagged = Object.entries(values).filter(([name, text]) => text && taggedName(name));
   const all = { ...json, ...Object.fromEntries(tagged) };
   return Object.keys(all).length > 0 ? { attributes: all } : {};

@@ -1,6 +1,7 @@
 // What an administrator reads when a mail was not sent or a password is rejected.
 
 import { badRequest, conflict } from '../../base/http/errors.ts';
+import { textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import { passwordAdvice } from '../../people/credentials/password-advice.ts';
 import type { PasswordFault } from '../../people/credentials/password-policy.ts';
@@ -23,9 +24,7 @@ export function assertMailed(outcome: Mailed): void {
 
 /** The error for a password with these faults. */
 export function passwordRejected(faults: readonly PasswordFault[], hasSecondFactor: boolean) {
-  const fields = faults.map((fault) => ({
-    field: 'password',
-    message: passwordAdvice(fault, hasSecondFactor),
-  }));
-  return badRequest('password_rejected', { fields });
+  return badRequest('password_rejected', {
+    faults: faults.map((one) => textFault(['password'], passwordAdvice(one, hasSecondFactor))),
+  });
 }

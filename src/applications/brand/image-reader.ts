@@ -1,8 +1,9 @@
 // Has pictures checked and written again on a worker thread (images/task.ts).
 import { createHash } from 'node:crypto';
 import { workerModule } from '../../base/platform/package.ts';
+import { fault } from '../../base/texts/faults.ts';
 import { createWorker, TaskTimeout } from '../../people/credentials/worker.ts';
-import { ImageFault } from './images/image-fault.ts';
+import { ImageError } from './images/image-error.ts';
 import type { ImageResult, ImageTask } from './images/task.ts';
 import { imageLimits } from './limits.ts';
 
@@ -24,13 +25,13 @@ export function createImageReader() {
   const file = workerModule('applications/brand/images/task.ts');
   const worker = createWorker<ImageTask, ImageResult>({ file, maxWaiting, timeLimitMs, maxHeapMb: heapMb });
   return {
-    /** Throws ImageFault, and unavailable (503) when too many pictures wait. */
+    /** Throws ImageError, and unavailable (503) when too many pictures wait. */
     async read(bytes: Buffer): Promise<NewImage> {
       const result = await worker.run({ bytes }).catch((error: unknown): ImageResult => {
-        if (error instanceof TaskTimeout) return { fault: 'takes too long to read: choose a simpler one' };
+        if (error instanceof TaskTimeout) return { fault: fault([], 'picture-slow') };
         throw error;
       });
-      if ('fault' in result) throw new ImageFault(result.fault);
+      if ('fault' in result) throw new ImageError(result.fault);
       const checked = Buffer.from(result.image.bytes);
       return { name: `${imageHash(checked)}.${result.image.kind}`, bytes: checked };
     },

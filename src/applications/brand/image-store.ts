@@ -1,12 +1,12 @@
 // The pictures of brands: stored in the database under the hash of their content, so that every instance serves them. A setting or an application has only the name of its picture.
 
-import { faultMessage } from '../../base/platform/fault-messages.ts';
 import type { Tx } from '../../base/storage/database.ts';
+import { fault } from '../../base/texts/faults.ts';
 import type { Core } from '../../core/core.ts';
 import { genuineText, removeValues, storedKeys, storeValue } from '../../core/settings/settings.ts';
 import { isImageData, isImageName } from '../../core/settings/value-schemas.ts';
 import { createImageReader, type NewImage } from './image-reader.ts';
-import { ImageFault } from './images/image-fault.ts';
+import { ImageError } from './images/image-error.ts';
 import { imageLimits } from './limits.ts';
 
 export type ImageStore = ReturnType<typeof createImageStore>;
@@ -36,8 +36,8 @@ export function createImageStore({ db, now }: Pick<Core, 'db' | 'now'>) {
 
   async function check(bytes: Buffer): Promise<NewImage> {
     if (bytes.length > imageLimits.bytes)
-      throw new ImageFault(
-        faultMessage('picture-size', { size: kilobytes(bytes.length), maximum: kilobytes(imageLimits.bytes) }),
+      throw new ImageError(
+        fault([], 'picture-size', { size: kilobytes(bytes.length), maximum: kilobytes(imageLimits.bytes) }),
       );
     return reader.read(bytes);
   }
@@ -45,7 +45,7 @@ export function createImageStore({ db, now }: Pick<Core, 'db' | 'now'>) {
   return {
     /** The content; undefined without such a picture, and for one that another program wrote. */
     read,
-    /** The picture as it is written again. Throws ImageFault, and unavailable (503) when too many pictures wait. */
+    /** The picture as it is written again. Throws ImageError, and unavailable (503) when too many pictures wait. */
     check,
     close: reader.close,
 
@@ -53,15 +53,15 @@ export function createImageStore({ db, now }: Pick<Core, 'db' | 'now'>) {
      * The name for a setting, and the picture to save with it. `value` is a data URL or the name of a stored picture, which is saved
      * again, because the removal of unused pictures may find it before the setting names it.
      *
-     * @throws ImageFault for a picture that cannot be used, one that is not stored, and a path
+     * @throws ImageError for a picture that cannot be used, one that is not stored, and a path
      */
     async prepare(value: string): Promise<NewImage> {
       if (isImageName(value)) {
         const bytes = await read(value);
         if (bytes) return { name: value, bytes };
-        throw new ImageFault(faultMessage('picture-missing'));
+        throw new ImageError(fault([], 'picture-missing'));
       }
-      if (!isImageData(value)) throw new ImageFault('can’t be a path here: send the picture as a data URL');
+      if (!isImageData(value)) throw new ImageError(fault([], 'picture-path'));
       return check(Buffer.from(value.slice(value.indexOf(',') + 1), 'base64'));
     },
 

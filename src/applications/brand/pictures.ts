@@ -1,11 +1,12 @@
 // The pictures among settings: those of the brand, and those of the brands of applications.
+import type { Fault } from '../../base/texts/faults.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { isImageData, isImageName } from '../../core/settings/value-schemas.ts';
 import { brandImageSettings } from './brand.ts';
 import type { NewImage } from './image-reader.ts';
 import type { ImageStore } from './image-store.ts';
-import { ImageFault } from './images/image-fault.ts';
+import { ImageError } from './images/image-error.ts';
 import { imageLimits } from './limits.ts';
 
 type ImageSetting = (typeof brandImageSettings)[number];
@@ -62,7 +63,7 @@ export interface StoredPictures<Values> {
   values: Values;
   /** Those to save, each with its setting. */
   images: { setting: string; image: NewImage }[];
-  faults: { path: string[]; message: string }[];
+  faults: Fault[];
 }
 
 /**
@@ -84,8 +85,8 @@ export async function withStoredPictures<Values extends PictureValues>(
       replace(image.name);
       stored.images.push({ setting: path[0], image });
     } catch (error) {
-      if (!(error instanceof ImageFault)) throw error;
-      stored.faults.push({ path, message: error.message });
+      if (!(error instanceof ImageError)) throw error;
+      stored.faults.push({ ...error.fault, path });
     }
   }
   return stored;

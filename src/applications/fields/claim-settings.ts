@@ -2,13 +2,12 @@
 // claims of an OIDC client.
 
 import { z } from 'zod';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import type { Fault } from '../../base/platform/faults.ts';
+import { type Fault, fault, rule } from '../../base/texts/faults.ts';
 import { claimsByScope, isUserField } from '../../people/accounts/claims.ts';
 import { applicationFields } from './application-field.ts';
 
 const name = z.string().min(1).max(255);
-const pattern = name.refine((value) => value.indexOf('*') === value.lastIndexOf('*'), faultMessage('one-star'));
+const pattern = name.refine((value) => value.indexOf('*') === value.lastIndexOf('*'), rule('one-star'));
 
 /** `people/accounts/visible-roles.ts` applies them. */
 export const viewFields = {
@@ -37,9 +36,7 @@ export function permissionFilterFaults({
 }: {
   permissions_filter?: string[] | undefined;
 }): Fault[] {
-  return patterns.flatMap((value, at) =>
-    /[*:]/.test(value) ? [] : [{ path: ['permissions_filter', at], message: faultMessage('permission') }],
-  );
+  return patterns.flatMap((value, at) => (/[*:]/.test(value) ? [] : [fault(['permissions_filter', at], 'permission')]));
 }
 
 /** The product whose setup guide the console displays: the id of a preset. One that this version does not know has no guide. */
@@ -47,7 +44,7 @@ export const presetField = {
   preset: z
     .string()
     .max(64)
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, faultMessage('preset'))
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, rule('preset'))
     .optional()
     .describe('the product whose setup guide the console displays, such as `grafana`')
     .register(applicationFields, {
@@ -68,7 +65,7 @@ const RESERVED = new Set(
 );
 
 /** A user field that a claim or attribute is taken from. */
-export const userField = name.refine(isUserField, faultMessage('user-field'));
+export const userField = name.refine(isUserField, rule('user-field'));
 
 /** A user field, alone or with the scope that the claim belongs to: one of OpenID Connect, or one of the application's own. */
 const claimSource = z.union([
@@ -78,8 +75,8 @@ const claimSource = z.union([
     scope: z
       .string()
       .max(100)
-      .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, faultMessage('scope'))
-      .refine((scope) => scope !== 'offline_access', faultMessage('scope-without-claims')),
+      .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, rule('scope'))
+      .refine((scope) => scope !== 'offline_access', rule('scope-without-claims')),
   }),
 ]);
 
@@ -89,9 +86,9 @@ export const ownClaims = z.record(
     .string()
     .min(1)
     .max(100)
-    .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, faultMessage('visible-ascii'))
+    .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, rule('visible-ascii'))
     // Also in another language (`sub#ja`).
-    .refine((claim) => !RESERVED.has(claim.split('#', 1).join('')), faultMessage('reserved-claim')),
+    .refine((claim) => !RESERVED.has(claim.split('#', 1).join('')), rule('reserved-claim')),
   claimSource,
 );
 export type OwnClaims = z.output<typeof ownClaims>;

@@ -1,8 +1,7 @@
 // The public keys that a client registers (RFC 7517): what is wrong with each beside the rule for foreign keys, and which algorithms they fit.
 // The schema reads stored rows as well, so it checks only the outline of a set.
 
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import { at, type Fault } from '../../base/platform/faults.ts';
+import { at, type Fault, fault } from '../../base/texts/faults.ts';
 import { type Jwk, jwkFaults, type KeySet, keySetFaults } from '../../core/keys/foreign-keys.ts';
 
 /** RFC 7517 4. */
@@ -30,10 +29,10 @@ function optionalFaults(jwk: Jwk, number: number): Fault[] {
   return [
     ...optionalTexts
       .filter((member) => jwk[member] !== undefined && !isText(jwk[member]))
-      .map((member) => ({ path: [member], message: faultMessage('jwk-text', { number, member }) })),
+      .map((member) => fault([member], 'jwk-text', { number, member })),
     ...optionalLists
       .filter((member) => jwk[member] !== undefined && !isTexts(jwk[member]))
-      .map((member) => ({ path: [member], message: faultMessage('jwk-texts', { number, member }) })),
+      .map((member) => fault([member], 'jwk-texts', { number, member })),
   ];
 }
 

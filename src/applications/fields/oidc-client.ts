@@ -3,8 +3,8 @@
 
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import { line, nameUpTo } from '../../base/platform/line-schema.ts';
+import { line, nameUpTo } from '../../base/schemas/line-schema.ts';
+import { faultFrom, rule } from '../../base/texts/faults.ts';
 import { keyAlgs } from '../../core/keys/rotation.ts';
 import { settingSchemas } from '../../core/settings/settings.ts';
 import { network } from '../../core/settings/value-schemas.ts';
@@ -24,13 +24,10 @@ import { ownClaims, presetField, viewFields } from './claim-settings.ts';
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials', deviceCodeGrant] as const;
 const grantType = z.enum(grantTypes, {
-  error: ({ input }) =>
-    input === 'implicit' || input === 'password'
-      ? faultMessage('no-grant', { grant: input, values: grantTypes.join(', ') })
-      : undefined,
+  error: ({ input }) => (input === 'implicit' || input === 'password' ? rule('no-grant').error : undefined),
 });
 /** For the response types of the implicit and the hybrid flow. */
-const noImplicit = () => faultMessage('no-implicit');
+const noImplicit = rule('no-implicit');
 const authMethods = [
   'client_secret_basic',
   'client_secret_post',
@@ -52,20 +49,18 @@ const responseModes = ['query', 'fragment', 'form_post', 'jwt', 'query.jwt', 'fr
 const visible = /^[\x20-\x7e]+$/; // VSCHAR, RFC 6749 appendix A
 /** The name of an application, as users read it when they give consent. */
 export const displayName = nameUpTo(255);
-const webUri = typedAddress(2048).superRefine(reject(webUriFault)).meta(webUriSchema);
+const webUri = typedAddress(2048).superRefine(faultFrom(webUriFault)).meta(webUriSchema);
 const redirectUri = typedAddress(2048).meta(redirectUriSchema);
 const httpsUri = typedAddress(2048)
-  .superRefine(reject(httpsUriFault))
+  .superRefine(faultFrom(httpsUriFault))
   .meta({ ...webUriSchema, allOf: [{ pattern: '^https:' }] });
-const origin = typedAddress(255).superRefine(reject(originFault)).meta(originSchema);
-const scopes = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, faultMessage('scopes'));
-const email = z
-  .string()
-  .regex(/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*$/, 'must be an email address');
+const origin = typedAddress(255).superRefine(faultFrom(originFault)).meta(originSchema);
+const scopes = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, rule('scopes'));
+const email = z.string().regex(/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*$/, rule('email'));
 const uniqueList = <Item extends z.ZodType>(item: Item) =>
   z
     .array(item)
-    .refine((list) => new Set(list).size === list.length, faultMessage('unique'))
+    .refine((list) => new Set(list).size === list.length, rule('unique'))
     .meta({ uniqueItems: true });
 
 const jwks = z.object({
@@ -73,7 +68,7 @@ const jwks = z.object({
     .array(
       z
         .looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) })
-        .refine((key) => !('d' in key || 'k' in key), faultMessage('public-key')),
+        .refine((key) => !('d' in key || 'k' in key), rule('public-key')),
     )
     .min(1),
 });
@@ -82,20 +77,18 @@ export const clientId = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^[\x21-\x7e]+$/, faultMessage('visible-ascii'));
+  .regex(/^[\x21-\x7e]+$/, rule('visible-ascii'));
 
 /** At least 256 bits, because it may be the key of an HMAC (RFC 7518 3.2). */
 export const clientSecret = z
   .string()
   .max(512)
-  .regex(visible, faultMessage('printable-ascii'))
-  .refine((value) => Buffer.byteLength(value) >= limits.symmetricKey.minBytes, faultMessage('min-bytes'))
+  .regex(visible, rule('printable-ascii'))
+  .refine((value) => Buffer.byteLength(value) >= limits.symmetricKey.minBytes, rule('min-bytes'))
   .meta({ minLength: limits.symmetricKey.minBytes });
 
 /** Who may open an application, OIDC or SAML. */
-const access = z.union([z.literal('everyone'), z.strictObject({ roles: uniqueList(line).min(1) })], {
-  error: faultMessage('access'),
-});
+const access = z.union([z.literal('everyone'), z.strictObject({ roles: uniqueList(line).min(1) })], rule('access'));
 export const accessField = {
   access: access
     .default('everyone')
@@ -107,7 +100,7 @@ export const consent = z.enum(['explicit', 'implicit']);
 /** The connections whose users may sign in, and whether a password or passkey of this server is accepted. */
 export const signInFields = {
   connections: z
-    .union([z.literal('all'), uniqueList(z.string().min(1).max(64)).max(100)], { error: faultMessage('connections') })
+    .union([z.literal('all'), uniqueList(z.string().min(1).max(64)).max(100)], rule('connections'))
     .optional()
     .describe('the [connections](connections.md) whose users can sign in, even in a session that began elsewhere')
     .register(applicationFields, { section: 'where', gives: 'nothing' }),
@@ -237,8 +230,8 @@ export const oidcMetadata = z.strictObject({
     .describe('how it gets tokens; `refresh_token` allows access while the person is away (`offline_access`)')
     .register(applicationFields, { section: 'tokens', gives: 'nothing', isRegistrable: true }),
   response_types: z
-    .array(z.literal('code', { error: noImplicit }))
-    .max(1, { error: noImplicit })
+    .array(z.literal('code', noImplicit))
+    .max(1, noImplicit)
     .optional()
     .describe('follows from the grants; only the code flow exists')
     .register(applicationFields, { section: null, gives: 'nothing', isRegistrable: true }),
@@ -476,11 +469,4 @@ export function metadataOf(client: OidcMetadata): OidcMetadata {
     .filter(([, value]) => value !== undefined);
   const metadata = Object.fromEntries(entries) as OidcMetadata;
   return { ...metadata, response_types: client.grant_types.includes('authorization_code') ? ['code'] : [] };
-}
-
-function reject(fault: (value: string) => string | undefined) {
-  return (value: string, context: z.RefinementCtx) => {
-    const message = fault(value);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  };
 }

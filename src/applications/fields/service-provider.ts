@@ -3,34 +3,22 @@
 
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import type { Fault } from '../../base/platform/faults.ts';
+import { at, type Fault, fault, faultFrom, rule } from '../../base/texts/faults.ts';
 import { certificateFault, certificatePem, keyCountFault } from '../../core/keys/foreign-keys.ts';
 import { entityId, typedAddress, webUriFault, webUriSchema } from '../uris.ts';
 import { applicationFields } from './application-field.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
 import { accessField, consent, displayName, oidcMetadata, signInFields, useFields } from './oidc-client.ts';
 
-const webUri = typedAddress(2048)
-  .superRefine((uri, context) => {
-    const message = webUriFault(uri);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  })
-  .meta(webUriSchema);
+const webUri = typedAddress(2048).superRefine(faultFrom(webUriFault)).meta(webUriSchema);
 
-const pem = z
-  .string()
-  .superRefine((value, context) => {
-    const message = certificateFault(value);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  })
-  .meta({ pattern: '-----BEGIN CERTIFICATE-----' });
+const pem = z.string().superRefine(faultFrom(certificateFault)).meta({ pattern: '-----BEGIN CERTIFICATE-----' });
 const certificate = z.union([
   pem.transform((value) => ({ pem: certificatePem(value) })),
   z.strictObject({ use: z.enum(['signing', 'encryption']).optional(), pem: pem.transform(certificatePem) }),
 ]);
 
-const INDEX = faultMessage('acs-index');
+const INDEX = rule('acs-index');
 const acsEndpoint = z.strictObject({
   url: webUri,
   index: z.int(INDEX).min(0, INDEX).max(65_535, INDEX).optional(),
@@ -60,7 +48,7 @@ const answer = z.strictObject({
     .describe('sign-ins can start at Gatehouse, without a request from the application')
     .register(applicationFields, { section: 'general', gives: 'nothing' }),
   contacts: z
-    .array(z.string().regex(/^[^\s@]+@[^\s@]+$/, faultMessage('email')))
+    .array(z.string().regex(/^[^\s@]+@[^\s@]+$/, rule('email')))
     .optional()
     .describe('email addresses that are notified before the signing certificate expires')
     .register(applicationFields, { section: 'general', gives: 'nothing', isDescriptive: true, text: 'sp_contacts' }),
@@ -104,7 +92,7 @@ const answer = z.strictObject({
     .describe('any sign-in that `mfa` and the settings accept will do')
     .register(applicationFields, { section: 'requirements', gives: 'nothing' }),
   session_not_on_or_after: z
-    .union([z.literal('none'), z.int().min(300).max(YEAR_SECONDS)], faultMessage('session-end'))
+    .union([z.literal('none'), z.int().min(300).max(YEAR_SECONDS)], rule('session-end'))
     .optional()
     .describe('seconds until it ends its own session, or `none`; default: the end of the session here')
     .register(applicationFields, { section: 'requirements', gives: 'nothing' }),
@@ -225,37 +213,31 @@ export const serviceProviderRules = (entry: ServiceProvider): Fault[] => [
   ...sourceFaults(entry),
   ...permissionFilterFaults(entry),
   ...(entry.force_name_id_format && entry.name_id_format === undefined
-    ? [{ path: ['force_name_id_format'], message: faultMessage('needs-key', { key: 'name_id_format' }) }]
+    ? [fault(['force_name_id_format'], 'needs-key', { key: 'name_id_format' })]
     : []),
 ];
 
 function sourceFaults(entry: ServiceProvider): Fault[] {
   const given = sources.filter((source) => entry[source] !== undefined);
-  if (given.length === 0) return [{ path: ['name'], message: faultMessage('sources') }];
-  if (given.length > 1)
-    return [{ path: [given[1] ?? 'name'], message: faultMessage('one-source', { key: String(given[0]) }) }];
+  if (given.length === 0) return [fault(['name'], 'sources')];
+  if (given.length > 1) return [fault([given[1] ?? 'name'], 'not-with', { key: String(given[0]) })];
   if (given[0] === 'acs_url') {
     if (entry.metadata_certificate !== undefined)
-      return [{ path: ['metadata_certificate'], message: faultMessage('needs-key', { key: 'metadata_url' }) }];
-    if (entry.entity_id === undefined)
-      return [{ path: ['acs_url'], message: faultMessage('needs-key', { key: 'entity_id' }) }];
+      return [fault(['metadata_certificate'], 'needs-key', { key: 'metadata_url' })];
+    if (entry.entity_id === undefined) return [fault(['acs_url'], 'needs-key', { key: 'entity_id' })];
     return [...acsFaults(entry.acs_url ?? []), ...keyFaults(entry)];
   }
   if (entry.metadata_certificate !== undefined && entry.metadata_url === undefined)
-    return [{ path: ['metadata_certificate'], message: faultMessage('needs-key', { key: 'metadata_url' }) }];
+    return [fault(['metadata_certificate'], 'needs-key', { key: 'metadata_url' })];
   return (['slo_url', 'certificates'] as const)
     .filter((field) => entry[field] !== undefined)
-    .map((field) => ({
-      path: [field],
-      message: faultMessage('with-acs', { key: 'entity_id', other: 'acs_url' }),
-    }));
+    .map((field) => fault([field], 'with-acs', { key: 'entity_id', other: 'acs_url' }));
 }
 
 function acsFaults(endpoints: NonNullable<ServiceProvider['acs_url']>): Fault[] {
-  const fault = (message: string): Fault[] => [{ path: ['acs_url'], message }];
   const indexes = withIndexes(endpoints).map(({ index }) => index);
-  if (new Set(indexes).size < indexes.length) return fault(faultMessage('index-twice'));
-  if (endpoints.filter((endpoint) => endpoint.default).length > 1) return fault(faultMessage('one-default'));
+  if (new Set(indexes).size < indexes.length) return [fault(['acs_url'], 'index-twice')];
+  if (endpoints.filter((endpoint) => endpoint.default).length > 1) return [fault(['acs_url'], 'one-default')];
   return [];
 }
 
@@ -265,11 +247,11 @@ function keyFaults({ certificates = [], require_signed_requests, encrypt_asserti
   const isThere = (use: 'signing' | 'encryption') => uses.some((known) => known === undefined || known === use);
   const faults: Fault[] = [];
   const count = keyCountFault(uses);
-  if (count !== undefined) faults.push({ path: ['certificates'], message: count });
+  if (count) faults.push(...at(['certificates'], [count]));
   if (require_signed_requests === true && !isThere('signing'))
-    faults.push({ path: ['require_signed_requests'], message: faultMessage('needs-signing-certificate') });
+    faults.push(fault(['require_signed_requests'], 'needs-signing-certificate'));
   if (encrypt_assertion === 'always' && !isThere('encryption'))
-    faults.push({ path: ['encrypt_assertion'], message: faultMessage('needs-encryption-certificate') });
+    faults.push(fault(['encrypt_assertion'], 'needs-encryption-certificate'));
   return faults;
 }
 
@@ -283,10 +265,9 @@ interface DeclaredMetadata {
 export function metadataFaults(entry: Pick<ServiceProvider, MetadataSetting>, metadata: DeclaredMetadata): Fault[] {
   const faults: Fault[] = [];
   if (entry.require_signed_requests === true && metadata.signingCertificates.length === 0)
-    faults.push({ path: ['require_signed_requests'], message: faultMessage('needs-signing-certificate') });
-  const message = encryptionFault(entry, metadata.encryption);
-  if (message === undefined) return faults;
-  return [...faults, { path: [metadata.encryption === 'cbc' ? 'allow_cbc' : 'encrypt_assertion'], message }];
+    faults.push(fault(['require_signed_requests'], 'needs-signing-certificate'));
+  const found = encryptionFault(entry, metadata.encryption);
+  return found ? [...faults, found] : faults;
 }
 
 type MetadataSetting = 'require_signed_requests' | 'encrypt_assertion' | 'allow_cbc';
@@ -294,12 +275,15 @@ type MetadataSetting = 'require_signed_requests' | 'encrypt_assertion' | 'allow_
 function encryptionFault(
   { encrypt_assertion: encrypts, allow_cbc: allowCbc }: Pick<ServiceProvider, MetadataSetting>,
   encryption: DeclaredMetadata['encryption'],
-): string | undefined {
+): Fault | undefined {
   if (encrypts === 'never' || encryption === 'possible') return undefined;
-  if (encryption === 'unsupported') return faultMessage('unsupported-encryption');
-  if (encryption === 'cbc') return allowCbc ? undefined : faultMessage('cbc-only', { key: 'encrypt_assertion' });
+  if (encryption === 'unsupported') return fault(['encrypt_assertion'], 'unsupported-encryption');
+  if (encryption === 'cbc')
+    return allowCbc ? undefined : fault(['allow_cbc'], 'cbc-only', { key: 'encrypt_assertion' });
   if (encrypts !== 'always') return undefined;
-  return encryption === 'curve' ? faultMessage('curve-encryption') : faultMessage('needs-encryption-certificate');
+  return encryption === 'curve'
+    ? fault(['encrypt_assertion'], 'curve-encryption')
+    : fault(['encrypt_assertion'], 'needs-encryption-certificate');
 }
 
 /** Missing indexes are filled in from 0; the first endpoint is the default where none is marked. */

@@ -2,13 +2,14 @@
 // an application registered (logo_uri), and every instance serves it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { badRequest } from '../../base/http/errors.ts';
+import { invalidInput } from '../../base/http/errors.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Db, transaction } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
+import { faultText } from '../../base/texts/faults.ts';
 import { readStoredText, storedText } from '../../base/texts/stored-text.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
@@ -23,7 +24,7 @@ import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { registrationOf } from '../application.ts';
 import { imageHash, type NewImage } from '../brand/image-reader.ts';
 import type { ImageStore } from '../brand/image-store.ts';
-import { ImageFault } from '../brand/images/image-fault.ts';
+import { ImageError } from '../brand/images/image-error.ts';
 import { type Change, changeableApplication, recordChange } from '../write.ts';
 import { planPicture } from './plan-picture.ts';
 
@@ -169,8 +170,8 @@ function createChoices(
     try {
       return await images.check(bytes);
     } catch (error) {
-      if (!(error instanceof ImageFault)) throw error;
-      throw badRequest('invalid_input', { fields: [{ field: 'picture', message: error.message }], cause: error });
+      if (!(error instanceof ImageError)) throw error;
+      throw invalidInput([{ ...error.fault, path: ['picture'] }], error);
     }
   }
 
@@ -302,7 +303,8 @@ async function store(
 /** Undefined for a fault that the address has not caused. */
 function reasonOf(error: unknown): PageText | undefined {
   if (error instanceof PictureFault) return error.text;
-  return error instanceof OutgoingError || error instanceof ImageFault ? error.message : undefined;
+  if (error instanceof ImageError) return faultText(error.fault, String(t('console.applications.picture.subject')));
+  return error instanceof OutgoingError ? error.message : undefined;
 }
 
 interface PictureJob extends QueuedJob {

@@ -1,11 +1,7 @@
 // Identifiers of applications and APIs that belong to Gatehouse itself: registered for something else they would mislead users,
 // services and administrators, who read them with less care than a computer.
 
-import { faultMessage } from '../../base/platform/fault-messages.ts';
 import { nameKey } from '../../people/accounts/names.ts';
-
-/** What is wrong with a reserved identifier. */
-export const RESERVED = faultMessage('reserved');
 
 /** Decoding again and again ends here: nobody reads more layers. */
 const MAX_LAYERS = 5;

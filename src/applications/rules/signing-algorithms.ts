@@ -1,7 +1,6 @@
 // The setting `signing_algorithms` at registration: an application or an API gets no other algorithm. One that it has already stays, and stays
 // published (protocols/oidc/engine/published.ts), so that a change of the setting stops nobody.
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import type { Fault } from '../../base/platform/faults.ts';
+import { type Fault, fault } from '../../base/texts/faults.ts';
 import type { OidcMetadata } from '../fields/oidc-client.ts';
 
 /** The fields of a client that name the algorithm with which this server signs. */
@@ -31,5 +30,5 @@ export function unlistedAlgFault(
   before: string | undefined,
 ): Fault[] {
   if (alg === undefined || alg === before || listed.includes(alg)) return [];
-  return [{ path: [field], message: faultMessage('unlisted-alg', { alg, listed: listed.join(', ') }) }];
+  return [fault([field], 'unlisted-alg', { alg, listed: listed.join(', ') })];
 }

@@ -4,6 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import { RowChanged } from '../storage/protected-client.ts';
 import { tooMuchStoredIn } from '../storage/stored-size.ts';
 import { unavailableIn } from '../storage/unavailable.ts';
+import { type Fault, faultText, formatPath, publicFault } from '../texts/faults.ts';
 import type { Context, ErrorPage, Middleware } from './context.ts';
 import { databaseUnavailable, RETRY_AFTER } from './database-unavailable.ts';
 import {
@@ -182,19 +183,37 @@ function renderPage(
   }
 }
 
+/** A fault on a page for people. */
+function shownFault(found: Fault) {
+  const field = formatPath(found.path);
+  return { field, message: faultText(found, field) };
+}
+
 function pageOf(
-  { status, text: message, advice = '', code, fields, next, other, rejectionCode, technical }: AppError,
+  { status, text: message, advice = '', code, faults, next, other, rejectionCode, technical }: AppError,
   requestId: string,
 ) {
   const title = STATUS_CODES[status] ?? 'Error';
-  return { status, title, message, advice, code, fields, next, other, rejectionCode, technical, requestId };
+  return {
+    status,
+    title,
+    message,
+    advice,
+    code,
+    fields: faults.map(shownFault),
+    next,
+    other,
+    rejectionCode,
+    technical,
+    requestId,
+  };
 }
 
 /** A heading has no period; in a longer text it needs one. */
 const sentence = (text: string) => (/[.?]$/.test(text) ? text : `${text}.`);
 
 function problemOf(error: AppError, requestId: string): object {
-  const { code, status, message, advice, fields, rejectionCode, technical } = error;
+  const { code, status, message, advice, faults, rejectionCode, technical } = error;
   return {
     type: `urn:gatehouse:error:${code}`,
     title: STATUS_CODES[status] ?? 'Error',
@@ -205,6 +224,6 @@ function problemOf(error: AppError, requestId: string): object {
     code,
     requestId,
     ...(rejectionCode && { rejection: rejectionCode }),
-    ...(fields.length > 0 ? { errors: fields } : {}),
+    ...(faults.length > 0 ? { errors: faults.map(publicFault) } : {}),
   };
 }

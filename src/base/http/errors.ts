@@ -2,37 +2,16 @@
 // `cause` are logged only. Branch on `code`, never on `message`.
 
 import { waitText } from '../texts/dates.ts';
+import type { Fault } from '../texts/faults.ts';
 import { hasText, type PageLink, type PageText, t } from '../texts/text.ts';
 
-// The errors of a sign-in at an upstream identity provider (base/http/errors.ts).
-
-interface Problem {
+interface ErrorRow {
   status: number;
   /** A link on this server to continue with. */
   next?: PageLink;
 }
 
-const upstreamProblems = {
-  upstream_no_identity: { status: 400 },
-  upstream_answer_invalid: { status: 400 },
-  upstream_signature_invalid: { status: 401 },
-  upstream_encryption_not_accepted: { status: 401 },
-  upstream_denied: { status: 400 },
-  upstream_not_fresh: { status: 401 },
-  upstream_not_allowed: { status: 403 },
-  sign_in_method_not_allowed: { status: 403 },
-  connection_disabled: { status: 403 },
-  not_invited: { status: 403 },
-  address_in_use: { status: 409 },
-  upstream_other_account: { status: 409 },
-  upstream_other_user: { status: 409 },
-  identity_taken: { status: 409 },
-  last_way_in: { status: 409 },
-  upstream_unavailable: { status: 503 },
-} as const satisfies Record<string, Problem>;
-
-const problems = {
-  ...upstreamProblems,
+const errors = {
   bad_request: { status: 400 },
   malformed_url: { status: 400 },
   malformed_body: { status: 400 },
@@ -84,20 +63,31 @@ const problems = {
   method_unknown: { status: 501 },
   upstream_failed: { status: 502 },
   unavailable: { status: 503 },
-} as const satisfies Record<string, Problem>;
+  // Of a sign-in at an upstream identity provider.
+  upstream_no_identity: { status: 400 },
+  upstream_answer_invalid: { status: 400 },
+  upstream_signature_invalid: { status: 401 },
+  upstream_encryption_not_accepted: { status: 401 },
+  upstream_denied: { status: 400 },
+  upstream_not_fresh: { status: 401 },
+  upstream_not_allowed: { status: 403 },
+  sign_in_method_not_allowed: { status: 403 },
+  connection_disabled: { status: 403 },
+  not_invited: { status: 403 },
+  address_in_use: { status: 409 },
+  upstream_other_account: { status: 409 },
+  upstream_other_user: { status: 409 },
+  identity_taken: { status: 409 },
+  last_way_in: { status: 409 },
+  upstream_unavailable: { status: 503 },
+} as const satisfies Record<string, ErrorRow>;
 
 /** Every code of an error page or a problem+json response. */
-export type ErrorCode = keyof typeof problems;
+export type ErrorCode = keyof typeof errors;
 /** The codes of one status, so that `conflict('not_found')` does not compile. */
 export type CodeOf<Status extends number> = {
-  [Code in ErrorCode]: (typeof problems)[Code]['status'] extends Status ? Code : never;
+  [Code in ErrorCode]: (typeof errors)[Code]['status'] extends Status ? Code : never;
 }[ErrorCode];
-
-export interface FieldFault {
-  /** Dotted path of the field, such as `users.0.email`. */
-  field: string;
-  message: PageText;
-}
 
 export interface ErrorOptions {
   /** Replaces the public message of the code. */
@@ -107,8 +97,8 @@ export interface ErrorOptions {
   detail?: unknown;
   cause?: unknown;
   headers?: Record<string, string>;
-  /** Public: which fields are wrong. */
-  fields?: FieldFault[];
+  /** Public: which values are wrong. */
+  faults?: readonly Fault[];
   /** Links on the page to continue with. */
   next?: PageLink;
   other?: PageLink;
@@ -132,24 +122,24 @@ export class AppError extends Error {
   readonly advice: PageText | undefined;
   readonly detail: unknown;
   readonly headers: Record<string, string>;
-  readonly fields: FieldFault[];
+  readonly faults: readonly Fault[];
   readonly next: PageLink | undefined;
   readonly other: PageLink | undefined;
   readonly rejectionCode: string | undefined;
   readonly technical: TechnicalDetail[];
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
-    const problem: Problem = problems[code];
+    const row: ErrorRow = errors[code];
     const text = options.message ?? t(`error.${code}`);
     super(String(text), 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.text = text;
-    this.status = problem.status;
+    this.status = row.status;
     this.advice = options.advice ?? (options.message ? undefined : adviceFor(code));
     this.detail = options.detail;
     this.headers = options.headers ?? {};
-    this.fields = options.fields ?? [];
-    this.next = options.next ?? problem.next;
+    this.faults = options.faults ?? [];
+    this.next = options.next ?? row.next;
     this.other = options.other;
     this.rejectionCode = options.rejectionCode;
     this.technical = options.technical ?? [];
@@ -168,6 +158,10 @@ function constructorOf<Status extends number>() {
 
 /** 400: the request itself is wrong. */
 export const badRequest = constructorOf<400>();
+/** 400: values are wrong. They are logged too. */
+export function invalidInput(faults: readonly Fault[], cause?: unknown): AppError {
+  return new AppError('invalid_input', { faults, detail: faults, ...(cause !== undefined && { cause }) });
+}
 /** 401: not authenticated, or the acr is too low. */
 export const unauthorized = constructorOf<401>();
 /** 403: authenticated, but not allowed. */

@@ -3,13 +3,12 @@
 
 import type { output, ZodType } from 'zod';
 import { limits } from '../limits.ts';
-import { faultMessage } from '../platform/fault-messages.ts';
-import { faultsOf, sentence } from '../platform/faults.ts';
 import { isStorable } from '../storage/storable-text.ts';
+import { check, fault } from '../texts/faults.ts';
 import { t } from '../texts/text.ts';
 import { readBody, readBytes } from './body.ts';
 import type { Context, Middleware } from './context.ts';
-import { badRequest, type FieldFault, unsupportedMediaType } from './errors.ts';
+import { badRequest, invalidInput, unsupportedMediaType } from './errors.ts';
 
 export type Fields = Record<string, string | string[]>;
 
@@ -126,13 +125,9 @@ async function readUpload(ctx: Context): Promise<Pair[]> {
 
 /** Validates a value; errors become one 400 that names the fields. */
 export function parse<Schema extends ZodType>(schema: Schema, value: unknown): output<Schema> {
-  const result = schema.safeParse(value, { error: sentence });
-  if (result.success) return result.data;
-  const fields: FieldFault[] = result.error.issues
-    .flatMap(faultsOf)
-    .slice(0, MAX_FAULTS)
-    .map(({ path, message }) => ({ field: path.join('.'), message }));
-  throw badRequest('invalid_input', { fields, detail: fields });
+  const checked = check(schema, value);
+  if (checked.ok) return checked.value;
+  throw invalidInput(checked.faults.slice(0, MAX_FAULTS));
 }
 
 async function dataUrlOf(file: File): Promise<string> {
@@ -147,13 +142,13 @@ function bodyOf(ctx: Context, usualBytes: number): Promise<string> {
   return body;
 }
 
-function readPairs(text: string, fault: 'malformed_url' | 'malformed_body', maxFields = MAX_FIELDS): Pair[] {
+function readPairs(text: string, code: 'malformed_url' | 'malformed_body', maxFields = MAX_FIELDS): Pair[] {
   const pairs = text.split('&').filter((pair) => pair !== '');
-  if (pairs.length > maxFields) throw badRequest(fault, { message: t('error.too-many-parameters') });
+  if (pairs.length > maxFields) throw badRequest(code, { message: t('error.too-many-parameters') });
   return pairs.map((pair) => {
     const equals = pair.indexOf('=');
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals), fault);
-    return [name, equals < 0 ? '' : decode(pair.slice(equals + 1), fault)];
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals), code);
+    return [name, equals < 0 ? '' : decode(pair.slice(equals + 1), code)];
   });
 }
 
@@ -171,23 +166,22 @@ function grouped(pairs: readonly Pair[], { lists = [] }: FieldOptions = {}): Fie
 }
 
 function repeated(name: string) {
-  return badRequest('repeated_parameter', { fields: [{ field: name.slice(0, 64), message: 'sent more than once' }] });
+  return badRequest('repeated_parameter', { faults: [fault([name.slice(0, 64)], 'repeated')] });
 }
 
-function decode(text: string, fault: 'malformed_url' | 'malformed_body'): string {
+function decode(text: string, code: 'malformed_url' | 'malformed_body'): string {
   try {
     const decoded = decodeURIComponent(text.replaceAll('+', ' '));
     if (isStorable(decoded)) return decoded;
   } catch {
     // Falls through to the same error.
   }
-  throw badRequest(fault);
+  throw badRequest(code);
 }
 
 /** Schemas of objects with free keys leave `__proto__` out without a word. */
 function unknownKey(path: string[]) {
-  const fields = [{ field: path.join('.'), message: faultMessage('unknown-key', { advice: '' }) }];
-  return badRequest('invalid_input', { fields });
+  return invalidInput([fault(path, 'unknown-key', { advice: 'none', known: '' })]);
 }
 
 function rejectUnstorable(root: unknown): void {

@@ -1,12 +1,9 @@
 // Whether a message can take the place of one of views/texts: a text for people, valid MessageFormat, with no other placeholders and tags
 // than the original, each used as there, so that it can always be formatted.
 import { IntlMessageFormat } from 'intl-messageformat';
+import { type Fault, fault } from './faults.ts';
 import { languages, SOURCE_LANGUAGE } from './languages.ts';
 import { type Ast, hasMessage, messageOfText, peopleMessage, plainOf, type Value } from './messages.ts';
-import { type Text, t } from './text.ts';
-
-/** Half a sentence about the message. */
-export type MessageFault = Text;
 
 export const textLimits = { characters: 1000, total: 200_000, depth: 8 } as const;
 
@@ -15,32 +12,31 @@ const CONTROL = /[\p{Cc}\p{Cs}]/u;
 const HIDING = /[\u00ad\u115f\u1160\u200b\u202a-\u202e\u2060-\u2064\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/u;
 
 /** What is wrong with a message; undefined for one that can be used. */
-export function messageFault(language: string, key: string, message: string): MessageFault | undefined {
-  if (!languages.includes(language)) return t('console.text-fault.language', { language });
-  if (key.startsWith('console.')) return t('console.text-fault.console');
-  if (!hasMessage(key)) return t('console.text-fault.key');
-  if (message.length > textLimits.characters) return t('console.text-fault.long', { max: textLimits.characters });
-  if (message.trim() === '') return t('console.text-fault.empty');
-  if (CONTROL.test(message)) return t('console.text-fault.control');
-  if (HIDING.test(message)) return t('console.text-fault.hiding');
+export function messageFault(language: string, key: string, message: string): Fault | undefined {
+  if (!languages.includes(language)) return fault([], 'text-language', { language });
+  if (key.startsWith('console.')) return fault([], 'text-console');
+  if (!hasMessage(key)) return fault([], 'text-key');
+  if (message.length > textLimits.characters) return fault([], 'max-characters', { characters: textLimits.characters });
+  if (message.trim() === '') return fault([], 'empty');
+  if (CONTROL.test(message)) return fault([], 'text-control');
+  if (HIDING.test(message)) return fault([], 'invisible-characters');
   return formatFault(language, key, message);
 }
 
-function formatFault(language: string, key: string, message: string): MessageFault | undefined {
+function formatFault(language: string, key: string, message: string): Fault | undefined {
   const parts = partsOf(message, language);
-  if (parts instanceof Error) return t('console.text-fault.syntax', { reason: parts.message });
-  if (parts.depth > textLimits.depth) return t('console.text-fault.nested', { max: textLimits.depth });
+  if (parts instanceof Error) return fault([], 'text-syntax', { reason: parts.message });
+  if (parts.depth > textLimits.depth) return fault([], 'text-nested', { max: textLimits.depth });
   const original = messageParts(language, key);
   const tag = [...parts.tags].find((name) => !original.tags.has(name));
-  if (tag !== undefined) return t('console.text-fault.tag', { tag: `<${tag}>`, ...allowedOf(original.tags, tagged) });
+  if (tag !== undefined) return fault([], 'text-tag', { tag: `<${tag}>`, ...allowedOf(original.tags, tagged) });
   for (const [name, uses] of parts.values) {
     const allowed = original.values.get(name);
-    if (!allowed)
-      return t('console.text-fault.value', { value: `{${name}}`, ...allowedOf(original.values.keys(), braced) });
-    if ([...uses].some((use) => !isAllowed(use, allowed))) return t('console.text-fault.use', { value: `{${name}}` });
+    if (!allowed) return fault([], 'text-value', { value: `{${name}}`, ...allowedOf(original.values.keys(), braced) });
+    if ([...uses].some((use) => !isAllowed(use, allowed))) return fault([], 'text-use', { value: `{${name}}` });
   }
   const values = Object.fromEntries([...original.values].map(([name, uses]) => [name, exampleOf(uses)]));
-  return plainOf(messageOfText(message), language, values).trim() === '' ? t('console.text-fault.empty') : undefined;
+  return plainOf(messageOfText(message), language, values).trim() === '' ? fault([], 'empty') : undefined;
 }
 
 const tagged = (name: string) => `<${name}>`;

@@ -1,6 +1,7 @@
 // Texts for people that an administrator wrote, in place of those of views/texts: a setting (`texts`), which may be older than this
 // version. A message that does not fit the text of this version is ignored.
-import { type MessageFault, messageFault } from './check-message.ts';
+import { messageFault } from './check-message.ts';
+import { at, type Fault, sentenceOf } from './faults.ts';
 import { type Message, type MessageSource, messageOfText } from './messages.ts';
 
 /** Language -> key -> message. */
@@ -24,26 +25,20 @@ export function createOverrides(values: TextValues): MessageSource {
   };
 }
 
-export interface TextFault {
-  language: string;
-  key: string;
-  message: MessageFault;
-}
-
-/** What is wrong with these texts. One that `before` has too may be of an older version, and is no fault. */
-export function textFaults(values: TextValues, before: TextValues = {}): TextFault[] {
+/** What is wrong with these texts, at `language.key`. One that `before` has too may be of an older version, and is no fault. */
+export function textFaults(values: TextValues, before: TextValues = {}): Fault[] {
   return Object.entries(values).flatMap(([language, messages]) =>
     Object.entries(messages).flatMap(([key, text]) => {
       if (before[language]?.[key] === text) return [];
-      const message = messageFault(language, key, text);
-      return message ? [{ language, key, message }] : [];
+      const found = messageFault(language, key, text);
+      return found ? at([language, key], [found]) : [];
     }),
   );
 }
 
-/** The texts that this version cannot use, each with the reason: `de sign-in.old: isn’t a text of this version`. */
+/** The texts that this version cannot use, each with the reason: `de.sign-in.old doesn’t exist in this version.` */
 export function ignoredTexts(values: TextValues): string[] {
-  return textFaults(values).map(({ language, key, message }) => `${language} ${key}: ${message}`);
+  return textFaults(values).map((found) => sentenceOf(found));
 }
 
 /** The texts of `values` that `other` does not have in the same words. */

@@ -12,7 +12,7 @@ import {
   type Value,
 } from './messages.ts';
 
-export type { TextKey } from '../../generated/texts.ts';
+export type { TextArguments, TextKey } from '../../generated/texts.ts';
 
 /** What a page can print: a text of views/texts, or a string such as a name. */
 export type PageText = string | Text;

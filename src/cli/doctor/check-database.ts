@@ -7,7 +7,6 @@ import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fiel
 import { oidcRules } from '../../applications/oidc-rules.ts';
 import { allApplications } from '../../applications/read.ts';
 import { createSecrets } from '../../applications/secrets.ts';
-import { formatPath } from '../../applications/validation.ts';
 import type { Base } from '../../base/base.ts';
 import type { Config } from '../../base/config.ts';
 import { limits } from '../../base/limits.ts';
@@ -19,6 +18,7 @@ import { type Database, type Db, openDatabase } from '../../base/storage/databas
 import { readMigrations } from '../../base/storage/migrations/files.ts';
 import { createSchemaCheck } from '../../base/storage/migrations/newer.ts';
 import { createProtectedRows, type ProtectedRows } from '../../base/storage/protected-rows.ts';
+import { faultLine } from '../../base/texts/faults.ts';
 import { ignoredTexts } from '../../base/texts/overrides.ts';
 import { readStoredText } from '../../base/texts/stored-text.ts';
 import { FIRST_PASSWORD_ADVICE, isFirstPasswordUnused } from '../../config-file/first-admin.ts';
@@ -252,7 +252,7 @@ async function clientFindings({ config, database, now }: Opened): Promise<Findin
     if (!enabled || protocol !== 'oidc') continue;
     const faults = oidcRules(metadata);
     if (faults.length > 0) {
-      const rules = faults.map(({ path, message }) => `${formatPath(path)} ${message}`).join('; ');
+      const rules = faults.map(faultLine).join(' ');
       const advice =
         'Correct it in the console or the configuration file: sign-ins and logout at this application may fail.';
       findings.push(

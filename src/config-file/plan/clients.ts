@@ -3,10 +3,9 @@
 import type { Application, OidcApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import { metadataOf, needsSecretValue, type OidcClient, usesSecret } from '../../applications/fields/oidc-client.ts';
-import { RESERVED } from '../../applications/rules/identifiers.ts';
 import { unlistedAlgFaults } from '../../applications/rules/signing-algorithms.ts';
-import { at } from '../../base/platform/faults.ts';
 import { inTurns } from '../../base/platform/turns.ts';
+import { at, fault } from '../../base/texts/faults.ts';
 import {
   differences,
   type FieldChange,
@@ -34,11 +33,11 @@ export async function planClients(
     const existing = stored.get(name);
     stored.delete(name);
     if (applications.isReserved(name)) {
-      plan.faults.push({ path: ['clients', index, 'client_id'], message: RESERVED });
+      plan.faults.push(fault(['clients', index, 'client_id'], 'reserved'));
       continue;
     }
     if (existing?.protocol === 'saml') {
-      plan.faults.push({ path: ['clients', index, 'client_id'], message: 'is the entity ID of a SAML application' });
+      plan.faults.push(fault(['clients', index, 'client_id'], 'is-entity-id'));
       continue;
     }
     plan.faults.push(...at(['clients', index], unlistedAlgFaults(client, signingAlgs, existing?.metadata)));

@@ -1,9 +1,9 @@
 // Plans the connections to upstream identity providers: the file's declarations against the stored ones. Documents behind a URL
 // are read by a job, so that no start depends on another server.
 
-import type { Fault } from '../../base/platform/faults.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { inTurns } from '../../base/platform/turns.ts';
+import { at, type Fault, fault } from '../../base/texts/faults.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
 import type { Connections } from '../../federation/connections/connections.ts';
 import type { ParseMetadata } from '../../federation/connections/document-checks.ts';
@@ -56,8 +56,8 @@ export async function planConnections(
     const entry = await withMetadata(given, dependencies);
     const faults = 'fault' in entry ? [entry.fault] : [...roleFaults(given, dependencies.roles)];
     const change = 'fault' in entry ? undefined : await connections.changeFault(entry);
-    if (change) faults.push({ path: [change.field], message: change.message });
-    plan.faults.push(...faults.map(({ path, message }) => ({ path: ['connections', index, ...path], message })));
+    if (change) faults.push(change);
+    plan.faults.push(...at(['connections', index], faults));
     if (faults.length > 0 || 'fault' in entry) continue;
     const fields = [
       ...differences(
@@ -109,10 +109,10 @@ async function withMetadata(
     if (metadata === undefined) return rest;
     const { entityId } = parseUpstreamMetadata(metadata);
     if (rest.entity_id !== undefined && rest.entity_id !== entityId)
-      return { fault: { path: ['entity_id'], message: `doesn't match the metadata, which has ${entityId}` } };
+      return { fault: fault(['entity_id'], 'metadata-entity', { entityId }) };
     return { ...rest, metadata };
   } catch (error) {
-    return { fault: { path: [field], message: error instanceof Error ? error.message : String(error) } };
+    return { fault: fault([field], 'english', { english: error instanceof Error ? error.message : String(error) }) };
   }
 }
 
@@ -120,7 +120,7 @@ function roleFaults({ role_mappings }: ConnectionEntry, known: ReadonlySet<strin
   return Object.entries(role_mappings).flatMap(([group, roles]) =>
     roles
       .filter((role) => !known.has(role))
-      .map((role) => ({ path: ['role_mappings', group], message: `this role doesn’t exist: ${role}` })),
+      .map((role) => fault(['role_mappings', group], 'unknown-role', { roles: role })),
   );
 }
 

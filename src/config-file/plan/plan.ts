@@ -6,11 +6,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Application, UnreadableApplication } from '../../applications/application.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import type { Applications } from '../../applications/applications.ts';
-import { ImageFault } from '../../applications/brand/images/image-fault.ts';
+import { ImageError } from '../../applications/brand/images/image-error.ts';
 import { unknownBrandApplications } from '../../applications/brand/unknown-applications.ts';
 import { ConfigError } from '../../base/config/config-error.ts';
 import { inTurns } from '../../base/platform/turns.ts';
 import type { Tx } from '../../base/storage/database.ts';
+import { fault } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { defaultSettings, type Settings, type SettingValues } from '../../core/settings/settings.ts';
@@ -198,7 +199,7 @@ function metadataReader(
 /** A picture as a data URL. */
 function imageReader(read: ReturnType<typeof fileReader>) {
   return async (name: string): Promise<string> => {
-    const bytes = await read(name, (file) => new ImageFault(`can’t be read: ${file}`));
+    const bytes = await read(name, (file) => new ImageError(fault([], 'unreadable-file', { file })));
     return `data:;base64,${bytes.toString('base64')}`;
   };
 }
@@ -235,7 +236,7 @@ function accessFaults(
       ? []
       : access.roles
           .filter((role) => !known.has(role))
-          .map((role) => ({ path: [section, index, 'access'], message: `this role doesn’t exist: ${role}` })),
+          .map((role) => fault([section, index, 'access'], 'unknown-role', { roles: role })),
   );
 }
 
@@ -260,23 +261,17 @@ async function planRoles(declared: readonly DeclaredRole[], stored: readonly Rol
     const existing = left.get(name);
     left.delete(name);
     if (existing?.source === 'built-in') {
-      plan.faults.push({
-        path: ['roles', index, 'name'],
-        message: 'is a built-in role: it exists without being declared',
-      });
+      plan.faults.push(fault(['roles', index, 'name'], 'built-in-role'));
       continue;
     }
     const builtIn = lookAlike(name, builtInNames);
     if (builtIn !== undefined)
-      plan.faults.push({ path: ['roles', index, 'name'], message: `looks like the built-in role ${builtIn}` });
+      plan.faults.push(fault(['roles', index, 'name'], 'like-built-in-role', { role: builtIn }));
     const permissions = [...new Set(given)].sort();
     for (const [at, permission] of given.entries()) {
       const limit = parseLimited(permission)?.limit;
       if (limit?.kind !== 'role' || known.has(limit.name)) continue;
-      plan.faults.push({
-        path: ['roles', index, 'permissions', at],
-        message: `this role doesn’t exist: ${limit.name}`,
-      });
+      plan.faults.push(fault(['roles', index, 'permissions', at], 'unknown-role', { roles: limit.name }));
     }
     for (const { read, neededBy } of missingReads(permissions))
       plan.warnings.push(
@@ -305,8 +300,6 @@ async function planRoles(declared: readonly DeclaredRole[], stored: readonly Rol
 
 // Plans the codes with which people sign up: the file's declarations against the stored ones.
 
-const TAKEN = 'is already the code of another sign-up code';
-
 async function planSignUpCodes(
   declared: readonly DeclaredSignUpCode[],
   codes: SignUpCodes,
@@ -328,12 +321,11 @@ async function planSignUpCodes(
       maxUses: entry.max_uses,
       expiresAt: entry.expires_at ? new Date(entry.expires_at) : null,
     };
-    const fault = (message: string) => plan.faults.push({ path: ['sign_up_codes', index, 'code'], message });
     const secret: FieldChange[] = [];
     if (code !== undefined && hidesSecrets) secret.push(secretSet('code'));
     else if (code !== undefined) {
       const comparison = await codes.compare(name, code);
-      if (comparison === 'taken') fault(TAKEN);
+      if (comparison === 'taken') plan.faults.push(fault(['sign_up_codes', index, 'code'], 'code-taken'));
       if (comparison !== 'same') secret.push(secretChange('code'));
     }
     const fields = [

@@ -5,10 +5,9 @@ import type { Application, SamlApplication } from '../../applications/applicatio
 import type { ApplicationServices } from '../../applications/application-services.ts';
 import type { SamlInput } from '../../applications/applications.ts';
 import { metadataFaults, type ServiceProvider, settingsOf } from '../../applications/fields/service-provider.ts';
-import { RESERVED } from '../../applications/rules/identifiers.ts';
-import type { Fault } from '../../base/platform/faults.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { inTurns } from '../../base/platform/turns.ts';
+import { type Fault, fault } from '../../base/texts/faults.ts';
 import { differences, nothingPlanned, type Planned, takeOver } from './steps.ts';
 
 export type MetadataReader = {
@@ -60,11 +59,14 @@ export async function planServiceProviders(
     const existing = stored.get(entityId);
     stored.delete(entityId);
     entityIds.add(entityId);
-    const reject = (message: string) => plan.faults.push({ path: ['service_providers', index], message });
-    if (applications.isReserved(entityId)) reject(`has an entity ID that ${RESERVED}: ${entityId}`);
-    else if (first.has(entityId)) reject(`has the entity ID of service_providers[${first.get(entityId)}]: ${entityId}`);
+    const path = ['service_providers', index];
+    if (applications.isReserved(entityId)) plan.faults.push(fault(path, 'entity-id-reserved', { id: entityId }));
+    else if (first.has(entityId))
+      plan.faults.push(
+        fault(path, 'entity-id-twice', { where: `service_providers[${first.get(entityId)}]`, id: entityId }),
+      );
     else if (existing?.protocol === 'oidc' || clientIds.has(entityId))
-      reject(`has an entity ID that is the client_id of a client: ${entityId}`);
+      plan.faults.push(fault(path, 'entity-id-of-client', { id: entityId }));
     first.set(entityId, first.get(entityId) ?? index);
     if (existing?.protocol === 'oidc') continue;
 
@@ -110,10 +112,10 @@ async function resolve(
     const accepted = [...stored.values()].find((one) => one.protocol === 'saml' && one.metadata.metadata_xml === xml);
     const parsed = accepted ? undefined : reader.parse(xml);
     const entityId = accepted?.clientId ?? parsed?.entityId ?? '';
-    const [fault] = parsed ? metadataFaults(entry, parsed) : [];
-    if (fault) return { fault };
+    const [found] = parsed ? metadataFaults(entry, parsed) : [];
+    if (found) return { fault: found };
     if (entry.entity_id !== undefined && entry.entity_id !== entityId) {
-      return { fault: { path: ['entity_id'], message: `doesn't match the metadata, which has ${entityId}` } };
+      return { fault: fault(['entity_id'], 'metadata-entity', { entityId }) };
     }
     const warnings = parsed?.leftOut.map(
       ({ reason }) => `service provider ${entry.name}: left out of its metadata: ${reason}`,
@@ -123,7 +125,7 @@ async function resolve(
     const message = error instanceof Error ? error.message : String(error);
     // A service provider that is down must not stop the server: it is registered at a later apply.
     if (field === 'metadata_url') return { later: `service provider ${entry.name} was left out: ${message}` };
-    return { fault: { path: [field], message } };
+    return { fault: fault([field], 'english', { english: message }) };
   }
 }
 

@@ -7,10 +7,9 @@ import {
   resourceOf,
   storeDeclaredResource,
 } from '../../applications/resources.ts';
-import { RESERVED } from '../../applications/rules/identifiers.ts';
 import { unlistedAlgFault } from '../../applications/rules/signing-algorithms.ts';
-import { at } from '../../base/platform/faults.ts';
 import type { Tx } from '../../base/storage/database.ts';
+import { at, fault } from '../../base/texts/faults.ts';
 import { textFaults } from '../../base/texts/overrides.ts';
 import type { Core } from '../../core/core.ts';
 import {
@@ -52,9 +51,8 @@ export async function planSettings(
   } = await withStoredPictures(declaredSettings, brandImages, new Set(), async (value) =>
     isPicturePath(value) ? readImage(value) : value,
   );
-  plan.faults.push(...faults.map(({ path, message }) => ({ path: ['settings', ...path], message })));
-  for (const { language, key, message } of textFaults(declared.texts ?? {}, (await settings.reload()).texts))
-    plan.faults.push({ path: ['settings', 'texts', language, key], message: String(message) });
+  plan.faults.push(...at(['settings'], faults));
+  plan.faults.push(...at(['settings', 'texts'], textFaults(declared.texts ?? {}, (await settings.reload()).texts)));
   for (const { name, value, source } of await settings.list({ withSecrets: true })) {
     const wanted = declared[name];
     if (wanted === undefined) {
@@ -110,8 +108,7 @@ export async function planResources(
   const plan = nothingPlanned();
   const stored = new Map((await db.asStored.resource.findMany()).map((row) => [row.identifier, row]));
   for (const [index, { identifier, ...entry }] of declared.entries()) {
-    if (applications.isReserved(identifier))
-      plan.faults.push({ path: ['resources', index, 'identifier'], message: RESERVED });
+    if (applications.isReserved(identifier)) plan.faults.push(fault(['resources', index, 'identifier'], 'reserved'));
     const row = stored.get(identifier);
     stored.delete(identifier);
     const before = row ? resourceOf(row) : {};

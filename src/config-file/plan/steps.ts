@@ -1,8 +1,8 @@
 // The steps of a plan: one for each row that the file would create, change or delete, with the fields that differ. A plan
 // never contains a secret, only that it changes.
 
-import type { Fault } from '../../base/platform/faults.ts';
 import type { Tx } from '../../base/storage/database.ts';
+import type { Fault } from '../../base/texts/faults.ts';
 import type { EntrySection } from '../schema.ts';
 
 export type Section = 'settings' | EntrySection;

@@ -3,10 +3,10 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Base } from '../../base/base.ts';
-import { at, type Fault } from '../../base/platform/faults.ts';
 import { inTurns } from '../../base/platform/turns.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
+import { at, type Fault, fault, textFault } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { FederationServices } from '../../federation/federation-services.ts';
 import type { Account } from '../../people/accounts/account.ts';
@@ -64,15 +64,14 @@ export async function planUsers(
   for await (const [index, { entry, existing }] of inTurns(matches.entries())) {
     const email = entry.email === undefined ? existing?.email : entry.email;
     if (usernameFault(entry.username, email, dependencies.usernameDomains) === 'at_sign')
-      plan.faults.push({ path: ['users', index, 'username'], message: String(nameAdvice('at_sign')) });
+      plan.faults.push(textFault(['users', index, 'username'], nameAdvice('at_sign')));
   }
   for await (const [index, { entry, existing }] of inTurns(matches.entries())) {
-    const fault = ssoFault(entry, existing, dependencies.connectionsLeft);
-    if (fault !== undefined) plan.faults.push({ path: ['users', index, 'sso_connection'], message: fault });
+    const found = ssoFault(entry, existing, dependencies.connectionsLeft);
+    if (found) plan.faults.push(...at(['users', index], [found]));
   }
   for await (const [index, { attributes = {} }] of inTurns(declared.entries())) {
-    for (const { field, message } of attributeFaults(attributes, dependencies.attributeSchema))
-      plan.faults.push({ path: ['users', index, ...field.split('.')], message: String(message) });
+    plan.faults.push(...at(['users', index], attributeFaults(attributes, dependencies.attributeSchema)));
   }
   if (plan.faults.length > 0) return plan;
 
@@ -97,11 +96,11 @@ function ssoFault(
   { sso_id: declared, sso_connection: connection }: DeclaredUser,
   existing: StoredUser | undefined,
   connections: ReadonlySet<string>,
-): string | undefined {
+): Fault | undefined {
   if (!connection) return undefined;
   const ssoId = declared === undefined ? existing?.ssoId : declared;
-  if (!ssoId) return 'needs sso_id';
-  return connections.has(connection) ? undefined : `connection doesn’t exist: ${connection}`;
+  if (!ssoId) return fault(['sso_connection'], 'needs-key', { key: 'sso_id' });
+  return connections.has(connection) ? undefined : fault(['sso_connection'], 'unknown-connection', { id: connection });
 }
 
 function createStep(
@@ -341,23 +340,27 @@ async function matchFaults(
   const found: { index: number; faults: Fault[] }[] = [];
   for await (const [index, { entry, existing }] of inTurns(matches.entries())) {
     const faults: Fault[] = [];
-    const reject = (field: string, message: string) => faults.push({ path: [field], message });
-    for (const role of entry.roles) if (!roles.has(role)) reject('roles', `this role doesn’t exist: ${role}`);
-    if (entry.sub !== undefined && retired.has(entry.sub)) reject('sub', 'belonged to a deleted account');
+    for (const role of entry.roles)
+      if (!roles.has(role)) faults.push(fault(['roles'], 'unknown-role', { roles: role }));
+    if (entry.sub !== undefined && retired.has(entry.sub)) faults.push(fault(['sub'], 'deleted-subject'));
     if (entry.sub !== undefined && existing && existing.id !== entry.sub) {
-      reject('sub', `the account ${entry.username} has another subject, which can't change`);
+      faults.push(fault(['sub'], 'other-subject', { account: entry.username }));
     }
     const before = existing ? first.get(existing.id) : undefined;
-    if (before !== undefined && before !== index) reject('username', `is the account of users[${before}]`);
+    if (before !== undefined && before !== index)
+      faults.push(fault(['username'], 'same-account', { where: `users[${before}]` }));
     const namesake = byName.get(nameKey(entry.username));
-    if (namesake && namesake.id !== existing?.id) reject('username', 'is the username of another account');
+    if (namesake && namesake.id !== existing?.id)
+      faults.push(fault(['username'], 'username-of-other', { account: namesake.username }));
     const addressee = byEmail.get(nameKey(entry.username));
-    if (addressee && addressee.id !== existing?.id) reject('username', 'is the email address of another account');
+    if (addressee && addressee.id !== existing?.id)
+      faults.push(fault(['username'], 'email-of-other', { account: addressee.username }));
     const bearer = entry.email ? byName.get(nameKey(entry.email)) : undefined;
     if (bearer && bearer.id !== existing?.id)
-      reject('email', `is the username of another account (${bearer.username})`);
+      faults.push(fault(['email'], 'username-of-other', { account: bearer.username }));
     const holder = entry.email ? byEmail.get(nameKey(entry.email)) : undefined;
-    if (holder && holder.id !== existing?.id) reject('email', `is the address of another account (${holder.username})`);
+    if (holder && holder.id !== existing?.id)
+      faults.push(fault(['email'], 'email-of-other', { account: holder.username }));
     found.push({ index, faults });
   }
   return found;

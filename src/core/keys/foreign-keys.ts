@@ -4,8 +4,7 @@
 // whole, and the one before it stays in use.
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { limits } from '../../base/limits.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import { at, type Fault } from '../../base/platform/faults.ts';
+import { at, type Fault, fault, sentenceOf } from '../../base/texts/faults.ts';
 
 export type Jwk = Readonly<Record<string, unknown>>;
 export interface KeySet {
@@ -32,31 +31,22 @@ const namedCurves = new Map([
   ['secp521r1', 521],
 ]);
 
-/** What is wrong with a key, as the rest of a sentence about what holds it; undefined: it is accepted. */
-export function foreignKeyFault(key: KeyObject): string | undefined {
-  const broken = brokenBy(key);
-  return broken && faultMessage(broken.rule, broken as never);
-}
-
-type Broken =
-  | { rule: 'rsa-bits'; bits: number; minimum: number; maximum: number }
-  | { rule: 'curve'; curve: string }
-  | { rule: 'rsa-exponent' | 'rsa-or-ec' };
-
-function brokenBy({ asymmetricKeyType: type, asymmetricKeyDetails = {} }: KeyObject): Broken | undefined {
+/** What is wrong with a key; undefined: it is accepted. */
+export function foreignKeyFault(key: KeyObject): Fault | undefined {
+  const { asymmetricKeyType: type, asymmetricKeyDetails = {} } = key;
   const { modulusLength: bits = 0, publicExponent = 0n, namedCurve } = asymmetricKeyDetails;
   if (['ed25519', 'ed448', 'x25519', 'x448'].includes(type ?? '')) return undefined;
   if (type === 'ec') {
     // Without a name, the certificate spells the parameters of its curve out.
     const curve = namedCurve ?? 'explicit parameters';
-    return namedCurves.has(curve) ? undefined : { rule: 'curve', curve };
+    return namedCurves.has(curve) ? undefined : fault([], 'curve', { curve });
   }
-  if (type !== 'rsa') return { rule: 'rsa-or-ec' };
+  if (type !== 'rsa') return fault([], 'rsa-or-ec');
   if (bits < minRsaBits || bits > maxRsaBits)
-    return { rule: 'rsa-bits', bits, minimum: minRsaBits, maximum: maxRsaBits };
+    return fault([], 'rsa-bits', { bits, minimum: minRsaBits, maximum: maxRsaBits });
   // RFC 8017 3.1: an odd number from 3 on.
   const isSound = publicExponent >= 3n && publicExponent % 2n === 1n && publicExponent <= maxExponent;
-  return isSound ? undefined : { rule: 'rsa-exponent' };
+  return isSound ? undefined : fault([], 'rsa-exponent');
 }
 
 /** The strength of an accepted key of a certificate. */
@@ -65,16 +55,16 @@ export function strengthOf({ asymmetricKeyDetails = {} }: KeyObject): number {
 }
 
 /** What is wrong with a certificate in PEM form whose key verifies signatures or encrypts; undefined: it is accepted. */
-export function certificateFault(pem: string): string | undefined {
+export function certificateFault(pem: string): Fault | undefined {
   const key = certificateKey(pem);
-  if (!key) return faultMessage('certificate');
-  return key.asymmetricKeyType?.startsWith('ed') ? faultMessage('rsa-or-ec') : foreignKeyFault(key);
+  if (!key) return fault([], 'certificate');
+  return key.asymmetricKeyType?.startsWith('ed') ? fault([], 'rsa-or-ec') : foreignKeyFault(key);
 }
 
 /** The same for the certificate of an authority. */
-export function authorityFault(pem: string): string | undefined {
+export function authorityFault(pem: string): Fault | undefined {
   const key = certificateKey(pem);
-  return key ? foreignKeyFault(key) : faultMessage('certificate');
+  return key ? foreignKeyFault(key) : fault([], 'certificate');
 }
 
 function certificateKey(text: string): KeyObject | undefined {
@@ -106,11 +96,11 @@ export function certificatePem(text: string): string {
 }
 
 /** What is wrong with the number of keys, each given with its use; a key without one is for both. Asked before a key is read. */
-export function keyCountFault(uses: readonly unknown[]): string | undefined {
+export function keyCountFault(uses: readonly unknown[]): Fault | undefined {
   const signing = uses.filter((use) => use !== 'enc' && use !== 'encryption').length;
   const encryption = uses.filter((use) => use !== 'sig' && use !== 'signing').length;
-  if (signing > perUse) return faultMessage('signing-keys', { count: signing, maximum: perUse });
-  return encryption > perUse ? faultMessage('encryption-keys', { count: encryption, maximum: perUse }) : undefined;
+  if (signing > perUse) return fault([], 'signing-keys', { count: signing, maximum: perUse });
+  return encryption > perUse ? fault([], 'encryption-keys', { count: encryption, maximum: perUse }) : undefined;
 }
 
 /**
@@ -122,15 +112,15 @@ export function fetchedKeySet(document: unknown): KeySet {
   const keys = isRecord(document) ? document.keys : undefined;
   if (!Array.isArray(keys) || !keys.every(isRecord)) throw new Error('keys must be a list of keys');
   const known = keys.filter(({ kty }) => isFamily(kty));
-  const [fault] = keySetFaults({ keys: known });
-  if (fault) throw new Error(fault.path.length === 0 ? `keys ${fault.message}` : fault.message.replace(/\.$/, ''));
+  const [found] = keySetFaults({ keys: known });
+  if (found) throw new Error(sentenceOf(found, 'keys'));
   return { keys: known };
 }
 
 /** The faults of a JWK Set (RFC 7517 5) whose outline is sound, each with the path below `keys`. */
 export function keySetFaults({ keys }: KeySet): Fault[] {
-  const message = keyCountFault(keys.map(({ use }) => use));
-  if (message !== undefined) return [{ path: [], message }];
+  const count = keyCountFault(keys.map(({ use }) => use));
+  if (count) return [count];
   return keys.flatMap((jwk, index) => at([index], jwkFaults(jwk, index + 1)));
 }
 
@@ -141,36 +131,29 @@ export function jwkFaults(jwk: Jwk, number: number): Fault[] {
   const faults: Fault[] = [
     ...secret
       .filter((member) => jwk[member] !== undefined)
-      .map((member) => ({ path: [member], message: faultMessage('jwk-private', { number, member }) })),
+      .map((member) => fault([member], 'jwk-private', { number, member })),
     ...needed
       .filter((member) => typeof jwk[member] !== 'string' || jwk[member] === '')
-      .map((member) => ({ path: [member], message: faultMessage('jwk-needs', { number, member }) })),
+      .map((member) => fault([member], 'jwk-needs', { number, member })),
   ];
   if (faults.length > 0) return faults;
-  const broken = jwkBrokenBy(jwk);
-  if (!broken) return [];
-  const message =
-    broken.rule === 'invalid' || broken.rule === 'rsa-or-ec'
-      ? faultMessage('jwk-invalid', { number, family })
-      : faultMessage(`jwk-${broken.rule}`, { number, ...broken } as never);
-  return [{ path: [], message }];
+  const found = materialFault(jwk);
+  return found ? [{ path: [], code: 'jwk-wrong', values: { number, sentence: found } }] : [];
 }
 
 /** What is wrong with a single public key in JSON form; undefined: it is accepted. */
-export function jwkFault(jwk: unknown): string | undefined {
-  if (!isRecord(jwk) || !isFamily(jwk.kty)) return faultMessage('rsa-or-ec');
-  const broken = jwkBrokenBy(jwk);
-  if (broken?.rule === 'invalid') return `isn’t a valid ${jwk.kty} key`;
-  return broken && faultMessage(broken.rule, broken as never);
+export function jwkFault(jwk: unknown): Fault | undefined {
+  return isRecord(jwk) && isFamily(jwk.kty) ? materialFault(jwk) : fault([], 'rsa-or-ec');
 }
 
-function jwkBrokenBy(jwk: Jwk): Broken | { rule: 'invalid' } | undefined {
-  const curves = curvesOf[String(jwk.kty)];
-  if (curves && !curves.includes(String(jwk.crv))) return { rule: 'curve', curve: String(jwk.crv).slice(0, 64) };
+function materialFault(jwk: Jwk): Fault | undefined {
+  const family = String(jwk.kty);
+  const curves = curvesOf[family];
+  if (curves && !curves.includes(String(jwk.crv))) return fault([], 'curve', { curve: String(jwk.crv).slice(0, 64) });
   try {
-    return brokenBy(createPublicKey({ key: { ...jwk }, format: 'jwk' }));
+    return foreignKeyFault(createPublicKey({ key: { ...jwk }, format: 'jwk' }));
   } catch {
-    return { rule: 'invalid' };
+    return fault([], 'invalid-key', { family });
   }
 }
 

@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { containsLoopback } from '../../base/network/networks.ts';
 import type { DescribedField } from '../../base/platform/described-fields.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import { compileJsonSchema } from '../../base/platform/json-schema.ts';
-import { nameUpTo } from '../../base/platform/line-schema.ts';
+import { compileJsonSchema } from '../../base/schemas/json-schema.ts';
+import { nameUpTo } from '../../base/schemas/line-schema.ts';
 import { textLimits } from '../../base/texts/check-message.ts';
+import { addFault, fault, rule } from '../../base/texts/faults.ts';
 import { languages, type OfferedLanguages, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import { keyAlgs } from '../keys/rotation.ts';
 
@@ -48,42 +48,42 @@ export interface SettingField extends DescribedField<SettingBox> {
 
 export const settingFields = z.registry<SettingField>();
 
-export const network = z.string().refine(isNetwork, faultMessage('network'));
+export const network = z.string().refine(isNetwork, rule('network'));
 
 /** Never this machine: an administrator who denied every network could not undo it in the console. */
-export const deniedNetwork = network.refine((text) => !isNetwork(text) || !containsLoopback(text), {
-  message: faultMessage('no-loopback'),
-});
+export const deniedNetwork = network.refine((text) => !isNetwork(text) || !containsLoopback(text), rule('no-loopback'));
 
 /** JSON Schema of the custom attributes of users; empty: text, numbers, true or false, lists of text, under any name. */
 export const attributeSchema = z.record(z.string(), z.json()).superRefine((schema, context) => {
-  const reject = (message: string) => context.addIssue({ code: 'custom', message });
-  if (JSON.stringify(schema).length > limits.settings.maxSchemaBytes) return reject(faultMessage('too-long'));
+  if (JSON.stringify(schema).length > limits.settings.maxSchemaBytes) return addFault(context, fault([], 'too-long'));
   if (Object.keys(schema).length === 0) return undefined;
-  if (schema.type !== 'object') return reject(faultMessage('json-schema'));
+  if (schema.type !== 'object') return addFault(context, fault([], 'json-schema'));
   try {
     compileJsonSchema(schema);
   } catch (error) {
-    return reject(faultMessage('unusable-schema', { reason: error instanceof Error ? error.message : String(error) }));
+    return addFault(
+      context,
+      fault([], 'unusable-schema', { reason: error instanceof Error ? error.message : String(error) }),
+    );
   }
 });
 
 export const mailDomain = z
   .string()
   .max(253)
-  .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u, faultMessage('mail-domain'));
+  .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u, rule('mail-domain'));
 
 /** What tokens are signed with (RFC 7518 3.1): RS256 is mandatory (OpenID Connect Discovery 3), and HS256 uses the client's secret. */
 export const signingAlgorithms = z
   .array(z.enum([...keyAlgs, 'HS256']))
-  .refine((list) => new Set(list).size === list.length, faultMessage('unique'))
-  .refine((list) => list.includes('RS256'), faultMessage('needs-rs256'))
+  .refine((list) => new Set(list).size === list.length, rule('unique'))
+  .refine((list) => list.includes('RS256'), rule('needs-rs256'))
   .default([...keyAlgs, 'HS256']);
 
 /** As on the pages: longer ones would push the form out of sight. */
 export const brandName = nameUpTo(60, z.string().trim());
 
-export const brandColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, faultMessage('color'));
+export const brandColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, rule('color'));
 
 const IMAGE_NAME = /^[0-9a-f]{32}\.(png|jpg|svg)$/;
 const DATA_URL = /^data:[a-z0-9.+/-]*;base64,[A-Za-z0-9+/]*={0,2}$/;
@@ -97,7 +97,7 @@ export const isImageData = (text: string): boolean => DATA_URL.test(text);
 const MAX_IMAGE_CHARACTERS = 1_500_000; // the limit of its content has words of its own
 
 /** A new picture. */
-export const imageData = z.string().max(MAX_IMAGE_CHARACTERS).regex(DATA_URL, faultMessage('picture-data'));
+export const imageData = z.string().max(MAX_IMAGE_CHARACTERS).regex(DATA_URL, rule('picture-data'));
 
 /** The content of a new picture. */
 export const bytesOf = (data: string): Buffer => Buffer.from(data.slice(data.indexOf(',') + 1), 'base64');
@@ -106,9 +106,9 @@ export const bytesOf = (data: string): Buffer => Buffer.from(data.slice(data.ind
 const brandImage = z
   .string()
   .max(MAX_IMAGE_CHARACTERS)
-  .refine((text) => isImageName(text) || isImageData(text) || FILE_NAME.test(text), faultMessage('picture-data'));
+  .refine((text) => isImageName(text) || isImageData(text) || FILE_NAME.test(text), rule('picture-data'));
 
-export const brandLink = z.string().max(2048).refine(isWebAddress, faultMessage('link'));
+export const brandLink = z.string().max(2048).refine(isWebAddress, rule('link'));
 
 /** The look of the pages and mails for people (docs/branding.md). Pictures are stored by their name (src/applications/brand/image-store.ts). */
 export const brandSchemas = {
@@ -165,7 +165,7 @@ export const brandSchemas = {
         terms_url: brandLink.optional(),
       }),
     )
-    .refine((brands) => Object.keys(brands).length <= 200, faultMessage('too-many-brands'))
+    .refine((brands) => Object.keys(brands).length <= 200, rule('too-many-brands'))
     .default({})
     .describe(
       'the look of an application: client ID or entity ID to `name`, `color`, `logo`, `logo_dark`, `icon`, `background`, `help_url`, `privacy_url` and `terms_url`; at most 200',
@@ -212,14 +212,12 @@ export function offeredLanguages(settings: LanguageSettings): OfferedLanguages {
  */
 export const textsSchema = z
   .record(z.string().min(1).max(35), z.record(z.string().min(1).max(100), z.string().min(1).max(textLimits.characters)))
-  .refine((texts) => JSON.stringify(texts).length <= textLimits.total, {
-    message: faultMessage('texts-too-long'),
-  })
+  .refine((texts) => JSON.stringify(texts).length <= textLimits.total, rule('texts-too-long'))
   .default({});
 
 /** The gateway that sends SMS codes (its request is in docs/accounts.md). */
 export const smsGateway = z.strictObject({
-  url: z.string().max(2048).refine(isWebAddress, faultMessage('web-url')),
+  url: z.string().max(2048).refine(isWebAddress, rule('web-url')),
   token: z.string().min(1).max(2048).optional(), // sent as Authorization: Bearer
   sender: z.string().min(1).max(20).optional(), // the sender of the SMS, if the gateway supports it
 });

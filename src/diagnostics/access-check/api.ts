@@ -1,7 +1,9 @@
 // /api/admin/access-check: whether a user may open an application.
+
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { notFound } from '../../base/http/errors.ts';
+import { fault } from '../../base/texts/faults.ts';
 import { rejection, rejectionJson } from '../rejections/api.ts';
 import type { AccessCheck } from './access-check.ts';
 import { checkIds, checkStates } from './check.ts';
@@ -50,8 +52,8 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
           accessCheck.findUser(query.user, by),
           accessCheck.findApplication(query.application),
         ]);
-        if (!account) throw notKnown('user', 'is not known, or is the name of more than one');
-        if (!application) throw notKnown('application', 'is not known, or is the name of more than one');
+        if (!account) throw notKnown('user');
+        if (!application) throw notKnown('application');
         const { id: userId, username } = account;
         const { clientId, name } = application;
         const [{ mayOpen, canSignIn, checks }, attempts] = await Promise.all([
@@ -79,6 +81,6 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
   ];
 }
 
-function notKnown(field: string, message: string) {
-  return notFound({ fields: [{ field, message }] });
+function notKnown(field: string) {
+  return notFound({ faults: [fault([field], 'not-known')] });
 }

@@ -13,8 +13,8 @@ import { serviceProvider, serviceProviderRules, settingsOf } from '../../applica
 import { oidcRules } from '../../applications/oidc-rules.ts';
 import { rightsOfApplication } from '../../applications/rules/field-rights.ts';
 import { withProfileFields } from '../../applications/security-profile.ts';
-import { check } from '../../applications/validation.ts';
 import { AppError } from '../../base/http/errors.ts';
+import { check } from '../../base/texts/faults.ts';
 import { concatenated, listOf, type PageText, t } from '../../base/texts/text.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import type { Actor } from '../../core/audit/audit.ts';

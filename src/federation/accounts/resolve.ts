@@ -5,6 +5,7 @@ import { AppError } from '../../base/http/errors.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
+import { formatPath } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
@@ -529,6 +530,6 @@ function faultsOf(check: () => unknown): string[] {
     return [];
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return error.fields.map(({ field }) => field);
+    return error.faults.map(({ path }) => formatPath(path));
   }
 }

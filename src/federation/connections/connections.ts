@@ -2,10 +2,10 @@
 // protocols in federation/.
 import { conflict, forbidden, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { isUniqueViolation, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
+import { type Fault, fault, faultText, formatPath } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import { takeConnectionRoles } from '../../people/rbac/connection-roles.ts';
 import { type Connection, type ConnectionColumns, connectionOf } from './connection.ts';
@@ -75,7 +75,7 @@ export function createConnections(context: ConnectionsContext) {
     update: (entry: ConnectionEntry, change: Change = {}): Promise<Connection> =>
       updateConnection(context, entry, change),
     /** Why a stored connection cannot become this entry; undefined when it can, or when there is none. */
-    async changeFault(entry: ConnectionEntry): Promise<ChangeFault | undefined> {
+    async changeFault(entry: ConnectionEntry): Promise<Fault | undefined> {
       const before = await findConnection(entry.id, db);
       return before && changeFault(before, entry, db);
     },
@@ -171,9 +171,8 @@ function updateConnection(
   return withinTransaction(context.db, outer, async (tx) => {
     const before = await getChangeable(entry.id, source, tx);
     const old = await declaredParts(before, tx);
-    const fault = await changeFault(before, entry, tx);
-    if (fault)
-      throw conflict('conflict', { message: t(`console.connections.fault.${fault.reason}`, { field: fault.field }) });
+    const found = await changeFault(before, entry, tx);
+    if (found) throw conflict('conflict', { message: faultText(found, formatPath(found.path)) });
     const row = rowOf(entry, source);
     await tx.connection.update({ where: { id: row.id }, data: { ...row, updatedAt: context.now() } });
     const secrets = await storeRelatedRows(context, entry, { by: by ?? {}, source }, tx);
@@ -263,24 +262,16 @@ function rowOf(entry: ConnectionEntry, source: string): ConnectionColumns {
   return { id, kind, preset, name, enabled, position, settings: JSON.stringify(settings), source };
 }
 
-interface ChangeFault {
-  field: string;
-  /** The half of a sentence about the field. */
-  message: string;
-  reason: 'fixed' | 'linked';
-}
-
 /** Why the declaration of `before` cannot become `entry`; undefined when it can. */
-async function changeFault(before: Connection, entry: ConnectionEntry, tx: Tx): Promise<ChangeFault | undefined> {
+async function changeFault(before: Connection, entry: ConnectionEntry, tx: Tx): Promise<Fault | undefined> {
   const { kind, preset, settings } = partsOf(entry);
   const other = before.kind !== kind ? 'kind' : before.preset !== preset ? 'preset' : undefined;
-  if (other !== undefined) return { field: other, message: faultMessage('fixed'), reason: 'fixed' };
+  if (other !== undefined) return fault([other], 'fixed');
   const field = identityFields.find((name) => pick(before.settings, [name]) !== pick(settings, [name]));
   if (field === undefined) return undefined;
   // Subjects are unique within an issuer only: another one could name any user of this connection.
   if ((await tx.externalIdentity.count({ where: { connectionId: before.id } })) === 0) return undefined;
-  const message = faultMessage('linked');
-  return { field, message, reason: 'linked' };
+  return fault([field], 'linked');
 }
 
 const identityFields = ['issuer', 'entity_id', 'subject_claim', 'subject_attribute', 'base_dn', 'userinfo_url'];

@@ -1,7 +1,7 @@
 // What a document of an upstream must say before it is used: the identity that the connection declares, endpoints that may be
 // called, and keys. Pure but for the metadata parser.
 import { z } from 'zod';
-import { check, formatPath } from '../../applications/validation.ts';
+import { check, faultLine } from '../../base/texts/faults.ts';
 import { type Text, t } from '../../base/texts/text.ts';
 import { fetchedKeySet } from '../../core/keys/foreign-keys.ts';
 import type { Connection } from './connection.ts';
@@ -105,6 +105,6 @@ function assertValid<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const checked = check(schema, value);
   if (checked.ok) return checked.value;
-  const [fault] = checked.faults;
-  throw new DocumentFault(invalid(fault ? `${formatPath(fault.path)} ${fault.message}` : 'unknown error'));
+  const [found] = checked.faults;
+  throw new DocumentFault(invalid(found ? faultLine(found) : 'unknown error'));
 }

@@ -1,8 +1,8 @@
 // Groups of the upstream that give roles. Each row has a MAC, so that a database writer cannot map a group to a role.
 
-import { badRequest, conflict } from '../../base/http/errors.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { conflict, invalidInput } from '../../base/http/errors.ts';
 import type { Tx } from '../../base/storage/database.ts';
+import { fault } from '../../base/texts/faults.ts';
 import { isGenuineRole } from '../../people/rbac/protected-grants.ts';
 import { findRole } from '../../people/rbac/role.ts';
 import type { Change, ConnectionsContext } from './context.ts';
@@ -48,9 +48,7 @@ export async function setRoleMappings(
     for (const name of new Set(names)) {
       const role = await findRole(name, tx);
       if (!role) {
-        throw badRequest('invalid_input', {
-          fields: [{ field: `role_mappings.${group}`, message: faultMessage('unknown-role', { roles: name }) }],
-        });
+        throw invalidInput([fault([`role_mappings.${group}`], 'unknown-role', { roles: name })]);
       }
       await context.assertMay(by, { what: 'role', role }, tx);
       if (!(await isGenuineRole(role, tx))) throw conflict('changed_outside');

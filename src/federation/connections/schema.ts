@@ -2,9 +2,7 @@
 // its kind, with the defaults of its preset.
 
 import type { z } from 'zod';
-import { type Checked, check } from '../../applications/validation.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import type { Fault } from '../../base/platform/faults.ts';
+import { type Checked, check, type Fault, fault } from '../../base/texts/faults.ts';
 import { type ConnectionKind, connectionKinds } from './connection.ts';
 import type { DeclaredSecret } from './kinds/fields.ts';
 import { checkLdapFields, ldapEntry } from './kinds/ldap.ts';
@@ -95,21 +93,16 @@ function kindOf(raw: Record<string, unknown>, preset: string): ConnectionKind | 
 
 function kindFault({ kind }: Record<string, unknown>): Fault {
   const values = connectionKinds.join(', ');
-  return {
-    path: ['kind'],
-    message:
-      kind === undefined ? faultMessage('missing-choice', { values }) : faultMessage('one-of', { values, instead: '' }),
-  };
+  return kind === undefined ? fault(['kind'], 'missing-choice', { values }) : fault(['kind'], 'none-of', { values });
 }
 
 function presetFault(id: string, kind: ConnectionKind): Fault {
   const kinds = presets()
     .filter((preset) => preset.id === id)
     .map((preset) => preset.kind);
-  if (kinds.length > 0)
-    return { path: ['kind'], message: faultMessage('preset-kind', { kinds: kinds.join(' or '), preset: id }) };
+  if (kinds.length > 0) return fault(['kind'], 'preset-kind', { kinds: kinds.join(' or '), preset: id });
   const known = presets()
     .filter((preset) => preset.kind === kind)
     .map((preset) => preset.id);
-  return { path: ['preset'], message: faultMessage('one-of', { values: known.join(', '), instead: '' }) };
+  return fault(['preset'], 'none-of', { values: known.join(', ') });
 }

@@ -1,6 +1,6 @@
 // The accounts of users: look-ups, lists and changes.
 
-import { badRequest, conflict, notFound } from '../../base/http/errors.ts';
+import { conflict, invalidInput, notFound } from '../../base/http/errors.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../../base/storage/database.ts';
@@ -272,8 +272,8 @@ function assertAttributes(
   schema: AttributeSchema,
   before: Readonly<Record<string, unknown>> = {},
 ): void {
-  const fields = attributes ? attributeFaults(attributes, schema, before) : [];
-  if (fields.length > 0) throw badRequest('invalid_input', { fields });
+  const faults = attributes ? attributeFaults(attributes, schema, before) : [];
+  if (faults.length > 0) throw invalidInput(faults);
 }
 
 function throwTaken(error: unknown): never {

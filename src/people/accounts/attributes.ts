@@ -2,11 +2,9 @@
 // they may be text, numbers, booleans and lists of text.
 
 import { z } from 'zod';
-import type { FieldFault } from '../../base/http/errors.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
-import { compileJsonSchema, type JsonFault } from '../../base/platform/json-schema.ts';
+import { compileJsonSchema } from '../../base/schemas/json-schema.ts';
+import { at, type Fault, fault } from '../../base/texts/faults.ts';
 import { canonicalTag } from '../../base/texts/languages.ts';
-import type { PageText } from '../../base/texts/text.ts';
 import { fieldFault } from './profile.ts';
 import { textFieldNames, textFields } from './profile-fields.ts';
 import { taggableClaims, taggedName } from './tagged-values.ts';
@@ -26,33 +24,25 @@ export function attributeFaults(
   attributes: Record<string, unknown>,
   schema: AttributeSchema,
   before: Readonly<Record<string, unknown>> = {},
-): FieldFault[] {
+): Fault[] {
   const isWrongTag = (key: string) => !Object.hasOwn(before, key) && hasWrongTag(key, schema);
-  const faults: AttributeFault[] = Object.entries(attributes).flatMap(([key, value]): AttributeFault[] => {
+  const faults: Fault[] = Object.entries(attributes).flatMap(([key, value]): Fault[] => {
     if (!name.test(key)) {
-      return [{ path: [key.slice(0, 64)], message: faultMessage('attribute-name-form') }];
+      return [fault([key.slice(0, 64)], 'attribute-name-form')];
     }
-    if (isWrongTag(key)) return [{ path: [key], message: faultMessage('attribute-language') }];
+    if (isWrongTag(key)) return [fault([key], 'attribute-language')];
     if (Object.keys(schema).length > 0 || plain.safeParse(value).success) return [];
-    return [{ path: [key], message: faultMessage('attribute-value') }];
+    return [fault([key], 'attribute-value')];
   });
   const others = Object.fromEntries(Object.entries(attributes).filter(([key]) => !isWrongTag(key)));
   faults.push(...schemaFaults(others, schema));
-  return faults
-    .slice(0, MAX_FAULTS)
-    .map(({ path, message }) => ({ field: ['attributes', ...path].map(String).join('.'), message }));
+  return at(['attributes'], faults.slice(0, MAX_FAULTS));
 }
 
 /** Whether what is after `#` is no language tag; the schema may have a name with `#` of its own. */
 function hasWrongTag(key: string, { properties }: AttributeSchema): boolean {
   const isDeclared = Object.hasOwn((properties ?? {}) as object, key);
   return key.includes('#') && !isDeclared && taggedName(key) === undefined;
-}
-
-/** What is wrong at a path of the attributes. */
-interface AttributeFault {
-  path: JsonFault['path'];
-  message: PageText;
 }
 
 interface TaggedAttribute {
@@ -64,7 +54,7 @@ interface TaggedAttribute {
 }
 
 /** The faults of attributes and of their values in other languages, which the schema need not name. */
-function schemaFaults(attributes: Record<string, unknown>, schema: AttributeSchema): AttributeFault[] {
+function schemaFaults(attributes: Record<string, unknown>, schema: AttributeSchema): Fault[] {
   const properties = (schema.properties ?? {}) as object;
   const tagged = Object.entries(attributes).flatMap(([key, value]): TaggedAttribute[] => {
     const parts = Object.hasOwn(properties, key) ? undefined : taggedName(key);
@@ -74,23 +64,22 @@ function schemaFaults(attributes: Record<string, unknown>, schema: AttributeSche
   const untagged = Object.fromEntries(Object.entries(attributes).filter(([key]) => !keys.has(key)));
   const check = Object.keys(schema).length > 0 ? compileJsonSchema(schema) : () => [];
   const faults = check(untagged);
-  const isNew = (fault: JsonFault) => !faults.some((one) => JSON.stringify(one) === JSON.stringify(fault));
-  const ofTagged = tagged.flatMap(({ key, base, tag, value }): AttributeFault[] => {
+  const isNew = (found: Fault) => !faults.some((one) => JSON.stringify(one) === JSON.stringify(found));
+  const ofTagged = tagged.flatMap(({ key, base, tag, value }): Fault[] => {
     const canonical = canonicalTag(tag);
-    if (canonical && canonical !== tag)
-      return [{ path: [key], message: faultMessage('attribute-tag', { tag: canonical }) }];
+    if (canonical && canonical !== tag) return [fault([key], 'attribute-tag', { tag: canonical })];
     if (taggableClaims.has(base) && !Object.hasOwn(properties, base)) return claimFaults(key, base, value);
     // A value in another language must be one that the attribute may have.
     const found = check({ ...untagged, [base]: value }).filter(isNew);
-    return found.map(({ path, message }) => ({ path: [key, ...path.slice(1)], message }));
+    return found.map((one) => ({ ...one, path: [key, ...one.path.slice(1)] }));
   });
   return [...ofTagged, ...faults];
 }
 
 /** What is wrong with the value of a standard claim in another language. */
-function claimFaults(key: string, claim: string, value: unknown): AttributeFault[] {
+function claimFaults(key: string, claim: string, value: unknown): Fault[] {
   const field = textFieldNames.find((one) => textFields[one].claim === claim);
-  if (typeof value !== 'string') return [{ path: [key], message: faultMessage('attribute-text') }];
-  const fault = field && fieldFault(field, value);
-  return fault ? [{ path: [key], message: fault.message }] : [];
+  if (typeof value !== 'string') return [fault([key], 'attribute-text')];
+  const found = field && fieldFault(field, value);
+  return found ? [{ ...found, path: [key] }] : [];
 }

@@ -1,6 +1,6 @@
 // Usernames and email addresses: which are accepted, and the canonical form that decides whether two are the same.
 // Alice, ALICE, ａlice (full width) and аlice (with a Cyrillic letter) are the same name.
-import { type PageText, t } from '../../base/texts/text.ts';
+import { type Text, t } from '../../base/texts/text.ts';
 
 /** Why a name is rejected; `nameAdvice` has the texts. */
 export type NameFault = 'empty' | 'too_long' | 'invisible_characters' | 'spaces' | 'mixed_scripts' | 'at_sign';
@@ -99,8 +99,8 @@ const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}
 const LOCAL_AT_DOMAIN = new RegExp(String.raw`^(?=[^@]{1,64}@)${ATOM}(?:\.${ATOM})*@${LABEL}(?:\.${LABEL})*$`, 'u');
 
 /** One sentence for the user who typed the name. */
-export function nameAdvice(fault: NameFault | EmailFault): PageText {
-  const advice: Record<NameFault | EmailFault, PageText> = {
+export function nameAdvice(fault: NameFault | EmailFault): Text {
+  const advice: Record<NameFault | EmailFault, Text> = {
     empty: t('name.empty'),
     too_long: t('name.too-long'),
     invisible_characters: t('name.invisible'),

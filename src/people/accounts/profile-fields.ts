@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { canonicalTag, type LanguageName, languageNames, nameWithin } from '../../base/texts/languages.ts';
-import { type PageText, t, textAt } from '../../base/texts/text.ts';
+import { type PageText, type Text, t, textAt } from '../../base/texts/text.ts';
 
 interface TextRule {
   /** The name of the claim, in the API, in the file and in forms. */
@@ -133,7 +133,7 @@ export function textsOf(account: Readonly<Record<TextFieldName, string | null>> 
 }
 
 /** What is wrong with the value of a field, beyond its length and invisible characters; undefined when it is right. */
-export function textFault(field: TextFieldName, text: string): PageText | undefined {
+export function valueAdvice(field: TextFieldName, text: string): Text | undefined {
   const { kind } = textFields[field];
   if (kind === 'url' && !isWebAddress(text)) return t('profile.not-web-address');
   if (kind === 'birthdate' && !isBirthdate(text)) return t('profile.not-birthdate');

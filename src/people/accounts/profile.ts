@@ -1,8 +1,8 @@
 // Checks the profile of an account and computes its columns, for create and update alike. The console, the API, the
 // configuration file and the command line all use it, so they accept the same values.
 
-import { badRequest, type FieldFault } from '../../base/http/errors.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { invalidInput } from '../../base/http/errors.ts';
+import { type Fault, fault, textFault } from '../../base/texts/faults.ts';
 import { emailFault, type NameDomains, nameAdvice, nameKey, usernameFault } from './names.ts';
 import {
   type Address,
@@ -10,9 +10,9 @@ import {
   addressPartNames,
   languageTag,
   type TextFieldName,
-  textFault,
   textFieldNames,
   textFields,
+  valueAdvice,
 } from './profile-fields.ts';
 
 type Texts = { [Field in TextFieldName | 'phoneNumber']?: string | null };
@@ -62,13 +62,13 @@ export function profileColumns(profile: Profile, domains: NameDomains = [], befo
   const address = profile.address === undefined ? undefined : cleanAddress(profile.address);
 
   const faults = [
-    fault('username', usernameFault(username, email, domains)),
-    email === null ? undefined : fault('email', emailFault(email)),
+    nameFault('username', usernameFault(username, email, domains)),
+    email === null ? undefined : nameFault('email', emailFault(email)),
     ...TEXT_FIELDS.map((field) => (texts[field] === before[field] ? undefined : fieldFault(field, texts[field]))),
     ...addressPartNames.map((part) => partFault(part, address?.[part])),
-    attributes.length > MAX_ATTRIBUTES ? { field: 'attributes', message: faultMessage('value-too-long') } : undefined,
+    attributes.length > MAX_ATTRIBUTES ? fault(['attributes'], 'too-long') : undefined,
   ].filter((found) => found !== undefined);
-  if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
+  if (faults.length > 0) throw invalidInput(faults);
 
   return {
     ...texts,
@@ -110,31 +110,29 @@ function cleanText(field: (typeof TEXT_FIELDS)[number], given: string | null | u
   return text !== null && field === 'locale' ? (languageTag(text) ?? text) : text;
 }
 
-function fault(field: string, found: Parameters<typeof nameAdvice>[0] | undefined): FieldFault | undefined {
-  return found && { field, message: nameAdvice(found) };
+function nameFault(field: string, found: Parameters<typeof nameAdvice>[0] | undefined): Fault | undefined {
+  return found && textFault([field], nameAdvice(found));
 }
 
 /** What is wrong with the text of a field; its path is the name of the field. */
-export function fieldFault(
-  field: (typeof TEXT_FIELDS)[number],
-  text: string | null | undefined,
-): FieldFault | undefined {
+export function fieldFault(field: (typeof TEXT_FIELDS)[number], text: string | null | undefined): Fault | undefined {
   if (!text) return undefined;
+  const path = [field];
   const isUrl = field !== 'phoneNumber' && 'kind' in textFields[field] && textFields[field].kind === 'url';
-  if (text.length > (isUrl ? MAX_URL : MAX_TEXT)) return { field, message: nameAdvice('too_long') };
-  if (INVISIBLE.test(text)) return { field, message: nameAdvice('invisible_characters') };
-  const message = field === 'phoneNumber' ? undefined : textFault(field, text);
-  return message === undefined ? undefined : { field, message };
+  if (text.length > (isUrl ? MAX_URL : MAX_TEXT)) return textFault(path, nameAdvice('too_long'));
+  if (INVISIBLE.test(text)) return textFault(path, nameAdvice('invisible_characters'));
+  const advice = field === 'phoneNumber' ? undefined : valueAdvice(field, text);
+  return advice && textFault(path, advice);
 }
 
 /** Only `formatted` and `street_address` have several lines (OpenID Connect Core 5.1.1). */
-function partFault(part: AddressPart, text: string | undefined): FieldFault | undefined {
+function partFault(part: AddressPart, text: string | undefined): Fault | undefined {
   if (!text) return undefined;
-  const field = `address.${part}`;
+  const path = ['address', part];
   const hasLines = part === 'formatted' || part === 'street_address';
-  if (text.length > (hasLines ? MAX_LINES : MAX_TEXT)) return { field, message: nameAdvice('too_long') };
+  if (text.length > (hasLines ? MAX_LINES : MAX_TEXT)) return textFault(path, nameAdvice('too_long'));
   const rest = hasLines ? text.replaceAll('\n', '') : text;
-  return INVISIBLE.test(rest) ? { field, message: nameAdvice('invisible_characters') } : undefined;
+  return INVISIBLE.test(rest) ? textFault(path, nameAdvice('invisible_characters')) : undefined;
 }
 
 /** The parts with a value, in one order; null without any. */

@@ -1,9 +1,9 @@
 // The password of an account: set it, check it, import its hash. What follows from a change, such as ending sessions
 // and notices to the owner, is up to the caller.
 
-import { badRequest, notFound } from '../../base/http/errors.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
+import { fault } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../accounts/account.ts';
@@ -55,9 +55,7 @@ export function createCredentials(dependencies: Core & CredentialsDependencies) 
     /** Stores a hash from another system; throws invalid_input for one that is not accepted. */
     async importHash(userId: string, hash: string, by: Actor = {}, outer?: Tx): Promise<void> {
       if (!isAcceptableHash(hash)) {
-        throw badRequest('invalid_input', {
-          fields: [{ field: 'password_hash', message: faultMessage('password-hash') }],
-        });
+        throw invalidInput([fault(['password_hash'], 'password-hash')]);
       }
       const work = async (tx: Tx) => {
         await storedPasswords.replace(tx, userId, { hash, mustChange: false, long: false });

@@ -1,7 +1,7 @@
 // What an actor may do in Gatehouse. A permission may be limited to the members of one role or to one application:
 // `gatehouse.users[role:students]:write`. A limited permission is a permission of another name, so that code which knows
 // nothing of limits denies it.
-import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { rule } from '../../base/texts/faults.ts';
 import { OWN_PREFIX, type OwnPermission, ownPermissions } from './built-in.ts';
 
 export type Rights = 'everything' | readonly string[];
@@ -40,7 +40,7 @@ const LIMITABLE: Partial<Record<OwnPermission, Limit['kind']>> = {
 export const LIMITABLE_TO_ROLES = ownPermissions.filter((permission) => LIMITABLE[permission] === 'role');
 
 /** What is wrong with a limit that cannot be understood, for messages. */
-export const LIMIT_SYNTAX = faultMessage('limit-syntax');
+export const limitSyntax = rule('limit-syntax');
 
 const LIMITED = /^(gatehouse\.[a-z]+)\[(role|application):([^\s]+)\]:([a-z-]+)$/u;
 

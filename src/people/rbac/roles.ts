@@ -1,8 +1,8 @@
+import { fault } from '../../base/texts/faults.ts';
 // Roles, their permissions and the users who have them. authority.ts decides who may change them; one active administrator
 // always remains.
 
-import { AppError, badRequest, conflict } from '../../base/http/errors.ts';
-import { faultMessage } from '../../base/platform/fault-messages.ts';
+import { AppError, conflict, invalidInput } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { isUniqueViolation, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
@@ -192,8 +192,7 @@ async function assertNoLookAlike(
   for (const permission of permissions) {
     const other = lookAlike(permission, known);
     if (other === undefined) continue;
-    const message = faultMessage('permission-alike', { permission, other });
-    throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
+    throw invalidInput([fault(['permissions'], 'permission-alike', { permission, other })]);
   }
 }
 
@@ -201,18 +200,15 @@ async function assertNoLookAlike(
 function assertPermissionsValid(permissions: readonly string[]): void {
   const deceptive = permissions.find(isDeceptivePermission);
   if (deceptive !== undefined) {
-    const message = faultMessage('permission-deceptive', { permission: deceptive });
-    throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
+    throw invalidInput([fault(['permissions'], 'permission-deceptive', { permission: deceptive })]);
   }
   const broken = permissions.find(isBrokenLimit);
   if (broken === undefined) return;
-  const message = faultMessage('permission-limit', { permission: broken });
-  throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
+  throw invalidInput([fault(['permissions'], 'permission-limit', { permission: broken })]);
 }
 
 function invalidName() {
-  const message = faultMessage('role-name-form');
-  return badRequest('invalid_input', { fields: [{ field: 'name', message }] });
+  return invalidInput([fault(['name'], 'role-name-form')]);
 }
 
 function builtIn() {
@@ -286,6 +282,5 @@ function limitedName(permission: OwnPermission, roleName: string): PermissionNam
 function parsed(text: string): PermissionName {
   const name = parsePermission(text);
   if (name) return name;
-  const message = faultMessage('no-permission', { permission: text });
-  throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
+  throw invalidInput([fault(['permissions'], 'no-permission', { permission: text })]);
 }

@@ -9,6 +9,7 @@ import { randomId } from '../../base/platform/random.ts';
 import { canonicalCode, newReadableCode } from '../../base/platform/readable-code.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
+import { textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
@@ -101,7 +102,7 @@ export function createSignUpCodes(dependencies: Core) {
         await tx.signUpCode.create({ data: row }).catch((error: unknown) => {
           if (!isUniqueViolation(error)) throw error;
           const message = t('console.sign-up-codes.problem.name-taken');
-          throw conflict('conflict', { fields: [{ field: 'name', message }], cause: error });
+          throw conflict('conflict', { faults: [textFault(['name'], message)], cause: error });
         });
         const data = { codeId: row.id, name, maxUses, expiresAt: row.expiresAt };
         await audit.record({ ...by, type: 'sign-up-code.created', outcome: 'success', data }, tx);

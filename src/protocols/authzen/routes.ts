@@ -4,12 +4,11 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import { accessDecision } from '../../applications/access-decision.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
-import { check, formatPath } from '../../applications/validation.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { badRequest } from '../../base/http/errors.ts';
+import { invalidInput } from '../../base/http/errors.ts';
 import { parseJson } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
-import type { Fault } from '../../base/platform/faults.ts';
+import { check, type Fault, faultLine } from '../../base/texts/faults.ts';
 import type { Core } from '../../core/core.ts';
 import { isVisiblePermission } from '../../people/accounts/visible-roles.ts';
 import type { People } from '../../people/people.ts';
@@ -194,16 +193,9 @@ function createEvaluations(
 function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const result = check(schema, body);
   if (result.ok) return result.value;
-  throw badRequest('invalid_input', { fields: fieldsOf(result.faults) });
+  throw invalidInput(result.faults);
 }
 
 function errorOf(faults: readonly Fault[]) {
-  const message = fieldsOf(faults)
-    .map(({ field, message: wrong }) => `${field}: ${wrong}`)
-    .join('; ');
-  return { status: 400, message };
-}
-
-function fieldsOf(faults: readonly Fault[]) {
-  return faults.map(({ path, message }) => ({ field: formatPath(path), message }));
+  return { status: 400, message: faults.map(faultLine).join(' ') };
 }

@@ -181,12 +181,12 @@ describe('bad values in every field', () => {
       [saml, 'name'],
     ]) {
       const page = await admin.submit(await admin.get(`${at}/settings`), { [field ?? '']: ' ' });
-      expect(summaryOf(page)).toEqual([{ href: `#f-${field}`, text: 'Enter a name.' }]);
+      expect(summaryOf(page)).toEqual([{ href: `#f-${field}`, text: 'Name must be filled in.' }]);
     }
     for (const kind of ['web', 'spa', 'native', 'service', 'saml', 'fapi2']) {
       const sent = { name: ' ', redirect_uris: 'https://shop.example.com/cb' };
       const page = await admin.submit(await admin.get(`/admin/applications/new/${kind}`), sent);
-      expect(summaryOf(page), kind).toContainEqual({ href: '#f-name', text: 'Enter a name.' });
+      expect(summaryOf(page), kind).toContainEqual({ href: '#f-name', text: 'Name must be filled in.' });
       expect(marked(page), kind).toContain('name');
     }
   });
@@ -201,15 +201,15 @@ describe('bad values in every field', () => {
       return summaryOf(page).map(({ text }) => text);
     };
     expect(await sent(admin, 'read\n\na b = c\nopenid\nw = gatehouse.users:read')).toEqual([
-      'The scope in line 3 can have only visible ASCII characters, without spaces, " and \\.',
-      'The scope in line 4 must not be a scope of OpenID Connect.',
-      'The permission in line 3 must be resource:action, such as articles:read.',
-      'The permission in line 5 must not be a permission of Gatehouse itself.',
+      'Scopes, line 3: “a b = c” can have only visible ASCII characters, without spaces, " and \\.',
+      'Scopes, line 4: “openid” must not be a scope of OpenID Connect.',
+      'Scopes, line 3: “a b = c” must be resource:action, such as articles:read.',
+      'Scopes, line 5: “w = gatehouse.users:read” must not be a permission of Gatehouse itself.',
     ]);
     expect(await sent(german, 'a b = c\nopenid')).toEqual([
-      'Scope in Zeile 1: Ein Scope besteht aus sichtbaren ASCII-Zeichen ohne Leerzeichen, " und \\.',
-      'Scope in Zeile 2: Das ist ein Scope von OpenID Connect.',
-      'Berechtigung in Zeile 1: Erforderlich ist resource:action, z. B. articles:read.',
+      'Scopes, Zeile 1 („a b = c“): Ein Scope besteht aus sichtbaren ASCII-Zeichen ohne Leerzeichen, " und \\.',
+      'Scopes, Zeile 2 („openid“): Das ist ein Scope von OpenID Connect.',
+      'Scopes, Zeile 1 („a b = c“): Erforderlich ist resource:action, z. B. articles:read.',
     ]);
   });
 
@@ -259,15 +259,15 @@ describe('bad values in every field', () => {
       ]);
     const slo = { 'slo_url.url': 'https://wiki.example.com/slo', 'slo_url.response_url': 'nope' };
     expect(await sent(`${saml}/settings`, { metadata_source: 'hand', ...slo })).toEqual([
-      ['URL for responses 1 must begin with https://.'],
+      ['URL for responses 1 must be an https URL (https://…).'],
       ['slo_url.response_url'],
     ]);
     const sentence = async (at: string, fields: Record<string, string>) => (await sent(at, fields))[0];
     expect(await sentence(`${oidc}/settings`, { initiate_login_uri: 'ftp://x' })).toEqual([
-      'Initiate login URI must begin with https://.',
+      'Initiate login URI must be an https URL (https://…).',
     ]);
     expect(await sentence(`${oidc}/claims`, { sector_identifier_uri: 'http://foo' })).toEqual([
-      expect.stringMatching(/^Sector identifier URI must begin with https:\/\/\.$/),
+      expect.stringMatching(/^Sector identifier URI must be an https URL/),
     ]);
     for (const age of ['99999999999999999999', '-1', '1.5', 'an hour'])
       expect(await sentence(`${oidc}/settings`, { default_max_age: age })).toEqual([
@@ -278,14 +278,14 @@ describe('bad values in every field', () => {
         expect.stringMatching(/^Session length must be a whole number of hours between 1 and [\d,]+\.$/),
       ]);
     expect(await sentence(`${oidc}/settings`, { scope: 'öpenid ;;' })).toEqual([
-      'Separate scopes by one space. Use ASCII characters.',
+      'Scopes: separate scopes by one space, and use ASCII characters.',
     ]);
     const metadata = { metadata_source: 'url', metadata_url: 'http://127.0.0.1:1/metadata' };
     expect(await sentence(`${saml}/settings`, metadata)).toEqual(['The server 127.0.0.1:1 refused the connection.']);
     expect(await sentence(`${saml}/settings`, { metadata_source: 'paste', metadata: '<xml' })).toEqual([
       'This document isn’t well-formed XML.',
     ]);
-    expect(await sentence(`${saml}/settings`, { metadata_source: 'url' })).toEqual(['Enter a URL.']);
+    expect(await sentence(`${saml}/settings`, { metadata_source: 'url' })).toEqual(['URL must be filled in.']);
     expect(await sentence(`${oidc}/claims`, { roles_filter: '***' })).toEqual(['Role 1 can have only one *.']);
     expect(await sentence(`${oidc}/claims`, { permissions_filter: 'foo' })).toEqual([
       'Permission 1 must be resource:action, such as articles:read.',

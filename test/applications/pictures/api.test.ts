@@ -76,7 +76,7 @@ describe('the picture of an application', () => {
     const path = await pathOf();
     const page = await admin.send('PUT', path, { picture });
     expect(page.status, page.text).toBe(400);
-    expect(page.json<{ errors: { field: string }[] }>().errors[0]?.field).toBe('picture');
+    expect(page.json<{ errors: { path: string }[] }>().errors[0]?.path).toBe('picture');
     expect(await read(path)).toMatchObject({ address: null });
   });
 

@@ -135,7 +135,7 @@ describe('values in other languages', () => {
     const answer = await change({ [name]: value }, await aUser(idp.services));
     expect([answer.status, answer.json().errors]).toEqual([
       400,
-      [expect.objectContaining({ field: `attributes.${name}` })],
+      [expect.objectContaining({ path: `attributes.${name}` })],
     ]);
   });
 

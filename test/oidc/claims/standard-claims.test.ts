@@ -82,7 +82,7 @@ describe('the standard claims', () => {
     const user = await aUser(idp.services);
     const page = await change(user, { [field]: value });
     expect(page.status).toBe(400);
-    expect(page.json()).toMatchObject({ errors: [{ field }] });
+    expect(page.json()).toMatchObject({ errors: [{ path: field }] });
   });
 
   it('are rejected with a wrong address, and a verified phone number cannot be declared', async () => {

@@ -114,7 +114,7 @@ describe('registration', () => {
     ],
     [{ redirect_uris: ['https://app.example/cb#x'] }, 'redirect_uris\\[0\\] must not have a fragment'],
     [{ redirect_uris: ['https://*.app.example/cb'] }, 'redirect_uris\\[0\\] must not have a wildcard'],
-    [{ redirect_uris: undefined }, 'redirect_uris missing'],
+    [{ redirect_uris: undefined }, 'redirect_uris can.t be empty'],
     [
       { grant_types: ['authorization_code', 'implicit'] },
       'grant_types\\[1\\] .*implicit.*use authorization_code with PKCE',
@@ -127,7 +127,10 @@ describe('registration', () => {
       'token_endpoint_auth_method must be one of client_secret_basic',
     ],
     [{ id_token_signed_response_alg: 'none' }, 'id_token_signed_response_alg must be one of RS256'],
-    [{ token_endpoint_auth_method: 'private_key_jwt' }, 'jwks missing: private_key_jwt needs jwks or jwks_uri'],
+    [
+      { token_endpoint_auth_method: 'private_key_jwt' },
+      'jwks can.t be empty, because private_key_jwt needs jwks or jwks_uri',
+    ],
     [{ application_type: 'spa' }, 'application_type must be one of web, native, not .spa'],
     [{ backchannel_logout_uri: 'http://app.example/logout' }, 'backchannel_logout_uri must be https'],
     [{ scope: 'profile' }, 'scope must include openid'],

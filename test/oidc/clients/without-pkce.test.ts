@@ -94,7 +94,7 @@ describe('the registration without PKCE', () => {
       require_pkce: false,
     });
     expect(page.status).toBe(400);
-    expect(page.json()).toMatchObject({ errors: [{ field: 'require_pkce' }] });
+    expect(page.json()).toMatchObject({ errors: [{ path: 'require_pkce' }] });
     const { id } = (
       await admin.send('POST', '/applications', { ...declared, token_endpoint_auth_method: 'none' })
     ).json() as { id: string };

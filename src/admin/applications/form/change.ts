@@ -3,8 +3,8 @@
 import type { Application } from '../../../applications/application.ts';
 import type { SecurityProfile } from '../../../applications/fields/oidc-client.ts';
 import { fixedFields, isSecurityProfile } from '../../../applications/security-profile.ts';
-import { badRequest } from '../../../base/http/errors.ts';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { invalidInput } from '../../../base/http/errors.ts';
+import { fault } from '../../../base/texts/faults.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import { applicationEntry } from '../../../config-file/export.ts';
 import { type KeySection, patchOf, type Values } from '../../console/form-fields.ts';
@@ -72,6 +72,6 @@ function sourcePatch(application: Application, values: Values, patch: Declaratio
   if (application.protocol !== 'saml' || key === undefined) return {};
   const value = key in patch ? patch[key] : values[key];
   if (value === null || value === undefined || (Array.isArray(value) && value.length === 0))
-    throw badRequest('invalid_input', { fields: [{ field: key, message: faultMessage('empty') }] });
+    throw invalidInput([fault([key], 'empty')]);
   return source === 'hand' && values.acs_url === undefined ? { entity_id: application.clientId } : {};
 }

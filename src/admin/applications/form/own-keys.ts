@@ -1,8 +1,8 @@
 // The keys of an application with a form of their own: what their schemas allow is more than a text, a number, a choice or a list of texts.
 
 import { claimSources, type OwnClaims } from '../../../applications/fields/claim-settings.ts';
-import { badRequest } from '../../../base/http/errors.ts';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { invalidInput } from '../../../base/http/errors.ts';
+import { fault } from '../../../base/texts/faults.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import { userFieldNames } from '../../../people/accounts/claims.ts';
 import type { Option } from '../../console/blocks.ts';
@@ -111,7 +111,7 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
       if (sentValue(sent, 'access') !== 'roles') return 'everyone';
       const named = sent['access.roles'] ?? [];
       if (named.length > 0) return { roles: named };
-      throw badRequest('invalid_input', { fields: [{ field: 'access.roles', message: faultMessage('empty') }] });
+      throw invalidInput([fault(['access', 'roles'], 'empty')]);
     },
   }),
 

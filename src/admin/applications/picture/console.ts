@@ -3,13 +3,12 @@ import { z } from 'zod';
 import type { Application } from '../../../applications/application.ts';
 import { imageLimits } from '../../../applications/brand/limits.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
-import { badRequest } from '../../../base/http/errors.ts';
+import { invalidInput } from '../../../base/http/errors.ts';
 import { acceptPictures } from '../../../base/http/input.ts';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { fault } from '../../../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../../../base/texts/text.ts';
 import { bytesOf, isImageData } from '../../../core/settings/value-schemas.ts';
 import { ACCEPTED_PICTURES, type Block, type Cell, type ConsolePage } from '../../console/blocks.ts';
-import { faultText } from '../../console/fault-sentences.ts';
 import type { Pages } from '../../resource.ts';
 import type { ApplicationDetails } from '../actions.ts';
 import type { ApplicationPagesDependencies } from '../console-parts.ts';
@@ -33,8 +32,7 @@ export function addPicturePages(
     form,
     page: async (visit) => picturePage(await openApplication(visit, dependencies)),
     async submit({ by, subject: { application } }, { picture }) {
-      if (!isImageData(picture))
-        throw badRequest('invalid_input', { fields: [{ field: 'picture', message: faultMessage('picture-kind') }] });
+      if (!isImageData(picture)) throw invalidInput([fault(['picture'], 'picture-kind')]);
       await applications.choosePicture(application, bytesOf(picture), by);
       return { to: pathOf(application), notice: t('console.applications.picture.saved') };
     },
@@ -106,7 +104,7 @@ function factsOf(picture: PictureState | undefined): { label: PageText; value: C
   return [
     status,
     { label: t('console.applications.picture.source'), value: source },
-    ...(failure ? [{ label: t('console.applications.picture.reason'), value: reasonOf(failure) }] : []),
+    ...(failure ? [{ label: t('console.applications.picture.reason'), value: failure }] : []),
     ...(failure && nextTryAt ? [{ label: t('console.applications.picture.next'), value: nextTryAt }] : []),
   ];
 }
@@ -119,10 +117,6 @@ function statusOf(picture: PictureState | undefined): Cell {
     ? { text: t('console.applications.picture.ready'), tone: 'good' }
     : t('console.applications.picture.waiting');
 }
-
-/** The message of a picture that cannot be used is the rest of a sentence. */
-const reasonOf = (failure: PageText): PageText =>
-  typeof failure === 'string' ? faultText(failure, String(t('console.applications.picture.subject'))) : failure;
 
 /** On the settings page: what the picture is now, and where it is changed. */
 export function pictureTask({ path, picture, mayWrite }: OpenApplication): Block {
@@ -142,6 +136,6 @@ export function pictureTask({ path, picture, mayWrite }: OpenApplication): Block
 /** On the page of the application: why its pages have no picture. */
 export function pictureWarning({ picture }: Pick<OpenApplication, 'picture'>): Block[] {
   if (!picture?.failure) return [];
-  const text = sentences([t('console.applications.picture.warning'), reasonOf(picture.failure)]);
+  const text = sentences([t('console.applications.picture.warning'), picture.failure]);
   return [{ kind: 'text', tone: 'warning', text }];
 }

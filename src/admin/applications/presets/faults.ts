@@ -1,6 +1,6 @@
 // Faults of a declaration at the fields of the form that it was made of: one answer can be in several keys.
-import { AppError, badRequest, type FieldFault } from '../../../base/http/errors.ts';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { AppError, badRequest } from '../../../base/http/errors.ts';
+import type { Fault } from '../../../base/texts/faults.ts';
 import type { Preset } from './parts.ts';
 
 /** Keys that a product derives from its address. */
@@ -15,29 +15,28 @@ export async function withFaultsAtAnswers<Result>(preset: Preset, register: () =
     return await register();
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_input')) throw error;
-    const { text, advice, detail, fields } = error;
-    throw badRequest('invalid_input', { message: text, advice, detail, fields: atAnswers(preset, fields) });
+    const { text, advice, detail, faults } = error;
+    throw badRequest('invalid_input', { message: text, advice, detail, faults: atAnswers(preset, faults) });
   }
 }
 
 /** Only the first one at an answer: an address that is wrong is wrong in every key. */
-function atAnswers(preset: Preset, faults: readonly FieldFault[]): FieldFault[] {
+function atAnswers(preset: Preset, faults: readonly Fault[]): Fault[] {
   const moved = new Set<string>();
-  return faults.flatMap((fault) => {
-    const name = answerOf(preset, fault);
-    if (name === undefined) return [fault];
+  return faults.flatMap((one) => {
+    const name = answerOf(preset, one);
+    if (name === undefined) return [one];
     if (moved.has(name)) return [];
     moved.add(name);
-    return [{ ...fault, field: name }];
+    return [{ ...one, path: [name] }];
   });
 }
 
 /** The field that the value of this key comes from; undefined for a key with a field of its own. */
-function answerOf({ fields }: Preset, { field: path, message }: FieldFault): string | undefined {
+function answerOf({ fields }: Preset, { path: [key = ''], code }: Fault): string | undefined {
   // In a configuration file the missing metadata is a fault of the entry, which its name stands for.
-  if (message === faultMessage('sources')) return fields.find(({ name }) => name === 'metadata_url')?.name;
-  const [key = ''] = path.split(/[.[]/);
+  if (code === 'sources') return fields.find(({ name }) => name === 'metadata_url')?.name;
   if (fields.some(({ name }) => name === key)) return undefined;
   if (key === 'client_name') return 'name';
-  return ADDRESSES.has(key) ? fields[0]?.name : undefined;
+  return ADDRESSES.has(String(key)) ? fields[0]?.name : undefined;
 }

@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { badRequest } from '../../../base/http/errors.ts';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { invalidInput } from '../../../base/http/errors.ts';
 import { viewsDir } from '../../../base/platform/package.ts';
+import { fault } from '../../../base/texts/faults.ts';
 import { escapeHtml } from '../../../base/texts/messages.ts';
 import { concatenated, type PageText, t, textAt } from '../../../base/texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
@@ -63,18 +63,14 @@ const demands = z.strictObject({
 const DNS_LABEL = 'dns-label';
 /** What an answer has to be. The patterns of names and domains take no capital letters apart. */
 const checks = {
-  [DNS_LABEL]: { pattern: /^[a-z0-9][a-z0-9-]{0,62}$/i, message: faultMessage(DNS_LABEL), isLowerCase: true },
-  domain: {
-    pattern: /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/i,
-    message: faultMessage('domain-name'),
-    isLowerCase: true,
-  },
-  'https-address': { pattern: /^https:\/\/\S+$/, message: faultMessage('https-address'), isLowerCase: false },
-  'aws-account': { pattern: /^\d{12}$/, message: faultMessage('aws-account'), isLowerCase: false },
-  'aws-provider': { pattern: /^[\w._-]{1,128}$/, message: faultMessage('aws-provider'), isLowerCase: false },
-  'aws-role': { pattern: /^[\w+=,.@/-]{1,512}$/, message: faultMessage('aws-role'), isLowerCase: false },
-  filled: { pattern: /\S/, message: faultMessage('empty'), isLowerCase: false },
-};
+  [DNS_LABEL]: { pattern: /^[a-z0-9][a-z0-9-]{0,62}$/i, code: DNS_LABEL, isLowerCase: true },
+  domain: { pattern: /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/i, code: 'domain-name', isLowerCase: true },
+  'https-address': { pattern: /^https:\/\/\S+$/, code: 'https-address', isLowerCase: false },
+  'aws-account': { pattern: /^\d{12}$/, code: 'aws-account', isLowerCase: false },
+  'aws-provider': { pattern: /^[\w._-]{1,128}$/, code: 'aws-provider', isLowerCase: false },
+  'aws-role': { pattern: /^[\w+=,.@/-]{1,512}$/, code: 'aws-role', isLowerCase: false },
+  filled: { pattern: /\S/, code: 'empty', isLowerCase: false },
+} as const;
 
 const product = z.strictObject({
   id: z.string(),
@@ -203,10 +199,9 @@ function answersOf({ address, fields }: Product, answers: Answers): Record<strin
   const checked = fields.map(({ name, check, suffix }): [string, string] => {
     const value = (answers[name] ?? '').trim();
     if (name === 'url') return [name, baseOf(value)];
-    const rule = suffix ? checks[DNS_LABEL] : check && checks[check];
-    if (rule && !rule.pattern.test(value))
-      throw badRequest('invalid_input', { fields: [{ field: name, message: rule.message }] });
-    return [name, rule?.isLowerCase ? value.toLowerCase() : value];
+    const wanted = suffix ? checks[DNS_LABEL] : check && checks[check];
+    if (wanted && !wanted.pattern.test(value)) throw invalidInput([fault([name], wanted.code)]);
+    return [name, wanted?.isLowerCase ? value.toLowerCase() : value];
   });
   return { ...Object.fromEntries(checked), ...(address && { url: baseOf(answers.url) }) };
 }
@@ -218,10 +213,10 @@ function answersOf({ address, fields }: Product, answers: Answers): Record<strin
 function baseOf(url: string | undefined): string {
   const text = (url ?? '').trim();
   const whole = /^https?:\/\//i.test(text) ? text : `https://${text}`;
-  const reject = (message: string) => badRequest('invalid_input', { fields: [{ field: 'url', message }] });
-  if (text === '' || !URL.canParse(whole)) throw reject(faultMessage('web-address'));
+  if (text === '' || !URL.canParse(whole)) throw invalidInput([fault(['url'], 'web-address')]);
   const { origin, pathname, hostname } = new URL(whole);
-  if (whole !== text && !/[.:]/.test(hostname) && hostname !== 'localhost') throw reject(faultMessage('whole-address'));
+  if (whole !== text && !/[.:]/.test(hostname) && hostname !== 'localhost')
+    throw invalidInput([fault(['url'], 'whole-address')]);
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 

@@ -1,8 +1,9 @@
 // What is wrong with a registration that the engine rejects, in words, and the tab where it is changed.
+
 import type { OidcApplication } from '../../../applications/application.ts';
 import { clientKeyFaults } from '../../../applications/fields/client-keys.ts';
+import { faultText } from '../../../base/texts/faults.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
-import { faultText } from '../../console/fault-sentences.ts';
 
 export interface RegistrationProblem {
   /** Sentences. */
@@ -22,7 +23,7 @@ export function registrationProblem(
   }
   if (!/jwks|JSON Web Key/.test(reason))
     return { text: t('console.applications.problem.incomplete', { reason }), tab: 'settings' };
-  const [fault] = metadata.jwks ? clientKeyFaults(metadata.jwks) : [];
-  const text = fault ? faultText(fault.message) : reason;
+  const [found] = metadata.jwks ? clientKeyFaults(metadata.jwks) : [];
+  const text = found ? faultText(found, 'jwks') : reason;
   return { text: t('console.applications.problem.keys', { text }), tab: 'credentials' };
 }

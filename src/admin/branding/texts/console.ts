@@ -3,7 +3,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../../base/http/context.ts';
-import { badRequest } from '../../../base/http/errors.ts';
+import { invalidInput } from '../../../base/http/errors.ts';
 import { bodyLimit, parseForm, parseQuery } from '../../../base/http/input.ts';
 import { languageForPeople } from '../../../base/http/pages/language.ts';
 import { textAreas } from '../../../base/texts/areas.ts';
@@ -52,8 +52,8 @@ export function textRoutes(dependencies: TextPagesDependencies): Router<State, E
       async () => {
         const before = valuesIn(entries);
         const texts = changedTexts(before, query.language, sent);
-        const fields = textFaults(texts, before).map(({ key, message }) => ({ field: `${FIELD}${key}`, message }));
-        if (fields.length > 0) throw badRequest('invalid_input', { fields });
+        const faults = textFaults(texts, before).map((one) => ({ ...one, path: [`${FIELD}${one.path[1]}`] }));
+        if (faults.length > 0) throw invalidInput(faults);
         const isNone = Object.keys(texts).length === 0;
         const changes = { texts: isNone ? null : (texts as SettingValues['texts']) };
         await settings.update(changes, frame.actor(ctx), sentValue(sent, VERSION) ?? '');

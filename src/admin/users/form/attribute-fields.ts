@@ -1,8 +1,8 @@
 // The custom attributes of a user in a form: a field for each attribute that the setting user_attributes declares in a simple way, and rows
 // with name, type and value for all others.
 
-import { badRequest } from '../../../base/http/errors.ts';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
+import { invalidInput } from '../../../base/http/errors.ts';
+import { fault } from '../../../base/texts/faults.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import type { AttributeSchema } from '../../../people/accounts/attributes.ts';
 import { type SimpleAttribute, simpleAttributes } from '../../../people/accounts/simple-attributes.ts';
@@ -52,7 +52,7 @@ export function sentAttributes(schema: AttributeSchema, before: Attributes, sent
   const twice = rows.find(([name], at) =>
     [...own.map((one) => one.name), ...rows.slice(0, at).map(([one]) => one)].includes(name),
   );
-  if (twice) throw wrong(twice[0], faultMessage('there-twice'));
+  if (twice) throw wrong(twice[0], 'there-twice');
   const after = Object.fromEntries([...typed, ...rows].filter(([, value]) => value !== undefined));
   return sorted(after) === sorted(before) ? undefined : after;
 }
@@ -60,8 +60,8 @@ export function sentAttributes(schema: AttributeSchema, before: Attributes, sent
 const sorted = (attributes: Attributes) =>
   JSON.stringify(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-const wrong = (name: string, message: string) =>
-  badRequest('invalid_input', { fields: [{ field: `${ROWS}.${name}`, message }] });
+const wrong = (name: string, code: 'there-twice' | 'number' | 'yes-or-no' | 'json') =>
+  invalidInput([fault([ROWS, name], code)]);
 
 /** Whether the value fits the field of its attribute: one from before the schema may not. */
 function hasField(own: readonly SimpleAttribute[], name: string, value: unknown): boolean {
@@ -172,7 +172,7 @@ function sentAttribute({ name, kind }: SimpleAttribute, before: unknown, sent: S
 }
 
 function rowValue([name = '', type = '', text = '']: string[]): [name: string, value: unknown] {
-  if (!name) throw badRequest('invalid_input', { fields: [{ field: ROWS, message: faultMessage('need-names') }] });
+  if (!name) throw invalidInput([fault([ROWS], 'need-names')]);
   return [name, parsed(name, type as Type, text)];
 }
 
@@ -180,12 +180,12 @@ function parsed(name: string, type: Type, text: string): unknown {
   switch (type) {
     case 'number': {
       const number = Number(text);
-      if (text === '' || !Number.isFinite(number)) throw wrong(name, faultMessage('number'));
+      if (text === '' || !Number.isFinite(number)) throw wrong(name, 'number');
       return number;
     }
     case 'flag': {
       const flag = { yes: true, true: true, no: false, false: false }[text.toLowerCase()];
-      if (flag === undefined) throw wrong(name, faultMessage('yes-or-no'));
+      if (flag === undefined) throw wrong(name, 'yes-or-no');
       return flag;
     }
     case 'list':
@@ -194,7 +194,7 @@ function parsed(name: string, type: Type, text: string): unknown {
       try {
         return JSON.parse(text);
       } catch {
-        throw wrong(name, faultMessage('json'));
+        throw wrong(name, 'json');
       }
     default:
       return text;

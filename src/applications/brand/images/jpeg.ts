@@ -1,7 +1,7 @@
 // JPEG (ITU-T T.81): keeps the segments that decoders need and the compressed pixels as they are. Nothing else of the file is left: no
 // comments, no EXIF with its place and thumbnail, no color profiles, and nothing behind the end.
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
-import { assertSize, type CheckedImage, damaged, ImageFault } from './image-fault.ts';
+import { fault } from '../../../base/texts/faults.ts';
+import { assertSize, type CheckedImage, damaged, ImageError } from './image-error.ts';
 
 const [SOI, EOI, SOS, DQT, DHT, DRI, ADOBE, COMMENT] = [0xd8, 0xd9, 0xda, 0xdb, 0xc4, 0xdd, 0xee, 0xfe];
 /** Baseline, extended and progressive; every browser decodes them. */
@@ -11,7 +11,7 @@ const MAX_SCANS = 40;
 
 export const isJpeg = (bytes: Buffer): boolean => bytes[0] === 0xff && bytes[1] === SOI && bytes[2] === 0xff;
 
-/** Throws ImageFault. */
+/** Throws ImageError. */
 export function checkJpeg(bytes: Buffer): CheckedImage {
   const kept = [bytes.subarray(0, 2)];
   let size: { width: number; height: number } | undefined;
@@ -48,7 +48,7 @@ function isNeeded(code: number, data: Buffer): boolean {
   // It says how the colors are stored; without it some pictures have wrong ones.
   if (code === ADOBE && data.length === 12 && data.toString('latin1', 0, 5) === 'Adobe') return true;
   if ((code >= 0xe0 && code <= 0xef) || code === COMMENT) return false;
-  throw new ImageFault(faultMessage('picture-jpeg'));
+  throw new ImageError(fault([], 'picture-jpeg'));
 }
 
 /** The size that a frame header says (B.2.2). */

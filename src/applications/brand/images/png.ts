@@ -1,7 +1,7 @@
 // PNG (W3C PNG, third edition): reads the lines of pixels, checks them, and writes them again. Nothing else of the file is left:
 // no text, no profile, no animation, and nothing behind its end.
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
-import { assertSize, type CheckedImage, damaged } from './image-fault.ts';
+import { assertSize, type CheckedImage, damaged } from './image-error.ts';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** Color type -> values of a pixel, and the allowed depths of each. */
@@ -27,7 +27,7 @@ const COLOR_CHUNKS = ['PLTE', 'tRNS'];
 
 export const isPng = (bytes: Buffer): boolean => bytes.subarray(0, 8).equals(SIGNATURE);
 
-/** Throws ImageFault. */
+/** Throws ImageError. */
 export function checkPng(bytes: Buffer): CheckedImage {
   const chunks = chunksOf(bytes);
   const header = chunks[0];

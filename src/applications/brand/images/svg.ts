@@ -2,8 +2,8 @@
 // address, no embedded page or picture, no animation, no entity; Anything else is removed. A link becomes a group of its shapes.
 
 import { DOMParser } from '@xmldom/xmldom';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
-import { assertSize, type CheckedImage, damaged, ImageFault } from './image-fault.ts';
+import { fault } from '../../../base/texts/faults.ts';
+import { assertSize, type CheckedImage, damaged, ImageError } from './image-error.ts';
 
 const NAMESPACE = 'http://www.w3.org/2000/svg';
 const SHAPES = ['path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon'];
@@ -32,7 +32,7 @@ export const isSvg = (bytes: Buffer): boolean =>
 
 const textOf = (bytes: Buffer) => bytes.toString('utf8').replace(/^\ufeff/, '');
 
-/** Throws ImageFault. */
+/** Throws ImageError. */
 export function checkSvg(bytes: Buffer): CheckedImage {
   const root = rootOf(textOf(bytes));
   const size = sizeOf(root);
@@ -40,14 +40,14 @@ export function checkSvg(bytes: Buffer): CheckedImage {
   const budget = { elements: MAX_ELEMENTS };
   const drawn = { shapes: 0 };
   const text = written(root, { budget, drawn, depth: 0, mayRefer: true }).replace(/^<svg/, `<svg xmlns="${NAMESPACE}"`);
-  if (drawn.shapes === 0) throw new ImageFault(faultMessage('picture-empty'));
+  if (drawn.shapes === 0) throw new ImageError(fault([], 'picture-empty'));
   return { kind: 'svg', bytes: Buffer.from(text), width: Math.round(size.width), height: Math.round(size.height) };
 }
 
 function rootOf(text: string): Element {
   // A DOCTYPE without an internal subset only names the SVG version, and is removed.
   const plain = text.replace(/<!DOCTYPE[^[\]<>]*>/i, '');
-  if (/<!(DOCTYPE|ENTITY)/i.test(plain)) throw new ImageFault(faultMessage('picture-entities'));
+  if (/<!(DOCTYPE|ENTITY)/i.test(plain)) throw new ImageError(fault([], 'picture-entities'));
   const reject = () => {
     throw damaged('SVG');
   };
@@ -68,7 +68,7 @@ function sizeOf(root: Element): { width: number; height: number } {
       ? box.slice(2)
       : ['width', 'height'].map((name) => Number.parseFloat(root.getAttribute(name) ?? ''));
   if (!(Number.isFinite(width) && Number.isFinite(height) && Number(width) > 0 && Number(height) > 0))
-    throw new ImageFault(faultMessage('picture-view-box'));
+    throw new ImageError(fault([], 'picture-view-box'));
   return { width: Number(width), height: Number(height) };
 }
 
@@ -83,9 +83,9 @@ interface Place {
 function written(element: Element, place: Place): string {
   const { budget, depth } = place;
   budget.elements -= 1;
-  if (budget.elements < 0 || depth > MAX_DEPTH) throw new ImageFault(faultMessage('picture-complex'));
+  if (budget.elements < 0 || depth > MAX_DEPTH) throw new ImageError(fault([], 'picture-complex'));
   const name = element.localName === 'a' ? 'g' : element.localName;
-  if (REJECTED.has(name)) throw new ImageFault(faultMessage('picture-element', { element: name }));
+  if (REJECTED.has(name)) throw new ImageError(fault([], 'picture-element', { element: name }));
   const mayRefer = place.mayRefer && !NO_REFERENCES.has(name);
   const drawn = NOT_DRAWN.has(name) ? undefined : place.drawn;
   if (drawn && DRAWN.has(name)) drawn.shapes += 1;
@@ -120,7 +120,7 @@ function attributesOf(element: Element, mayRefer: boolean): string {
 
 /** The value of an allowed attribute; undefined for any other, and for one that refers to something outside of the picture. */
 function safeAttribute(name: string, value: string): string | undefined {
-  if (value.length > MAX_VALUE) throw new ImageFault(faultMessage('picture-complex'));
+  if (value.length > MAX_VALUE) throw new ImageError(fault([], 'picture-complex'));
   if (name === 'style') return safeDeclarations(value) || undefined;
   if (PROPERTIES.has(name)) return safeValue(value);
   if (!ATTRIBUTES.has(name)) return undefined;

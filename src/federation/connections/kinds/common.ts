@@ -1,8 +1,8 @@
 // What every kind of connection declares: its identity, who may sign in with it, and which of its statements are trusted.
 
 import { z } from 'zod';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
-import { line, lineUpTo } from '../../../base/platform/line-schema.ts';
+import { line, lineUpTo } from '../../../base/schemas/line-schema.ts';
+import { rule } from '../../../base/texts/faults.ts';
 import { claimPath, connectionFields, domain } from './fields.ts';
 
 /** The levels of a sign-in, weakest first; people/mfa/acr.ts has their acr values. */
@@ -27,7 +27,7 @@ const accountField = z
   .string()
   .refine(
     (value) => (accountFields as readonly string[]).includes(value) || /^attributes\.[\w.#-]{1,64}$/.test(value),
-    faultMessage('account-field', { values: accountFields.join(', ') }),
+    rule('account-field', { values: accountFields.join(', ') }),
   )
   .meta({ pattern: `^(${accountFields.join('|')}|attributes\\.[A-Za-z0-9_.#-]{1,64})$` });
 
@@ -37,7 +37,7 @@ const role = z.string().min(1).max(100);
 export const commonHead = {
   id: z
     .string()
-    .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, faultMessage('connection-id'))
+    .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, rule('connection-id'))
     .describe('up to 64 characters: a-z, 0-9 and `-`; part of its addresses, and it never changes')
     .register(connectionFields, { section: null }),
   preset: lineUpTo(40)
@@ -74,7 +74,7 @@ export const commonHead = {
 export const commonSettings = {
   logo: z
     .string()
-    .regex(/^[a-z0-9-]{1,40}$/, faultMessage('mark'))
+    .regex(/^[a-z0-9-]{1,40}$/, rule('mark'))
     .optional()
     .describe('the name of a preset or kind; default: that of the preset')
     .register(connectionFields, { section: 'button' }),

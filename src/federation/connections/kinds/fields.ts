@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { characterFault, typedAddress, webUriFault, webUriSchema } from '../../../applications/uris.ts';
 import { limits } from '../../../base/limits.ts';
 import type { DescribedField } from '../../../base/platform/described-fields.ts';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
-import { line } from '../../../base/platform/line-schema.ts';
+import { line } from '../../../base/schemas/line-schema.ts';
+import { type Fault, faultFrom, rule } from '../../../base/texts/faults.ts';
 import { authorityFault, certificateFault, certificatePem } from '../../../core/keys/foreign-keys.ts';
 
 /** The parts of the console's form of a connection. */
@@ -21,18 +21,10 @@ export interface ConnectionField extends DescribedField<ConnectionSection> {
 export const connectionFields = z.registry<ConnectionField>();
 
 /** https, or http on a loopback address; the outgoing fetch checks the address again at each call. */
-export const webUri = typedAddress(2048)
-  .superRefine((uri, context) => {
-    const message = webUriFault(uri);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  })
-  .meta(webUriSchema);
+export const webUri = typedAddress(2048).superRefine(faultFrom(webUriFault)).meta(webUriSchema);
 
 /** An issuer, whose rules depend on the preset. */
-export const issuerUrl = typedAddress(2048).superRefine((uri, context) => {
-  const message = characterFault(uri);
-  if (message !== undefined) context.addIssue({ code: 'custom', message });
-});
+export const issuerUrl = typedAddress(2048).superRefine(faultFrom(characterFault));
 
 /** The name or path of a claim: `groups`, `realm_access.roles`, or a namespaced claim such as `https://example.com/roles`. */
 export const claimPath = line;
@@ -40,24 +32,17 @@ export const claimPath = line;
 export const scope = z
   .string()
   .max(255)
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, faultMessage('scope'));
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, rule('scope'));
 
 /** The part of an address after the last @: ASCII (punycode), lower case. */
 export const domain = z
   .string()
   .max(253)
   .transform((value) => domainToASCII(value.trim()).toLowerCase())
-  .refine((value) => /^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/.test(value), faultMessage('domain'));
+  .refine((value) => /^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/.test(value), rule('domain'));
 
-const pem = (faultOf: (value: string) => string | undefined) =>
-  z
-    .string()
-    .trim()
-    .superRefine((value, context) => {
-      const message = faultOf(value);
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    })
-    .overwrite(certificatePem);
+const pem = (faultOf: (value: string) => Fault | undefined) =>
+  z.string().trim().superRefine(faultFrom(faultOf)).overwrite(certificatePem);
 
 /** A certificate in PEM form whose key verifies signatures. */
 export const certificate = pem(certificateFault);

@@ -3,19 +3,13 @@
 import { FilterParser } from 'ldapts';
 import { z } from 'zod';
 import { isLoopback } from '../../../base/config/addresses.ts';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
-import type { Fault } from '../../../base/platform/faults.ts';
-import { line, lineUpTo } from '../../../base/platform/line-schema.ts';
+import { line, lineUpTo } from '../../../base/schemas/line-schema.ts';
+import { type Fault, fault, rule } from '../../../base/texts/faults.ts';
 import { commonHead, commonSettings, trustedEmail } from './common.ts';
 import { authority, connectionFields, secretValues, webUri } from './fields.ts';
 
 const dn = lineUpTo(1024);
-const filter = z
-  .string()
-  .min(3)
-  .max(2048)
-  .refine(isFilter, faultMessage('ldap-filter'))
-  .meta({ pattern: '^\\([^]*\\)$' });
+const filter = z.string().min(3).max(2048).refine(isFilter, rule('ldap-filter')).meta({ pattern: '^\\([^]*\\)$' });
 const ONE_URL = '[lL][dD][aA][pP][sS]?://[^\\s/?#@,]+/?';
 
 export const ldapSettings = {
@@ -23,7 +17,7 @@ export const ldapSettings = {
   url: z
     .string()
     .max(2048)
-    .regex(new RegExp(`^${ONE_URL}( +${ONE_URL}){0,9}$`), faultMessage('ldap-url'))
+    .regex(new RegExp(`^${ONE_URL}( +${ONE_URL}){0,9}$`), rule('ldap-url'))
     .describe('`ldaps://HOST[:PORT]`, or `ldap://` with `start_tls`; several with spaces')
     .register(connectionFields, { section: 'upstream' }),
   start_tls: z
@@ -121,22 +115,21 @@ export const ldapAttributes: Record<string, string> = {
 /** Rules between the fields. */
 export function checkLdapFields(entry: z.output<typeof ldapEntry>): Fault[] {
   const faults: Fault[] = [];
-  const reject = (field: string, message: string) => faults.push({ path: [field], message });
   const urls = directoryUrls(entry);
   const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname : '');
   const isPlain = (url: string) => /^ldap:/i.test(url);
-  if (urls.some((url) => hostOf(url) === '')) reject('url', faultMessage('ldap-url'));
+  if (urls.some((url) => hostOf(url) === '')) faults.push(fault(['url'], 'ldap-url'));
   if (!entry.start_tls && urls.some((url) => isPlain(url) && !isLoopback(hostOf(url))))
-    reject('url', faultMessage('ldap-encryption', { key: 'start_tls' }));
-  if (entry.start_tls && !urls.every(isPlain)) reject('start_tls', faultMessage('no-start-tls'));
-  if (!entry.filter.includes('{username}')) reject('filter', faultMessage('must-contain', { text: '{username}' }));
+    faults.push(fault(['url'], 'ldap-encryption', { key: 'start_tls' }));
+  if (entry.start_tls && !urls.every(isPlain)) faults.push(fault(['start_tls'], 'no-start-tls'));
+  if (!entry.filter.includes('{username}')) faults.push(fault(['filter'], 'must-contain', { text: '{username}' }));
   if (entry.groups && !entry.groups.filter.includes('{dn}'))
-    faults.push({ path: ['groups', 'filter'], message: faultMessage('must-contain', { text: '{dn}' }) });
-  if (isUnstable(entry.subject_attribute)) reject('subject_attribute', faultMessage('stable-identifier'));
+    faults.push(fault(['groups', 'filter'], 'must-contain', { text: '{dn}' }));
+  if (isUnstable(entry.subject_attribute)) faults.push(fault(['subject_attribute'], 'stable-identifier'));
   if (entry.bind_password !== undefined && entry.bind_dn === undefined)
-    reject('bind_dn', faultMessage('needed-by', { key: 'bind_password' }));
+    faults.push(fault(['bind_dn'], 'needed-by', { key: 'bind_password' }));
   if (entry.required_for_domains && entry.domains.length === 0)
-    reject('required_for_domains', faultMessage('needs-domains'));
+    faults.push(fault(['required_for_domains'], 'needs-domains'));
   return faults;
 }
 

@@ -1,9 +1,8 @@
 // The settings of an OAuth 2.0 upstream without OpenID Connect: the user is read from an API with the access token.
 
 import { z } from 'zod';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
-import type { Fault } from '../../../base/platform/faults.ts';
-import { lineUpTo } from '../../../base/platform/line-schema.ts';
+import { lineUpTo } from '../../../base/schemas/line-schema.ts';
+import { type Fault, fault } from '../../../base/texts/faults.ts';
 import { commonHead, commonSettings, trustedEmail } from './common.ts';
 import { claimPath, connectionFields, scope, secretValues, webUri } from './fields.ts';
 import { extraParameters } from './oidc.ts';
@@ -69,12 +68,8 @@ export type OAuth2Settings = z.output<z.ZodObject<typeof oauth2Settings>>;
 /** Rules that involve several fields. */
 export function oauth2Rules(entry: z.output<typeof oauth2Entry>): Fault[] {
   const faults: Fault[] = [];
-  if (/(^|\.)e?mail$/i.test(entry.subject_claim))
-    faults.push({
-      path: ['subject_claim'],
-      message: faultMessage('subject-email'),
-    });
+  if (/(^|\.)e?mail$/i.test(entry.subject_claim)) faults.push(fault(['subject_claim'], 'subject-email'));
   if (entry.required_for_domains && entry.domains.length === 0)
-    faults.push({ path: ['required_for_domains'], message: faultMessage('needs-domains') });
+    faults.push(fault(['required_for_domains'], 'needs-domains'));
   return faults;
 }

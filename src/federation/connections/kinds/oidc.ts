@@ -1,9 +1,8 @@
 // The settings of an OpenID Connect upstream.
 
 import { z } from 'zod';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
-import type { Fault } from '../../../base/platform/faults.ts';
-import { line, lineUpTo } from '../../../base/platform/line-schema.ts';
+import { line, lineUpTo } from '../../../base/schemas/line-schema.ts';
+import { at, check, type Fault, fault, rule } from '../../../base/texts/faults.ts';
 import { commonHead, commonSettings, logout, trustedEmail } from './common.ts';
 import { claimPath, connectionFields, issuerUrl, scope, secretValues, webUri } from './fields.ts';
 
@@ -38,7 +37,7 @@ const ownParameters =
 /** Extra parameters of the authorization request, such as `audience` or `hd`. */
 export const extraParameters = z
   .record(z.string().regex(/^[\w.-]{1,64}$/), lineUpTo(1024))
-  .refine((value) => !Object.keys(value).some((name) => ownParameters.test(name)), faultMessage('own-parameter'))
+  .refine((value) => !Object.keys(value).some((name) => ownParameters.test(name)), rule('own-parameter'))
   .default({});
 
 export const oidcSettings = {
@@ -144,21 +143,20 @@ export type OidcSettings = z.output<z.ZodObject<typeof oidcSettings>>;
 /** Rules that involve several fields. */
 export function checkOidcFields(entry: z.output<typeof oidcEntry>): Fault[] {
   const faults: Fault[] = [];
-  const reject = (field: string, message: string) => faults.push({ path: [field], message });
-  const checked = webUri.safeParse(entry.issuer.replace('{tenantid}', 'x'));
-  if (!checked.success) reject('issuer', checked.error.issues[0]?.message ?? faultMessage('https-url'));
-  else if (/[?#]/.test(entry.issuer)) reject('issuer', faultMessage('no-query'));
+  const checked = check(webUri, entry.issuer.replace('{tenantid}', 'x'));
+  if (!checked.ok) faults.push(...at(['issuer'], checked.faults.slice(0, 1)));
+  else if (/[?#]/.test(entry.issuer)) faults.push(fault(['issuer'], 'no-query'));
   if (entry.issuer.includes('{tenantid}')) {
-    if (entry.preset !== 'entra') reject('issuer', faultMessage('one-issuer'));
-    else if (entry.allowed_tenants.length === 0) reject('allowed_tenants', faultMessage('tenants'));
+    if (entry.preset !== 'entra') faults.push(fault(['issuer'], 'one-issuer'));
+    else if (entry.allowed_tenants.length === 0) faults.push(fault(['allowed_tenants'], 'tenants'));
   }
   const isOneTenant = entry.tenant !== undefined && !SHARED_TENANTS.includes(entry.tenant);
   if (entry.preset === 'entra' && isOneTenant && !entry.issuer.split('/').includes(entry.tenant ?? ''))
-    reject('tenant', faultMessage('tenant'));
-  if (!entry.scopes.includes('openid')) reject('scopes', faultMessage('include-openid'));
+    faults.push(fault(['tenant'], 'tenant'));
+  if (!entry.scopes.includes('openid')) faults.push(fault(['scopes'], 'include-openid'));
   // LinkedIn supports neither, so the response is bound only to the browser.
-  if (!entry.nonce && !entry.pkce && entry.preset !== 'linkedin') reject('pkce', faultMessage('pkce-or-nonce'));
+  if (!entry.nonce && !entry.pkce && entry.preset !== 'linkedin') faults.push(fault(['pkce'], 'pkce-or-nonce'));
   if (entry.required_for_domains && entry.domains.length === 0)
-    reject('required_for_domains', faultMessage('needs-domains'));
+    faults.push(fault(['required_for_domains'], 'needs-domains'));
   return faults;
 }

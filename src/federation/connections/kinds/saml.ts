@@ -3,8 +3,7 @@
 import { z } from 'zod';
 import { entityId } from '../../../applications/uris.ts';
 import { limits } from '../../../base/limits.ts';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
-import type { Fault } from '../../../base/platform/faults.ts';
+import { type Fault, fault } from '../../../base/texts/faults.ts';
 import { commonHead, commonSettings, logout, trustedEmail } from './common.ts';
 import { certificate, claimPath, connectionFields, webUri } from './fields.ts';
 
@@ -114,30 +113,28 @@ export type SamlSettings = z.output<z.ZodObject<typeof samlSettings>>;
 /** Rules that involve several fields. */
 export function checkSamlFields(entry: z.output<typeof samlEntry>): Fault[] {
   const faults: Fault[] = [];
-  const reject = (field: string, message: string) => faults.push({ path: [field], message });
   const sources = (['metadata_file', 'metadata_url', 'metadata'] as const).filter(
     (field) => entry[field] !== undefined,
   );
-  if (sources.length > 1) reject(sources[1] as string, faultMessage('not-with', { key: String(sources[0]) }));
+  if (sources.length > 1) faults.push(fault([sources[1] as string], 'not-with', { key: String(sources[0]) }));
   if (sources.length === 0) {
     if (entry.sso_url === undefined)
-      reject(
-        'metadata_url',
-        faultMessage('needs-metadata', { key: 'metadata_url', other: 'metadata_file', third: 'sso_url' }),
+      faults.push(
+        fault(['metadata_url'], 'needs-metadata', { key: 'metadata_url', other: 'metadata_file', third: 'sso_url' }),
       );
     else {
-      if (entry.entity_id === undefined) reject('entity_id', faultMessage('needed-by', { key: 'sso_url' }));
+      if (entry.entity_id === undefined) faults.push(fault(['entity_id'], 'needed-by', { key: 'sso_url' }));
       if (entry.certificates.length === 0)
-        reject('certificates', faultMessage('needs-certificate', { key: 'sso_url' }));
+        faults.push(fault(['certificates'], 'needs-certificate', { key: 'sso_url' }));
     }
   }
   if (entry.metadata_certificate !== undefined && entry.metadata_url === undefined)
-    reject('metadata_certificate', faultMessage('needs-field', { key: 'metadata_url' }));
+    faults.push(fault(['metadata_certificate'], 'needs-field', { key: 'metadata_url' }));
   if (entry.name_id_format === 'unspecified' && entry.subject_attribute === undefined)
-    reject('subject_attribute', faultMessage('unspecified-name-id'));
+    faults.push(fault(['subject_attribute'], 'unspecified-name-id'));
   if (entry.name_id_format === 'emailAddress' && entry.subject_attribute === undefined)
-    reject('subject_attribute', faultMessage('email-name-id'));
+    faults.push(fault(['subject_attribute'], 'email-name-id'));
   if (entry.required_for_domains && entry.domains.length === 0)
-    reject('required_for_domains', faultMessage('needs-domains'));
+    faults.push(fault(['required_for_domains'], 'needs-domains'));
   return faults;
 }

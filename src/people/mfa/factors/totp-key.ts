@@ -2,9 +2,9 @@
 // than the defaults here, so each key has its own; they are imported as base32 or as an otpauth URI.
 import { ScureBase32Plugin } from 'otplib';
 import { z } from 'zod';
-import { badRequest } from '../../../base/http/errors.ts';
+import { invalidInput } from '../../../base/http/errors.ts';
 import { limits } from '../../../base/limits.ts';
-import { plural } from '../../../base/platform/plural.ts';
+import { fault } from '../../../base/texts/faults.ts';
 
 const algorithms = ['sha1', 'sha256', 'sha512'] as const;
 
@@ -42,11 +42,11 @@ const parameters = z.object({
 export function parseTotpKey(text: string): TotpKey {
   if (!/^otpauth:/i.test(text)) return { secret: cleanSecret(text), ...defaultParameters };
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'otpauth:' || url.host.toLowerCase() !== 'totp') throw invalid('Enter an otpauth://totp/ URI.');
+  if (url?.protocol !== 'otpauth:' || url.host.toLowerCase() !== 'totp')
+    throw invalidInput([fault(['totp_secret'], 'totp-uri')]);
   const { secret = '', ...given } = Object.fromEntries(url.searchParams);
   const parsed = parameters.safeParse(given);
-  if (!parsed.success)
-    throw invalid('Use the algorithm SHA1, SHA256, or SHA512, 6 to 8 digits, and a period of 15 to 120 seconds.');
+  if (!parsed.success) throw invalidInput([fault(['totp_secret'], 'totp-parameters')]);
   return { secret: cleanSecret(secret), ...parsed.data };
 }
 
@@ -64,9 +64,5 @@ function cleanSecret(secret: string): string {
   } catch {
     // falls through to the same error
   }
-  throw invalid(`Enter at least ${plural(minSecretBytes, 'byte')} in base32 (A to Z, 2 to 7).`);
-}
-
-function invalid(message: string) {
-  return badRequest('invalid_input', { fields: [{ field: 'totp_secret', message }] });
+  throw invalidInput([fault(['totp_secret'], 'totp-secret', { bytes: minSecretBytes })]);
 }

@@ -7,6 +7,7 @@ import { sha256 } from '../../../base/platform/random.ts';
 import type { Db } from '../../../base/storage/database.ts';
 import { isFirstUse } from '../../../base/storage/single-use.ts';
 import type { Sql } from '../../../base/storage/statements.ts';
+import type { Fault } from '../../../base/texts/faults.ts';
 import { jwkFault } from '../../../core/keys/foreign-keys.ts';
 import type { AttestationResponse } from './webauthn-input.ts';
 
@@ -53,7 +54,7 @@ export async function withoutAttestation(answer: AttestationResponse): Promise<A
 }
 
 /** What is wrong with the public key of a passkey (COSE_Key, RFC 9052 7); undefined: it is accepted. */
-export async function passkeyFault(publicKey: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
+export async function passkeyFault(publicKey: Uint8Array<ArrayBuffer>): Promise<Fault | undefined> {
   const { cose, decodeCredentialPublicKey } = await webauthnHelpers();
   const key = decodeCredentialPublicKey(publicKey) as unknown as Map<number, unknown>;
   const { COSEKEYS, COSEKTY } = cose;

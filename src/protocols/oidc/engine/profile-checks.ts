@@ -5,6 +5,7 @@ import { type SecurityProfile, securityProfiles } from '../../../applications/fi
 import { enforceProfileFields, isSecurityProfile, profileAlgs } from '../../../applications/security-profile.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { limits } from '../../../base/limits.ts';
+import { sentenceOf } from '../../../base/texts/faults.ts';
 import { jwkFault } from '../../../core/keys/foreign-keys.ts';
 import { asciiText } from './error-description.ts';
 import { type Client, type Configuration, errors, type KoaContextWithOIDC, type Provider } from './library.ts';
@@ -97,7 +98,7 @@ export function createProfileChecks(now: () => number) {
       const { jwk } = partOf(ctx.get('DPoP'), 0);
       const keyFault = jwk === undefined ? undefined : jwkFault(jwk);
       // At the userinfo endpoint it is in a header, too (RFC 6750 3).
-      if (keyFault !== undefined) throw new errors.InvalidDpopProof(asciiText(`the key in the proof ${keyFault}`));
+      if (keyFault) throw new errors.InvalidDpopProof(asciiText(sentenceOf(keyFault, 'the key in the proof')));
       if (!profileOf(ctx.oidc.client) && !profileRequests.has(ctx)) return false;
       const fault = timeFault(partOf(ctx.get('DPoP'), 1));
       if (fault !== undefined) throw new errors.InvalidDpopProof(fault);

@@ -4,7 +4,7 @@
 import { fieldsWith } from '../../../applications/fields/application-field.ts';
 import { oidcMetadata } from '../../../applications/fields/oidc-client.ts';
 import { unlistedAlgFaults } from '../../../applications/rules/signing-algorithms.ts';
-import { formatPath } from '../../../applications/validation.ts';
+import { faultLine } from '../../../base/texts/faults.ts';
 import { asciiText } from '../engine/error-description.ts';
 import { type Client, type Configuration, errors, type KoaContextWithOIDC } from '../engine/library.ts';
 import { profileMetadata } from '../engine/profile-checks.ts';
@@ -38,8 +38,8 @@ export function extraClientMetadata(signingAlgorithms: () => readonly string[]):
 /** OpenID Connect Dynamic Client Registration 2: only algorithms that discovery announces. */
 function rejectUnlistedAlgs(ctx: KoaContextWithOIDC, metadata: Metadata, listed: readonly string[]): void {
   const { Client: before } = ctx.oidc.entities as { Client?: Client };
-  const [fault] = unlistedAlgFaults(metadata, listed, before?.metadata() as Metadata | undefined);
-  if (fault) throw new errors.InvalidClientMetadata(asciiText(`${formatPath(fault.path)} ${fault.message}`));
+  const [found] = unlistedAlgFaults(metadata, listed, before?.metadata() as Metadata | undefined);
+  if (found) throw new errors.InvalidClientMetadata(asciiText(faultLine(found)));
 }
 
 /** Ignores the value that a client sends: only an initial access token registers a client without PKCE, and an update changes nothing. */

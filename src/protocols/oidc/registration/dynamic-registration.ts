@@ -8,7 +8,8 @@ import {
   oidcMetadata,
   usesSecret,
 } from '../../../applications/fields/oidc-client.ts';
-import { badRequest, forbidden, notFound } from '../../../base/http/errors.ts';
+import { forbidden, invalidInput, notFound } from '../../../base/http/errors.ts';
+import { fault } from '../../../base/texts/faults.ts';
 import { engineScopes } from '../claims/scopes.ts';
 import { registrableFields } from './client-metadata.ts';
 
@@ -51,8 +52,7 @@ export function createDynamicRegistration({ applications }: ApplicationServices)
       const isNeeded = usesSecret(method);
       const { client_secret: secret } = metadata;
       if (secret === undefined && isNeeded && needsSecretValue({ ...own, ...method } as OidcApplication['metadata'])) {
-        const message = 'missing: send the current one, because this server stores only its hash';
-        throw badRequest('invalid_input', { fields: [{ field: 'client_secret', message }] });
+        throw invalidInput([fault(['client_secret'], 'secret-again')]);
       }
       const { enabled, consent, access } = before;
       const byAdministrator = Object.keys(oidcMetadata.shape).filter((name) => !registrableFields.includes(name));

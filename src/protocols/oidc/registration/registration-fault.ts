@@ -3,8 +3,8 @@
 
 import { oidcClient } from '../../../applications/fields/oidc-client.ts';
 import { oidcRules } from '../../../applications/oidc-rules.ts';
-import { check, formatPath } from '../../../applications/validation.ts';
 import type { Logger } from '../../../base/platform/logger.ts';
+import { check, faultLine } from '../../../base/texts/faults.ts';
 import { asciiText } from '../engine/error-description.ts';
 import { type Client, errors, type Provider } from '../engine/library.ts';
 import { registrableFields } from './client-metadata.ts';
@@ -59,8 +59,7 @@ export function faultsOfRegistration(sent: unknown): string | undefined {
   const input = { ...Object.fromEntries(own), client_id: 'new' };
   const checked = check(oidcClient, input, oidcRules);
   if (checked.ok) return undefined;
-  const sentences = checked.faults.slice(0, 10).map(({ path, message }) => `${formatPath(path)} ${message}`);
-  return asciiText(sentences.join('; '));
+  return asciiText(checked.faults.slice(0, 10).map(faultLine).join(' '));
 }
 
 /** What an error says about a registration; undefined for one about something else. */

@@ -9,6 +9,7 @@ import { safeEqual } from '../../../base/platform/random.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
 import { hotStatements } from '../../../base/storage/statements.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
+import { faultLine } from '../../../base/texts/faults.ts';
 import type { Core } from '../../../core/core.ts';
 import { engineScope } from '../claims/scopes.ts';
 import { isRegisteredOrigin } from '../engine/cors.ts';
@@ -270,6 +271,6 @@ function rulesOf({ protocol, metadata }: Row): SignInRules {
 function asMetadataError(cause: unknown): never {
   if (!(cause instanceof AppError) || cause.status >= 500) throw cause;
   if (cause.status === 403) throw new errors.InvalidRequest(cause.message, 403);
-  const faults = cause.fields.map(({ field, message }) => `${field} ${message}`).join('; ');
+  const faults = cause.faults.map(faultLine).join(' ');
   throw new errors.InvalidClientMetadata(faults || cause.message);
 }

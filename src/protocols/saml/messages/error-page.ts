@@ -33,11 +33,11 @@ function errorPage(
   { rejectionCode, application }: { rejectionCode: string | undefined; application?: string | undefined },
 ): unknown {
   if (error instanceof AppError && rejectionCode) {
-    const { code, text: message, advice, detail, fields, next, technical } = error;
+    const { code, text: message, advice, detail, faults, next, technical } = error;
     return new AppError(code, {
       message,
       detail,
-      fields,
+      faults,
       technical,
       rejectionCode,
       ...(advice && { advice }),

@@ -1,6 +1,7 @@
 // The keys of a role descriptor by use (SAML Metadata 2.4.1.1). A key for signing is never used for encryption: its owner
 // may be unable to decrypt with it, and using one key for both weakens it.
 
+import { sentenceOf } from '../../../base/texts/faults.ts';
 import { keyCountFault } from '../../../core/keys/foreign-keys.ts';
 import { type Certificate, readCertificate } from '../xml/certificates.ts';
 import { chooseEncryption, type EncryptionMethod } from '../xml/encrypt.ts';
@@ -41,8 +42,8 @@ export function readKeys(role: Element): MetadataKeys {
     }
     return certificatesOf(descriptor).map((element) => ({ use, element, methods: readMethods(descriptor) }));
   });
-  const fault = keyCountFault(found.map(({ use }) => use));
-  if (fault !== undefined) throw new SamlError('metadata_rejected', { message: `The metadata ${fault}.` });
+  const count = keyCountFault(found.map(({ use }) => use));
+  if (count) throw new SamlError('metadata_rejected', { message: sentenceOf(count, 'The metadata') });
   const keys: Omit<MetadataKeys, 'hasOnlyCurvesForEncryption'> = {
     signingCertificates: [],
     encryptionCertificates: [],

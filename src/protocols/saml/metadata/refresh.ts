@@ -12,6 +12,7 @@ import type { Clock } from '../../../base/platform/clock.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import { type Tx, transaction } from '../../../base/storage/database.ts';
 import { isFirstUse } from '../../../base/storage/single-use.ts';
+import { faultLine } from '../../../base/texts/faults.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import type { ScheduledJob } from '../../../core/jobs/scheduler.ts';
@@ -95,8 +96,8 @@ async function readDocument(
     const read = parseServiceProviderMetadata(xml, now());
     const { entityId, cacheSeconds } = read;
     if (entityId !== clientId) throw new Error(`The metadata now describes another entity, ${entityId}.`);
-    const [fault] = metadataFaults(metadata, read);
-    if (fault) throw new Error(`${fault.path.join('.')} ${fault.message}.`);
+    const [found] = metadataFaults(metadata, read);
+    if (found) throw new Error(faultLine(found));
     return { xml, nextReadAt: nextRead(now, cacheSeconds) };
   } catch (error) {
     await reports.rejected(application, url, error instanceof Error ? error.message : String(error));

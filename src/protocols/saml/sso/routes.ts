@@ -16,8 +16,8 @@ import type { Cookies } from '../../../base/http/cookies.ts';
 import { badRequest, forbidden, unsupportedMediaType } from '../../../base/http/errors.ts';
 import { parseQuery } from '../../../base/http/input.ts';
 import { limits } from '../../../base/limits.ts';
-import { faultMessage } from '../../../base/platform/fault-messages.ts';
 import { randomToken } from '../../../base/platform/random.ts';
+import { rule } from '../../../base/texts/faults.ts';
 import { t } from '../../../base/texts/text.ts';
 import { decodePost, decodeRedirect } from '../messages/decode.ts';
 import { samlErrorPage } from '../messages/error-page.ts';
@@ -43,7 +43,7 @@ const startQuery = z.object({
   sp: z.string().min(1).max(1024),
   RelayState: z
     .string()
-    .refine((value) => Buffer.byteLength(value) <= limits.saml.relayStateBytes, faultMessage('too-long'))
+    .refine((value) => Buffer.byteLength(value) <= limits.saml.relayStateBytes, rule('too-long'))
     .optional(),
 });
 const continueQuery = z.object({ request: z.string().min(1).max(64) });

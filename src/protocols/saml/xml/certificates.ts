@@ -1,6 +1,8 @@
 // Certificates of service providers, which SAML metadata uses as containers of keys (SAML Metadata Interoperability
 // Profile): their dates and issuers are not checked, their keys are (core/keys/foreign-keys.ts).
+
 import type { KeyObject, X509Certificate } from 'node:crypto';
+import { type Fault, fault, sentenceOf } from '../../../base/texts/faults.ts';
 import { foreignKeyFault, parseCertificate, strengthOf } from '../../../core/keys/foreign-keys.ts';
 import { SamlError } from './errors.ts';
 
@@ -25,9 +27,9 @@ export function readCertificate(text: string): Certificate {
   if (!certificate) throw new SamlError('metadata_rejected', { message: 'A certificate could not be read.' });
   const publicKey = publicKeyOf(certificate);
   const kind = publicKey.asymmetricKeyType;
-  if (kind !== 'rsa' && kind !== 'ec') throw weakKey(`has a key of the type ${kind}`);
-  const fault = foreignKeyFault(publicKey);
-  if (fault !== undefined) throw weakKey(fault);
+  if (kind !== 'rsa' && kind !== 'ec') throw weakKey(fault([], 'key-type', { name: String(kind) }));
+  const found = foreignKeyFault(publicKey);
+  if (found) throw weakKey(found);
   return {
     pem: certificate.toString(),
     publicKey,
@@ -47,8 +49,8 @@ function publicKeyOf(certificate: X509Certificate): KeyObject {
   }
 }
 
-function weakKey(fault: string): SamlError {
+function weakKey(found: Fault): SamlError {
   return new SamlError('weak_key', {
-    message: `A certificate ${fault}. Accepted are RSA and the curves P-256, P-384 and P-521.`,
+    message: `${sentenceOf(found, 'A certificate')} Accepted are RSA and the curves P-256, P-384 and P-521.`,
   });
 }

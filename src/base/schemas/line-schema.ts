@@ -1,7 +1,7 @@
 // Text of one line that both databases can store, as declarations have it.
 
 import { z } from 'zod';
-import { faultMessage } from './fault-messages.ts';
+import { rule } from '../texts/faults.ts';
 
 /** 1 to `max` characters, without control characters (Unicode category Cc) and halves of a character. */
 export const lineUpTo = (max: number, text = z.string()) =>
@@ -9,8 +9,8 @@ export const lineUpTo = (max: number, text = z.string()) =>
     .min(1)
     .max(max)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject, as the OpenAPI document can say it
-    .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, faultMessage('control-characters'))
-    .refine((value) => !/\p{Cs}/u.test(value), faultMessage('half-character'));
+    .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, rule('control-characters'))
+    .refine((value) => !/\p{Cs}/u.test(value), rule('half-character'));
 export const line = lineUpTo(255);
 
 // Bidirectional overrides and characters of no width reorder or hide parts of a name; joiners belong to some scripts and to emoji.
@@ -18,4 +18,4 @@ const HIDING = /[\p{Bidi_Control}\u00ad\u115f\u1160\u200b\u2060-\u2064\u3164\ufe
 
 /** The same for a name that people read: every character of it is seen. */
 export const nameUpTo = (max: number, text = z.string()) =>
-  lineUpTo(max, text).refine((value) => !HIDING.test(value), faultMessage('invisible-characters'));
+  lineUpTo(max, text).refine((value) => !HIDING.test(value), rule('invisible-characters'));

@@ -4,16 +4,10 @@
 import vm from 'node:vm';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
-import { faultMessage } from './fault-messages.ts';
-import { sentence } from './faults.ts';
-
-export interface JsonFault {
-  path: readonly (string | number)[];
-  message: string;
-}
+import { check, type Fault, fault } from '../texts/faults.ts';
 
 /** The faults of `value`; empty when it is valid. */
-export type JsonCheck = (value: unknown) => JsonFault[];
+export type JsonCheck = (value: unknown) => Fault[];
 
 const MAX_CACHED = 20;
 const cache = new Map<string, JsonCheck>();
@@ -26,19 +20,15 @@ export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): Js
   const cached = cache.get(text);
   if (cached) return cached;
   const compiled = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
-  const check: JsonCheck = (value) => {
-    const result = withinTime(() => compiled.safeParse(value, { error: sentence }));
-    if (!result) return [{ path: [], message: faultMessage('slow-pattern') }];
-    if (result.success) return [];
-    return result.error.issues.flatMap((issue) => {
-      const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
-      if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-      return issue.keys.map((key) => ({ path: [...path, key], message: faultMessage('unknown-attribute') }));
-    });
+  const checkValue: JsonCheck = (value) => {
+    const checked = withinTime(() => check(compiled, value));
+    if (!checked) return [fault([], 'slow-pattern')];
+    if (checked.ok) return [];
+    return checked.faults.map((one) => (one.code === 'unknown-key' ? fault(one.path, 'unknown-attribute') : one));
   };
   if (cache.size >= MAX_CACHED) cache.clear();
-  cache.set(text, check);
-  return check;
+  cache.set(text, checkValue);
+  return checkValue;
 }
 
 /** The result of `work`; undefined when it took too long. node:vm is what can stop a regular expression; it is no sandbox here. */
