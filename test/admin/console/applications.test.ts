@@ -68,7 +68,10 @@ describe('a new application', () => {
     const save = async (changes: Record<string, string>) =>
       admin.submit(await admin.get(`/admin/applications/${id}/credentials`), changes);
     const withoutKey = await save({ profile: 'fapi2' });
-    expect([withoutKey.status, textOf(withoutKey.text)]).toEqual([400, expect.stringContaining('jwks')]);
+    expect([withoutKey.status, textOf(withoutKey.text)]).toEqual([
+      400,
+      expect.stringContaining('private_key_jwt needs JWK Set or JWK Set URL'),
+    ]);
     expect((await save({ profile: 'fapi2', jwks_uri: 'https://shop.example.com/jwks' })).status).toBe(303);
     expect((await idp.services.applications.get(id)).metadata).toMatchObject({
       profile: 'fapi2',

@@ -112,6 +112,6 @@ describe('`force_name_id_format`', () => {
   it('needs a format', async () => {
     const entry = { name: 'Wiki', entity_id: 'urn:wiki', acs_url: 'https://wiki.example/acs' };
     const faults = serviceProviderRules(serviceProvider.parse({ ...entry, force_name_id_format: true }));
-    expect(faults).toEqual([{ path: ['force_name_id_format'], message: expect.stringContaining('name_id_format') }]);
+    expect(faults).toEqual([{ path: ['force_name_id_format'], code: 'needs-key', values: { key: 'name_id_format' } }]);
   });
 });
