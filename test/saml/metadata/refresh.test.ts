@@ -74,7 +74,11 @@ beforeAll(async () => {
     fetched += 1;
     response.writeHead(answer.status ?? 200, answer.location ? { location: answer.location } : {}).end(answer.body);
   });
-  refresh = createMetadataRefresh({ ...services, fetchMetadata: createMetadataFetch({ outgoing: services.outgoing }) });
+  refresh = createMetadataRefresh({
+    ...services,
+    now: clock.now, // of the job; the server has the real time
+    fetchMetadata: createMetadataFetch({ outgoing: services.outgoing }),
+  });
   const administrator = await staff(idp, 'admin');
   pages = await consoleOf(idp, administrator);
   api = await aService(idp);
