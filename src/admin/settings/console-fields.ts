@@ -63,10 +63,9 @@ export function fieldsOf({ entry, lock }: SettingField, sent: Sent, entries: rea
   const own = ownFields[name]?.(value, lock) ?? fields.map((field) => ({ ...field, hint: hintOf(field, lock) }));
   const all = own.map((field) => ({ ...field, ...locked }));
   const wasSent = sent[SWITCHES] !== undefined || own.some((field) => sent[field.name] !== undefined);
-  return wasSent || isRowButton(sent) ? asTyped(all, { ...sent, [TOKEN]: [''] }) : all;
+  return wasSent || isRowButton(sent) ? asTyped(all, sent) : all;
 }
 
-const TOKEN = 'sms_gateway.token';
 const GATEWAY = ['url', 'token', 'sender'] as const;
 
 /** Settings with several fields. */

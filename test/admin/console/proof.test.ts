@@ -83,8 +83,8 @@ describe('a sensitive change without a fresh sign-in', () => {
   });
 
   it('is stored encrypted, and puts nothing that was typed into an address', async () => {
-    const value = JSON.stringify({ url: 'https://sms.example.com/', token: SECRET });
-    const sent = await admin.submit(await admin.get('/admin/settings/edit'), { sms_gateway: value });
+    const gateway = { 'sms_gateway.url': 'https://sms.example.com/', 'sms_gateway.token': SECRET };
+    const sent = await admin.submit(await admin.get('/admin/settings/edit'), gateway);
     const page = await confirmation(admin, sent);
     expect(`${sent.location}${page.text}`).not.toContain(SECRET);
     const rows = await idp.services.db.storedForm.findMany({ where: { userId: ann.account.id } });
@@ -92,7 +92,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect(JSON.stringify(rows)).not.toContain(SECRET);
     expect(page.url).not.toContain(rows[0]?.id);
     const again = await signInAgain(admin, page, ann);
-    expect(again.forms[0]?.fields.sms_gateway).toBe(value);
+    expect(again.forms[0]?.fields).toMatchObject(gateway);
     await admin.submit(again);
     expect((await idp.services.settings.reload()).sms_gateway?.token).toBe(SECRET);
     expect(idp.log.join('\n')).not.toContain(SECRET);
