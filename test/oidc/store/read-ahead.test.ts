@@ -53,8 +53,7 @@ describe('a request with a token', () => {
     const form = { grant_type: 'refresh_token', refresh_token: refresh };
     expect(await readsOf(() => postAs(idp, app, '/token', form))).toEqual(['read-ahead.find']);
     const credentials = { grant_type: 'client_credentials' };
-    // Nothing but the revision, which is read below `services.sql`.
-    expect(await readsOf(() => postAs(idp, app, '/token', credentials))).toEqual([]);
+    expect(await readsOf(() => postAs(idp, app, '/token', credentials))).toEqual(['directory.revision']);
     const started = await app.rp.start({ scope: offline });
     expect(await readsOf(() => browser.get(started.url))).toEqual(['read-ahead.find']);
   });
