@@ -84,6 +84,7 @@ describe('an address', () => {
   it('goes to one account when several take it at once, on two instances, as username and as email address', async () => {
     // Two handles of one process would wait for each other on SQLite, whose driver blocks the process while it waits.
     const other = databaseKind() === 'postgresql' ? await openDatabase(people.url) : undefined;
+    other?.protect(people.db.macs);
     const { db, sql } = other ?? people;
     const second = createAccounts({ ...servicesOf({ ...people, db, sql }), usernameDomains: () => domains });
     try {

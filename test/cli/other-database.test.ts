@@ -34,7 +34,7 @@ async function contentOf(url: string): Promise<Record<string, unknown[]>> {
 
 async function rowsOf(db: Db, model: string): Promise<string[]> {
   const name = model.charAt(0).toLowerCase() + model.slice(1);
-  const { findMany } = (db as unknown as Record<string, { findMany(): Promise<object[]> }>)[name] ?? {};
+  const { findMany } = (db.asStored as unknown as Record<string, { findMany(): Promise<object[]> }>)[name] ?? {};
   const typed = (_name: string, value: unknown) => {
     if (typeof value === 'bigint') return `${value}n`;
     return value instanceof Uint8Array ? `bytes ${Buffer.from(value).toString('hex')}` : value;
