@@ -85,8 +85,8 @@ describe('gatehouse apply', () => {
     const { code, out, err } = await cli.gatehouse(['apply', file('bad.yaml')]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.trim().split('\n')).toEqual([
-      `${file('bad.yaml')}:3:5: clients[0].redirect_uri: unknown key; did you mean redirect_uris?`,
-      `${file('bad.yaml')}:4:34: roles[0].permissions[0]: must be resource:action, such as articles:read`,
+      `${file('bad.yaml')}:3:5: clients[0].redirect_uri isn’t a known field. Did you mean redirect_uris?`,
+      `${file('bad.yaml')}:4:34: roles[0].permissions[0] must be resource:action, such as articles:read.`,
     ]);
     expect(await cli.db.user.count()).toBe(1);
   });
