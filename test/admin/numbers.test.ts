@@ -229,9 +229,9 @@ async function seedCodesAndKeys(): Promise<void> {
   }
   const revoked = await db.asStored.apiKey.findFirstOrThrow({ where: { name: 'Revoked' } });
   await apiKeys.revoke(revoked.id, {});
-  // Created a year ago for a day, as its sealed row says.
-  const yearAgo = new Date(Date.now() - 365 * DAY_MS);
-  await createApiKeys({ ...idp.services, now: () => yearAgo }).create(
+  // Created two days ago for a day, as its sealed row says.
+  const before = new Date(Date.now() - 2 * DAY_MS);
+  await createApiKeys({ ...idp.services, now: () => before }).create(
     { name: 'Expired', ownerId: admin.account.id, permissions: ['gatehouse.users:read'], days: 1 },
     {},
   );

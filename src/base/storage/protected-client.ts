@@ -2,7 +2,8 @@
 // that domain functions call it as they call Prisma. A read leaves out a forged row and raises the alarm.
 //
 // A change of some covered columns verifies the stored row first and is made only if nothing changed that since (compare and set): otherwise
-// it would confirm what another program wrote. `update` and `upsert` throw RowChanged then, `updateMany` leaves the row as it is.
+// it would confirm what another program wrote. Where another request changed it, it is verified again. At a forged row `update` and `upsert`
+// throw RowChanged, and `updateMany` leaves it as it is.
 // Deletions and counts take rows as they are. `asStored` is Prisma itself, for reads that decide nothing: names in lists, and forged rows that an
 // administrator has to see.
 import {
@@ -29,6 +30,9 @@ export class RowChanged extends Error {
     super(`a row of ${table} was changed ${by === 'outside' ? 'by another program' : 'by another request'}`);
   }
 }
+
+/** How often a change verifies a row that other requests keep changing. */
+const ATTEMPTS = 10;
 
 type Row = Record<string, unknown>;
 type Query = Row & { select?: Row; include?: Row; where?: Row; data?: Row; create?: Row; update?: Row };
@@ -93,13 +97,16 @@ function protectedModel(table: Table, stored: Model, macs: () => ProtectedRows):
   };
 
   async function update({ where = {}, data = {}, ...rest }: Query) {
-    const change = await changeOf(where, data);
-    if (!change) return run('update', { where, data, ...rest });
-    try {
-      return await run('update', { where: { ...where, ...change.condition }, data: change.data, ...rest });
-    } catch (error) {
-      throw change.condition && isNotFound(error) ? new RowChanged('meanwhile', table.name) : error;
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const change = await changeOf(where, data);
+      if (!change) return run('update', { where, data, ...rest });
+      try {
+        return await run('update', { where: { ...where, ...change.condition }, data: change.data, ...rest });
+      } catch (error) {
+        if (!change.condition || !isNotFound(error)) throw error;
+      }
     }
+    throw new RowChanged('meanwhile', table.name);
   }
 
   /** A change with its MAC, and the condition that the row has not changed since it was verified; undefined without covered columns. */
@@ -118,14 +125,26 @@ function protectedModel(table: Table, stored: Model, macs: () => ProtectedRows):
     const known = { ...scalarsOf(where), ...data };
     if (isWhole(table, known)) return run('updateMany', { where, data: sealed(table, known, data, macs()) });
     let count = 0;
-    for (const row of (await run('findMany', { where, select: selectionOf(table) })) as Row[]) {
+    for (const row of await storedRows(where)) count += await changeRow(where, row, data);
+    return { count };
+  }
+
+  const storedRows = async (where: Row) => (await run('findMany', { where, select: selectionOf(table) })) as Row[];
+
+  /** How many rows were changed: 1, or 0 when it is forged or no longer in `where`. */
+  async function changeRow(where: Row, found: Row, data: Row): Promise<number> {
+    let row: Row | undefined = found;
+    for (let attempt = 1; row && attempt <= ATTEMPTS; attempt += 1) {
       const genuine = genuineOf(table, row, macs());
-      if (!genuine) continue;
+      if (!genuine) return 0;
       const same = { ...keyOf(table, row), mac: row.mac };
       const change = { where: { AND: [where, same] }, data: sealed(table, changed(genuine, data), data, macs()) };
-      count += ((await run('updateMany', change)) as { count: number }).count;
+      const { count } = (await run('updateMany', change)) as { count: number };
+      if (count > 0) return count;
+      [row] = await storedRows({ AND: [where, keyOf(table, row)] });
     }
-    return { count };
+    if (row) throw new RowChanged('meanwhile', table.name);
+    return 0;
   }
 
   async function upsert({ where = {}, create = {}, update: data = {}, ...rest }: Query) {
