@@ -1,23 +1,23 @@
 // The language of a user (claim `locale`) and the tags of values in other languages: what is accepted, and where.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acceptableFields } from '../../src/federation/accounts/resolve.ts';
 import { attributeFaults } from '../../src/people/accounts/attributes.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aUser } from '../support/factories.ts';
-import type { TestIdp } from '../support/idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
 
 let idp: TestIdp;
 let api: ApiCaller;
 const any = { 'if-match': '*' };
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   api = await aPerson(idp, ['admin']);
 });
+afterAll(() => idp?.stop());
 
 /** A user with what an earlier version stored. */
 async function withStored(columns: { locale?: string; attributes?: string }) {

@@ -2,7 +2,7 @@
 // addresses of logout.
 
 import { generateKeyPairSync } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultLine } from '../../src/base/texts/faults.ts';
 import { parseFile } from '../../src/config-file/file.ts';
 import { createRegistrationTokens } from '../../src/protocols/oidc/store/registration-tokens.ts';
@@ -10,9 +10,8 @@ import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { ec, ed, good, payroll, REDIRECT, rsa, startOf, storedClient } from '../support/applications/registrations.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
 
 let idp: TestIdp;
 let admin: HttpClient;
@@ -20,13 +19,14 @@ let german: HttpClient;
 let api: ApiCaller;
 let initialToken: string;
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   const boss = await staff(idp, 'admin');
   [admin, german] = [await consoleOf(idp, boss), await consoleOf(idp, boss)];
   await german.get('/language/de?next=/admin');
   api = await aPerson(idp, ['admin']);
   initialToken = (await createRegistrationTokens(idp.services).issue()).token;
 });
+afterAll(() => idp?.stop());
 
 const app = (input?: Parameters<typeof payroll>[1]) => payroll(idp, input);
 const stored = (metadata: object) => storedClient(idp, metadata);

@@ -1,11 +1,10 @@
 // Client assertions (RFC 7523) that must be rejected: expired, used twice, for another client, unsigned, with another algorithm.
 import { createPublicKey } from 'node:crypto';
 import * as jose from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication } from '../oidc/support.ts';
 import { httpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 
 const secret = 'a secret of more than thirty-two characters';
 let idp: TestIdp;
@@ -15,7 +14,7 @@ let key: jose.CryptoKey;
 let publicPem: string;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   const pair = await jose.generateKeyPair('RS256', { extractable: true });
   key = pair.privateKey;
   const jwk = await jose.exportJWK(pair.publicKey);
@@ -36,6 +35,7 @@ beforeAll(async () => {
     client_secret: secret,
   });
 });
+afterAll(() => idp?.stop());
 
 const now = () => Math.floor(Date.now() / 1000);
 

@@ -1,19 +1,19 @@
 // The cookie of a form that a browser without a session has open (gatehouse_form): two browsers exchange the cookie, the fields of the form
 // and the page that it was given for. Only the whole form of one browser, at its own page, is accepted.
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { anApplication, postAs } from '../oidc/support.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 let idp: TestIdp;
 let userCode: string;
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   const tv = await anApplication(idp, { grant_types: [DEVICE_CODE, 'authorization_code'] });
   userCode = (await postAs(idp, tv, '/device/code', { scope: 'openid' })).json<{ user_code: string }>().user_code;
 });
+afterAll(() => idp?.stop());
 
 const pages: [name: string, open: (browser: HttpClient) => Promise<Page>, fill: () => Record<string, string>][] = [
   ['/device', (browser) => browser.get('/device'), () => ({ user_code: userCode })],

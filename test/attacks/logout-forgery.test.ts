@@ -1,10 +1,9 @@
 // Attempts to sign a user out against their will: forged forms, guessed tokens, ID tokens of others and forged ones.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl, outcome, postAs, signIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 
 let idp: TestIdp;
 let user: TestUser;
@@ -12,11 +11,12 @@ let app: Application;
 let other: Application;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   user = await aUser(idp.services);
   app = await anApplication(idp);
   other = await anApplication(idp);
 });
+afterAll(() => idp?.stop());
 
 const isSignedIn = async (browser: HttpClient) =>
   (await outcome(browser, authorizeUrl(idp, app.clientId, { prompt: 'none' }))).get('code') !== null;

@@ -1,11 +1,10 @@
 // Forged sign-in forms from another site, from another browser or with guessed tokens; and forged host names.
 import { request } from 'node:http';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl, outcome, redirectUri, signIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 
 let idp: TestIdp;
 let user: TestUser;
@@ -13,11 +12,12 @@ let app: Application;
 let asking: Application;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   user = await aUser(idp.services, { mustChange: false });
   app = await anApplication(idp);
   asking = await anApplication(idp, { consent: 'explicit' });
 });
+afterAll(() => idp?.stop());
 
 const isThere = (url: string) => url.startsWith(redirectUri);
 const open = async (browser: HttpClient, client: Application, parameters: Record<string, string> = {}) =>

@@ -1,14 +1,14 @@
 // Several tabs of the server's own pages sign in at the same moment: each answer finds the request of its own tab.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 
 let idp: TestIdp;
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
 });
+afterAll(() => idp?.stop());
 
 const home = (url: string) => !/\/(authorize|signin|auth)\b/.test(new URL(url).pathname);
 

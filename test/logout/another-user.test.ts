@@ -2,8 +2,7 @@
 // the applications of the other user are not affected.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 import type { App } from './support/app.ts';
 import { browserWith, leave, openApp } from './support/browser-steps.ts';
 import { followLogout } from './support/follow.ts';
@@ -14,11 +13,12 @@ let payroll: Awaited<ReturnType<typeof nodeSamlApp>>;
 let library: App;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   payroll = await nodeSamlApp(idp, 'Payroll');
   library = await samlifyApp(idp, 'Library');
 });
 afterAll(async () => {
+  await idp?.stop();
   await Promise.all([payroll, library].map((app) => app?.close()));
 });
 

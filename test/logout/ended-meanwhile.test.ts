@@ -3,8 +3,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 import type { App } from './support/app.ts';
 import { openApp } from './support/browser-steps.ts';
 import { followLogout } from './support/follow.ts';
@@ -13,11 +12,12 @@ import { nodeSamlApp } from './support/saml-apps.ts';
 let idp: TestIdp;
 let payroll: App;
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   payroll = await nodeSamlApp(idp, 'Payroll');
 });
 afterAll(async () => {
   await payroll?.close();
+  await idp?.stop();
 });
 
 it('the server rejects the pending sign-in of a session that was ended meanwhile', async () => {

@@ -1,15 +1,15 @@
 // The switch "Name the session in front-channel logouts" does what it says (OpenID Connect Front-Channel Logout 1.0, section 2).
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createFrontChannelUrl } from '../../src/protocols/logout/front-channel/steps.ts';
 import type { Participant } from '../../src/protocols/logout/logout-run.ts';
 import { aClient } from '../support/factories.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 
 let idp: TestIdp;
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
 });
+afterAll(() => idp?.stop());
 
 it.each([
   [undefined, ['iss', 'sid']],

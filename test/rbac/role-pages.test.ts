@@ -1,13 +1,12 @@
 // Roles in the console: searches of long lists, and built-in roles in the language of the page.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { permissionWords } from '../../src/admin/console/permission-words.ts';
 import { ownPermissions } from '../../src/people/rbac/built-in.ts';
 import { missingReads } from '../../src/people/rbac/rights.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import type { HttpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
 
 let idp: TestIdp;
 let admin: HttpClient;
@@ -15,11 +14,12 @@ let path: string;
 const permissions = Array.from({ length: 30 }, (_, at) => [`crate${at}:read`, `crate${at}:write`]).flat();
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   admin = await consoleOf(idp, await staff(idp, 'admin'));
   const { id } = await idp.services.roles.create({ name: 'warehouse', description: 'Boxes and crates', permissions });
   path = `/admin/roles/${id}`;
 });
+afterAll(() => idp?.stop());
 
 describe('a search', () => {
   it('finds roles by name and by description', async () => {

@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp } from '../support/idp.ts';
 
 it('the page for a forgotten password links back to the sign-in that was left, and to no other address whatever the parameter says', async () => {
-  const idp = await sharedIdp();
+  const idp = await startIdp();
   await aUser(idp.services);
   const after = async (...queries: string[]) => {
     const browser = httpClient(idp.issuer);
@@ -25,4 +25,5 @@ it('the page for a forgotten password links back to the sign-in that was left, a
   ]) {
     expect(await after(`?signin=${encodeURIComponent(evil)}`)).toBe('/account');
   }
+  await idp.stop();
 });

@@ -1,5 +1,5 @@
 // A disabled account: it cannot sign in, and its sessions and tokens stop working.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Application,
   anApplication,
@@ -11,16 +11,16 @@ import {
 } from '../oidc/support.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 
 let idp: TestIdp;
 let app: Application;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   app = await anApplication(idp);
 });
+afterAll(() => idp?.stop());
 
 describe('a disabled account', () => {
   it('loses its sessions and tokens, and signs in again when it is enabled again', async () => {

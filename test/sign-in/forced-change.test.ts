@@ -1,19 +1,19 @@
 // A password that an administrator set is changed at the first sign-in, to one that fulfils the rules.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 import { enter as enterApp, expectNotSignedIn, expectSignedIn, isThere } from '../support/pages/enter.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
 
 let idp: TestIdp;
 let app: Application;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   app = await anApplication(idp);
 });
+afterAll(() => idp?.stop());
 
 const enter = (username: string, password: string, browser?: HttpClient) =>
   enterApp(idp, { clientId: app.clientId, username, password }, browser);

@@ -1,22 +1,22 @@
 // The console changes how a client authenticates: a secret that the server generates is displayed once, whatever else the form changes, and
 // what the client used before ends.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ec } from '../../support/applications/registrations.ts';
 import { aClient, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from './support.ts';
 
 let idp: TestIdp;
 let boss: TestUser;
 let admin: HttpClient;
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   boss = await staff(idp, 'admin');
   admin = await consoleOf(idp, boss);
 });
+afterAll(() => idp?.stop());
 
 type Method = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
 

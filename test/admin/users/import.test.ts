@@ -1,17 +1,17 @@
 // A request of the import of users: it ends after some seconds, lets other requests through meanwhile, and reports what it did before a fault.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createUserImport, type UserImportDependencies } from '../../../src/admin/users/import.ts';
 import { limits } from '../../../src/base/limits.ts';
 import { DatabaseUnavailable } from '../../../src/base/storage/unavailable.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { consoleOf, staff } from '../console/support.ts';
 
 let idp: TestIdp;
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
 });
+afterAll(() => idp?.stop());
 
 const csv = ['username', 'ann', 'ben', 'cem', 'dan', 'eva', 'fay'].join('\n');
 const by = { actorId: 'admin' };

@@ -5,8 +5,7 @@ import { aPng, aSvg } from '../../brand/pictures.ts';
 import { redirectUri } from '../../oidc/support.ts';
 import { aClient } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type PictureServer, pictureServer } from './picture-server.ts';
 
 let idp: TestIdp;
@@ -14,10 +13,11 @@ let server: PictureServer;
 let admin: ApiCaller;
 beforeAll(async () => {
   server = await pictureServer();
-  idp = await sharedIdp();
+  idp = await startIdp();
   admin = await aService(idp);
 });
 afterAll(async () => {
+  await idp?.stop();
   await server?.close();
 });
 

@@ -1,14 +1,13 @@
 // Forged and modified SAML requests over HTTP: the server signs nothing, stores nothing and serves no sign-in page.
 import { createHmac } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { algorithms } from '../../../src/protocols/saml/xml/names.ts';
 import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../../saml/live.ts';
 import { aCredential, signQuery } from '../../saml/support.ts';
 import { arrangements, partsOf } from '../../saml/wrapping.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 /** A service provider whose requests must be signed. */
@@ -19,11 +18,12 @@ const unknownKey = aCredential();
 const evilAcs = 'https://evil.example/acs';
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   sp = await aLiveSp(idp, { require_signed_requests: true });
   other = await aLiveSp(idp);
   browser = httpClient(idp.issuer);
 });
+afterAll(() => idp?.stop());
 
 async function expectRejection(send: () => Promise<Page>): Promise<void> {
   const before = await left(idp);

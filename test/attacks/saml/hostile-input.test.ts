@@ -1,20 +1,20 @@
 // Hostile SAML input over HTTP gets a 4xx page with the request ID; the server signs nothing, stores nothing, and serves the
 // next request.
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../../saml/live.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let sp: LiveSp;
 let browser: HttpClient;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   sp = await aLiveSp(idp);
 });
+afterAll(() => idp?.stop());
 beforeEach(() => {
   browser = httpClient(idp.issuer);
 });

@@ -1,14 +1,13 @@
 // A LogoutRequest ends a session only when it is signed, from a service provider of that session, about the user that it
 // knows, and addressed to this IdP.
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { algorithms } from '../../../src/protocols/saml/xml/names.ts';
 import { aLiveSp, answerIn, type LiveSp, left, post, redirect } from '../../saml/live.ts';
 import { aCredential } from '../../saml/support.ts';
 import { arrangements, partsOf } from '../../saml/wrapping.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let sp: LiveSp;
@@ -21,11 +20,12 @@ const unknownKey = aCredential();
 const slo = '/saml/slo';
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   sp = await aLiveSp(idp, { name_id_format: 'unspecified' });
   other = await aLiveSp(idp, { name_id_format: 'unspecified' });
   user = await aUser(idp.services);
 });
+afterAll(() => idp?.stop());
 beforeEach(async () => {
   victim = httpClient(idp.issuer);
   const page = await victim.follow(await redirect(victim, sp.request()));

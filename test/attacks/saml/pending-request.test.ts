@@ -1,11 +1,10 @@
 // A pending AuthnRequest gets one Response, for the application that sent it, in the browser that sent it. An edited, copied
 // or repeated URL gets nothing signed.
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../../saml/live.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let sp: LiveSp;
@@ -15,11 +14,12 @@ let user: TestUser;
 let browser: HttpClient;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   sp = await aLiveSp(idp);
   other = await aLiveSp(idp);
   user = await aUser(idp.services);
 });
+afterAll(() => idp?.stop());
 beforeEach(async () => {
   browser = httpClient(idp.issuer);
   const page = await browser.follow(await redirect(browser, sp.request()));

@@ -1,21 +1,21 @@
 // The NameID and the attributes that a service provider receives, and that RelayState comes back unchanged.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../../saml/live.ts';
 import { aSamlUser, type SamlUser } from '../../saml/sign-in-steps.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let ann: SamlUser;
 let bob: SamlUser;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   ann = await aSamlUser(idp.services, { name: 'Ann', roles: [] } as never);
   bob = await aSamlUser(idp.services);
 });
+afterAll(() => idp?.stop());
 
 /** The assertion for this service provider in this browser; signs in when a page requires it. */
 async function assertion(browser: HttpClient, sp: LiveSp, who: SamlUser, body = ''): Promise<string> {

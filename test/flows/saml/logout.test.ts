@@ -1,20 +1,20 @@
 // LogoutRequests of service providers whose session has ended already, or that name no session: what the sender gets, and what the
 // user reads (SAML Core 3.7.3.2).
 import { inflateRawSync } from 'node:zlib';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aLiveSp, answerIn, type LiveSp, type MessageParts, post, redirect } from '../../saml/live.ts';
 import { aCredential } from '../../saml/support.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 const slo = '/saml/slo';
 let idp: TestIdp;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
 });
+afterAll(() => idp?.stop());
 
 interface Begun {
   sp: LiveSp;

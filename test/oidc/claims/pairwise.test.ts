@@ -1,11 +1,10 @@
 // Pairwise subjects (OIDC Core 8): each sector knows a user by another subject, everywhere, and never by the public one.
 import * as jose from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type Application, anApplication, authorizeUrl, forApi, outcome, postAs, signIn } from '../support.ts';
 
 const api = 'https://api.example.com';
@@ -24,7 +23,7 @@ const pairwise = (uri: string) =>
   });
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   user = await aUser(idp.services);
   [wiki, shop, shopApp] = [
     await pairwise('https://wiki.example/cb'),
@@ -34,6 +33,7 @@ beforeAll(async () => {
   await idp.services.db.asStored.resource.create({ data: { identifier: api, scopes: '["read"]' } });
   await signRows(idp.services);
 });
+afterAll(() => idp?.stop());
 
 const subOf = async (app: Application, who = user) =>
   (await signIn(httpClient(idp.issuer), app, who)).tokens.claims()?.sub;

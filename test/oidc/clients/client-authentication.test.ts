@@ -3,9 +3,8 @@ import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { httpClient, type Page } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type Listening, listen } from '../../support/listen.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
 import { type Application, anApplication, basic, type ClientInput, postAs } from '../support.ts';
 
 let idp: TestIdp;
@@ -14,7 +13,7 @@ let pair: jose.GenerateKeyPairResult;
 let jwks: { keys: jose.JWK[] };
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   pair = await jose.generateKeyPair('ES256', { extractable: true });
   jwks = { keys: [{ ...(await jose.exportJWK(pair.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }] };
   keys = await listen((_request, response) => {
@@ -22,6 +21,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
+  await idp?.stop();
   await keys?.close();
 });
 

@@ -1,10 +1,9 @@
 // CORS: pages of which origins may read a response, those of a client's own redirect URIs and no others. Discovery and keys are
 // public documents, which every page may read.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type Application, anApplication, signIn } from '../support.ts';
 
 const spaOrigin = 'https://spa.example';
@@ -16,7 +15,7 @@ let other: Application;
 let server: Application;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   user = await aUser(idp.services);
   const browserClient = { token_endpoint_auth_method: 'none' as const };
   spa = await anApplication(idp, { ...browserClient, redirect_uris: [`${spaOrigin}/cb`] });
@@ -24,6 +23,7 @@ beforeAll(async () => {
   server = await anApplication(idp, { redirect_uris: ['https://server.example/cb'] });
   await anApplication(idp, { ...browserClient, application_type: 'native', redirect_uris: ['com.example.app:/cb'] });
 });
+afterAll(() => idp?.stop());
 
 const OTHER_ORIGINS = [
   'https://attacker.example',

@@ -1,18 +1,18 @@
 // A save whose answer was lost: the database has stored the session, and the request saves it again before it ends.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomToken } from '../../../src/base/platform/random.ts';
 import type { SessionPayload } from '../../../src/protocols/oidc/store/sessions/merge-session.ts';
 import { createSessionStore, type SessionStore } from '../../../src/protocols/oidc/store/sessions/session-store.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
 let store: SessionStore;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   store = createSessionStore(idp.services);
 });
+afterAll(() => idp?.stop());
 
 /** A session as a request saves it that began without one. */
 function aSession() {

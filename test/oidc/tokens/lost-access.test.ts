@@ -1,9 +1,8 @@
 // Lost access to an application (a removed role, a disabled application or account): all its tokens end.
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { type Application, anApplication, postAs, signIn } from '../support.ts';
 
 let idp: TestIdp;
@@ -13,9 +12,10 @@ let refreshToken: string;
 let accessToken: string;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   await idp.services.roles.create({ name: 'member' });
 });
+afterAll(() => idp?.stop());
 
 beforeEach(async () => {
   user = await aUser(idp.services);

@@ -1,10 +1,9 @@
 // What the forms of users and roles say at a field: the summary names the field, and a name or an address that is taken is an error there.
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aUser } from '../../../support/factories.ts';
 import type { HttpClient, Page } from '../../../support/http.ts';
-import type { TestIdp } from '../../../support/idp.ts';
+import { startIdp, type TestIdp } from '../../../support/idp.ts';
 import { textOf } from '../../../support/pages/html.ts';
-import { sharedIdp } from '../../../support/shared-idp.ts';
 import { consoleOf, staff } from '../support.ts';
 
 let idp: TestIdp;
@@ -13,7 +12,7 @@ let edit: string;
 let role: string;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   admin = await consoleOf(idp, await staff(idp, 'admin'));
   await aUser(idp.services, { username: 'mia', email: 'mia@example.com' });
   const { account } = await aUser(idp.services, { username: 'noah' });
@@ -21,6 +20,7 @@ beforeAll(async () => {
   await idp.services.roles.create({ name: 'packer' });
   role = `/admin/roles/${(await idp.services.roles.create({ name: 'driver' })).id}`;
 });
+afterAll(() => idp?.stop());
 
 /** The entries of the summary that lead to this field. */
 const summaryOf = (page: Page, field: string) =>

@@ -1,10 +1,9 @@
 // A full name that is typed in a field for a user, without the choice of a suggestion.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aClient, aUser } from '../../../support/factories.ts';
 import type { HttpClient } from '../../../support/http.ts';
-import type { TestIdp } from '../../../support/idp.ts';
+import { startIdp, type TestIdp } from '../../../support/idp.ts';
 import { textOf } from '../../../support/pages/html.ts';
-import { sharedIdp } from '../../../support/shared-idp.ts';
 import { consoleOf, staff } from '../support.ts';
 
 let idp: TestIdp;
@@ -13,7 +12,7 @@ let pages: Record<string, (user: string) => string>;
 let members: string;
 
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   admin = await consoleOf(idp, await staff(idp, 'admin'));
   const { clientId, applicationId } = await aClient(idp.services, {
     client_name: 'Payroll',
@@ -33,6 +32,7 @@ beforeAll(async () => {
   for (const username of ['eva1', 'eva2']) await aUser(idp.services, { username, name: 'Eva Ek' });
   for (let one = 0; one < 6; one += 1) await aUser(idp.services, { name: 'Jo Many' });
 });
+afterAll(() => idp?.stop());
 
 const read = async (page: string, user: string) => textOf((await admin.get(pages[page]?.(user) ?? '')).text);
 
