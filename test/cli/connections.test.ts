@@ -51,7 +51,7 @@ describe('gatehouse connection', () => {
     const { code, err } = await cli.gatehouse(['connection', 'add', '-'], {
       stdin: '{ id: x, kind: oidc, name: X, issuer: y }',
     });
-    expect([code, err]).toEqual([1, expect.stringContaining('client_id: missing')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('client_id is missing')]);
   });
 
   it('gives `gatehouse doctor` a failure for a secret that has ended, and none once a new one is stored', async () => {

@@ -1,10 +1,9 @@
 // The tabs of a user: what each holds, who sees it, and the applications that the user can open.
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aClient, aUser, type TestUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
-import type { TestIdp } from '../../support/idp.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { linksOf, textOf } from '../../support/pages/html.ts';
-import { sharedIdp } from '../../support/shared-idp.ts';
 import { consoleOf, staff } from '../console/support.ts';
 
 let idp: TestIdp;
@@ -13,12 +12,14 @@ let user: TestUser;
 const redirect_uris = ['https://tabs.example.com/cb'];
 const ROLE = 'tabs-ops';
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   admin = await consoleOf(idp, await staff(idp, 'admin'));
   user = await aUser(idp.services, { name: 'Tab Person' });
   for (const name of [ROLE, 'tabs-other']) await idp.services.roles.create({ name });
   await idp.services.roles.assign(user.account.id, ROLE);
 });
+
+afterAll(() => idp?.stop());
 
 const at = (tab = '') => `/admin/users/${user.account.id}${tab}`;
 const tabsOf = async (client: HttpClient, tab = '') => {

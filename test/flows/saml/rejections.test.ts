@@ -146,8 +146,8 @@ describe('a user', () => {
   });
 
   it('sees the reason when the access rule denies access, and the service provider gets RequestDenied', async () => {
-    await idp.services.roles.create({ name: 'editor', description: '', permissions: [] });
-    const closed = await aLiveSp(idp, { name: 'Editors only', access: { roles: ['editor'] } });
+    await idp.services.roles.create({ name: 'saml-editor', description: '', permissions: [] });
+    const closed = await aLiveSp(idp, { name: 'Editors only', access: { roles: ['saml-editor'] } });
     const page = await person.withPassword(browser, await open('', '', closed));
     expect(page.status).toBe(403);
     expect(page.text).toContain('Editors only');
@@ -156,7 +156,7 @@ describe('a user', () => {
     expect(decided.forms[0]?.action).toBe(closed.acs);
     const other = await browser.follow(await browser.submit(await open('', '', closed), { decision: 'other' }));
     expect(other.text).toContain('autocomplete="current-password"');
-    await idp.services.roles.assign(person.account.id, 'editor').catch(() => undefined);
+    await idp.services.roles.assign(person.account.id, 'saml-editor').catch(() => undefined);
   });
 
   it('sees a page with the name of the application when no Response can be sent', async () => {

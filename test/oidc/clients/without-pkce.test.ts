@@ -178,7 +178,9 @@ describe('the registration without PKCE', () => {
       if (page.status === 200) authorization = `Bearer ${page.json().registration_access_token}`;
       return page;
     };
-    expect((await put({ client_name: 'Renamed', require_pkce: true })).json()).toMatchObject({ require_pkce: false });
+    expect((await put({ client_name: 'Renamed without PKCE', require_pkce: true })).json()).toMatchObject({
+      require_pkce: false,
+    });
     expect((await put({ token_endpoint_auth_method: 'none' })).status).toBe(400);
     const { id = '' } = (await idp.services.applications.find(String(registered.client_id))) ?? {};
     await admin.send('PATCH', `/applications/${id}`, { require_pkce: null }, { 'if-match': '*' });
