@@ -40,7 +40,7 @@ try {
   if (!isFilled) await fill(database, Number(options.rows));
   const pages = await pagesOf(database);
   await database.close();
-  if (!isFilled) signRows(folder, postgres?.url);
+  if (!isFilled) await signRows(folder, postgres?.url);
   writeFileSync(path.join(folder, 'data', 'filled'), '');
   const server = await startGatehouse(folder, { databaseUrl: postgres?.url });
   const cookie = await signInToConsole(server);

@@ -27,7 +27,7 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
     `CASE n % ${texts.length} ${texts.map((text, i) => `WHEN ${i} THEN '${text}'`).join(' ')} END`;
   const name = oneOf(['Ann Smith', 'Bob Jones', 'Cem Kaya', 'Dora Orlova', 'Eve Miller']);
   const lastName = oneOf(['Smith', 'Jones', 'Kaya', 'Orlova', 'Miller']);
-  // Empty where `gatehouse secrets adopt` writes it.
+  // Empty where `signRows` (target.ts) writes it.
   const mac = `CASE WHEN n < 1000 OR n > ${rows - 1000} OR n = 5000 THEN '' ELSE 'x' END`;
   const login = `'user-' || n`;
   const mail = `'user-' || n || '@example.com'`;

@@ -1,11 +1,14 @@
 // The two servers that are compared, Gatehouse with everything on and the bare engine, with the same client, the
 // same user and the same routes.
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
+import { loadConfig } from '../../src/base/config.ts';
+import { createLogger } from '../../src/base/platform/logger.ts';
+import { createServices } from '../../src/server/services.ts';
+import { signRows as signEmptyMacs } from '../../test/support/database/row-macs.ts';
 import { type StartedChild, startChild } from './child.ts';
 import { connection } from './upstream.ts';
 
@@ -109,16 +112,15 @@ export async function createDatabase(url: string, name: string): Promise<string>
   return Object.assign(new URL(url), { pathname: `/${name}` }).href;
 }
 
-/** Gives rows that were written by SQL their MACs, without which the server does not use them. */
-export function signRows(folder: string, databaseUrl: string | undefined): void {
-  const { PATH = '', HOME = '' } = process.env;
-  const env = {
-    PATH,
-    HOME,
-    DATA_DIR: path.join(folder, 'data'),
-    ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
-  };
-  execFileSync(process.execPath, [path.join(root, 'bin', 'gatehouse.js'), 'secrets', 'adopt'], { cwd: folder, env });
+/** Gives rows that were written by SQL, with an empty MAC, their MACs; the server uses none without. */
+export async function signRows(folder: string, databaseUrl: string | undefined): Promise<void> {
+  const config = loadConfig(databaseUrl ? { DATABASE_URL: databaseUrl } : {}, { cwd: folder });
+  const services = await createServices({ config, logger: createLogger({ level: 'silent', format: 'json' }) });
+  try {
+    await signEmptyMacs(services);
+  } finally {
+    await services.close();
+  }
 }
 
 /** Starts bare oidc-provider with its in-memory adapter, or with these parts (parts.ts) and their SQLite file. */
