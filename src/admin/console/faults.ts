@@ -103,14 +103,16 @@ function rowAt({ name, type, columns = [], lines = [] }: Field, path: string): n
   return filled.find((at) => isUnder(path, `${name}.${lines[at]?.[0]}`));
 }
 
-/** The column that the path names; in a map, whose rows the path names by their first part, the second column is the value. */
+/** The column that the path names; in a map, whose rows the path names by their first part, the next one that is typed is the value. */
 function columnAt({ name, columns = [], lines = [] }: Field, path: string, row: number, { code }: Fault): number {
   const rest = path.slice(name.length);
   const isNumbered = /^[.[]\d+/.test(rest);
   const part = isNumbered ? rest.replace(/^[.[]\d+\]?/, '') : rest.slice(1 + (lines[row]?.[0] ?? '').length);
   const named = columns.findIndex((column) => column.name !== '' && `.${column.name}` === part);
   if (named >= 0) return named;
-  return isNumbered || code === 'bad-name' || columns.length < 2 ? 0 : 1;
+  if (isNumbered || code === 'bad-name' || columns.length < 2) return 0;
+  const typed = columns.findIndex(({ type }, at) => at > 0 && type !== 'select');
+  return typed < 0 ? 1 : typed;
 }
 
 /** The label; with the line that the path names, if the field has a value on each line. */

@@ -143,7 +143,7 @@ describe('users', () => {
     const { at, attributes } = await formWithAttributes();
     const typed = { 'attributes.name': ['legacy', 'desk'], 'attributes.type': ['json', 'list'] };
     const free = { ...typed, 'attributes.value': ['{"floor":2}', 'B7, B8'] };
-    expect(textOf((await admin.submit(await admin.get(at), free)).text)).toContain('must be text, a number');
+    expect(textOf((await admin.submit(await admin.get(at), free)).text)).toContain('Value 1 must be text, a number');
     await admin.submit(await admin.get(at), { ...free, 'attributes.value': ['"x"', 'B7, B8'] });
     expect(await attributes()).toEqual({ legacy: 'x', desk: ['B7', 'B8'] });
     const row = await admin.submit(await admin.get(at), { rows: 'add attributes' });
