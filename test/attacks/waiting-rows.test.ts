@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
 import { sha256 } from '../../src/base/platform/random.ts';
-import { consoleOf, staff } from '../admin/console/support.ts';
+import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';
 import { aService } from '../admin/support.ts';
 import { anUpstream, callbackOf, isAtApplication, openSignIn } from '../federation/support.ts';
 import { anApplication, authorizeUrl, completeSignIn, postAs, redirectUri, signIn } from '../oidc/support.ts';
@@ -277,6 +277,27 @@ const attacks: [kind: string, attempt: () => Promise<void>][] = [
       const after = (await httpClient(other.issuer).get('/jwks')).json();
       expect(after).toEqual(before);
       await other.stop();
+    },
+  ],
+  [
+    'a form of the console that waits for a fresh sign-in',
+    async () => {
+      const boss = await staff(idp, 'admin');
+      const browser = await consoleOf(idp, boss);
+      await signedInLongAgo(idp, boss);
+      const [chosen, victim] = [await aUser(idp.services), await aUser(idp.services)];
+      const where = { userId: boss.account.id };
+      const rowsOf = () => db().storedForm.findMany({ where, orderBy: { createdAt: 'asc' } });
+      const disable = async ({ account }: TestUser) =>
+        confirmation(browser, await browser.submit(await browser.get(`/admin/users/${account.id}/disable`)));
+      const page = await disable(chosen);
+      const [{ id = '' } = {}] = await rowsOf();
+      await disable(victim);
+      const other = (await rowsOf()).find((row) => row.id !== id);
+      await sql('UPDATE stored_forms SET form_sealed = ? WHERE id = ?', other?.formSealed ?? '', id);
+      const again = await signInAgain(browser, page, boss);
+      expect([again.status, again.forms.some(({ action }) => action.includes('/disable'))]).toEqual([404, false]);
+      expect(await idp.services.accounts.find(victim.account.id)).toMatchObject({ isActive: true });
     },
   ],
   [

@@ -1,11 +1,12 @@
 // Pages that wait in the database, where every instance finds them: forms that were sent without a fresh sign-in, and results that hold a
 // new secret, recovery codes or a temporary password, which a reload and a change of language display again. Encrypted, because both may
 // hold a secret, and only for the user and the session that they were stored for. The ciphertext is bound to the id of its row, which is
-// made of both: a row that was given to another user opens for nobody.
+// made of both: a row that was given to another user, or has the ciphertext of another one, opens for nobody.
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
-import type { Vault } from '../platform/vault.ts';
+import { type Vault, VaultError } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
 import { jsonWithTexts, readJsonWithTexts } from '../texts/stored-text.ts';
 
@@ -19,7 +20,7 @@ export interface PageOwner {
 export type StoredPageKind = 'form' | 'result' | 'recovery-codes';
 export type StoredPages = ReturnType<typeof createStoredPages>;
 
-export function createStoredPages({ db, vault, now }: { db: Db; vault: Vault; now: Clock }) {
+export function createStoredPages({ db, vault, now, logger }: { db: Db; vault: Vault; now: Clock; logger: Logger }) {
   const idOf = (kind: StoredPageKind, value: string, { userId, session }: PageOwner) =>
     sha256(JSON.stringify([kind, value, userId, session]));
   const contextOf = (id: string) => `stored_forms:${id}`;
@@ -47,12 +48,18 @@ export function createStoredPages({ db, vault, now }: { db: Db; vault: Vault; no
       return value;
     },
 
-    /** The content; undefined when there is none of this user and session, or it has expired. */
+    /** The content; undefined when there is none of this user and session, it has expired, or cannot be decrypted. */
     async find<Content>(kind: StoredPageKind, owner: PageOwner, value: string): Promise<Content | undefined> {
       const id = idOf(kind, value, owner);
       const row = await db.storedForm.findUnique({ where: { id } });
       if (!row || row.userId !== owner.userId || row.expiresAt <= now()) return undefined;
-      return readJsonWithTexts(vault.open(row.formSealed, contextOf(id)).toString()) as Content;
+      try {
+        return readJsonWithTexts(vault.open(row.formSealed, contextOf(id)).toString()) as Content;
+      } catch (err) {
+        if (!(err instanceof VaultError)) throw err;
+        logger.error({ err }, 'a stored page cannot be decrypted');
+        return undefined;
+      }
     },
   };
 }
