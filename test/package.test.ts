@@ -1,6 +1,6 @@
 // The package that a release publishes (`npm pack`), with the packages that npm installs beside it: not one for development.
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testFolder } from './support/database/database.ts';
@@ -48,9 +48,17 @@ it('the package has what the program reads at run time, and neither sources nor 
   expect(['src/main.ts', 'test', 'docs', 'dist/node_modules', '.ci'].filter(listed)).toEqual([]);
 });
 
-it('gatehouse serve of the package starts, with its pages, style sheets and database', async () => {
+it('gatehouse serve of the package starts, with its pages, style sheets, presets and database', async () => {
   const port = String(await freePort());
-  const environment = { PATH: process.env.PATH, PORT: port, DATA_DIR: path.join(folder, 'data'), LOG_FORMAT: 'json' };
+  const file = path.join(folder, 'gatehouse.yaml');
+  writeFileSync(file, 'settings: { admin_mfa: optional }\n');
+  const environment = {
+    PATH: process.env.PATH,
+    PORT: port,
+    DATA_DIR: path.join(folder, 'data'),
+    GATEHOUSE_CONFIG: file,
+    LOG_FORMAT: 'json',
+  };
   server = spawn(process.execPath, [program, 'serve'], { cwd: folder, env: environment });
   let output = '';
   const ready = new Promise<void>((resolve, reject) => {
@@ -69,12 +77,18 @@ it('gatehouse serve of the package starts, with its pages, style sheets and data
   const [, style = ''] = /href="(\/assets\/people\.[^"]+\.css)"/.exec(page.text) ?? [];
   expect([page.status, (await browser.get(style)).status]).toEqual([200, 200]);
   expect((await browser.get('/saml/metadata')).text).toContain('EntityDescriptor');
-  const users = execFileSync(process.execPath, [program, 'user', 'list'], {
-    cwd: folder,
-    env: environment,
-    encoding: 'utf8',
-  });
-  expect(users).toContain('admin');
+  const gatehouse = (args: string[], input = '') =>
+    execFileSync(process.execPath, [program, ...args], { cwd: folder, env: environment, encoding: 'utf8', input });
+  expect(gatehouse(['user', 'list'])).toContain('admin');
+
+  const [username, password] = ['boss', 'a long pass phrase of the boss'];
+  gatehouse(['user', 'add', username, '--role', 'admin', '--password-stdin'], password);
+  await browser.follow(await browser.submit(page, { username, password }));
+  for (const [address, preset] of [
+    ['applications', 'Grafana'],
+    ['connections', 'Microsoft Entra ID'],
+  ])
+    expect((await browser.get(`/admin/${address}/new`)).text).toContain(preset);
 });
 
 it('the bill of materials names each package of the server (CycloneDX)', () => {

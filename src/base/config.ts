@@ -1,5 +1,6 @@
 // Reads the environment once into a frozen Config. An unknown variable or wrong value stops the start with one line that
-// names the variable, its value and what is allowed. No other file reads process.env.
+// names the variable, its value and what is allowed. Only the certificate authorities, which are in variables of OpenSSL and Node.js, are
+// read elsewhere (federation/ldap/session.ts).
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isLoopback } from './config/addresses.ts';
