@@ -233,13 +233,13 @@ function verified(table: Table, row: Row, { select, include }: Query, macs: Prot
 
 /** The row if this server wrote it, or without the value that it has not from this server. */
 function genuineOf(table: Table, row: Row, macs: ProtectedRows): Row | undefined {
-  const { name, forgedLoses } = table;
+  const { name, emptyWhenForged } = table;
   if (!isSealed(table, row) || macs.isGenuine(name, row as Covered<ProtectedTable>, row.mac as string)) return row;
-  return forgedLoses === undefined ? undefined : { ...row, [forgedLoses]: null };
+  return emptyWhenForged === undefined ? undefined : { ...row, [emptyWhenForged]: null };
 }
 
-function isSealed({ forgedLoses = '', isSealedOnlyWithIt }: Table, row: Row): boolean {
-  return !isSealedOnlyWithIt || (row[forgedLoses] ?? null) !== null;
+function isSealed({ emptyWhenForged = '', isSealedOnlyWhenSet }: Table, row: Row): boolean {
+  return !isSealedOnlyWhenSet || (row[emptyWhenForged] ?? null) !== null;
 }
 
 /** `data` with the MAC of the row that it makes. */
@@ -263,8 +263,8 @@ function touches({ covers }: Table, data: Row): boolean {
 }
 
 /** Whether the change says every value that the MAC covers, or ends the need for one, so that nothing of the stored row is confirmed. */
-function isWhole({ covers, forgedLoses = '', isSealedOnlyWithIt }: Table, row: Row): boolean {
-  if (isSealedOnlyWithIt && row[forgedLoses] === null) return true;
+function isWhole({ covers, emptyWhenForged = '', isSealedOnlyWhenSet }: Table, row: Row): boolean {
+  if (isSealedOnlyWhenSet && row[emptyWhenForged] === null) return true;
   return Object.keys(covers).every((column) => row[column] !== undefined);
 }
 

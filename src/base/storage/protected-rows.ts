@@ -35,9 +35,9 @@ export interface TableDeclaration {
   /** The first column names the row in alarms. */
   covers: CoveredColumns;
   /** A row with a wrong MAC is not absent, but counts as one without a value in this column. */
-  forgedLoses?: string;
+  emptyWhenForged?: string;
   /** Without a value there, a row has no MAC. */
-  isSealedOnlyWithIt?: true;
+  isSealedOnlyWhenSet?: true;
   /** The relations that are read with a row, by their field: the table whose rows are verified too, or null for one without MACs. */
   relations?: Readonly<Record<string, string | null>>;
   /** Its folder seals and verifies the rows itself, because their MAC covers more or less than the row as it is read. */
@@ -92,7 +92,7 @@ export const protectedTables = {
   connection_domains: {
     model: 'connectionDomain',
     key: ['domain'],
-    forgedLoses: 'provenAt',
+    emptyWhenForged: 'provenAt',
     covers: { domain: 'text', connectionId: 'text', challenge: 'text', provenAt: 'time' },
   },
   connection_role_mappings: {
@@ -146,8 +146,8 @@ export const protectedTables = {
   known_browsers: {
     model: 'knownBrowser',
     key: ['id'],
-    forgedLoses: 'trustedUntil',
-    isSealedOnlyWithIt: true,
+    emptyWhenForged: 'trustedUntil',
+    isSealedOnlyWhenSet: true,
     covers: { userId: 'text', tokenHash: 'text', trustedUntil: 'time' },
   },
   applications: {
@@ -169,8 +169,8 @@ export const protectedTables = {
   application_pictures: {
     model: 'applicationPicture',
     key: ['applicationId'],
-    forgedLoses: 'name',
-    isSealedOnlyWithIt: true,
+    emptyWhenForged: 'name',
+    isSealedOnlyWhenSet: true,
     covers: { applicationId: 'text', url: 'text', name: 'text' },
   },
   application_roles: {
@@ -221,16 +221,16 @@ export const protectedTables = {
   first_factor_approvals: {
     model: 'firstFactorApproval',
     key: ['userId'],
-    forgedLoses: 'allowedUntil',
-    isSealedOnlyWithIt: true,
+    emptyWhenForged: 'allowedUntil',
+    isSealedOnlyWhenSet: true,
     covers: { userId: 'text', allowedUntil: 'time' },
   },
   // Once approved, a waiting document decides where assertions go: until then nobody may exchange it.
   saml_metadata: {
     model: 'samlMetadata',
     key: ['applicationId'],
-    forgedLoses: 'pendingXml',
-    isSealedOnlyWithIt: true,
+    emptyWhenForged: 'pendingXml',
+    isSealedOnlyWhenSet: true,
     covers: { applicationId: 'text', url: 'text', pendingXml: 'text', pendingSince: 'time' },
   },
   saml_requests: {

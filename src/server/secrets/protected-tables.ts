@@ -118,8 +118,8 @@ const details: Partial<Record<ProtectedTable, Partial<ProtectedTableEntry>>> = {
 };
 
 export const tablesInOrder = Object.entries<TableDeclaration>(protectedTables).map(
-  ([name, { model, key, forgedLoses, isSealedOnlyWithIt }]): [ProtectedTable, ProtectedTableEntry] => {
-    const where = isSealedOnlyWithIt && { where: { [forgedLoses ?? '']: { not: null } } };
+  ([name, { model, key, emptyWhenForged, isSealedOnlyWhenSet }]): [ProtectedTable, ProtectedTableEntry] => {
+    const where = isSealedOnlyWhenSet && { where: { [emptyWhenForged ?? '']: { not: null } } };
     const table = name as ProtectedTable;
     return [table, { model: model as ProtectedTableEntry['model'], key, ...where, ...details[table] }];
   },
