@@ -118,3 +118,11 @@ describe('the faults of a form in German', () => {
     expect(inGerman(fault(['hours'], 'english', { english: 'It rhymes.' }))).toEqual([['Dauer: It rhymes.', 'en']]);
   });
 });
+
+it('reports twenty unknown keys of a value, and looks for no name that resembles a long one', () => {
+  const schema = z.strictObject({ name: z.string().optional() });
+  const many = check(schema, Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`key${index}`, 1])));
+  expect(many.ok ? [] : many.faults).toHaveLength(20);
+  const long = check(schema, { [`name${'e'.repeat(60_000)}`]: 1 });
+  expect(long.ok ? [] : long.faults.map(({ values }) => values?.advice)).toEqual(['list']);
+});

@@ -98,7 +98,9 @@ function faultsOf(issue: z.core.$ZodIssue): Fault[] {
   }
   if (code === 'unrecognized_keys') {
     const known = message.split(' ').filter(Boolean);
-    return issue.keys.map((key) => fault([...path, key], 'unknown-key', suggestion(key, known)));
+    return issue.keys
+      .slice(0, MAX_UNKNOWN_KEYS)
+      .map((key) => fault([...path, key], 'unknown-key', suggestion(key, known)));
   }
   if (message !== '') return [fault(path, message as 'no-form')];
   switch (code) {
@@ -163,10 +165,14 @@ function knownKeys(schema: unknown): string[] {
   return typeof schema.shape === 'object' && schema.shape !== null ? Object.keys(schema.shape) : [];
 }
 
+// What is looked for has limits: a body with thousands of unknown keys, or a long one, would take a second.
+const MAX_UNKNOWN_KEYS = 20;
+const MAX_KEY = 60;
+
 /** @returns the advice, and the keys for it */
 function suggestion(key: string, known: readonly string[]): { advice: string; known: string } {
   const plain = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');
-  const near = known
+  const near = (key.length > MAX_KEY ? [] : known)
     .map((name) => ({ name, distance: editDistance(plain(key), plain(name)) }))
     .sort((a, b) => a.distance - b.distance)[0];
   if (near && near.distance <= Math.max(1, Math.floor(near.name.length / 5)))
