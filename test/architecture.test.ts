@@ -43,7 +43,7 @@ const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = 
     typesToo: false,
   },
   '@peculiar/': { in: ['core/keys/make-certificate.ts'], typesToo: true },
-  samlify: { in: ['protocols/saml/metadata/samlify.ts'], typesToo: true },
+  samlify: { in: ['protocols/saml/metadata/parse.ts'], typesToo: true },
   'xml-crypto': { in: ['protocols/saml/'], typesToo: true },
   'xml-encryption': { in: ['protocols/saml/'], typesToo: true },
   '@xmldom/xmldom': { in: ['protocols/saml/', 'applications/brand/images/'], typesToo: true },

@@ -7,7 +7,7 @@ import type { PageText } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import type { Links } from '../federation/links.ts';
 import type { People } from '../people/people.ts';
-import type { LogoutBrowser } from '../protocols/logout/front-channel/logout-browser.ts';
+import type { LogoutBrowser } from '../protocols/logout/logout-run.ts';
 import type { SessionServices } from '../protocols/session-services.ts';
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import { createAccountPageHelpers } from './account-page-helpers.ts';

@@ -10,7 +10,7 @@ import { listOf, type PageText, sentences, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import { browserName } from '../core/mail/browser-name.ts';
 import type { People } from '../people/people.ts';
-import type { LogoutBrowser } from '../protocols/logout/front-channel/logout-browser.ts';
+import type { LogoutBrowser } from '../protocols/logout/logout-run.ts';
 import type { SessionServices } from '../protocols/session-services.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { FIRST_PARTY_CLIENT_ID } from './rp/first-party-client.ts';

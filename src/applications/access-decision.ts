@@ -1,7 +1,7 @@
 // Whether an account may use an application: the one access rule. Every place that applies it calls a function of this file whose
 // name begins with accessDecision: sign-ins of both protocols (protocols/oidc/engine/interaction-policy.ts, sign-in/flow.ts), tokens
 // (protocols/oidc/claims/find-account.ts), AuthZEN (protocols/authzen/routes.ts), the portal (account/portal/applications.ts), the access check
-// (diagnostics/access-check) and rejected requests (protocols/oidc/engine/requests/rejected-requests.ts, diagnostics/rejections/evaluation.ts).
+// (diagnostics/access-check) and rejected requests (protocols/oidc/engine/events.ts, diagnostics/rejections/evaluation.ts).
 import { inNetworks } from '../base/network/networks.ts';
 import type { Access } from './fields/oidc-client.ts';
 

@@ -117,7 +117,7 @@ async function addProvider(input: Input, io: Io, services: Services): Promise<nu
   if (input.flag('json')) io.json({ entity_id: application.clientId, name: application.name });
   else {
     io.out(`Added ${plain(application.name)}.`);
-    const { metadataWarnings } = await import('../protocols/saml/metadata/warnings.ts');
+    const { metadataWarnings } = await import('../protocols/saml/metadata/parse.ts');
     for (const warning of metadataWarnings(metadata)) io.out(`Warning: ${plain(String(warning))}`);
     io.out(`Entity ID: ${plain(application.clientId)}`);
     io.out(`Metadata of Gatehouse: ${services.config.issuer}/saml/metadata`);

@@ -146,8 +146,8 @@ function stateCommand(word: 'enable' | 'disable', enabled: boolean, summary: str
 async function show(connection: Connection, services: Services, input: Input, io: Io): Promise<number> {
   const { connections, config } = services;
   const [{ shortEntryOf, entryOf }, { pasteValuesOf }, { writeYaml }] = await Promise.all([
-    import('../federation/connections/entry.ts'),
-    import('../federation/connections/paste-values.ts'),
+    import('../federation/connections/schema.ts'),
+    import('../federation/connections/presets/presets.ts'),
     import('../config-file/yaml.ts'),
   ]);
   const { id } = connection;

@@ -14,7 +14,7 @@ import type { Db } from '../base/storage/database.ts';
 import type { Core } from '../core/core.ts';
 import type { SettingEntry } from '../core/settings/settings.ts';
 import type { Connections } from '../federation/connections/connections.ts';
-import { shortEntryOf } from '../federation/connections/entry.ts';
+import { shortEntryOf } from '../federation/connections/schema.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
 import { textFieldNames, textFields } from '../people/accounts/profile-fields.ts';
 import type { People } from '../people/people.ts';

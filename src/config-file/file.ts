@@ -16,7 +16,7 @@ import { at, check, type Fault, fault, faultLine } from '../base/texts/faults.ts
 import { type ConnectionEntry, checkConnection } from '../federation/connections/schema.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import { profileColumns } from '../people/accounts/profile.ts';
-import { profileOf, snakeCase } from './plan/user-profile.ts';
+import { profileOf, snakeCase } from './plan/users.ts';
 import {
   type Declared,
   type DeclaredUser,

@@ -14,7 +14,7 @@ import { t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { People } from '../people/people.ts';
-import type { LogoutBrowser } from '../protocols/logout/front-channel/logout-browser.ts';
+import type { LogoutBrowser } from '../protocols/logout/logout-run.ts';
 import type { SessionServices } from '../protocols/session-services.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 import { createResolver } from './accounts/resolve.ts';

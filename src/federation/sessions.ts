@@ -2,20 +2,14 @@
 // needs. A row is written at the end of the sign-in, and gets the session when the engine has stored that.
 
 import { decodeJwt } from 'jose';
+import { z } from 'zod';
 import { limits } from '../base/limits.ts';
 import { randomId, sha256 } from '../base/platform/random.ts';
 import type { Db, Tx } from '../base/storage/database.ts';
 import { hotStatements } from '../base/storage/statements.ts';
 import type { Core } from '../core/core.ts';
 import type { NamedSessions } from './logout/logout-token.ts';
-import {
-  createUpstreamSessionRows,
-  NOT_ATTACHED,
-  nameHash,
-  nameIdHash,
-  type SessionRow,
-  type UpstreamSession,
-} from './upstream-session-rows.ts';
+import type { UpstreamSessionHandle } from './upstream.ts';
 
 const TABLE = 'upstream_sessions';
 
@@ -114,6 +108,66 @@ export function createUpstreamSessions(dependencies: Core) {
         where: { connectionId, nameIdHash: nameIdHash({ value: nameIdValue }), expiresAt: { gt: now() } },
       });
       return rows.filter((row) => row.sessionUid !== NOT_ATTACHED).map(toSession);
+    },
+  };
+}
+
+// A session at an upstream as a row: what of it is encrypted, and what finds it.
+
+export interface UpstreamSession {
+  id: string;
+  /** The single sign-on session. */
+  sessionUid: string;
+  connectionId: string;
+  userId: string;
+  subject: string;
+  handle: UpstreamSessionHandle | undefined;
+}
+
+/** In place of the session until `attach`. No session has it: uids of the engine have no dot. */
+const NOT_ATTACHED = '.';
+
+export const handleSchema: z.ZodType<UpstreamSessionHandle> = z.union([
+  z.object({ kind: z.literal('oidc'), sid: z.string().optional(), idToken: z.string() }).transform((one) => ({
+    ...one,
+    sid: one.sid,
+  })),
+  z
+    .object({
+      kind: z.literal('saml'),
+      sessionIndex: z.string().optional(),
+      nameId: z.record(z.string(), z.string()),
+    })
+    .transform((one) => ({ ...one, sessionIndex: one.sessionIndex })),
+]);
+
+/** What a LogoutRequest is looked up by. Its qualifiers are compared afterwards, because senders leave them out. */
+function nameIdHash({ value = '' }: Record<string, string>): string {
+  return sha256(value);
+}
+
+/** What a logout by the upstream looks up: the NameID, or the `sub` of the ID token. */
+function nameHash(handle: UpstreamSessionHandle): string {
+  return handle.kind === 'saml' ? nameIdHash(handle.nameId) : sha256(decodeJwt(handle.idToken).sub ?? '');
+}
+
+interface SessionRow {
+  id: string;
+  sessionUid: string;
+  connectionId: string;
+  userId: string;
+  subject: string;
+  dataSealed: string;
+}
+
+function createUpstreamSessionRows({ vault }: Core) {
+  return {
+    seal: (id: string, handle: UpstreamSessionHandle | undefined) =>
+      vault.seal(JSON.stringify(handle ?? null), `${TABLE}:${id}`),
+    toSession({ id, sessionUid, connectionId, userId, subject, dataSealed }: SessionRow): UpstreamSession {
+      const data: unknown = JSON.parse(vault.open(dataSealed, `${TABLE}:${id}`).toString());
+      const handle = handleSchema.nullable().parse(data) ?? undefined;
+      return { id, sessionUid, connectionId, userId, subject, handle };
     },
   };
 }

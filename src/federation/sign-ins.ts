@@ -23,8 +23,8 @@ import { FederationError } from './faults.ts';
 import type { FederationServices } from './federation-services.ts';
 import type { RejectedSignIn, RejectedSignIns } from './rejected-sign-ins.ts';
 import type { AnsweredRequest, UpstreamRequests } from './requests.ts';
+import { handleSchema } from './sessions.ts';
 import type { UpstreamIdentity } from './upstream.ts';
-import { handleSchema } from './upstream-session-rows.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
 
 export interface SignInsDependencies {

@@ -8,7 +8,7 @@ import { trustedAmr } from './assurance.ts';
 import type { Connection } from './connections/connection.ts';
 import { FederationError } from './faults.ts';
 import type { FederationServices } from './federation-services.ts';
-import type { AccountProblem } from './ldap/state.ts';
+import type { AccountProblem } from './ldap/identity.ts';
 import type { PassedCheck, Redeemed, UpstreamRedirect } from './upstream.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
 

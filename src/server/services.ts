@@ -42,7 +42,7 @@ import { removeClientArtifacts } from '../protocols/oidc/store/removals.ts';
 import { createMetadataFetch } from '../protocols/saml/metadata/fetch.ts';
 import { parseServiceProviderMetadata } from '../protocols/saml/metadata/parse.ts';
 import { parseIdentityProviderMetadata } from '../protocols/saml/metadata/parse-identity-provider.ts';
-import { removeServiceProviderData } from '../protocols/saml/slo/removals.ts';
+import { removeServiceProviderData } from '../protocols/saml/slo/session-participants.ts';
 import { decodeXml } from '../protocols/saml/xml/encoding.ts';
 import { createSessionServices } from '../protocols/session-services.ts';
 import { abandonSignIns } from '../sign-in/attempts.ts';

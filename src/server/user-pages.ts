@@ -7,7 +7,7 @@ import { createRp, type Rp } from '../account/rp/create-rp.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../account/rp/first-party-client.ts';
 import type { Http } from '../base/http/http.ts';
 import { createFederation, type Federation } from '../federation/create-federation.ts';
-import { createLogoutBrowserOf } from '../protocols/logout/front-channel/logout-browser.ts';
+import { createLogoutBrowserOf } from '../protocols/logout/logout-run.ts';
 import { createSignIn } from '../sign-in/create-sign-in.ts';
 import { createRecoveryCodesPages, type RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import type { Protocols } from './protocols.ts';

@@ -13,7 +13,7 @@ import { type Settings, stableSecret } from '../core/settings/settings.ts';
 import type { RateLimits } from '../people/rate-limits/rate-limits.ts';
 import type { ClaimsPreviews } from '../protocols/oidc/claims/claims-preview.ts';
 import { createTestTickets } from '../protocols/oidc/store/test-tickets.ts';
-import { samlRateLimit } from '../protocols/saml/messages/rate-limit.ts';
+import { samlRateLimit } from '../protocols/saml/messages/received.ts';
 import { readCertificate } from '../protocols/saml/xml/certificates.ts';
 import { TEST_HOME } from './page-parts.ts';
 import { createSamlTestSignIn, type SamlTestSignInDependencies } from './saml-test-sign-in.ts';

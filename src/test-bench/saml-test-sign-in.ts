@@ -4,12 +4,12 @@ import { notFound } from '../base/http/errors.ts';
 import { t } from '../base/texts/text.ts';
 import { acrLevel, MFA_ACR, PHISHING_RESISTANT_ACR } from '../people/mfa/acr.ts';
 import type { RequestedAuthnContext } from '../protocols/saml/messages/authn-request.ts';
-import { newMessageId } from '../protocols/saml/messages/message-id.ts';
+import { newMessageId } from '../protocols/saml/messages/encode.ts';
 import { chooseNameIdFormat } from '../protocols/saml/messages/name-id.ts';
 import type { ServiceProviders } from '../protocols/saml/metadata/service-providers.ts';
-import { defaultAcs } from '../protocols/saml/sso/assertion-consumer-service.ts';
 import { authorizationParameters } from '../protocols/saml/sso/authorization-parameter-checks.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from '../protocols/saml/sso/pending-authn-requests.ts';
+import { defaultAcs } from '../protocols/saml/sso/request-checks.ts';
 import { contextClasses } from '../protocols/saml/xml/names.ts';
 
 /** What a test sign-in asks for. */

@@ -8,7 +8,7 @@ import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
 import { createAudit } from '../../src/core/audit/audit.ts';
 import { createSettings } from '../../src/core/settings/settings.ts';
 import { removeClientArtifacts } from '../../src/protocols/oidc/store/removals.ts';
-import { removeServiceProviderData } from '../../src/protocols/saml/slo/removals.ts';
+import { removeServiceProviderData } from '../../src/protocols/saml/slo/session-participants.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { servicesOf } from '../support/services-of.ts';
 

@@ -197,7 +197,7 @@ describe('the registry of encrypted columns', () => {
     'federation/connections/secrets.ts': 'connection_secrets',
     'federation/requests.ts': 'upstream_requests',
     'federation/saml/slo-routes.ts': 'an address, during one logout',
-    'federation/upstream-session-rows.ts': 'upstream_sessions',
+    'federation/sessions.ts': 'upstream_sessions',
     'core/keys/data-keys.ts': 'data_keys',
     'core/keys/key-pair.ts': 'signing_keys',
     'protocols/logout/saml/routes.ts': 'an address, for a minute',

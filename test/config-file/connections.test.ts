@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { identityProviderMetadata } from '../../src/protocols/saml/metadata/signing-identity.ts';
+import { identityProviderMetadata } from '../../src/protocols/saml/metadata/presentation.ts';
 import { selfSigned } from '../saml/certificate.ts';
 import { anRsaKey } from '../support/applications/rsa-keys.ts';
 import { testFolder } from '../support/database/database.ts';

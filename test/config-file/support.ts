@@ -23,7 +23,7 @@ import { createRoles } from '../../src/people/rbac/roles.ts';
 import { createSignUpCodes } from '../../src/people/sign-up-codes/sign-up-codes.ts';
 import { removeClientArtifacts } from '../../src/protocols/oidc/store/removals.ts';
 import { parseIdentityProviderMetadata } from '../../src/protocols/saml/metadata/parse-identity-provider.ts';
-import { removeServiceProviderData } from '../../src/protocols/saml/slo/removals.ts';
+import { removeServiceProviderData } from '../../src/protocols/saml/slo/session-participants.ts';
 import { decodeXml } from '../../src/protocols/saml/xml/encoding.ts';
 import { abandonSignIns } from '../../src/sign-in/attempts.ts';
 import { testDatabase } from '../support/database/database.ts';

@@ -9,7 +9,7 @@ import { checkConnection } from '../../src/federation/connections/schema.ts';
 import { connectionWarnings } from '../../src/federation/connections/warnings.ts';
 import { createMetadataFetch } from '../../src/protocols/saml/metadata/fetch.ts';
 import { parseIdentityProviderMetadata } from '../../src/protocols/saml/metadata/parse-identity-provider.ts';
-import { identityProviderMetadata } from '../../src/protocols/saml/metadata/signing-identity.ts';
+import { identityProviderMetadata } from '../../src/protocols/saml/metadata/presentation.ts';
 import { selfSigned } from '../saml/certificate.ts';
 import { anRsaKey } from '../support/applications/rsa-keys.ts';
 import { testClock } from '../support/clock.ts';

@@ -1,5 +1,5 @@
 // `allowedPolicy` is documented as a yes or no; that it may set members of the response by `token.extra` is what
-// src/protocols/oidc/engine/introspection.ts rests on.
+// src/protocols/oidc/engine/configuration.ts rests on.
 import { decodeJwt } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
 import { routes } from '../../src/protocols/oidc/engine/configuration.ts';

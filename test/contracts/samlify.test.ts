@@ -4,7 +4,7 @@ import samlify from 'samlify';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readAuthnRequest } from '../../src/protocols/saml/messages/authn-request.ts';
 import { readLogoutRequest } from '../../src/protocols/saml/messages/read-logout.ts';
-import { readWithSamlify } from '../../src/protocols/saml/metadata/samlify.ts';
+import { readWithSamlify } from '../../src/protocols/saml/metadata/parse.ts';
 import { receivePost, receiveRedirect } from '../saml/receive.ts';
 import { ourMetadata } from '../saml/receivers.ts';
 import { authnRequestXml, samlErrorCode, signXml, sp, spCredential } from '../saml/support.ts';

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { pasteValuesOf } from '../../src/federation/connections/paste-values.ts';
+import { pasteValuesOf } from '../../src/federation/connections/presets/presets.ts';
 import { checkConnection } from '../../src/federation/connections/schema.ts';
-import { identityProviderMetadata } from '../../src/protocols/saml/metadata/signing-identity.ts';
+import { identityProviderMetadata } from '../../src/protocols/saml/metadata/presentation.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { accountOf, callbackOf, isAtApplication, signInOver } from '../federation/support.ts';
 import { redirectUri } from '../oidc/support.ts';

@@ -1,6 +1,6 @@
 // Sign-in over a SAML connection: the request, the answer in its accepted forms, and what it says about the user.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { identityProviderMetadata } from '../../src/protocols/saml/metadata/signing-identity.ts';
+import { identityProviderMetadata } from '../../src/protocols/saml/metadata/presentation.ts';
 import { algorithms } from '../../src/protocols/saml/xml/names.ts';
 import { redirectUri } from '../oidc/support.ts';
 import { aCredential, type Credential, schemas } from '../saml/support.ts';

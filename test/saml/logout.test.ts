@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { postMessage, redirectUrl } from '../../src/protocols/saml/messages/encode.ts';
 import { readLogoutRequest, readLogoutResponse } from '../../src/protocols/saml/messages/read-logout.ts';
 import { logoutRequest, logoutResponse } from '../../src/protocols/saml/messages/write-logout.ts';
-import { selectSessions } from '../../src/protocols/saml/slo/select-sessions.ts';
+import { selectSessions } from '../../src/protocols/saml/slo/session-participants.ts';
 import { nameIdFormats, statusCodes } from '../../src/protocols/saml/xml/names.ts';
 import { maySign, receivePost, receiveRedirect } from './receive.ts';
 import {

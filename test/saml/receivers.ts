@@ -5,7 +5,7 @@ import samlify from 'samlify';
 import { SignedXml } from 'xml-crypto';
 import { describeAttributes } from '../../src/protocols/saml/messages/attributes.ts';
 import type { SuccessInput } from '../../src/protocols/saml/messages/signed-response.ts';
-import { identityProviderMetadata } from '../../src/protocols/saml/metadata/signing-identity.ts';
+import { identityProviderMetadata } from '../../src/protocols/saml/metadata/presentation.ts';
 import { contextClasses, nameIdFormats } from '../../src/protocols/saml/xml/names.ts';
 import { idp, idpCredential, schemas, sp, spCredential } from './support.ts';
 

@@ -80,7 +80,7 @@ const plainSql: Record<string, string> = {
   'server/secrets/reseal.ts': 'the same UPDATE for every encrypted column',
   'people/accounts/account-list.ts': 'a search for text that may hold % and _',
   'applications/read.ts': 'a search for text that may hold % and _',
-  'protocols/oidc/engine/cors.ts': 'LIKE on text of any case',
+  'protocols/oidc/store/clients.ts': 'LIKE on text of any case',
   'core/audit/audit.ts': 'EXISTS over the roles of a user, who is no relation of the event',
   'admin/sessions/sessions.ts': 'the same for a session',
   'admin/applications/usage.ts': 'grouping by day',

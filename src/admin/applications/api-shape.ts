@@ -8,12 +8,10 @@ import { webUriSchema } from '../../applications/uris.ts';
 import { limits } from '../../base/limits.ts';
 import { rule } from '../../base/texts/faults.ts';
 import { applicationEntry } from '../../config-file/export.ts';
-import type { SpMetadata } from '../../protocols/saml/metadata/parse.ts';
-import { metadataWarnings } from '../../protocols/saml/metadata/warnings.ts';
+import { metadataWarnings, type SpMetadata } from '../../protocols/saml/metadata/parse.ts';
 import { mergePatchOf } from '../api/described-bodies.ts';
 import { iso, time } from '../api/parts.ts';
-import type { ApplicationDetails } from './actions.ts';
-import { applicationVersion } from './actions.ts';
+import { type ApplicationDetails, applicationVersion } from './actions.ts';
 
 const { metadata_file: _file, ...saml } = serviceProvider.shape;
 

@@ -10,8 +10,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { ClientSecrets, ConnectionTrial } from '../../federation/client-secrets.ts';
 import type { DomainCheck, DomainChecks } from '../../federation/connections/check-domains.ts';
 import type { Connections } from '../../federation/connections/connections.ts';
-import type { DocumentKind, ParseMetadata } from '../../federation/connections/document-checks.ts';
-import type { ConnectionDocuments } from '../../federation/connections/documents.ts';
+import type { ConnectionDocuments, DocumentKind, ParseMetadata } from '../../federation/connections/documents.ts';
 import type { DeclaredSecret } from '../../federation/connections/kinds/fields.ts';
 import {
   type ConnectionEntry,

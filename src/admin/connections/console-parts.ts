@@ -5,7 +5,7 @@ import { forbidden } from '../../base/http/errors.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { listOf, type PageText, t } from '../../base/texts/text.ts';
 import type { ConnectionKind } from '../../federation/connections/connection.ts';
-import type { DocumentKind } from '../../federation/connections/document-checks.ts';
+import type { DocumentKind } from '../../federation/connections/documents.ts';
 import { networkSentence } from '../../federation/connections/network-sentences.ts';
 import { presetOf } from '../../federation/connections/presets/presets.ts';
 import { type SecretPurpose, secretPurposesOf } from '../../federation/connections/schema.ts';

@@ -1,7 +1,7 @@
 // Why a directory would reject the right password of a user, in words: for "Try it" and the access check.
 
 import { type Text, t } from '../../base/texts/text.ts';
-import type { AccountProblem } from '../../federation/ldap/state.ts';
+import type { AccountProblem } from '../../federation/ldap/identity.ts';
 
 export const directoryProblemTexts: Record<AccountProblem, Text> = {
   account_disabled: t('console.connections.problem.account-disabled'),

@@ -1,5 +1,5 @@
 // The setting `signing_algorithms` at registration: an application or an API gets no other algorithm. One that it has already stays, and stays
-// published (protocols/oidc/engine/published.ts), so that a change of the setting stops nobody.
+// published (protocols/oidc/engine/public-documents.ts), so that a change of the setting stops nobody.
 import { type Fault, fault } from '../../base/texts/faults.ts';
 import type { OidcMetadata } from '../fields/oidc-client.ts';
 

@@ -6,10 +6,11 @@ import { inTurns } from '../../base/platform/turns.ts';
 import { at, type Fault, fault } from '../../base/texts/faults.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
 import type { Connections } from '../../federation/connections/connections.ts';
-import type { ParseMetadata } from '../../federation/connections/document-checks.ts';
-import { entryOf, entryWithoutSecrets } from '../../federation/connections/entry.ts';
+import type { ParseMetadata } from '../../federation/connections/documents.ts';
 import {
   type ConnectionEntry,
+  entryOf,
+  entryWithoutSecrets,
   partsOf,
   type SecretPurpose,
   secretPurposeByField,

@@ -15,7 +15,7 @@ import { fault } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { defaultSettings, type Settings, type SettingValues } from '../../core/settings/settings.ts';
-import type { ParseMetadata } from '../../federation/connections/document-checks.ts';
+import type { ParseMetadata } from '../../federation/connections/documents.ts';
 import type { FederationServices } from '../../federation/federation-services.ts';
 import type { People } from '../../people/people.ts';
 import { lookAlike } from '../../people/rbac/names.ts';

@@ -13,7 +13,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { type AttributeSchema, attributeFaults } from '../../people/accounts/attributes.ts';
 import { nameAdvice, nameKey, usernameFault } from '../../people/accounts/names.ts';
 import { type Profile, profileColumns } from '../../people/accounts/profile.ts';
-import { addressOf } from '../../people/accounts/profile-fields.ts';
+import { addressOf, textFieldNames, textFields } from '../../people/accounts/profile-fields.ts';
 import type { People } from '../../people/people.ts';
 import type { DeclaredUser } from '../schema.ts';
 import {
@@ -32,7 +32,6 @@ import {
   type Step,
   takeOver,
 } from './steps.ts';
-import { profileOf, snakeCase } from './user-profile.ts';
 
 export interface UserDependencies {
   importHash(userId: string, hash: string, by: Actor, tx: Tx): Promise<void>;
@@ -364,4 +363,28 @@ async function matchFaults(
     found.push({ index, faults });
   }
   return found;
+}
+
+// Maps the profile of a declared user to the fields of an account, and back.
+
+/** The profile of an entry, without the fields that it leaves out. */
+export function profileOf(entry: DeclaredUser): Profile {
+  const { username } = entry;
+  const texts = textFieldNames.map((field) => [field, entry[textFields[field].claim]] as const);
+  const profile: Partial<Profile> = {
+    ...Object.fromEntries(texts),
+    email: entry.email,
+    emailVerified: entry.email_verified,
+    phoneNumber: entry.phone_number,
+    address: entry.address,
+    ssoId: entry.sso_id,
+    attributes: entry.attributes,
+  };
+  const given = Object.entries(profile).filter(([, value]) => value !== undefined);
+  return { username, ...(Object.fromEntries(given) as Partial<Profile>) };
+}
+
+/** `givenName` -> `given_name`. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -24,7 +24,7 @@ import type { Connections } from '../../federation/connections/connections.ts';
 import { FederationError } from '../../federation/faults.ts';
 import type { ExternalIdentities } from '../../federation/identities.ts';
 import type { Directory } from '../../federation/ldap/directory.ts';
-import type { AccountProblem } from '../../federation/ldap/state.ts';
+import type { AccountProblem } from '../../federation/ldap/identity.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { Credentials } from '../../people/credentials/credentials.ts';

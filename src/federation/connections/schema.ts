@@ -3,13 +3,15 @@
 
 import type { z } from 'zod';
 import { type Checked, check, type Fault, fault } from '../../base/texts/faults.ts';
-import { type ConnectionKind, connectionKinds } from './connection.ts';
+import { type Connection, type ConnectionKind, connectionKinds } from './connection.ts';
+import type { ConnectionDomain } from './domains.ts';
 import type { DeclaredSecret } from './kinds/fields.ts';
 import { checkLdapFields, ldapEntry } from './kinds/ldap.ts';
 import { oauth2Entry, oauth2Rules } from './kinds/oauth2.ts';
 import { checkOidcFields, oidcEntry } from './kinds/oidc.ts';
 import { checkSamlFields, samlEntry } from './kinds/saml.ts';
 import { presetOf, presets } from './presets/presets.ts';
+import { declaredMappings, type RoleMapping } from './role-mappings.ts';
 
 export type OidcEntry = z.output<typeof oidcEntry>;
 export type SamlEntry = z.output<typeof samlEntry>;
@@ -105,4 +107,42 @@ function presetFault(id: string, kind: ConnectionKind): Fault {
     .filter((preset) => preset.kind === kind)
     .map((preset) => preset.id);
   return fault(['preset'], 'none-of', { values: known.join(', ') });
+}
+
+// A stored connection as an entry declares it, for the plan, the export, the API and the forms. It never has a secret.
+
+export type DeclaredConnection = Record<string, unknown> & { id: string };
+
+export interface ConnectionLists {
+  domains: readonly Pick<ConnectionDomain, 'domain'>[];
+  roleMappings: readonly RoleMapping[];
+}
+
+/** Every field of a connection. */
+export function entryOf(connection: Connection, { domains, roleMappings }: ConnectionLists): DeclaredConnection {
+  const { id, kind, preset, name, enabled, position: order, settings } = connection;
+  const lists = { domains: domains.map(({ domain }) => domain), role_mappings: declaredMappings(roleMappings) };
+  return { id, kind, preset, name, enabled, order, ...settings, ...lists };
+}
+
+/** The same of a checked entry, so that both can be compared. */
+export function entryWithoutSecrets(entry: ConnectionEntry): DeclaredConnection {
+  const { id, kind, preset, name, enabled, order, settings, domains, roleMappings } = partsOf(entry);
+  const mappings = Object.entries(roleMappings).map(([group, roles]) => [group, [...new Set(roles)].sort()] as const);
+  const lists = {
+    domains: [...new Set(domains)].sort(),
+    role_mappings: Object.fromEntries(mappings.sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+  return { id, kind, preset, name, enabled, order, ...settings, ...lists };
+}
+
+/** Without the fields that have their default, for the export and `gatehouse connection show`. */
+export function shortEntryOf(connection: Connection, lists: ConnectionLists): DeclaredConnection {
+  const { kind, preset } = connection;
+  const entry = entryOf(connection, lists);
+  const defaults = { ...defaultsOf(kind, preset, entry), id: undefined, kind: undefined };
+  const short = Object.entries(entry).filter(
+    ([key, value]) => JSON.stringify(value) !== JSON.stringify((defaults as Record<string, unknown>)[key]),
+  );
+  return Object.fromEntries(short) as DeclaredConnection;
 }

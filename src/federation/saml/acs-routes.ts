@@ -20,8 +20,7 @@ import { FederationError } from '../faults.ts';
 import type { FederationServices } from '../federation-services.ts';
 import type { RejectedSignIns } from '../rejected-sign-ins.ts';
 import type { UpstreamSignIn } from '../upstream-sign-in.ts';
-import type { IdentityProviders } from './identity-provider.ts';
-import { asFederationError, authenticAnswer, decodeAnswer } from './receive.ts';
+import { asFederationError, authenticAnswer, decodeAnswer, type IdentityProviders } from './identity-provider.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
 export interface AcsRoutesDependencies {

@@ -3,7 +3,7 @@
 import type { Context } from '../../base/http/context.ts';
 import type { Core } from '../../core/core.ts';
 import type { People } from '../../people/people.ts';
-import type { LogoutBrowser } from '../../protocols/logout/front-channel/logout-browser.ts';
+import type { LogoutBrowser } from '../../protocols/logout/logout-run.ts';
 import type { Saml } from '../../protocols/saml/create-saml.ts';
 import type { Presentation } from '../../protocols/saml/metadata/presentation.ts';
 import type { SessionServices } from '../../protocols/session-services.ts';
@@ -13,9 +13,8 @@ import type { RejectedSignIns } from '../rejected-sign-ins.ts';
 import type { UpstreamSignIn } from '../upstream-sign-in.ts';
 import { acsRoutes } from './acs-routes.ts';
 import { createIdentityProviders } from './identity-provider.ts';
+import { createReceivedLogoutRequests, createSentLogoutRequests, type SentLogoutRequests } from './logout.ts';
 import { createSamlProtocol } from './protocol.ts';
-import { createReceivedLogoutRequests } from './received-logout-requests.ts';
-import { createSentLogoutRequests, type SentLogoutRequests } from './sent-logout-requests.ts';
 import { createServiceProvider } from './service-provider.ts';
 import { sloRoutes } from './slo-routes.ts';
 

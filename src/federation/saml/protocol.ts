@@ -3,8 +3,7 @@
 import { z } from 'zod';
 import type { Base } from '../../base/base.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
-import { postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
-import { newMessageId } from '../../protocols/saml/messages/message-id.ts';
+import { newMessageId, postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
 import type { NameId } from '../../protocols/saml/messages/name-id.ts';
 import type { TrustedResponse } from '../../protocols/saml/messages/open-response.ts';
 import {
@@ -15,7 +14,7 @@ import {
   readAssertion,
   readResponseHead,
 } from '../../protocols/saml/messages/read-assertion.ts';
-import type { SeenMessages } from '../../protocols/saml/messages/seen-messages.ts';
+import type { SeenMessages } from '../../protocols/saml/messages/received.ts';
 import { isSameAddress } from '../../protocols/saml/xml/addresses.ts';
 import { bindings, nameIdFormatOf, nameIdFormats, statusCodes } from '../../protocols/saml/xml/names.ts';
 import type { XmlValidator } from '../../protocols/saml/xml/schema.ts';
@@ -23,8 +22,7 @@ import { element, samlTime, type XmlElement } from '../../protocols/saml/xml/wri
 import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
 import type { Connection, SamlConnection } from '../connections/connection.ts';
 import type { SamlSettings } from '../connections/kinds/saml.ts';
-import type { Quirks } from '../connections/presets/presets.ts';
-import { quirksOf } from '../connections/presets/presets.ts';
+import { type Quirks, quirksOf } from '../connections/presets/presets.ts';
 import { FederationError } from '../faults.ts';
 import type {
   PassedCheck,
@@ -35,8 +33,7 @@ import type {
   UpstreamRedirect,
   UpstreamRequirements,
 } from '../upstream.ts';
-import type { IdentityProviders } from './identity-provider.ts';
-import { authenticAnswer } from './receive.ts';
+import { authenticAnswer, type IdentityProviders } from './identity-provider.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
 export interface SamlProtocolDependencies {

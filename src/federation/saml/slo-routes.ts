@@ -14,7 +14,7 @@ import { limits } from '../../base/limits.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import { ruleResults } from '../../core/rejections/rules.ts';
 import type { People } from '../../people/people.ts';
-import type { LogoutBrowser } from '../../protocols/logout/front-channel/logout-browser.ts';
+import type { LogoutBrowser } from '../../protocols/logout/logout-run.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../protocols/saml/messages/decode.ts';
 import { providerErrorPage } from '../../protocols/saml/messages/error-page.ts';
 import { type OpenedMessage, openMessage } from '../../protocols/saml/messages/open-message.ts';
@@ -29,8 +29,7 @@ import type { FederationServices } from '../federation-services.ts';
 import { connectionIdOf } from '../logout/upstream-participants.ts';
 import { upstreamRules } from '../rejected-sign-ins.ts';
 import type { UpstreamRedirect } from '../upstream.ts';
-import type { ReceivedLogoutRequests } from './received-logout-requests.ts';
-import type { SentLogoutRequests } from './sent-logout-requests.ts';
+import type { ReceivedLogoutRequests, SentLogoutRequests } from './logout.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
 export interface SloRoutesDependencies {

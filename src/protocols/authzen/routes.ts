@@ -2,10 +2,11 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import { accessDecision } from '../../applications/access-decision.ts';
+import { accessDecision, type ProtectedApplication } from '../../applications/access-decision.ts';
 import type { ApplicationServices } from '../../applications/application-services.ts';
+import { basicOf, bearerOf } from '../../base/http/authorization-header.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { invalidInput } from '../../base/http/errors.ts';
+import { invalidInput, tooManyRequests, unauthorized } from '../../base/http/errors.ts';
 import { parseJson } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { check, type Fault, faultLine } from '../../base/texts/faults.ts';
@@ -14,7 +15,6 @@ import { isVisiblePermission } from '../../people/accounts/visible-roles.ts';
 import type { People } from '../../people/people.ts';
 import { accessApi } from '../../people/rbac/built-in.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
-import { createEvaluationCallers, type EvaluatingApp, type EvaluationCallers } from './callers.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
 
@@ -198,4 +198,70 @@ function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.out
 
 function errorOf(faults: readonly Fault[]) {
   return { status: 400, message: faults.map(faultLine).join(' ') };
+}
+
+// Authenticates the application that calls access evaluation: by its client secret (Basic), or by a client_credentials token
+// for this API.
+
+/** The data of the calling application for the evaluation. */
+interface EvaluatingApp {
+  clientId: string;
+  /** Decides which users' permissions it may query (applications/access-decision.ts). */
+  application: ProtectedApplication;
+  applicationId: string;
+  /** Whether its registration allows it to evaluate users who never used it. */
+  seesAllUsers: boolean;
+  /** Permissions that are visible to it (people/accounts/visible-roles.ts). */
+  permissionsFilter: string[] | undefined;
+}
+
+type EvaluationCallers = ReturnType<typeof createEvaluationCallers>;
+
+function createEvaluationCallers(
+  dependencies: People &
+    ApplicationServices & {
+      tokens: ApiTokens;
+      /** The audience that tokens must have. */
+      audience: string;
+    },
+) {
+  const { tokens, applications, rateLimits, audience } = dependencies;
+
+  async function authenticatedClientId(ctx: Context): Promise<string | undefined> {
+    const bearer = bearerOf(ctx);
+    if (bearer !== undefined) {
+      const token = await tokens.find(bearer);
+      // A user's token is rejected: its owner could query the permissions of every other user.
+      return token?.audience === audience && token.accountId === undefined ? token.clientId : undefined;
+    }
+    const basic = basicOf(ctx);
+    return basic && (await tokens.isSecretOf(basic.clientId, basic.secret)) ? basic.clientId : undefined;
+  }
+
+  return {
+    /** Throws 401 without a valid credential of an application, 429 when there are too many calls. */
+    async identify(ctx: Context): Promise<EvaluatingApp> {
+      const network = { address: ctx.state.request.address };
+      const failures = await rateLimits.peek('api:address', network);
+      if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
+      const clientId = await authenticatedClientId(ctx);
+      const application = clientId === undefined ? undefined : await applications.find(clientId);
+      if (application?.protocol !== 'oidc' || !application.enabled) {
+        await rateLimits.consume('api:address', network);
+        const message = 'Send the client_id and secret of an application, or a token with its own client credentials.';
+        const headers = { 'WWW-Authenticate': `Basic realm="${audience}", Bearer realm="${audience}"` };
+        throw unauthorized('unauthenticated', { message, headers });
+      }
+      const counted = await rateLimits.consume('api:caller', application.clientId);
+      if (!counted.allowed) throw tooManyRequests(counted.retryAfterSeconds, { message: 'Too many calls.' });
+      ctx.state.sender = 'trusted';
+      return {
+        clientId: application.clientId,
+        application,
+        applicationId: application.id,
+        seesAllUsers: application.metadata.access_evaluation === 'all_users',
+        permissionsFilter: application.metadata.permissions_filter,
+      };
+    },
+  };
 }

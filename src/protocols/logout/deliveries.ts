@@ -6,8 +6,7 @@ import { UnexpectedAnswer } from '../../base/network/outgoing-fetch.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
 import { createJobQueue, type JobOutcome, type JobQueue, type QueueStore } from '../../core/jobs/queue.ts';
-import type { LogoutRunStore } from './logout-run-store.ts';
-import type { Outcome } from './participant-outcome.ts';
+import type { LogoutRunStore, Outcome } from './logout-run-store.ts';
 
 /**
  * Calls at once, for one application and for all together. A destination that does not respond

@@ -3,7 +3,7 @@
 // application and no crash keeps a session alive or an application uninformed.
 //
 // A logout comes from /end-session (protocols/oidc/patches/provider/logout-token-queue.ts, then protocols/logout/end-session.ts), from /saml/slo
-// (protocols/logout/saml/logout-requests.ts) or from an upstream (federation/logout/routes.ts). After this transaction,
+// (protocols/logout/saml/received-messages.ts) or from an upstream (federation/logout/routes.ts). After this transaction,
 // protocols/logout/deliveries.ts sends logout tokens and SOAP requests with retries, while the browser opens /signout/:run again and again:
 // protocols/logout/front-channel/steps.ts probes, shows the frames, redirects to each service provider and to the upstream, and completes the run.
 
@@ -19,10 +19,14 @@ import type { SessionEntry, Sessions } from '../oidc/store/sessions/sessions.ts'
 import type { NameId } from '../saml/messages/name-id.ts';
 import type { SloEndpoint } from '../saml/metadata/entity.ts';
 import { sloEndpoints } from '../saml/metadata/service-providers.ts';
-import { endAccountParticipants, endSessionParticipants, removeAccountParticipants } from '../saml/slo/removals.ts';
-import { createLogoutBrowserOf } from './front-channel/logout-browser.ts';
+import {
+  endAccountParticipants,
+  endSessionParticipants,
+  removeAccountParticipants,
+} from '../saml/slo/session-participants.ts';
 import type { Channel } from './front-channel/next-step.ts';
 import {
+  createLogoutBrowserOf,
   deliveryRow,
   type FrontChannel,
   INITIATOR,

@@ -1,10 +1,11 @@
 // A logout run and its participants, as rows and as values, and the audit event of each outcome.
 
-import { randomId } from '../../base/platform/random.ts';
+import type { Context } from '../../base/http/context.ts';
+import type { Cookies } from '../../base/http/cookies.ts';
+import { randomId, randomToken } from '../../base/platform/random.ts';
 import type { Db } from '../../base/storage/database.ts';
 import type { AuditInput } from '../../core/audit/audit.ts';
 import type { NameId } from '../saml/messages/name-id.ts';
-import type { LogoutBrowser } from './front-channel/logout-browser.ts';
 import type { ParticipantState, ParticipantStatus, ProbeResult } from './front-channel/next-step.ts';
 
 /** The data of a LogoutRequest that its LogoutResponse needs. */
@@ -199,5 +200,21 @@ function toParticipant(row: ParticipantRow): Participant {
     reason: row.reason ?? undefined,
     probeResult: row.probeResult === null ? undefined : probeResultOf(row.probeResult),
     deadline: row.deadline ?? undefined,
+  };
+}
+
+// The browser of a front-channel logout, recognized by a random value in a cookie.
+
+/** The value of the browser's cookie; `first-to-open`: the first browser that opens the page of the logout run. */
+export type LogoutBrowser = { cookie: string } | 'first-to-open';
+
+/** Finds the browser of a request that starts a logout; sets the cookie when there is none. */
+export function createLogoutBrowserOf({ cookies }: { cookies: Cookies }): (ctx: Context) => LogoutBrowser {
+  return (ctx) => {
+    // A form POST from another site has no SameSite=Lax cookies; the redirect after it has them.
+    if (ctx.method === 'POST' && ctx.get('Sec-Fetch-Site') !== 'same-origin') return 'first-to-open';
+    const cookie = cookies.get(ctx, 'logout') ?? randomToken();
+    cookies.set(ctx, 'logout', cookie);
+    return { cookie };
   };
 }

@@ -15,15 +15,12 @@ import { type Acr, acrValues, FEDERATED_ACR } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
 import { ownResources } from '../../people/rbac/built-in.ts';
 import { createClaimsPreviews } from './claims/claims-preview.ts';
-import { createFindAccount } from './claims/find-account.ts';
-import { createPairwiseSubjects } from './claims/pairwise.ts';
+import { createExtraTokenClaims, createFindAccount, createPairwiseSubjects } from './claims/find-account.ts';
 import { createResourceServers, registeredApi } from './claims/resource-servers.ts';
-import { createExtraTokenClaims } from './claims/token-claims.ts';
 import { appContext } from './engine/app-context.ts';
-import { createConfiguration, engineSeconds } from './engine/configuration.ts';
+import { createConfiguration, engineSeconds, type PairwiseIdentifier } from './engine/configuration.ts';
 import { createUsageRecorder, type EngineEvents } from './engine/events.ts';
 import { createPrompts, type UpstreamSource } from './engine/interaction-policy.ts';
-import type { PairwiseIdentifier } from './engine/introspection.ts';
 import {
   type Adapter,
   type AdapterPayload,
@@ -34,20 +31,16 @@ import {
 } from './engine/library.ts';
 import { createEngineMiddleware } from './engine/middleware.ts';
 import { createEngine, type ResponseMode } from './engine/provider.ts';
-import { createPublished } from './engine/published.ts';
+import { createPublished } from './engine/public-documents.ts';
 import { createRequestCheck, type RequestCheckDependencies } from './engine/requests/request-checks.ts';
 import type { SamlRequirements } from './engine/saml-requirements.ts';
-import { createDevicePages } from './pages/device-pages.ts';
-import { createErrorPage } from './pages/error-page.ts';
-import { createLogoutPages } from './pages/logout-pages.ts';
+import { createDevicePages, createErrorPage, createLogoutPages } from './pages.ts';
 import { createClientKeySets } from './patches/provider/client-key-sets.ts';
 import type { QueueLogoutToken } from './patches/provider/logout-token-queue.ts';
 import { upstreamLogin } from './patches/provider/session-auth-time.ts';
 import type { SignedInSession } from './patches/provider/session-saving.ts';
-import { type ClientLimits, clientLimitsOf } from './rate-limits/client-rate-limits.ts';
-import { createDeviceGuesses, type DeviceGuesses } from './rate-limits/device-code-guesses.ts';
-import { createDynamicRegistration } from './registration/dynamic-registration.ts';
-import { createRegistrationFaults, reportRejectedClients } from './registration/registration-fault.ts';
+import { type ClientLimits, clientLimitsOf, createDeviceGuesses, type DeviceGuesses } from './rate-limits.ts';
+import { createDynamicRegistration, createRegistrationFaults, reportRejectedClients } from './registration.ts';
 import { createArtifactAdapter } from './store/adapter.ts';
 import { createApiTokens } from './store/api-access-tokens.ts';
 import { type ClientSource, createClientSource } from './store/clients.ts';

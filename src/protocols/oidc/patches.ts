@@ -6,33 +6,35 @@ import type { Context } from '../../base/http/context.ts';
 import type { Cookies } from '../../base/http/cookies.ts';
 import type { PrivateJwk } from '../../core/keys/key-pair.ts';
 import type { KoaContextWithOIDC, Provider } from './engine/library.ts';
-import type { Published } from './engine/published.ts';
+import type { Published } from './engine/public-documents.ts';
 import {
   acceptEverySecret,
+  cacheClients,
   extendLoopbackHosts,
   limitClientAuthentication,
   skipRejectedClients,
 } from './patches/clients.ts';
+import {
+  addRejectionCode,
+  answerRevocationInJson,
+  followSettings,
+  limitCors,
+  preferJsonErrors,
+  redirectPostToGet,
+  redirectToLogoutRun,
+  removeSecretPlaceholder,
+  renderSelfSubmittingForm,
+  requireDeviceCookies,
+} from './patches/http.ts';
 import { acceptEmptySecrets, completeRequestedScope } from './patches/parameters.ts';
-import { cacheClients } from './patches/provider/client-cache.ts';
 import { addApplicationClaims } from './patches/provider/client-claims.ts';
 import { type ClientKeySets, limitClientKeys } from './patches/provider/client-key-sets.ts';
 import { introspectJwts } from './patches/provider/jwt-introspection.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
 import { separateAuthTime } from './patches/provider/session-auth-time.ts';
 import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/provider/session-saving.ts';
-import { preferJsonErrors, redirectPostToGet, requireDeviceCookies } from './patches/requests.ts';
-import {
-  addRejectionCode,
-  answerRevocationInJson,
-  followSettings,
-  limitCors,
-  redirectToLogoutRun,
-  removeSecretPlaceholder,
-  renderSelfSubmittingForm,
-} from './patches/responses.ts';
 import { acceptEveryAlgorithm, deriveSuccessor, includeSessionId } from './patches/tokens.ts';
-import type { ReportRejectedClient } from './registration/registration-fault.ts';
+import type { ReportRejectedClient } from './registration.ts';
 import type { ClientSource } from './store/clients.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { rowCacheOf } from '../../../src/protocols/oidc/store/adapter.ts';
 import type { ArtifactRow } from '../../../src/protocols/oidc/store/read-ahead.ts';
-import { rowCacheOf } from '../../../src/protocols/oidc/store/row-cache.ts';
 
 const row = { id: 'a' } as ArtifactRow;
 

@@ -1,7 +1,7 @@
 import { XmlDocument } from 'libxml2-wasm';
 import samlify from 'samlify';
 import { describe, expect, it } from 'vitest';
-import { identityProviderMetadata } from '../../../src/protocols/saml/metadata/signing-identity.ts';
+import { identityProviderMetadata } from '../../../src/protocols/saml/metadata/presentation.ts';
 import { bindings, nameIdFormats } from '../../../src/protocols/saml/xml/names.ts';
 import { aCredential, idp, idpCredential, schemas, signer } from '../support.ts';
 

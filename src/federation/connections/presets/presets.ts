@@ -1,11 +1,12 @@
 // What is known about the vendors of connections. Everything is data, in views/connections/presets.yaml: the protocols in federation/ read
 // `quirks`, the console `fields`, `steps` and `paste`. Read at the first use.
+
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { viewsDir } from '../../../base/platform/package.ts';
-import { type PageText, textAt } from '../../../base/texts/text.ts';
+import { type PageText, t, textAt } from '../../../base/texts/text.ts';
 import { type Connection, type ConnectionKind, connectionKinds } from '../connection.ts';
 import { SHARED_TENANTS } from '../kinds/oidc.ts';
 
@@ -57,7 +58,7 @@ const quirks = z.strictObject({
 });
 export type Quirks = z.output<typeof quirks>;
 
-/** A value of this server that the administrator pastes at the vendor (paste-values.ts). */
+/** A value of this server that the administrator pastes at the vendor (presets.ts). */
 const pasteKey = z.enum([
   'redirect_uri',
   'post_logout_redirect_uri',
@@ -146,4 +147,45 @@ export function quirksOf({ preset, kind }: Pick<Connection, 'preset' | 'kind'>):
 /** Name of the logo on the sign-in button of a connection. */
 export function logoOf({ preset, kind, settings }: Connection): string {
   return settings.logo ?? presetOf(preset, kind)?.logo ?? kind;
+}
+
+// The values of this server that an administrator pastes at the vendor.
+
+export interface PasteValue {
+  key: PasteKey;
+  label: PageText;
+  value: string;
+}
+
+const labels: Record<PasteKey, PageText> = {
+  redirect_uri: t('console.connection-preset.paste.redirect-uri'),
+  post_logout_redirect_uri: t('console.connection-preset.paste.post-logout-redirect-uri'),
+  backchannel_logout_uri: t('console.connection-preset.paste.backchannel-logout-uri'),
+  frontchannel_logout_uri: t('console.connection-preset.paste.frontchannel-logout-uri'),
+  sp_metadata_url: t('console.connection-preset.paste.sp-metadata-url'),
+  sp_entity_id: t('console.connection-field.sp_entity_id.label'),
+  acs_url: t('console.field-section.acs.title'),
+  slo_url: t('console.connection-preset.paste.slo-url'),
+  server_host: t('console.connection-preset.paste.server-host'),
+};
+
+/** In the order of the preset. */
+export function pasteValuesOf(
+  { id, kind, preset, settings }: Pick<Connection, 'id' | 'kind' | 'preset'> & { settings?: object },
+  issuer: string,
+): PasteValue[] {
+  const own = `${issuer}/upstream/${id}`;
+  const entityId = settings && 'sp_entity_id' in settings ? String(settings.sp_entity_id) : undefined;
+  const values: Record<PasteKey, string> = {
+    redirect_uri: `${own}/callback`,
+    post_logout_redirect_uri: `${own}/signed-out`,
+    backchannel_logout_uri: `${own}/backchannel-logout`,
+    frontchannel_logout_uri: `${own}/frontchannel-logout`,
+    sp_metadata_url: `${issuer}/saml/sp/metadata`,
+    sp_entity_id: entityId ?? `${issuer}/saml/sp/metadata`,
+    acs_url: `${issuer}/saml/acs`,
+    slo_url: `${issuer}/saml/sp/slo`,
+    server_host: new URL(issuer).host,
+  };
+  return (presetOf(preset, kind)?.paste ?? []).map((key) => ({ key, label: labels[key], value: values[key] }));
 }

@@ -13,9 +13,8 @@ import { statusCodes } from '../../saml/xml/names.ts';
 import { INITIATOR, type LogoutRun, type Participant } from '../logout-run.ts';
 import type { LogoutRunStore } from '../logout-run-store.ts';
 import type { OutgoingSamlMessages } from '../saml/outgoing-messages.ts';
-import type { SamlProbe } from '../saml/probe.ts';
+import type { FrameProbe, SamlProbe } from '../saml/probe.ts';
 import type { UpstreamParticipants } from '../upstream.ts';
-import type { FrameProbe } from './frame-probe.ts';
 import { type NextStep, nextStep, type ProbeResult } from './next-step.ts';
 
 export interface LogoutStepsDependencies {

@@ -2,6 +2,8 @@
 // returns only from a service provider that answers with a LogoutResponse. The probe is a real logout for a service
 // provider that finds sessions by NameID. Who answers it with a page or an
 // error gets a frame instead of the window (docs/decisions/0014-front-channel-logout-in-the-top-level-window.md).
+import { limits } from '../../../base/limits.ts';
+import { OutgoingError } from '../../../base/network/outgoing-fetch.ts';
 import type { Core } from '../../../core/core.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { authenticateMessage, openMessage } from '../../saml/messages/open-message.ts';
@@ -9,7 +11,6 @@ import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
 import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
 import { SamlError } from '../../saml/xml/errors.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
-import { isGatewayError, probeResultOfFailure, probeTimeoutSignal } from '../front-channel/frame-probe.ts';
 import type { ProbeResult } from '../front-channel/next-step.ts';
 import type { Participant } from '../logout-run.ts';
 import type { OutgoingSamlMessages } from './outgoing-messages.ts';
@@ -113,4 +114,41 @@ function unescaped(text: string): string {
     if (name) return named[String(name).toLowerCase()] ?? whole;
     return String.fromCharCode(Number.parseInt(decimal ?? hex, decimal ? 10 : 16));
   });
+}
+
+// Probes the front-channel logout page of an OIDC application before it is framed: a frame reports nothing about its
+// content.
+
+export type FrameProbe = (url: string) => Promise<ProbeResult>;
+
+/** The status codes of a reverse proxy whose application is down. */
+const GATEWAY_ERRORS = [502, 503, 504];
+
+export function createFrameProbe({ fetch }: { fetch: typeof globalThis.fetch }): FrameProbe {
+  return async (url) => {
+    try {
+      const response = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: probeTimeoutSignal() });
+      return isGatewayError(response) ? 'unreachable' : 'answers';
+    } catch (error) {
+      return probeResultOfFailure(error);
+    }
+  };
+}
+
+/** Aborts a probe after `limits.logout.probeMs`. */
+function probeTimeoutSignal(): AbortSignal {
+  return AbortSignal.timeout(limits.logout.probeMs);
+}
+
+/** Whether a reverse proxy answered for an application that is down. */
+function isGatewayError({ status }: Response): boolean {
+  return GATEWAY_ERRORS.includes(status);
+}
+
+/** The result of a probe that failed with this error. */
+function probeResultOfFailure(error: unknown): ProbeResult {
+  if (!(error instanceof OutgoingError)) return 'unreachable';
+  // An address that this server may not call can still be reached by the browser.
+  if (error.code === 'forbidden_address' || error.code === 'forbidden_url') return 'unknown';
+  return error.code === 'too_large' || error.code === 'redirects' ? 'answers' : 'unreachable';
 }

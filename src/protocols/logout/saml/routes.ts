@@ -24,9 +24,8 @@ import { SamlError, type SamlErrorCode } from '../../saml/xml/errors.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
 import type { LogoutRequestContext } from '../logout-run.ts';
-import type { LogoutRequests } from './logout-requests.ts';
-import type { LogoutResponses } from './logout-responses.ts';
 import type { OutgoingSamlMessages, WayBack } from './outgoing-messages.ts';
+import type { LogoutRequests, LogoutResponses } from './received-messages.ts';
 
 export interface SamlLogoutDependencies {
   validateXml: XmlValidator;

@@ -9,10 +9,9 @@ import type { Account } from '../../../people/accounts/account.ts';
 import type { People } from '../../../people/people.ts';
 import type { Client, Provider } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
-import { claimsOf } from './find-account.ts';
+import { BY_SCOPE, claimsOf } from './find-account.ts';
 import { permittedScopes, registeredApi } from './resource-servers.ts';
 import { engineScopes } from './scopes.ts';
-import { BY_SCOPE } from './token-claims.ts';
 
 export interface ClaimsPreview {
   /** Claims of the ID token. */

@@ -2,9 +2,11 @@
 // account if the account is disabled or the application's access rule does not allow it; the next refresh then removes grant and
 // tokens.
 
-import { accessDecision, networkViolation } from '../../../applications/access-decision.ts';
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import { accessDecision, isInNetworks, networkViolation } from '../../../applications/access-decision.ts';
 import type { ApplicationServices } from '../../../applications/application-services.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
+import { safeEqual } from '../../../base/platform/random.ts';
 import type { Audit } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import type { RuleViolation } from '../../../core/rejections/rules.ts';
@@ -15,11 +17,11 @@ import { withVisibleRoles } from '../../../people/accounts/visible-roles.ts';
 import type { People } from '../../../people/people.ts';
 import { appContext } from '../engine/app-context.ts';
 import { engineSeconds } from '../engine/configuration.ts';
-import { type Account as EngineAccount, errors, type FindAccount } from '../engine/library.ts';
+import { type Account as EngineAccount, errors, type FindAccount, type KoaContextWithOIDC } from '../engine/library.ts';
 import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
-import { requestedLanguages } from './requested-languages.ts';
+import { requestedLanguages } from './scopes.ts';
 
 /** The models that are redeemed once for each authorization. */
 const FIRST_USE = new Set(['AuthorizationCode', 'DeviceCode']);
@@ -148,4 +150,78 @@ function fieldIn(
 ): Record<string, unknown> {
   const base = taggableName(field);
   return base === undefined ? {} : valuesInLanguages(claim, { attributes, base }, languages);
+}
+
+// Pairwise subjects (OIDC Core 8.1): the identifiers by which the applications of one sector know accounts. Each is the
+// account's id, encrypted under keys of the sector (deterministically: the MAC of the id is the initialisation vector, as in
+// RFC 5297). So this server finds the account without a table, and no one can link the subjects of two sectors.
+
+const IV_BYTES = 16;
+const CIPHER = 'aes-256-ctr';
+
+/** @param secret must never change: with another one every account would get new subjects */
+export function createPairwiseSubjects(secret: Buffer) {
+  const key = (use: string, sector: string) => createHmac('sha256', secret).update(`${use}\0${sector}`).digest();
+
+  function subjectOf(sector: string, accountId: string): string {
+    const iv = createHmac('sha256', key('mac', sector)).update(accountId).digest().subarray(0, IV_BYTES);
+    const cipher = createCipheriv(CIPHER, key('cipher', sector), iv);
+    return Buffer.concat([iv, cipher.update(accountId, 'utf8'), cipher.final()]).toString('base64url');
+  }
+
+  return {
+    subjectOf,
+
+    /** The account of a subject of this sector; undefined for anything else. */
+    accountOf(sector: string, subject: string): string | undefined {
+      const octets = Buffer.from(subject, 'base64url');
+      if (octets.length <= IV_BYTES) return undefined;
+      const decipher = createDecipheriv(CIPHER, key('cipher', sector), octets.subarray(0, IV_BYTES));
+      const accountId = Buffer.concat([decipher.update(octets.subarray(IV_BYTES)), decipher.final()]).toString();
+      return safeEqual(subjectOf(sector, accountId), subject) ? accountId : undefined;
+    },
+  };
+}
+
+// Claims of access tokens beside the standard ones of the engine. Each names the sign-in behind it (acr, amr, auth_time;
+// RFC 9068 2.2.1 and RFC 9470 6), for introspection where the token is opaque. JWT access tokens also hold roles and permissions
+// (RFC 9068 2.2.3): those that are visible to the application, when the user has granted the scopes `roles` and `permissions`.
+
+interface IssuedToken {
+  kind: string;
+  accountId?: string;
+  resourceServer?: { accessTokenFormat?: string };
+}
+
+/** Claims of JWT access tokens that have a scope of their name. */
+export const BY_SCOPE = ['roles', 'permissions'] as const;
+
+/** oidc-provider's `extraTokenClaims`. Rejects a client that gets a token for itself from outside of its networks. */
+export function createExtraTokenClaims(clients: ClientSource) {
+  return async (ctx: KoaContextWithOIDC, issued: unknown) => {
+    const { client } = ctx.oidc;
+    if ((issued as IssuedToken).kind !== 'ClientCredentials' || !client)
+      return claimsOfUser(ctx, issued as IssuedToken);
+    const application = await clients.applicationOf(client.clientId);
+    const { address } = appContext(ctx).state.request;
+    if (application && !isInNetworks(application, address)) throw otherNetwork(application, address);
+    return undefined;
+  };
+}
+
+async function claimsOfUser(
+  { oidc }: KoaContextWithOIDC,
+  token: IssuedToken,
+): Promise<Record<string, unknown> | undefined> {
+  const { Grant: grant, AuthorizationCode, RefreshToken, DeviceCode } = oidc.entities;
+  const source = AuthorizationCode ?? RefreshToken ?? DeviceCode;
+  if (token.kind !== 'AccessToken' || !grant || !source) return undefined;
+  const { acr, amr, authTime } = source;
+  const signIn = { ...(acr && { acr }), ...(amr && { amr }), ...(authTime && { auth_time: authTime }) };
+  if (token.resourceServer?.accessTokenFormat !== 'jwt') return signIn;
+  const allowed = grant.getOIDCScopeFiltered(source.scopes).split(' ');
+  const wanted = BY_SCOPE.filter((scope) => allowed.includes(scope));
+  if (wanted.length === 0 || !oidc.account) return signIn;
+  const claims = await oidc.account.claims('access_token', wanted.join(' '), {}, []);
+  return { ...signIn, ...Object.fromEntries(wanted.map((scope) => [scope, claims[scope]])) };
 }

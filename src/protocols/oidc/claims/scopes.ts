@@ -2,7 +2,9 @@
 
 import { ownScopes } from '../../../applications/fields/claim-settings.ts';
 import type { OidcMetadata } from '../../../applications/fields/oidc-client.ts';
+import { languagesOf } from '../../../base/http/pages/language.ts';
 import { claimsByScope } from '../../../people/accounts/claims.ts';
+import { type RequestedLanguages, taggableClaims, taggedName } from '../../../people/accounts/tagged-values.ts';
 
 export const engineScopes: readonly string[] = ['offline_access', ...Object.keys(claimsByScope)];
 
@@ -19,4 +21,47 @@ export function userScopes(metadata: Pick<Partial<OidcMetadata>, 'claims' | 'sco
 export function engineScope(scope: string): string {
   const known = scope.split(' ').filter((one) => engineScopes.includes(one));
   return known.join(' ') || 'openid';
+}
+
+// Claims in other languages (OpenID Connect Core 5.2). The engine stores the parameter `claims` with codes and tokens, but not
+// `claims_locales`, so this file stores it as a member of `claims`. Members that are not understood are ignored (5.5).
+
+const MEMBER = 'claims_locales';
+const USES = ['id_token', 'userinfo'] as const;
+
+type Members = Record<string, unknown>;
+const membersOf = (value: unknown): Members => (typeof value === 'object' && value !== null ? (value as Members) : {});
+
+/**
+ * Adds `claims_locales` to the parameter `claims`, and the claim `name` for each `name#ja`, so that the user consents to the claim that the
+ * engine knows. `params` are those of a checked request.
+ */
+export function recordRequestedLanguages(params: { claims?: unknown; claims_locales?: unknown }): void {
+  const locales = languagesOf(params.claims_locales).join(' ');
+  if (!locales && !String(params.claims ?? '').includes('#')) return;
+  const sent = membersOf(params.claims === undefined ? {} : JSON.parse(String(params.claims)));
+  const uses = USES.filter((use) => sent[use] !== undefined).map((use) => [use, withBases(membersOf(sent[use]))]);
+  const { [MEMBER]: _sent, ...others } = sent;
+  params.claims = JSON.stringify({
+    id_token: {},
+    ...others,
+    ...Object.fromEntries(uses),
+    ...(locales && { [MEMBER]: locales }),
+  });
+}
+
+function withBases(claims: Members): Members {
+  const bases = Object.entries(claims).flatMap(([name, value]) => {
+    const base = taggedName(name)?.base;
+    return base !== undefined && taggableClaims.has(base) && typeof value === 'object' ? [[base, null] as const] : [];
+  });
+  return { ...Object.fromEntries(bases), ...claims };
+}
+
+/** The languages that the request of a code or token asked for; undefined for none. */
+export function requestedLanguages(token: object | undefined, use: string): RequestedLanguages | undefined {
+  const claims = membersOf((token as { claims?: unknown } | undefined)?.claims);
+  const locales = languagesOf(claims[MEMBER]);
+  const names = Object.keys(membersOf(claims[use])).filter((name) => name.includes('#'));
+  return locales.length === 0 && names.length === 0 ? undefined : { locales, names };
 }

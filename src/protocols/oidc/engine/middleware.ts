@@ -1,9 +1,9 @@
 // Koa middleware around the engine: the checks and patches before it, the engine itself, the patches after it.
 //
-// A code at /token: protocols/oidc/rate-limits/client-rate-limits.ts surrounds the engine, which loads the client (protocols/oidc/store/clients.ts) and
+// A code at /token: protocols/oidc/rate-limits.ts surrounds the engine, which loads the client (protocols/oidc/store/clients.ts) and
 // authenticates it (protocols/oidc/patches/clients.ts). protocols/oidc/store/adapter.ts finds the code by its hash and consumes it once.
 // protocols/oidc/claims/find-account.ts loads the account, if applications/access-decision.ts still allows it, and its claims. The engine signs with the
-// keys of core/keys/keyring.ts; protocols/oidc/engine/events.ts audits. An error becomes a rejection (protocols/oidc/engine/requests/rejected-requests.ts).
+// keys of core/keys/keyring.ts; protocols/oidc/engine/events.ts audits. An error becomes a rejection (protocols/oidc/engine/events.ts).
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import compose from 'koa-compose';
@@ -15,18 +15,16 @@ import { findRequestsIn, shareReads } from '../../../base/storage/request-reads.
 import { t } from '../../../base/texts/text.ts';
 import type { People } from '../../../people/people.ts';
 import { requestPatches, responsePatches } from '../patches.ts';
-import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
-import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
+import type { ClientLimits, DeviceGuesses } from '../rate-limits.ts';
 import type { ClientSource } from '../store/clients.ts';
 import type { RefreshTokenRetries } from '../store/refresh-token-retries.ts';
 import { engineContext } from './app-context.ts';
 import { routes } from './configuration.ts';
-import { answerWithDatabase } from './database-unavailable.ts';
+import { answerWithDatabase } from './events.ts';
 import { type Provider, requestStorage } from './library.ts';
 import { recordProfileOfToken } from './profile-checks.ts';
 import type { Engine } from './provider.ts';
-import { createPublicDocuments } from './public-documents.ts';
-import type { Published } from './published.ts';
+import { createPublicDocuments, type Published } from './public-documents.ts';
 import { fitsIntoAnswer } from './requests/request-checks.ts';
 import { answerMethod, engineRoute } from './routes.ts';
 

@@ -7,7 +7,7 @@ import type { Context } from '../../../base/http/context.ts';
 import { limits } from '../../../base/limits.ts';
 import { sentenceOf } from '../../../base/texts/faults.ts';
 import { jwkFault } from '../../../core/keys/foreign-keys.ts';
-import { asciiText } from './error-description.ts';
+import { asciiText } from './app-context.ts';
 import { type Client, type Configuration, errors, type KoaContextWithOIDC, type Provider } from './library.ts';
 
 type Claims = Record<string, unknown>;

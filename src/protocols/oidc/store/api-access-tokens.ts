@@ -64,7 +64,7 @@ const storedSignIn = z.object({
   auth_time: z.number().default(0),
 });
 
-/** The data that `protocols/oidc/claims/token-claims.ts` stored with the token. */
+/** The data that `protocols/oidc/claims/find-account.ts` stored with the token. */
 function signInOf(extra: unknown): StatedSignIn {
   const { acr, amr, auth_time } = storedSignIn.parse(extra ?? {});
   return { acr, amr, authTime: new Date(auth_time * 1000) };

@@ -4,15 +4,16 @@
 import { type ApplicationSource, readMetadata } from '../../../applications/application.ts';
 import type { Access, OidcMetadata } from '../../../applications/fields/oidc-client.ts';
 import { type SignInRule, type SignInRules, signInRulesOf } from '../../../applications/rules/sign-in-rule.ts';
+import { originOf } from '../../../applications/uris.ts';
 import { AppError } from '../../../base/http/errors.ts';
 import { safeEqual } from '../../../base/platform/random.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
+import type { Db } from '../../../base/storage/database.ts';
 import { hotStatements } from '../../../base/storage/statements.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
 import { faultLine } from '../../../base/texts/faults.ts';
 import type { Core } from '../../../core/core.ts';
 import { engineScope } from '../claims/scopes.ts';
-import { isRegisteredOrigin } from '../engine/cors.ts';
 import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts';
 
 /** The application behind a client: what the engine's client metadata does not hold. */
@@ -158,7 +159,7 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
 
     /** As it was last read; undefined when it was not. */
     cachedApplicationOf: (clientId: string): ClientApplication | undefined => known.get(clientId),
-    /** Whether any registered application redirects to this origin (cors.ts). */
+    /** Whether any registered application redirects to this origin (clients.ts). */
     isRegisteredOrigin: (origin: string): Promise<boolean> => isRegisteredOrigin(db, origin),
   };
 }
@@ -273,4 +274,34 @@ function asMetadataError(cause: unknown): never {
   if (cause.status === 403) throw new errors.InvalidRequest(cause.message, 403);
   const faults = cause.faults.map(faultLine).join(' ');
   throw new errors.InvalidClientMetadata(faults || cause.message);
+}
+
+// CORS: the origins whose pages may read a response. With a client: those of its own redirect URIs and of its `allowed_cors_origins`;
+// without one (preflight requests, unknown clients): those of any registered application (patches/http.ts).
+
+type Registered = { readonly [Field in 'redirect_uris' | 'allowed_cors_origins']?: readonly string[] | undefined };
+
+/** The origins of an application: those of its redirect URIs on the web, and those that it names (web views, browser extensions). */
+function originsOf({ redirect_uris = [], allowed_cors_origins = [] }: Registered): (string | undefined)[] {
+  const onTheWeb = redirect_uris.filter((uri) => /^https?:/i.test(uri));
+  return [...onTheWeb, ...allowed_cors_origins].map(originOf);
+}
+
+/** Whether the application has this origin, as a browser sends it (RFC 6454 6.2). */
+export function hasOrigin(metadata: Registered, origin: string): boolean {
+  const sent = originOf(origin);
+  return sent !== undefined && originsOf(metadata).includes(sent);
+}
+
+/** Whether any enabled application has this origin. */
+async function isRegisteredOrigin(db: Db, origin: string): Promise<boolean> {
+  const sent = originOf(origin);
+  if (sent === undefined) return false;
+  const hostPattern = `%${sent.slice(sent.indexOf('//') + 2)}%`;
+  const rows = await db.$queryRaw<Awaited<ReturnType<Db['application']['findMany']>>>`
+    SELECT id, client_id AS "clientId", protocol, name, enabled, consent, access, metadata, source, mac FROM applications
+    WHERE protocol = 'oidc' AND enabled = ${true} AND lower(metadata) LIKE ${hostPattern}`;
+  return rows.some(
+    (row) => hasOrigin(readMetadata('oidc', row.metadata), origin) && db.macs.isGenuine('applications', row, row.mac),
+  );
 }

@@ -6,7 +6,7 @@ import { randomToken } from '../../../base/platform/random.ts';
 import { transaction } from '../../../base/storage/database.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
-import { WITHOUT_PKCE } from '../registration/client-metadata.ts';
+import { WITHOUT_PKCE } from '../registration.ts';
 import { artifactId } from './adapter.ts';
 import { artifactMac } from './protected-artifacts.ts';
 

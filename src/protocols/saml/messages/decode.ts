@@ -3,8 +3,7 @@
 import { promisify } from 'node:util';
 import { type InputType, inflateRaw, inflateRawSync, type ZlibOptions, constants as zlib } from 'node:zlib';
 import { limits } from '../../../base/limits.ts';
-import { decodeBase64 } from '../xml/base64.ts';
-import { decodeXml } from '../xml/encoding.ts';
+import { decodeBase64, decodeXml } from '../xml/encoding.ts';
 import { SamlError, type SamlErrorCode } from '../xml/errors.ts';
 import { bindings } from '../xml/names.ts';
 

@@ -1,6 +1,8 @@
 // From XML to what the browser carries: a form field of the HTTP-POST binding, or the signed URL of the HTTP-Redirect
 // binding (SAML Bindings 3.5 and 3.4).
+
 import { deflateRawSync } from 'node:zlib';
+import { randomToken } from '../../../base/platform/random.ts';
 import { type Signer, signElement } from '../xml/sign.ts';
 import { canonical, wireFormat, type XmlElement } from '../xml/write.ts';
 
@@ -41,4 +43,11 @@ function percentEncode(text: string): string {
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+}
+
+// The ID of a message or assertion (SAML Core 1.3.4).
+
+/** A new random ID of 160 bits; an xs:ID must begin with a letter or an underscore. */
+export function newMessageId(): string {
+  return `_${randomToken(20)}`;
 }

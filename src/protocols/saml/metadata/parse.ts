@@ -1,6 +1,9 @@
 // Service provider metadata as plain data (SAML Metadata 2.4.4), or the reason why it is rejected. Parsed at registration
 // and refresh, and never during a sign-in.
+
+import samlify from 'samlify';
 import { limits } from '../../../base/limits.ts';
+import { type Text, t } from '../../../base/texts/text.ts';
 import { SamlError } from '../xml/errors.ts';
 import { bindings, namespaces } from '../xml/names.ts';
 import { parseXml } from '../xml/parse.ts';
@@ -23,7 +26,6 @@ import {
   readNames,
   readRequestedAttributes,
 } from './presentation.ts';
-import { readWithSamlify } from './samlify.ts';
 
 export interface AcsEndpoint {
   url: string;
@@ -136,4 +138,45 @@ function compareWithSamlify({ entityId }: SpMetadata, text: string, locations: s
   if (bySamlify.entityId !== entityId || acsUrls.join('\n') !== otherAcsUrls.join('\n')) {
     throw rejected('The metadata is ambiguous: two XML parsers disagree.');
   }
+}
+
+// samlify as the second parser of service provider metadata, independent of parse.ts: a document that the two read
+// differently is rejected. It does nothing else in this server: it accepts wrapped
+// signatures (tngan/samlify#634) and needs ten times as long to sign. Metadata of SAML 1.1 and 2.0 in one entity is ambiguous to it.
+
+interface SecondReading {
+  entityId: string;
+  acsUrls: string[];
+}
+
+/** What samlify reads, or undefined when it cannot read the document. */
+export function readWithSamlify(xml: string): SecondReading | undefined {
+  let meta: { getEntityID(): unknown; meta: Record<string, unknown> };
+  try {
+    meta = samlify.ServiceProvider({ metadata: xml }).entityMeta as unknown as typeof meta;
+  } catch {
+    return undefined;
+  }
+  const entityId = meta.getEntityID();
+  if (typeof entityId !== 'string') return undefined;
+  const services = [meta.meta.assertionConsumerService ?? []].flat() as { location?: unknown }[];
+  return {
+    entityId: entityId.trim(),
+    acsUrls: services.map(({ location }) => String(location).trim()),
+  };
+}
+
+// What of a metadata document is not used, in words for administrators.
+
+/** Endpoints that are left out. */
+export function endpointWarnings(leftOut: readonly LeftOut[]): Text[] {
+  return leftOut.map(({ what, location, fault }) =>
+    t('console.applications.metadata.left-out', { what, location, fault }),
+  );
+}
+
+/** The same of a service provider, and its keys that nothing can be encrypted for. */
+export function metadataWarnings({ leftOut, encryption }: Pick<SpMetadata, 'leftOut' | 'encryption'>): Text[] {
+  const warnings = endpointWarnings(leftOut);
+  return encryption === 'curve' ? [...warnings, t('console.applications.metadata.curve')] : warnings;
 }

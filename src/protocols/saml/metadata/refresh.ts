@@ -10,15 +10,14 @@ import { metadataFaults } from '../../../applications/fields/service-provider.ts
 import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
 import { sha256 } from '../../../base/platform/random.ts';
-import { type Tx, transaction } from '../../../base/storage/database.ts';
+import { type Db, type Tx, transaction } from '../../../base/storage/database.ts';
 import { isFirstUse } from '../../../base/storage/single-use.ts';
 import { faultLine } from '../../../base/texts/faults.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import type { ScheduledJob } from '../../../core/jobs/scheduler.ts';
-import { type MetadataChange, metadataChanges, needsApproval } from './differences.ts';
+import { changesKey, type MetadataChange, metadataChanges, needsApproval } from './differences.ts';
 import { parseServiceProviderMetadata } from './parse.ts';
-import { createRefreshState, type RefreshState } from './refresh-state.ts';
 import { metadataEnd, type ServiceProviders } from './service-providers.ts';
 
 /** What became of one application: counted in the result. */
@@ -287,4 +286,58 @@ export async function applyMetadata(
 ): Promise<void> {
   const input = { name, enabled, consent, access, settings: { ...metadata, metadata_xml: xml } };
   await applications.updateSaml(id, input, { source, tx, ...(by && { by }) });
+}
+
+// The state of the metadata refresh of each service provider: the time of the next refresh, and the document that waits for the
+// approval of an administrator (waiting-metadata.ts).
+
+type RefreshState = ReturnType<typeof createRefreshState>;
+
+/** The columns of a row without a waiting document. */
+export const NOTHING_WAITS = { pendingXml: null, pendingKey: null, pendingSince: null };
+
+function createRefreshState({ db, now }: { db: Db; now: Clock }) {
+  return {
+    /** Whether the metadata has to be read now. */
+    async isDue(applicationId: string, url: string): Promise<boolean> {
+      const state = await db.asStored.samlMetadata.findUnique({
+        where: { applicationId },
+        select: { url: true, nextReadAt: true },
+      });
+      return state?.url !== url || state.nextReadAt <= now();
+    },
+
+    /** Records a successful refresh; removes a waiting document. */
+    async read(applicationId: string, url: string, nextReadAt: Date, tx: Tx = db): Promise<void> {
+      const data = { url, nextReadAt, ...NOTHING_WAITS };
+      await tx.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
+    },
+
+    /** Records a failed refresh; a waiting document stays. */
+    async failed(applicationId: string, url: string, nextReadAt: Date): Promise<void> {
+      const before = await db.asStored.samlMetadata.findUnique({ where: { applicationId }, select: { url: true } });
+      // What waits came from the address before.
+      const data = { nextReadAt, ...(before?.url !== url && { ...NOTHING_WAITS, url }) };
+      await db.samlMetadata.upsert({ where: { applicationId }, create: { ...data, url, applicationId }, update: data });
+    },
+
+    /** Stores the document that waits. `new`: its changes were not reported before; `rejected`: an administrator rejected them. */
+    async wait(
+      applicationId: string,
+      url: string,
+      nextReadAt: Date,
+      { xml, changes }: { xml: string; changes: readonly MetadataChange[] },
+      tx: Tx,
+    ): Promise<'new' | 'known' | 'rejected'> {
+      const state = await tx.samlMetadata.findUnique({ where: { applicationId } });
+      const key = changesKey(changes);
+      const isRejected = state?.rejectedKey === key;
+      const isKnown = state?.pendingKey === key;
+      const waiting = { pendingXml: xml, pendingSince: isKnown ? state.pendingSince : now() };
+      const pending = { ...waiting, pendingKey: key };
+      const data = { url, nextReadAt, ...(isRejected ? NOTHING_WAITS : { ...pending, rejectedKey: null }) };
+      await tx.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
+      return isRejected ? 'rejected' : isKnown ? 'known' : 'new';
+    },
+  };
 }

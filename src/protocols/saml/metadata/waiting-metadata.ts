@@ -9,8 +9,7 @@ import { t } from '../../../base/texts/text.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import { changesKey, type MetadataChange, needsApproval } from './differences.ts';
-import { applyMetadata, changesTo } from './refresh.ts';
-import { NOTHING_WAITS } from './refresh-state.ts';
+import { applyMetadata, changesTo, NOTHING_WAITS } from './refresh.ts';
 
 /** A received document that changes what only an administrator may change. */
 export interface WaitingMetadata {

@@ -1,10 +1,12 @@
 // The service providers of each session, with the NameID and SessionIndex that a LogoutRequest has to name.
 
 import type { Base } from '../../../base/base.ts';
+import { limits } from '../../../base/limits.ts';
 import { randomId } from '../../../base/platform/random.ts';
+import type { Tx } from '../../../base/storage/database.ts';
 import { hotStatements } from '../../../base/storage/statements.ts';
 import { notEndedCondition } from '../../oidc/store/sessions/ended-sessions.ts';
-import type { NameId } from '../messages/name-id.ts';
+import { type NameId, sameFormat, sameNameId } from '../messages/name-id.ts';
 
 export interface SamlParticipation {
   sessionUid: string;
@@ -91,4 +93,61 @@ function participationOf(row: Row): SamlParticipation {
       ...(spNameQualifier === null ? {} : { spNameQualifier }),
     },
   };
+}
+
+// Which sessions a LogoutRequest names (SAML Core 3.7.3.2).
+
+interface Participation {
+  nameId: NameId;
+  sessionIndex: string;
+}
+
+/**
+ * Those of the service provider's sessions that the request names: by NameID, and by SessionIndex where it has any. The sender is
+ * proven, so beside a SessionIndex the value of the NameID is enough: many return it with another format, or with changed qualifiers.
+ */
+export function selectSessions<Session extends Participation>(
+  request: { nameId: NameId; sessionIndexes: readonly string[] },
+  sessions: readonly Session[],
+  parties: { identityProvider: string; serviceProvider: string },
+): Session[] {
+  const { nameId, sessionIndexes } = request;
+  return sessions.filter((session) =>
+    sessionIndexes.length === 0
+      ? sameNameId(session.nameId, nameId, parties) && sameFormat(session.nameId.format, nameId.format)
+      : session.nameId.value === nameId.value && sessionIndexes.includes(session.sessionIndex),
+  );
+}
+
+// Removes rows of the SAML protocol, inside the transaction of the change that makes them void.
+
+/** Removes all that is stored for a service provider: its requests, session participants and persistent NameIDs. */
+export async function removeServiceProviderData(applicationId: string, tx: Tx): Promise<void> {
+  await tx.samlRequest.deleteMany({ where: { applicationId } });
+  await tx.samlParticipant.deleteMany({ where: { applicationId } });
+  await tx.samlNameId.deleteMany({ where: { applicationId } });
+}
+
+/** No service provider takes part in these sessions any more; which ones did stays, for a LogoutRequest that comes later. */
+export async function endSessionParticipants(sessionUids: readonly string[], now: Date, tx: Tx): Promise<void> {
+  await endParticipants({ sessionUid: { in: [...sessionUids] } }, now, tx);
+}
+
+/** The same for every session of the account. */
+export async function endAccountParticipants(userId: string, now: Date, tx: Tx): Promise<void> {
+  await endParticipants({ userId }, now, tx);
+}
+
+/** Removes which service providers a deleted account was known to. */
+export async function removeAccountParticipants(userId: string, tx: Tx): Promise<void> {
+  await tx.samlParticipant.deleteMany({ where: { userId } });
+}
+
+async function endParticipants(
+  which: { userId: string } | { sessionUid: { in: string[] } },
+  now: Date,
+  tx: Tx,
+): Promise<void> {
+  const expiresAt = new Date(now.getTime() + limits.saml.endedParticipantSeconds * 1000);
+  await tx.samlParticipant.updateMany({ where: { ...which, endedAt: null }, data: { endedAt: now, expiresAt } });
 }

@@ -19,7 +19,7 @@ import {
   type OpenedMessage,
   openMessage,
 } from '../messages/open-message.ts';
-import type { SeenMessages } from '../messages/seen-messages.ts';
+import type { SeenMessages } from '../messages/received.ts';
 import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
 import { SamlError } from '../xml/errors.ts';
 import type { XmlValidator } from '../xml/schema.ts';

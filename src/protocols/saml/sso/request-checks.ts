@@ -1,14 +1,15 @@
 // The checks of an AuthnRequest, in order (SAML Profiles 4.1.4.1). A check that fails before the ACS is known throws and
 // becomes an error page; one that fails after that becomes a SAML status. Pure: replay of the ID is checked by the caller.
+
 import type { ReceivedParameters } from '../../../core/rejections/rejections.ts';
 import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../../core/rejections/rules.ts';
 import type { AuthnRequest, RequestedAuthnContext } from '../messages/authn-request.ts';
 import { checkHead, type Expectation } from '../messages/message-head.ts';
 import { chooseNameIdFormat, type NameIdChoice } from '../messages/name-id.ts';
 import type { AcsEndpoint } from '../metadata/parse.ts';
+import { isSameAddress } from '../xml/addresses.ts';
 import { SamlError } from '../xml/errors.ts';
-import { contextClasses, type NameIdFormatName, nameIdFormats } from '../xml/names.ts';
-import { checkProtocolBinding, resolveAcs } from './assertion-consumer-service.ts';
+import { bindings, contextClasses, type NameIdFormatName, nameIdFormats } from '../xml/names.ts';
 import { isUnknownContext } from './authn-context.ts';
 import { formatOf } from './requested-subject.ts';
 
@@ -173,4 +174,70 @@ export type AuthnRequestRule = (typeof rules)[number];
 /** Every rule of an AuthnRequest, with the one that it broke. */
 export function authnRequestRules(violation: RuleViolation): RuleResult[] {
   return ruleResults(rules, violation);
+}
+
+// The ACS that a Response goes to. A request may only choose among the registered ones of its service provider (SAML
+// Profiles 4.1.4.1).
+
+/**
+ * The registered ACS that the request names, by URL or index, or the default one.
+ *
+ * @throws SamlError acs_not_registered, which must not be sent to any URL of the request
+ */
+function resolveAcs(
+  request: Pick<AuthnRequest, 'acsUrl' | 'acsIndex'>,
+  registered: readonly AcsEndpoint[],
+): AcsEndpoint {
+  const usable = registered.filter((endpoint) => endpoint.binding === bindings.post);
+  const { acsUrl, acsIndex } = request;
+  let found: AcsEndpoint | undefined;
+  if (acsUrl !== undefined) found = endpointAt(acsUrl, usable);
+  else if (acsIndex !== undefined) found = usable.find((endpoint) => endpoint.index === acsIndex);
+  else found = defaultAcs(usable);
+  // Core 3.4.1 makes them exclusive, because two readers of both could choose different ones. Some toolkits send both of the same one.
+  if (acsUrl !== undefined && acsIndex !== undefined && found?.index !== acsIndex) {
+    throw new SamlError('acs_not_registered', {
+      message: 'The request names an ACS URL and the index of another one.',
+      detail: 'both URL and index',
+      received: `${acsUrl} and index ${acsIndex}`,
+      expected: 'one of the two, or both of the same ACS',
+    });
+  }
+  if (!found) {
+    const isByIndex = acsUrl === undefined && acsIndex !== undefined;
+    throw new SamlError('acs_not_registered', {
+      ...(isByIndex && { message: 'The ACS index in the request isn’t registered for this application.' }),
+      detail: { acsUrl, acsIndex },
+      received: acsUrl ?? (isByIndex ? `index ${acsIndex}` : 'the default'),
+      expected: usable.map(({ url, index }) => (isByIndex ? `index ${index}: ${url}` : url)).join('\n'),
+    });
+  }
+  return found;
+}
+
+/** The registered endpoint at this address: the Response goes to the URL as it is registered. */
+function endpointAt(url: string, usable: readonly AcsEndpoint[]): AcsEndpoint | undefined {
+  return usable.find((endpoint) => endpoint.url === url) ?? usable.find((endpoint) => isSameAddress(endpoint.url, url));
+}
+
+/** SAML Metadata 2.2.3: the one with isDefault=true, else the first without isDefault, else the first. */
+export function defaultAcs(registered: readonly AcsEndpoint[]): AcsEndpoint | undefined {
+  const usable = registered.filter((endpoint) => endpoint.binding === bindings.post);
+  return (
+    usable.find((endpoint) => endpoint.isDefault === true) ??
+    usable.find((endpoint) => endpoint.isDefault === undefined) ??
+    usable[0]
+  );
+}
+
+/** Only HTTP-POST is offered for Responses. Throws SamlError unsupported_binding, which has a status. */
+function checkProtocolBinding(request: Pick<AuthnRequest, 'protocolBinding'>): void {
+  if (request.protocolBinding !== undefined && request.protocolBinding !== bindings.post) {
+    const { protocolBinding } = request;
+    throw new SamlError('unsupported_binding', {
+      detail: protocolBinding,
+      received: protocolBinding,
+      expected: 'HTTP-POST',
+    });
+  }
 }

@@ -24,9 +24,9 @@ import { samlErrorPage } from '../messages/error-page.ts';
 import { chooseNameIdFormat } from '../messages/name-id.ts';
 import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
 import type { AcceptRequest } from './accept-request.ts';
-import { defaultAcs } from './assertion-consumer-service.ts';
 import { authorizationParameters } from './authorization-parameter-checks.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
+import { defaultAcs } from './request-checks.ts';
 
 export interface SamlRoutesDependencies {
   /** The IdP metadata document. */

@@ -2,7 +2,7 @@
 // send changed ciphertexts learns the plain text from how the server fails (Jager and Somorovsky, 2011). So CBC is accepted by a
 // switch only, and only where a signature over the ciphertext was verified before.
 import { constants, createDecipheriv, type KeyObject, privateDecrypt } from 'node:crypto';
-import { decodeBase64 } from './base64.ts';
+import { decodeBase64 } from './encoding.ts';
 import { SamlError } from './errors.ts';
 import { algorithms } from './names.ts';
 import { attribute, childOf, childrenOf, textOf } from './read.ts';

@@ -2,7 +2,7 @@
 // wrongly: .NET declares UTF-16 and sends UTF-8, servers add `charset=iso-8859-1` to UTF-8, and Latin-1 says nothing or UTF-8. A byte
 // order mark is believed before any label, and so is valid UTF-8, which no other text is by chance. Both XML parsers get the
 // characters, so none of them follows a label.
-import { SamlError } from './errors.ts';
+import { SamlError, type SamlErrorCode } from './errors.ts';
 
 const DECLARED = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*(["'])([A-Za-z0-9._-]*)\1/;
 const UNICODE = /^(utf-?8|us-ascii|utf-?16(le|be)?)$/i;
@@ -53,4 +53,22 @@ function decode(octets: Uint8Array, encoding: string): string {
   } catch (cause) {
     throw new SamlError('bad_encoding', { cause, received: `no ${encoding}`, expected: 'UTF-8' });
   }
+}
+
+// Base64 (RFC 4648 section 4), in message parameters and in XML Signature values.
+
+/**
+ * Decodes strictly: alphabet, padding and unused bits have to be correct. White space is ignored: MIME libraries break lines, XML is
+ * indented, and both happens in every binding.
+ *
+ * @throws SamlError with the given code
+ */
+export function decodeBase64(text: string, code: SamlErrorCode = 'bad_base64'): Buffer {
+  const compact = text.replace(/[ \t\r\n]+/g, '');
+  const octets = Buffer.from(compact, 'base64');
+  if (octets.length === 0 || octets.toString('base64') !== compact) {
+    const received = /^[\w-]+=*$/.test(compact) ? 'base64url' : undefined;
+    throw new SamlError(code, { received, expected: 'base64' });
+  }
+  return octets;
 }

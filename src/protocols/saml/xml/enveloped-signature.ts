@@ -5,7 +5,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { ExclusiveCanonicalization } from 'xml-crypto';
 import type { RuleId } from '../../../core/rejections/rules.ts';
-import { decodeBase64 } from './base64.ts';
+import { decodeBase64 } from './encoding.ts';
 import { SamlError } from './errors.ts';
 import { algorithms } from './names.ts';
 import type { ParsedXml } from './parse.ts';

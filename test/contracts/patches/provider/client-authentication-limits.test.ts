@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
 import { limitClientAuthentication } from '../../../../src/protocols/oidc/patches/clients.ts';
-import { TooManyAttempts } from '../../../../src/protocols/oidc/rate-limits/too-many-attempts.ts';
+import { TooManyAttempts } from '../../../../src/protocols/oidc/rate-limits.ts';
 import { httpClient } from '../../../support/http.ts';
 import { basic, startBareEngine } from '../../bare-engine.ts';
 

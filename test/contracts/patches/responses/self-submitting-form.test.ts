@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { routes } from '../../../../src/protocols/oidc/engine/configuration.ts';
-import { renderSelfSubmittingForm } from '../../../../src/protocols/oidc/patches/responses.ts';
+import { renderSelfSubmittingForm } from '../../../../src/protocols/oidc/patches/http.ts';
 import { httpClient } from '../../../support/http.ts';
 import { appUri, type Engine, startBareEngine } from '../../bare-engine.ts';
 

@@ -4,7 +4,7 @@
 
 import type { Core } from '../../../../core/core.ts';
 import { fetchedKeySet, type Jwk } from '../../../../core/keys/foreign-keys.ts';
-import { asciiText } from '../../engine/error-description.ts';
+import { asciiText } from '../../engine/app-context.ts';
 import { type Client, errors, type Provider } from '../../engine/library.ts';
 
 /** How long a document is used before it is read again; a longer Cache-Control is obeyed up to the latter (OIDC Core 10.1.1). */

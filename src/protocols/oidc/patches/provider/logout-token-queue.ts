@@ -2,7 +2,7 @@
 // queued, and a job sends it with retries (OpenID Connect Back-Channel Logout 1.0; docs/logout.md).
 import { unexpectedAnswer } from '../../../../base/network/outgoing-fetch.ts';
 import { Provider, requestStorage } from '../../engine/library.ts';
-import { type ReportRejectedClient, registrationFault } from '../../registration/registration-fault.ts';
+import { type ReportRejectedClient, registrationFault } from '../../registration.ts';
 
 /** Queues a logout token for one client. */
 export type QueueLogoutToken = (clientId: string, accountId: string, sid: string | undefined) => Promise<void>;

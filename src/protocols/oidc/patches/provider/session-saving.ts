@@ -8,9 +8,8 @@ import { engineSeconds } from '../../engine/configuration.ts';
 import { type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
 import { artifactId } from '../../store/adapter.ts';
 import type { FormStates } from '../../store/form-state.ts';
-import { hasNewLogin } from '../../store/sessions/merge-session.ts';
+import { hasNewLogin, setStoredText, storedTextOf } from '../../store/sessions/merge-session.ts';
 import type { SavedSession, SessionStore } from '../../store/sessions/session-store.ts';
-import { setStoredText, storedTextOf } from '../../store/sessions/session-text.ts';
 
 type StoredSession = SavedSession['payload'] & { jti?: string };
 

@@ -1,18 +1,77 @@
+// The engine's error for a rate limit: 429 with Retry-After.
+import type { Context } from '../../base/http/context.ts';
+import { tooManyRequests } from '../../base/http/errors.ts';
+import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
+import { appContext } from './engine/app-context.ts';
+import { routes } from './engine/configuration.ts';
+import { errors, type KoaContextWithOIDC } from './engine/library.ts';
+
+export interface AttemptVerdict {
+  allowed: boolean;
+  retryAfterSeconds: number;
+}
+
+/** Sets Retry-After and throws TooManyAttempts unless allowed. */
+export function rejectUnlessAllowed(ctx: Context, { allowed, retryAfterSeconds }: AttemptVerdict): void {
+  if (allowed) return;
+  ctx.set('Retry-After', String(retryAfterSeconds));
+  throw new TooManyAttempts(retryAfterSeconds);
+}
+
+/** 429 in the form of RFC 6749 5.2, which has no error code for rate limits. */
+export class TooManyAttempts extends errors.CustomOIDCProviderError {
+  override statusCode = 429;
+  override status = 429;
+  /** At /authorize the error is displayed on a page, because an application that receives it might retry at once. */
+  override allow_redirect = false;
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super('temporarily_unavailable', 'too many attempts; try again after the time that Retry-After says');
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+// User codes of the device flow are short, so guessing them must be slow (RFC 8628 5.1). Each submitted code is counted
+// before it is looked up, so that parallel guesses are counted too, and refunded unless it was unknown.
+
+export type DeviceGuesses = ReturnType<typeof createDeviceGuesses>;
+
+export function createDeviceGuesses({
+  consume,
+  refund,
+}: {
+  consume(address: string): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
+  refund(address: string): Promise<void>;
+}) {
+  const unknown = new WeakSet<object>();
+  const isGuess = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.code_verification;
+  async function count(address: string): Promise<void> {
+    const verdict = await consume(address);
+    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+  }
+  return {
+    /**
+     * Called before the engine. Returns undefined for requests that submit no user code; `end` does the same. Rejects with
+     * too_many_requests.
+     */
+    begin: (ctx: Context): Promise<void> | undefined => (isGuess(ctx) ? count(ctx.state.request.address) : undefined),
+    /** Records that the user code of this request is unknown. */
+    markUnknown: ({ req }: Context): void => void unknown.add(req),
+    /** Called after the engine. */
+    end: (ctx: Context): Promise<void> | undefined =>
+      isGuess(ctx) && !unknown.has(ctx.req) ? refund(ctx.state.request.address) : undefined,
+  };
+}
+
 // How often a client may fail to authenticate or send a bad request object (RFC 9101), and start device flows, from one address. Counted by
 // client and address
 // together, so that a client cannot be locked out from another address; the counts are shared by all instances. Clients that do
 // not exist share one count for each address: otherwise every invented client_id would store a row.
-import type { Context } from '../../../base/http/context.ts';
-import { tooManyRequests } from '../../../base/http/errors.ts';
-import type { RateLimits } from '../../../people/rate-limits/rate-limits.ts';
-import { appContext } from '../engine/app-context.ts';
-import { routes } from '../engine/configuration.ts';
-import type { KoaContextWithOIDC } from '../engine/library.ts';
-import { type AttemptVerdict, rejectUnlessAllowed } from './too-many-attempts.ts';
 
 export type ClientLimits = ReturnType<typeof createClientLimits>;
 
-export interface ClientLimitsDependencies {
+interface ClientLimitsDependencies {
   isRegistered(clientId: string): Promise<boolean>;
   /** Whether there were too many failures, without counting one. */
   failures(clientId: string, address: string): Promise<AttemptVerdict>;
@@ -26,12 +85,7 @@ const REGISTRATION = 'registration';
 /** What clients that do not exist are counted under. No client_id contains a line break (RFC 6749 A.1). */
 const UNKNOWN = 'unknown\n';
 
-export function createClientLimits({
-  isRegistered,
-  failures,
-  countFailure,
-  countDeviceStart,
-}: ClientLimitsDependencies) {
+function createClientLimits({ isRegistered, failures, countFailure, countDeviceStart }: ClientLimitsDependencies) {
   /** Which client each request tried to authenticate as. */
   const clientIds = new WeakMap<object, string>();
   const failed = new WeakSet<object>();

@@ -1,18 +1,26 @@
-// Single logout that a SAML upstream begins (SAML Profiles 4.4): its LogoutRequest ends the sessions here and everything downstream.
+// The LogoutRequests and LogoutResponses that are exchanged with SAML upstreams: whose keys verify them, and how they are sent.
 
+import type { Base } from '../../base/base.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import type { Core } from '../../core/core.ts';
 import type { FrontChannel } from '../../protocols/logout/logout-run.ts';
-import { newMessageId } from '../../protocols/saml/messages/message-id.ts';
+import { newMessageId, postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
+import type { NameId } from '../../protocols/saml/messages/name-id.ts';
 import {
   authenticateMessage,
   type OpenedMessage,
+  type Sender,
   type TrustedMessage,
 } from '../../protocols/saml/messages/open-message.ts';
-import { type LogoutRequest, readLogoutRequest } from '../../protocols/saml/messages/read-logout.ts';
-import type { SeenMessages } from '../../protocols/saml/messages/seen-messages.ts';
-import { logoutResponse } from '../../protocols/saml/messages/write-logout.ts';
-import { selectSessions } from '../../protocols/saml/slo/select-sessions.ts';
+import {
+  type LogoutRequest,
+  readLogoutRequest,
+  readLogoutResponse,
+} from '../../protocols/saml/messages/read-logout.ts';
+import type { SeenMessages } from '../../protocols/saml/messages/received.ts';
+import { logoutRequest, logoutResponse } from '../../protocols/saml/messages/write-logout.ts';
+import type { SloEndpoint } from '../../protocols/saml/metadata/entity.ts';
+import { selectSessions } from '../../protocols/saml/slo/session-participants.ts';
 import { SamlError, type SamlStatus } from '../../protocols/saml/xml/errors.ts';
 import { statusCodes } from '../../protocols/saml/xml/names.ts';
 import { parseXml } from '../../protocols/saml/xml/parse.ts';
@@ -21,20 +29,115 @@ import type { SessionServices } from '../../protocols/session-services.ts';
 import type { SamlConnection } from '../connections/connection.ts';
 import { FederationError } from '../faults.ts';
 import type { FederationServices } from '../federation-services.ts';
-import type { UpstreamRedirect } from '../upstream.ts';
-import type { UpstreamSession } from '../upstream-session-rows.ts';
+import type { UpstreamSession } from '../sessions.ts';
+import type { UpstreamRedirect, UpstreamSessionHandle } from '../upstream.ts';
 import type { IdentityProvider, IdentityProviders } from './identity-provider.ts';
-import { asNameId, browserEndpoint, encodeForBinding, expectedFrom, senderKeys } from './logout-messages.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
+/** What the head of a message from this upstream must say. */
+export function expectedFrom(
+  { serviceProvider, now, skewSeconds }: Base & { serviceProvider: ServiceProvider; skewSeconds(): number },
+  entityId: string,
+) {
+  return { entityId, endpoint: serviceProvider.sloUrl, now: now(), skewSeconds: skewSeconds() };
+}
+
+/** Ending a session takes a signature. */
+export function senderKeys({ settings }: SamlConnection, { signingKeys }: IdentityProvider): Sender {
+  return { signingKeys, allowSha1: settings.allow_sha1, requireSigned: true };
+}
+
+export function asNameId({ value = '', format = '', nameQualifier, spNameQualifier }: Record<string, string>): NameId {
+  return { value, format, ...(nameQualifier && { nameQualifier }), ...(spNameQualifier && { spNameQualifier }) };
+}
+
+/** By this binding, else by the other one. */
+export function browserEndpoint(slo: readonly SloEndpoint[], binding: 'redirect' | 'post'): SloEndpoint | undefined {
+  const offered = slo.filter((endpoint) => endpoint.binding !== 'soap');
+  return offered.find((endpoint) => endpoint.binding === binding) ?? offered[0];
+}
+
+export function encodeForBinding(
+  { signer }: ServiceProvider,
+  { binding, location }: SloEndpoint,
+  parameter: 'SAMLRequest' | 'SAMLResponse',
+  message: XmlElement,
+  relayState: string | undefined,
+): UpstreamRedirect {
+  if (binding === 'redirect')
+    return { method: 'redirect', url: redirectUrl({ location, parameter, message, relayState }, signer()) };
+  const fields = {
+    [parameter]: postMessage(message, signer()),
+    ...(relayState !== undefined && { RelayState: relayState }),
+  };
+  return { method: 'post', url: location, fields };
+}
+
+// Single logout that begins here (SAML Profiles 4.4): a LogoutRequest of this server ends the session at a SAML upstream.
+
+export type SentLogoutRequests = ReturnType<typeof createSentLogoutRequests>;
+
+export function createSentLogoutRequests(
+  dependencies: Base & {
+    serviceProvider: ServiceProvider;
+    identityProviders: IdentityProviders;
+    skewSeconds(): number;
+  },
+) {
+  const { serviceProvider, identityProviders, now } = dependencies;
+  return {
+    /** The address of its single logout; undefined when the upstream has none. */
+    async addressOf(connection: SamlConnection): Promise<string | undefined> {
+      const { slo } = await identityProviders.of(connection);
+      return browserEndpoint(slo, 'redirect')?.location;
+    },
+
+    /**
+     * A LogoutRequest of this server, signed, for the session at the upstream; undefined when the upstream has no endpoint for it.
+     * Its answer comes to /saml/sp/slo and is read by `isConfirmed`.
+     */
+    async request(
+      connection: SamlConnection,
+      { nameId, sessionIndex }: Extract<UpstreamSessionHandle, { kind: 'saml' }>,
+      relayState?: string,
+    ): Promise<{ messageId: string; redirect: UpstreamRedirect } | undefined> {
+      const { slo } = await identityProviders.of(connection);
+      const target = browserEndpoint(slo, 'redirect');
+      if (!target) return undefined;
+      const messageId = newMessageId();
+      const message = logoutRequest({
+        id: messageId,
+        issuer: serviceProvider.entityIdFor(connection),
+        destination: target.location,
+        now: now(),
+        nameId: asNameId(nameId),
+        sessionIndexes: sessionIndex === undefined ? [] : [sessionIndex],
+        reason: 'user',
+      });
+      return { messageId, redirect: encodeForBinding(serviceProvider, target, 'SAMLRequest', message, relayState) };
+    },
+
+    /** Whether a LogoutResponse confirms that request. Throws SamlError when it is not authentic. */
+    async isConfirmed(connection: SamlConnection, opened: OpenedMessage, messageId: string): Promise<boolean> {
+      const identityProvider = await identityProviders.of(connection);
+      const { entityId } = identityProvider;
+      if (opened.claimedIssuer !== entityId) throw new SamlError('wrong_issuer');
+      const message = await authenticateMessage(opened, senderKeys(connection, identityProvider));
+      return readLogoutResponse(message, { ...expectedFrom(dependencies, entityId), requestId: messageId }).succeeded;
+    },
+  };
+}
+
+// Single logout that a SAML upstream begins (SAML Profiles 4.4): its LogoutRequest ends the sessions here and everything downstream.
+
 /** What the answer to a LogoutRequest needs. */
-export interface AcceptedRequest {
+interface AcceptedRequest {
   connection: SamlConnection;
   requestId: string;
 }
 
 /** A new LogoutRequest, and every connection to its sender whose keys verify it; the answer goes out over the first. */
-export interface VerifiedRequest extends AcceptedRequest {
+interface VerifiedRequest extends AcceptedRequest {
   request: LogoutRequest;
   connections: [SamlConnection, ...SamlConnection[]];
 }
