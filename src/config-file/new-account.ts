@@ -63,6 +63,7 @@ function draftAccount(id: string, { username, email = null, name = null }: NewAc
     source: 'local',
     roles: [],
     permissions: [],
+    groups: [],
   };
   return { ...emptyProfile, id, username, email, name, ...rest, createdAt: at, updatedAt: at };
 }

@@ -190,7 +190,7 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
   });
   protect(createProtectedRows({ vault, alarm }));
-  const accounts = createAccountLookup({ db, sql });
+  const accounts = createAccountLookup(base);
   const settings = createSettings(base);
   const brand = createBrand({ settings });
   const texts = createTextSource(settings);

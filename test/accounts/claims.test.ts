@@ -28,6 +28,7 @@ const ann: Account = {
   updatedAt: new Date(1_700_000_000_999),
   roles: ['editor', 'reader'],
   permissions: ['articles:read'],
+  groups: [],
 };
 
 /** The claims of these scopes, as the engine filters them. */

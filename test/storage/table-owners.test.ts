@@ -8,6 +8,7 @@ import { filesUnder } from '../support/source/imports.ts';
 const owners: Record<string, string> = {
   ApiKey: 'people/api-keys',
   Application: 'applications',
+  ApplicationGroup: 'applications',
   ApplicationPicture: 'applications',
   ApplicationRole: 'applications',
   ApplicationUser: 'applications/consents',
@@ -19,6 +20,7 @@ const owners: Record<string, string> = {
   Connection: 'federation/connections',
   ConnectionDocument: 'federation/connections',
   ConnectionDomain: 'federation/connections',
+  ConnectionGroupMapping: 'federation/connections',
   ConnectionRoleMapping: 'federation/connections',
   ConnectionSecret: 'federation/connections',
   Consent: 'applications/consents',
@@ -26,6 +28,15 @@ const owners: Record<string, string> = {
   DirectoryRevision: 'base/storage',
   ExternalIdentity: 'federation',
   FirstFactorApproval: 'people/mfa',
+  Group: 'people/groups',
+  GroupAncestor: 'people/groups',
+  GroupChild: 'people/groups',
+  GroupDomain: 'people/groups',
+  GroupInvitation: 'people/groups',
+  GroupMember: 'people/groups',
+  GroupOwner: 'people/groups',
+  GroupRequest: 'people/groups',
+  GroupRole: 'people/groups',
   IdempotencyKey: 'admin',
   JobLock: 'core/jobs',
   KnownBrowser: 'people/mfa',
@@ -69,6 +80,14 @@ const owners: Record<string, string> = {
 
 /** Triggers of PostgreSQL write this table. */
 const writtenByTriggers = ['DirectoryRevision'];
+
+/** Of issue 28: whoever builds the surface deletes the entry. */
+const notWrittenYet = [
+  'ApplicationGroup',
+  'ConnectionGroupMapping',
+  ...['Group', 'GroupAncestor', 'GroupChild', 'GroupDomain', 'GroupInvitation', 'GroupMember', 'GroupOwner'],
+  ...['GroupRequest', 'GroupRole'],
+];
 
 /** The sweep deletes expired rows of any table, and does nothing else. */
 const sweep = 'server/schedule.ts';
@@ -137,7 +156,8 @@ describe('the tables', () => {
     const foreign = writers.filter(({ name, model }) => !name.startsWith(`${owners[model]}/`));
     expect(foreign.map(({ name, model }) => `src/${name} writes ${model}, which is ${owners[model]}'s`)).toEqual([]);
     const written = new Set(writers.map(({ model }) => model));
-    expect(Object.keys(owners).filter((model) => !written.has(model))).toEqual(writtenByTriggers);
+    const unwritten = [...writtenByTriggers, ...notWrittenYet].sort();
+    expect(Object.keys(owners).filter((model) => !written.has(model))).toEqual(unwritten);
   });
 });
 

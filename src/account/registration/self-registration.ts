@@ -193,5 +193,6 @@ function draftAccount(
     updatedAt: at,
     roles: [],
     permissions: [],
+    groups: [],
   };
 }

@@ -50,7 +50,79 @@ export const protectedTables = {
     model: 'userRole',
     key: ['userId', 'roleId', 'via'],
     relations: { user: 'users', role: null },
-    covers: { userId: 'text', roleId: 'text', via: 'text' },
+    covers: { userId: 'text', roleId: 'text', via: 'text', since: 'time', until: 'time' },
+  },
+  groups: {
+    model: 'group',
+    key: ['id'],
+    relations: { members: 'group_members', roles: 'group_roles', owners: 'group_owners' },
+    covers: {
+      id: 'text',
+      name: 'text',
+      nameKey: 'text',
+      path: 'text',
+      acceptsRequests: 'flag',
+      source: 'text',
+      fileMembers: 'flag',
+    },
+  },
+  group_members: {
+    model: 'groupMember',
+    key: ['groupId', 'userId', 'source'],
+    relations: { group: 'groups', user: 'users' },
+    covers: { groupId: 'text', userId: 'text', source: 'text', since: 'time', until: 'time' },
+  },
+  group_children: {
+    model: 'groupChild',
+    key: ['parentId', 'childId'],
+    relations: { parent: 'groups', child: 'groups' },
+    covers: { parentId: 'text', childId: 'text' },
+  },
+  group_ancestors: {
+    model: 'groupAncestor',
+    key: ['groupId', 'ancestorId'],
+    relations: { group: 'groups', ancestor: 'groups' },
+    covers: { groupId: 'text', ancestorId: 'text' },
+  },
+  group_roles: {
+    model: 'groupRole',
+    key: ['groupId', 'roleId'],
+    relations: { group: 'groups', role: null },
+    covers: { groupId: 'text', roleId: 'text' },
+  },
+  group_owners: {
+    model: 'groupOwner',
+    key: ['groupId', 'userId'],
+    relations: { group: 'groups', user: 'users' },
+    covers: { groupId: 'text', userId: 'text', until: 'time', covers: 'text' },
+  },
+  group_domains: {
+    model: 'groupDomain',
+    key: ['groupId', 'domain'],
+    emptyWhenForged: 'provenAt',
+    relations: { group: 'groups' },
+    covers: { groupId: 'text', domain: 'text', challenge: 'text', provenAt: 'time' },
+  },
+  group_requests: {
+    model: 'groupRequest',
+    key: ['id'],
+    relations: { group: 'groups', user: 'users' },
+    covers: { id: 'text', groupId: 'text', userId: 'text', until: 'time', state: 'text', expiresAt: 'time' },
+  },
+  group_invitations: {
+    model: 'groupInvitation',
+    key: ['id'],
+    relations: { group: 'groups' },
+    covers: {
+      id: 'text',
+      groupId: 'text',
+      email: 'text',
+      emailKey: 'text',
+      tokenHash: 'text',
+      until: 'time',
+      invitedBy: 'text',
+      expiresAt: 'time',
+    },
   },
   roles: { model: 'role', key: ['id'], byHand: true, covers: { id: 'text', name: 'text', permissions: 'list' } },
   password_credentials: { model: 'passwordCredential', key: ['userId'], covers: { userId: 'text', hash: 'text' } },
@@ -101,6 +173,12 @@ export const protectedTables = {
     relations: { role: null },
     covers: { connectionId: 'text', group: 'text', roleId: 'text' },
   },
+  connection_group_mappings: {
+    model: 'connectionGroupMapping',
+    key: ['connectionId', 'upstream', 'groupId'],
+    relations: { group: 'groups' },
+    covers: { connectionId: 'text', upstream: 'text', groupId: 'text' },
+  },
   external_identities: {
     model: 'externalIdentity',
     key: ['id'],
@@ -114,7 +192,7 @@ export const protectedTables = {
   users: {
     model: 'user',
     key: ['id'],
-    relations: { roles: 'user_roles', externalIdentities: 'external_identities' },
+    relations: { roles: 'user_roles', externalIdentities: 'external_identities', groups: 'group_members' },
     covers: {
       id: 'text',
       username: 'text',
@@ -153,7 +231,7 @@ export const protectedTables = {
   applications: {
     model: 'application',
     key: ['id'],
-    relations: { roles: 'application_roles' },
+    relations: { roles: 'application_roles', groups: 'application_groups' },
     covers: {
       id: 'text',
       clientId: 'text',
@@ -179,6 +257,12 @@ export const protectedTables = {
     relations: { role: null },
     covers: { applicationId: 'text', roleId: 'text' },
   },
+  application_groups: {
+    model: 'applicationGroup',
+    key: ['applicationId', 'groupId'],
+    relations: { group: null },
+    covers: { applicationId: 'text', groupId: 'text' },
+  },
   // An encrypted value is bound to its row already, and `secrets rotate` encrypts it again.
   client_secrets: {
     model: 'clientSecret',
@@ -189,7 +273,14 @@ export const protectedTables = {
   resources: {
     model: 'resource',
     key: ['identifier'],
-    covers: { identifier: 'text', scopes: 'text', scopePermissions: 'text', signingAlg: 'text', source: 'text' },
+    covers: {
+      identifier: 'text',
+      scopes: 'text',
+      scopePermissions: 'text',
+      signingAlg: 'text',
+      access: ['text', 'everyone'],
+      source: 'text',
+    },
   },
   consents: { model: 'consent', key: ['id'], covers: { userId: 'text', applicationId: 'text', granted: 'text' } },
   oidc_artifacts: {

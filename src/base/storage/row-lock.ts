@@ -2,7 +2,7 @@
 import type { Tx } from './database.ts';
 import type { Sql } from './statements.ts';
 
-export type LockedTable = 'users' | 'roles' | 'applications' | 'resources' | 'connections' | 'sign_up_codes';
+export type LockedTable = 'users' | 'roles' | 'applications' | 'resources' | 'connections' | 'sign_up_codes' | 'groups';
 
 /** Locks a row on PostgreSQL; SQLite needs no lock, because only one transaction writes at a time. */
 export async function lockRow(tx: Tx, sql: Sql, table: LockedTable, id: string): Promise<void> {

@@ -220,7 +220,7 @@ async function keyFindings(opened: Opened): Promise<Finding[]> {
 }
 
 async function adminFinding({ database: { db, sql }, now }: Opened): Promise<Finding[]> {
-  const accounts = createAccountLookup({ db, sql });
+  const accounts = createAccountLookup({ db, sql, now: () => new Date(now()) });
   const count = (await listAdministrators(db, accounts.byId)).length;
   if (count === 1 && (await isFirstPasswordUnused({ db, now })))
     return [

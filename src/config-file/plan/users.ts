@@ -304,6 +304,7 @@ async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
     attributes: JSON.parse(attributes) as Record<string, unknown>,
     roles: roles.map(({ role }) => role.name).sort(),
     permissions: [],
+    groups: [],
     hash: password?.hash ?? null,
   }));
 }

@@ -26,13 +26,28 @@ export interface Account extends Record<TextFieldName, string | null> {
   source: string;
   createdAt: Date;
   updatedAt: Date;
-  /** Names, sorted. */
+  /** The names of those that are granted or come from a group now, sorted. */
   roles: string[];
   /** `resource:action` of all roles together, sorted. */
   permissions: string[];
+  /** Those that the user is in now, and every group above them, by name. */
+  groups: AccountGroup[];
 }
 
-interface Row extends Omit<Account, 'address' | 'attributes' | 'roles' | 'permissions'> {
+export interface AccountGroup {
+  id: string;
+  name: string;
+  /** The names from the top: `/Science/Physics`. */
+  path: string;
+  /** The user is a member; otherwise only through a group below it. */
+  isDirect: boolean;
+  /** The name of the group whose member the user is. */
+  via: string;
+  /** When it ends; null: no end. Of several ways in the one that lasts longest. */
+  until: Date | null;
+}
+
+interface Row extends Omit<Account, 'address' | 'attributes' | 'roles' | 'permissions' | 'groups'> {
   address: string | null;
   attributes: string;
   usernameKey: string;
@@ -40,18 +55,35 @@ interface Row extends Omit<Account, 'address' | 'attributes' | 'roles' | 'permis
   mac: string;
   grants: string | null;
   rolePermissions: string | null;
+  memberships: string | null;
+  groupAncestors: string | null;
+  heldGroups: string | null;
+  groupRoles: string | null;
 }
 
-// Names of roles, resources and actions hold no control characters (people/rbac/names.ts), so tabs and line breaks can separate them.
+// Names of roles, groups, resources and actions hold no control characters (people/rbac/names.ts), so tabs and line breaks can separate them.
+const lines = (...fields: string[]) => `string_agg(${fields.join(" || '\t' || ")}, '\n')`;
+const time = (column: string) => `coalesce(${column} || '', '')`;
+const flag = (column: string) => `CASE WHEN ${column} THEN '1' ELSE '' END`;
 const TEXTS = textFieldNames.map((field) => `u.${textFields[field].claim} AS "${field}"`).join(', ');
+const IN_GROUPS = 'FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id';
 const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.email_key AS "emailKey", u.mac, u.email_verified AS "emailVerified", ${TEXTS},
   u.phone_number AS "phoneNumber", u.phone_number_verified AS "phoneNumberVerified", u.address, u.attributes,
   u.sso_id AS "ssoId", u.is_active AS "isActive", u.source, u.created_at AS "createdAt", u.updated_at AS "updatedAt",
-  (SELECT string_agg(ur.role_id || '\t' || ur.via || '\t' || ur.mac || '\t' || r.mac || '\t' || r.name, '\n')
+  (SELECT ${lines('ur.role_id', 'ur.via', time('ur.since'), time('ur.until'), 'ur.mac', 'r.mac', 'r.name')}
     FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id) AS grants,
-  (SELECT string_agg(held.line, '\n') FROM (SELECT DISTINCT ur.role_id || '\t' || p.resource || ':' || p.action AS line
-    FROM user_roles ur JOIN role_permissions rp ON rp.role_id = ur.role_id JOIN permissions p ON p.id = rp.permission_id
-    WHERE ur.user_id = u.id) held) AS "rolePermissions"`;
+  (SELECT string_agg(held.line, '\n') FROM (SELECT DISTINCT rp.role_id || '\t' || p.resource || ':' || p.action AS line
+    FROM (SELECT ur.role_id FROM user_roles ur WHERE ur.user_id = u.id
+      UNION SELECT gr.role_id ${IN_GROUPS} JOIN group_roles gr ON gr.group_id = a.ancestor_id WHERE m.user_id = u.id) ids
+    JOIN role_permissions rp ON rp.role_id = ids.role_id JOIN permissions p ON p.id = rp.permission_id) held) AS "rolePermissions",
+  (SELECT ${lines('m.group_id', 'm.source', time('m.since'), time('m.until'), 'm.mac')}
+    FROM group_members m WHERE m.user_id = u.id) AS memberships,
+  (SELECT ${lines('a.group_id', 'a.ancestor_id', 'a.mac')} ${IN_GROUPS}
+    WHERE m.user_id = u.id AND a.ancestor_id <> a.group_id) AS "groupAncestors",
+  (SELECT ${lines('g.id', 'g.name', 'g.name_key', 'g.path', flag('g.accepts_requests'), 'g.source', flag('g.file_members'), 'g.mac')}
+    FROM groups g WHERE g.id IN (SELECT a.ancestor_id ${IN_GROUPS} WHERE m.user_id = u.id)) AS "heldGroups",
+  (SELECT ${lines('gr.group_id', 'gr.role_id', 'gr.mac', 'r.mac', 'r.name')} FROM group_roles gr JOIN roles r ON r.id = gr.role_id
+    WHERE gr.group_id IN (SELECT a.ancestor_id ${IN_GROUPS} WHERE m.user_id = u.id)) AS "groupRoles"`;
 
 const MAX_CACHED = 1000;
 
@@ -62,29 +94,45 @@ export const statements = hotStatements('accounts', {
   byLogin: `${SELECT_ACCOUNT} u.username_key = ? OR u.email_key = ? LIMIT 1`,
 });
 
-/** The look-ups of an account: one that this server did not write is unknown, and such a grant gives no right. By id outside a transaction the account is cached, and frozen. */
-export function createAccountLookup({ db, sql }: Pick<Core, 'db' | 'sql'>) {
-  async function queryOne(tx: Tx | undefined, statement: Statement, ...values: string[]): Promise<Account | undefined> {
+/** An account, and the next moment at which time changes its roles or groups. */
+interface Read {
+  account: Account;
+  changesAt: number;
+}
+
+/**
+ * The look-ups of an account: one that this server did not write is unknown, and such a grant gives no right. By id outside a transaction
+ * the account is cached until its next change, also by time, and frozen.
+ */
+export function createAccountLookup({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'now'>) {
+  async function queryOne(tx: Tx | undefined, statement: Statement, ...values: string[]): Promise<Read | undefined> {
     // An empty key matches no account.
     if (!values.every((value) => value !== '' && isStorable(value))) return undefined;
     const [row] = await (tx ? sql.in(tx) : sql).genuine<Row>('users', statement, ...values);
-    return row && accountOf(row, sql.macs);
+    return row && accountOf(row, sql.macs, now());
   }
 
-  const findCached = cacheDirectory<Account>(
+  const findCached = cacheDirectory<Read>(
     sql,
     async (id) => {
-      const account = await queryOne(undefined, statements.byId, id);
-      return account && freezeAccount(account);
+      const read = await queryOne(undefined, statements.byId, id);
+      return read && { ...read, account: freezeAccount(read.account) };
     },
     { max: MAX_CACHED },
   );
 
-  const byId = (id: string, tx?: Tx) => (tx ? queryOne(tx, statements.byId, id) : findCached(id));
+  async function byId(id: string, tx?: Tx): Promise<Account | undefined> {
+    if (tx) return (await queryOne(tx, statements.byId, id))?.account;
+    const read = await findCached(id);
+    if (!read || read.changesAt > now().getTime()) return read?.account;
+    return (await queryOne(undefined, statements.byId, id))?.account;
+  }
 
   return {
     byId,
-    byLogin: (login: string, tx?: Tx) => queryOne(tx, statements.byLogin, nameKey(login), nameKey(login)),
+    async byLogin(login: string, tx?: Tx): Promise<Account | undefined> {
+      return (await queryOne(tx, statements.byLogin, nameKey(login), nameKey(login)))?.account;
+    },
     async byEmail(email: string, tx?: Tx): Promise<Account | undefined> {
       const emailKey = nameKey(email);
       if (!isStorable(emailKey)) return undefined;
@@ -95,17 +143,53 @@ export function createAccountLookup({ db, sql }: Pick<Core, 'db' | 'sql'>) {
 }
 
 function freezeAccount(account: Account): Account {
-  for (const part of [account.address, account.attributes, account.roles, account.permissions]) Object.freeze(part);
+  for (const part of [account.address, account.attributes, account.roles, account.permissions, account.groups])
+    Object.freeze(part);
   return Object.freeze(account);
 }
 
 function accountOf(
-  { grants, rolePermissions, usernameKey: _username, emailKey: _email, mac: _mac, ...row }: Row,
+  {
+    grants,
+    rolePermissions,
+    memberships,
+    groupAncestors,
+    heldGroups,
+    groupRoles,
+    usernameKey: _username,
+    emailKey: _email,
+    mac: _mac,
+    ...row
+  }: Row,
   macs: Core['sql']['macs'],
-): Account {
-  return {
+  now: Date,
+): Read {
+  const direct = fieldsOf(grants).map(grantOf);
+  const joined = fieldsOf(memberships).map(membershipOf);
+  const timed = [
+    ...direct.filter(({ mac, ...grant }) => macs.isGenuine('user_roles', { userId: row.id, ...grant }, mac)),
+    ...joined.filter(({ mac, ...membership }) =>
+      macs.isGenuine('group_members', { userId: row.id, ...membership }, mac),
+    ),
+  ];
+  const current = new Set(timed.filter((one) => isCurrent(one, now)));
+  const groups = groupsOf(
+    joined.filter((one) => current.has(one)),
+    { ancestors: fieldsOf(groupAncestors), held: fieldsOf(heldGroups) },
+    macs,
+  );
+  const held = [
+    ...direct.filter((one) => current.has(one)),
+    ...fieldsOf(groupRoles).flatMap(([groupId = '', roleId = '', mac = '', roleMac = '', name = '']) =>
+      groups.some(({ id }) => id === groupId) && macs.isGenuine('group_roles', { groupId, roleId }, mac)
+        ? [{ roleId, roleMac, name }]
+        : [],
+    ),
+  ];
+  const account = {
     ...row,
-    ...rightsOf(row.id, { grants: fieldsOf(grants), rolePermissions: fieldsOf(rolePermissions) }, macs),
+    ...rightsOf(held, fieldsOf(rolePermissions), macs),
+    groups,
     emailVerified: Boolean(row.emailVerified),
     phoneNumberVerified: Boolean(row.phoneNumberVerified),
     address: addressOf(row.address),
@@ -114,18 +198,84 @@ function accountOf(
     updatedAt: new Date(row.updatedAt),
     attributes: JSON.parse(row.attributes) as Record<string, unknown>,
   };
+  return { account, changesAt: nextChange(timed, now) };
 }
 
-/** The names of the genuine roles that genuine grants give, and the permissions of these roles. */
+interface Timed {
+  since: Date | null;
+  until: Date | null;
+}
+
+function grantOf([roleId = '', via = '', since = '', until = '', mac = '', roleMac = '', name = '']: string[]) {
+  return { roleId, via, since: timeOf(since), until: timeOf(until), mac, roleMac, name };
+}
+
+function membershipOf([groupId = '', source = '', since = '', until = '', mac = '']: string[]) {
+  return { groupId, source, since: timeOf(since), until: timeOf(until), mac };
+}
+
+/** SQLite has ISO 8601; PostgreSQL writes a timestamp in UTC without T and Z. */
+function timeOf(text: string): Date | null {
+  if (text === '') return null;
+  return new Date(text.includes('T') ? text : `${text.replace(' ', 'T')}Z`);
+}
+
+/** Whether a grant or a membership has begun and has not ended. */
+export function isCurrent({ since, until }: Timed, now: Date): boolean {
+  return (since === null || since <= now) && (until === null || until > now);
+}
+
+function nextChange(timed: readonly Timed[], now: Date): number {
+  const times = timed.flatMap(({ since, until }) => [since, until]).filter((at) => at !== null && at > now);
+  return Math.min(...times.map((at) => (at as Date).getTime()));
+}
+
+/** The groups of these memberships and all above them. */
+function groupsOf(
+  memberships: readonly { groupId: string; until: Date | null }[],
+  { ancestors, held }: { ancestors: string[][]; held: string[][] },
+  { isGenuine }: Core['sql']['macs'],
+): AccountGroup[] {
+  if (memberships.length === 0) return [];
+  const groups = new Map<string, { name: string; path: string }>();
+  for (const [id = '', name = '', nameKeyOf = '', path = '', accepts, source = '', byFile, mac = ''] of held) {
+    const flags = { acceptsRequests: accepts === '1', fileMembers: byFile === '1' };
+    if (isGenuine('groups', { id, name, nameKey: nameKeyOf, path, source, ...flags }, mac))
+      groups.set(id, { name, path });
+  }
+  const above = new Map<string, string[]>();
+  for (const [groupId = '', ancestorId = '', mac = ''] of ancestors)
+    if (!above.get(groupId)?.includes(ancestorId) && isGenuine('group_ancestors', { groupId, ancestorId }, mac))
+      above.set(groupId, [...(above.get(groupId) ?? []), ancestorId]);
+  const found = new Map<string, AccountGroup>();
+  for (const { groupId, until } of memberships) {
+    const via = groups.get(groupId)?.name;
+    if (via === undefined) continue;
+    for (const id of [groupId, ...(above.get(groupId) ?? [])]) {
+      const group = groups.get(id);
+      const other = found.get(id);
+      if (!group || (other && !lastsLonger({ isDirect: id === groupId, until }, other))) continue;
+      found.set(id, { id, ...group, isDirect: id === groupId || other?.isDirect === true, via, until });
+    }
+  }
+  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function lastsLonger(one: { isDirect: boolean; until: Date | null }, other: AccountGroup): boolean {
+  const [end, otherEnd] = [one.until?.getTime() ?? Infinity, other.until?.getTime() ?? Infinity];
+  return end === otherEnd ? one.isDirect && !other.isDirect : end > otherEnd;
+}
+
+/** The names of the genuine roles among these, and the permissions of these roles. */
 function rightsOf(
-  userId: string,
-  { grants, rolePermissions }: { grants: string[][]; rolePermissions: string[][] },
+  held: readonly { roleId: string; roleMac: string; name: string }[],
+  rolePermissions: string[][],
   { isGenuine }: Core['sql']['macs'],
 ): Pick<Account, 'roles' | 'permissions'> {
   const roles = new Set<string>();
   const permissions = new Set<string>();
-  for (const [roleId = '', via = '', mac = '', roleMac = '', name = ''] of grants) {
-    if (!isGenuine('user_roles', { userId, roleId, via }, mac) || roles.has(name)) continue;
+  for (const { roleId, roleMac, name } of held) {
+    if (roles.has(name)) continue;
     const own = rolePermissions.flatMap(([id, permission = '']) => (id === roleId ? [permission] : [])).sort();
     if (!isGenuine('roles', { id: roleId, name, permissions: own }, roleMac)) continue;
     roles.add(name);

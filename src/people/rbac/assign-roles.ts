@@ -36,7 +36,8 @@ export function assignRole(
     const grant = { userId, roleId: role.id, via: DIRECT };
     if (await tx.userRole.findUnique({ where: { userId_roleId_via: grant } })) return false;
     if ((await tx.user.count({ where: { id: userId } })) === 0) throw notFound({ detail: { userId } });
-    await tx.userRole.upsert({ where: { userId_roleId_via: grant }, create: grant, update: grant });
+    const row = { ...grant, since: null, until: null };
+    await tx.userRole.upsert({ where: { userId_roleId_via: grant }, create: row, update: row });
     await audit.record({ ...by, type: 'role.assigned', outcome: 'success', subjectId: userId, data: { roleName } }, tx);
     await logoutOnRoleChange(userId, by, tx);
     return true;

@@ -53,7 +53,7 @@ export function createSetConnectionRoles({
         removed.push({ roleId, name: role.name });
       }
       for (const { id: roleId } of added) {
-        const row = { userId, roleId, via };
+        const row = { userId, roleId, via, since: null, until: null };
         const where = { userId_roleId_via: { userId, roleId, via } };
         await tx.userRole.upsert({ where, create: row, update: row });
       }

@@ -56,6 +56,12 @@ const details: Partial<Record<ProtectedTable, Partial<ProtectedTableEntry>>> = {
   user_roles: {
     nameOf: ({ userId, roleId }) => `the role ${roleId} of user ${userId} (user_roles)`,
   },
+  groups: {
+    nameOf: ({ name, id }) => `group ${name} (${id})`,
+  },
+  group_members: {
+    nameOf: ({ userId, groupId }) => `the user ${userId} in group ${groupId} (group_members)`,
+  },
   password_credentials: {
     nameOf: ({ userId }) => `the password of user ${userId}`,
   },

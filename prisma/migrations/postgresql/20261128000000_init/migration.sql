@@ -104,6 +104,9 @@ CREATE TABLE "user_roles" (
     "user_id" TEXT NOT NULL,
     "role_id" TEXT NOT NULL,
     "via" TEXT NOT NULL DEFAULT '',
+    "since" TIMESTAMP(3),
+    "until" TIMESTAMP(3),
+    "notice" TEXT NOT NULL DEFAULT '',
     "mac" TEXT NOT NULL DEFAULT '',
 
     CONSTRAINT "user_roles_pkey" PRIMARY KEY ("user_id","role_id","via")
@@ -441,6 +444,7 @@ CREATE TABLE "resources" (
     "scopes" TEXT NOT NULL,
     "scope_permissions" TEXT NOT NULL DEFAULT '{}',
     "signing_alg" TEXT NOT NULL DEFAULT 'RS256',
+    "access" TEXT NOT NULL DEFAULT 'everyone',
     "source" TEXT NOT NULL DEFAULT 'local',
     "mac" TEXT NOT NULL DEFAULT '',
     "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -823,6 +827,146 @@ CREATE TABLE "rate_limits" (
     CONSTRAINT "rate_limits_pkey" PRIMARY KEY ("key")
 );
 
+-- CreateTable
+CREATE TABLE "groups" (
+    "id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "name_key" TEXT COLLATE "C" NOT NULL,
+    "path" TEXT NOT NULL,
+    "description" TEXT NOT NULL DEFAULT '',
+    "accepts_requests" BOOLEAN NOT NULL DEFAULT false,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "file_members" BOOLEAN NOT NULL DEFAULT false,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "groups_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "group_members" (
+    "group_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "source" TEXT NOT NULL,
+    "since" TIMESTAMP(3),
+    "until" TIMESTAMP(3),
+    "notice" TEXT NOT NULL DEFAULT '',
+    "added_by" TEXT,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "group_members_pkey" PRIMARY KEY ("group_id","user_id","source")
+);
+
+-- CreateTable
+CREATE TABLE "group_children" (
+    "parent_id" TEXT NOT NULL,
+    "child_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "group_children_pkey" PRIMARY KEY ("parent_id","child_id")
+);
+
+-- CreateTable
+CREATE TABLE "group_ancestors" (
+    "group_id" TEXT NOT NULL,
+    "ancestor_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "group_ancestors_pkey" PRIMARY KEY ("group_id","ancestor_id")
+);
+
+-- CreateTable
+CREATE TABLE "group_roles" (
+    "group_id" TEXT NOT NULL,
+    "role_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "group_roles_pkey" PRIMARY KEY ("group_id","role_id")
+);
+
+-- CreateTable
+CREATE TABLE "group_owners" (
+    "group_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "until" TIMESTAMP(3),
+    "covers" TEXT NOT NULL,
+    "appointed_by" TEXT,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "group_owners_pkey" PRIMARY KEY ("group_id","user_id")
+);
+
+-- CreateTable
+CREATE TABLE "group_domains" (
+    "group_id" TEXT NOT NULL,
+    "domain" TEXT NOT NULL,
+    "challenge" TEXT NOT NULL,
+    "proven_at" TIMESTAMP(3),
+    "checked_at" TIMESTAMP(3),
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "group_domains_pkey" PRIMARY KEY ("group_id","domain")
+);
+
+-- CreateTable
+CREATE TABLE "group_requests" (
+    "id" TEXT NOT NULL,
+    "group_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "application_id" TEXT,
+    "reason" TEXT NOT NULL,
+    "until" TIMESTAMP(3),
+    "state" TEXT NOT NULL DEFAULT 'open',
+    "answer" TEXT NOT NULL DEFAULT '',
+    "decided_by" TEXT,
+    "decided_at" TIMESTAMP(3),
+    "created_at" TIMESTAMP(3) NOT NULL,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "group_requests_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "group_invitations" (
+    "id" TEXT NOT NULL,
+    "group_id" TEXT NOT NULL,
+    "email" TEXT NOT NULL,
+    "email_key" TEXT NOT NULL,
+    "token_hash" TEXT NOT NULL,
+    "until" TIMESTAMP(3),
+    "invited_by" TEXT NOT NULL,
+    "accepted_by" TEXT,
+    "accepted_at" TIMESTAMP(3),
+    "created_at" TIMESTAMP(3) NOT NULL,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "group_invitations_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "connection_group_mappings" (
+    "connection_id" TEXT NOT NULL,
+    "upstream_group" TEXT NOT NULL,
+    "group_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "connection_group_mappings_pkey" PRIMARY KEY ("connection_id","upstream_group","group_id")
+);
+
+-- CreateTable
+CREATE TABLE "application_groups" (
+    "application_id" TEXT NOT NULL,
+    "group_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "application_groups_pkey" PRIMARY KEY ("application_id","group_id")
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "users_username_key_key" ON "users"("username_key");
 
@@ -1132,6 +1276,72 @@ CREATE INDEX "idempotency_keys_expires_at_idx" ON "idempotency_keys"("expires_at
 -- CreateIndex
 CREATE INDEX "rate_limits_expires_at_idx" ON "rate_limits"("expires_at");
 
+-- CreateIndex
+CREATE UNIQUE INDEX "groups_name_key_key" ON "groups"("name_key");
+
+-- CreateIndex
+CREATE INDEX "group_members_user_id_idx" ON "group_members"("user_id");
+
+-- CreateIndex
+CREATE INDEX "group_members_until_idx" ON "group_members"("until") WHERE ("until" IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "group_members_since_idx" ON "group_members"("since") WHERE ("since" IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "group_children_child_id_idx" ON "group_children"("child_id");
+
+-- CreateIndex
+CREATE INDEX "group_ancestors_ancestor_id_idx" ON "group_ancestors"("ancestor_id");
+
+-- CreateIndex
+CREATE INDEX "group_roles_role_id_idx" ON "group_roles"("role_id");
+
+-- CreateIndex
+CREATE INDEX "group_owners_user_id_idx" ON "group_owners"("user_id");
+
+-- CreateIndex
+CREATE INDEX "group_owners_until_idx" ON "group_owners"("until") WHERE ("until" IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "group_domains_domain_idx" ON "group_domains"("domain");
+
+-- CreateIndex
+CREATE INDEX "group_requests_group_id_state_created_at_idx" ON "group_requests"("group_id", "state", "created_at");
+
+-- CreateIndex
+CREATE INDEX "group_requests_user_id_idx" ON "group_requests"("user_id");
+
+-- CreateIndex
+CREATE INDEX "group_requests_expires_at_idx" ON "group_requests"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "group_invitations_token_hash_key" ON "group_invitations"("token_hash");
+
+-- CreateIndex
+CREATE INDEX "group_invitations_group_id_idx" ON "group_invitations"("group_id");
+
+-- CreateIndex
+CREATE INDEX "group_invitations_email_key_idx" ON "group_invitations"("email_key");
+
+-- CreateIndex
+CREATE INDEX "group_invitations_invited_by_idx" ON "group_invitations"("invited_by");
+
+-- CreateIndex
+CREATE INDEX "group_invitations_expires_at_idx" ON "group_invitations"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "connection_group_mappings_group_id_idx" ON "connection_group_mappings"("group_id");
+
+-- CreateIndex
+CREATE INDEX "application_groups_group_id_idx" ON "application_groups"("group_id");
+
+-- CreateIndex
+CREATE INDEX "user_roles_until_idx" ON "user_roles"("until") WHERE ("until" IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "user_roles_since_idx" ON "user_roles"("since") WHERE ("since" IS NOT NULL);
+
 -- AddForeignKey
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
@@ -1231,6 +1441,60 @@ ALTER TABLE "saml_metadata" ADD CONSTRAINT "saml_metadata_application_id_fkey" F
 -- AddForeignKey
 ALTER TABLE "logout_participants" ADD CONSTRAINT "logout_participants_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "logout_runs"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
+-- AddForeignKey
+ALTER TABLE "group_members" ADD CONSTRAINT "group_members_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_members" ADD CONSTRAINT "group_members_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_children" ADD CONSTRAINT "group_children_parent_id_fkey" FOREIGN KEY ("parent_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_children" ADD CONSTRAINT "group_children_child_id_fkey" FOREIGN KEY ("child_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_ancestors" ADD CONSTRAINT "group_ancestors_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_ancestors" ADD CONSTRAINT "group_ancestors_ancestor_id_fkey" FOREIGN KEY ("ancestor_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_roles" ADD CONSTRAINT "group_roles_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_roles" ADD CONSTRAINT "group_roles_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "roles"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_owners" ADD CONSTRAINT "group_owners_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_owners" ADD CONSTRAINT "group_owners_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_domains" ADD CONSTRAINT "group_domains_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_requests" ADD CONSTRAINT "group_requests_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_requests" ADD CONSTRAINT "group_requests_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_invitations" ADD CONSTRAINT "group_invitations_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "connection_group_mappings" ADD CONSTRAINT "connection_group_mappings_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "connection_group_mappings" ADD CONSTRAINT "connection_group_mappings_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "application_groups" ADD CONSTRAINT "application_groups_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "application_groups" ADD CONSTRAINT "application_groups_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
 -- Runs when a transaction commits, once, so that it holds the row of its shard for the time of the commit only. The number is random,
 -- because a count could repeat itself after a failover to a server that lacks the last transactions.
 CREATE FUNCTION "directory_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -1271,4 +1535,16 @@ CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE O
 CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "connection_role_mappings" DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
 CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "application_pictures" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "groups" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "group_members" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "group_ancestors" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "group_roles" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "application_groups" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "connection_group_mappings" DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION "directory_changed"();

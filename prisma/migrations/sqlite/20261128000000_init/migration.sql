@@ -92,6 +92,9 @@ CREATE TABLE "user_roles" (
     "user_id" TEXT NOT NULL,
     "role_id" TEXT NOT NULL,
     "via" TEXT NOT NULL DEFAULT '',
+    "since" DATETIME,
+    "until" DATETIME,
+    "notice" TEXT NOT NULL DEFAULT '',
     "mac" TEXT NOT NULL DEFAULT '',
 
     PRIMARY KEY ("user_id", "role_id", "via"),
@@ -415,6 +418,7 @@ CREATE TABLE "resources" (
     "scopes" TEXT NOT NULL,
     "scope_permissions" TEXT NOT NULL DEFAULT '{}',
     "signing_alg" TEXT NOT NULL DEFAULT 'RS256',
+    "access" TEXT NOT NULL DEFAULT 'everyone',
     "source" TEXT NOT NULL DEFAULT 'local',
     "mac" TEXT NOT NULL DEFAULT '',
     "created_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP
@@ -751,6 +755,158 @@ CREATE TABLE "rate_limits" (
     "in_flight_until" BIGINT NOT NULL DEFAULT 0
 );
 
+-- CreateTable
+CREATE TABLE "groups" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "name" TEXT NOT NULL,
+    "name_key" TEXT NOT NULL,
+    "path" TEXT NOT NULL,
+    "description" TEXT NOT NULL DEFAULT '',
+    "accepts_requests" BOOLEAN NOT NULL DEFAULT false,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "file_members" BOOLEAN NOT NULL DEFAULT false,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" DATETIME NOT NULL
+);
+
+-- CreateTable
+CREATE TABLE "group_members" (
+    "group_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "source" TEXT NOT NULL,
+    "since" DATETIME,
+    "until" DATETIME,
+    "notice" TEXT NOT NULL DEFAULT '',
+    "added_by" TEXT,
+    "created_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    PRIMARY KEY ("group_id", "user_id", "source"),
+    CONSTRAINT "group_members_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "group_members_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "group_children" (
+    "parent_id" TEXT NOT NULL,
+    "child_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    PRIMARY KEY ("parent_id", "child_id"),
+    CONSTRAINT "group_children_parent_id_fkey" FOREIGN KEY ("parent_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "group_children_child_id_fkey" FOREIGN KEY ("child_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "group_ancestors" (
+    "group_id" TEXT NOT NULL,
+    "ancestor_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    PRIMARY KEY ("group_id", "ancestor_id"),
+    CONSTRAINT "group_ancestors_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "group_ancestors_ancestor_id_fkey" FOREIGN KEY ("ancestor_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "group_roles" (
+    "group_id" TEXT NOT NULL,
+    "role_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    PRIMARY KEY ("group_id", "role_id"),
+    CONSTRAINT "group_roles_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "group_roles_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "roles" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "group_owners" (
+    "group_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "until" DATETIME,
+    "covers" TEXT NOT NULL,
+    "appointed_by" TEXT,
+    "created_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    PRIMARY KEY ("group_id", "user_id"),
+    CONSTRAINT "group_owners_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "group_owners_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "group_domains" (
+    "group_id" TEXT NOT NULL,
+    "domain" TEXT NOT NULL,
+    "challenge" TEXT NOT NULL,
+    "proven_at" DATETIME,
+    "checked_at" DATETIME,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    PRIMARY KEY ("group_id", "domain"),
+    CONSTRAINT "group_domains_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "group_requests" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "group_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "application_id" TEXT,
+    "reason" TEXT NOT NULL,
+    "until" DATETIME,
+    "state" TEXT NOT NULL DEFAULT 'open',
+    "answer" TEXT NOT NULL DEFAULT '',
+    "decided_by" TEXT,
+    "decided_at" DATETIME,
+    "created_at" DATETIME NOT NULL,
+    "expires_at" DATETIME NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    CONSTRAINT "group_requests_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "group_requests_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "group_invitations" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "group_id" TEXT NOT NULL,
+    "email" TEXT NOT NULL,
+    "email_key" TEXT NOT NULL,
+    "token_hash" TEXT NOT NULL,
+    "until" DATETIME,
+    "invited_by" TEXT NOT NULL,
+    "accepted_by" TEXT,
+    "accepted_at" DATETIME,
+    "created_at" DATETIME NOT NULL,
+    "expires_at" DATETIME NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    CONSTRAINT "group_invitations_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "connection_group_mappings" (
+    "connection_id" TEXT NOT NULL,
+    "upstream_group" TEXT NOT NULL,
+    "group_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    PRIMARY KEY ("connection_id", "upstream_group", "group_id"),
+    CONSTRAINT "connection_group_mappings_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "connections" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "connection_group_mappings_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "application_groups" (
+    "application_id" TEXT NOT NULL,
+    "group_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    PRIMARY KEY ("application_id", "group_id"),
+    CONSTRAINT "application_groups_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "application_groups_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "users_username_key_key" ON "users"("username_key");
 
@@ -1060,6 +1216,72 @@ CREATE INDEX "idempotency_keys_expires_at_idx" ON "idempotency_keys"("expires_at
 -- CreateIndex
 CREATE INDEX "rate_limits_expires_at_idx" ON "rate_limits"("expires_at");
 
+-- CreateIndex
+CREATE UNIQUE INDEX "groups_name_key_key" ON "groups"("name_key");
+
+-- CreateIndex
+CREATE INDEX "group_members_user_id_idx" ON "group_members"("user_id");
+
+-- CreateIndex
+CREATE INDEX "group_members_until_idx" ON "group_members"("until") WHERE "until" IS NOT NULL;
+
+-- CreateIndex
+CREATE INDEX "group_members_since_idx" ON "group_members"("since") WHERE "since" IS NOT NULL;
+
+-- CreateIndex
+CREATE INDEX "group_children_child_id_idx" ON "group_children"("child_id");
+
+-- CreateIndex
+CREATE INDEX "group_ancestors_ancestor_id_idx" ON "group_ancestors"("ancestor_id");
+
+-- CreateIndex
+CREATE INDEX "group_roles_role_id_idx" ON "group_roles"("role_id");
+
+-- CreateIndex
+CREATE INDEX "group_owners_user_id_idx" ON "group_owners"("user_id");
+
+-- CreateIndex
+CREATE INDEX "group_owners_until_idx" ON "group_owners"("until") WHERE "until" IS NOT NULL;
+
+-- CreateIndex
+CREATE INDEX "group_domains_domain_idx" ON "group_domains"("domain");
+
+-- CreateIndex
+CREATE INDEX "group_requests_group_id_state_created_at_idx" ON "group_requests"("group_id", "state", "created_at");
+
+-- CreateIndex
+CREATE INDEX "group_requests_user_id_idx" ON "group_requests"("user_id");
+
+-- CreateIndex
+CREATE INDEX "group_requests_expires_at_idx" ON "group_requests"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "group_invitations_token_hash_key" ON "group_invitations"("token_hash");
+
+-- CreateIndex
+CREATE INDEX "group_invitations_group_id_idx" ON "group_invitations"("group_id");
+
+-- CreateIndex
+CREATE INDEX "group_invitations_email_key_idx" ON "group_invitations"("email_key");
+
+-- CreateIndex
+CREATE INDEX "group_invitations_invited_by_idx" ON "group_invitations"("invited_by");
+
+-- CreateIndex
+CREATE INDEX "group_invitations_expires_at_idx" ON "group_invitations"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "connection_group_mappings_group_id_idx" ON "connection_group_mappings"("group_id");
+
+-- CreateIndex
+CREATE INDEX "application_groups_group_id_idx" ON "application_groups"("group_id");
+
+-- CreateIndex
+CREATE INDEX "user_roles_until_idx" ON "user_roles"("until") WHERE "until" IS NOT NULL;
+
+-- CreateIndex
+CREATE INDEX "user_roles_since_idx" ON "user_roles"("since") WHERE "since" IS NOT NULL;
+
 -- Each change of the directory stores another number, so that every process on this file sees whether what it has cached is current. The number
 -- is random, because a count could repeat itself in a restored file. A migration that redefines one of these tables drops its triggers and has to
 -- create them again (test/storage/directory-cache.test.ts).
@@ -1187,5 +1409,59 @@ CREATE TRIGGER "directory_changed_application_pictures_update" AFTER UPDATE ON "
   INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
 END;
 CREATE TRIGGER "directory_changed_application_pictures_delete" AFTER DELETE ON "application_pictures" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_groups_insert" AFTER INSERT ON "groups" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_groups_update" AFTER UPDATE ON "groups" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_groups_delete" AFTER DELETE ON "groups" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_group_members_insert" AFTER INSERT ON "group_members" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_group_members_update" AFTER UPDATE ON "group_members" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_group_members_delete" AFTER DELETE ON "group_members" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_group_ancestors_insert" AFTER INSERT ON "group_ancestors" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_group_ancestors_update" AFTER UPDATE ON "group_ancestors" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_group_ancestors_delete" AFTER DELETE ON "group_ancestors" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_group_roles_insert" AFTER INSERT ON "group_roles" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_group_roles_update" AFTER UPDATE ON "group_roles" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_group_roles_delete" AFTER DELETE ON "group_roles" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_application_groups_insert" AFTER INSERT ON "application_groups" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_application_groups_update" AFTER UPDATE ON "application_groups" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_application_groups_delete" AFTER DELETE ON "application_groups" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_connection_group_mappings_insert" AFTER INSERT ON "connection_group_mappings" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_connection_group_mappings_update" AFTER UPDATE ON "connection_group_mappings" BEGIN
+  INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
+END;
+CREATE TRIGGER "directory_changed_connection_group_mappings_delete" AFTER DELETE ON "connection_group_mappings" BEGIN
   INSERT INTO directory_revisions (shard, revision) VALUES (0, random() >> 11) ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision;
 END;
