@@ -12,14 +12,16 @@ import { byId } from './api/parts.ts';
 import type { ConsolePage } from './console/blocks.ts';
 import type { Frame } from './console/frame.ts';
 import {
+  addForm,
   addPage,
   addQuestion,
+  type FormPage,
   type Page,
   type PageNeeds,
   type Params,
-  type Question,
   type Visit,
 } from './console/pages.ts';
+import type { Sent } from './console/row-buttons.ts';
 
 export interface Resource<Item> {
   /** As in the operations `getRole` and `listRoles`. */
@@ -214,13 +216,18 @@ export function pagesOf<Item>(frame: Frame, noun: Resource<Item>) {
       addPage(router, frame, '/', { needs: read, page }),
     create: <Given>(page: Page<undefined, Given> & Partial<PageNeeds>) =>
       addPage(router, frame, '/new', { needs: write, ...page }),
+    /** The same with few fields. */
+    createForm: <Given = Sent>(form: FormPage<undefined, Given>) =>
+      addForm(router, frame, '/new', { needs: write, ...form }),
     /** `path`: below the path of one, empty for its own page. Read or changed as the noun is, unless it says otherwise. */
     one: <Given = undefined>(path: string, page: Page<Item, Given> & Partial<PageNeeds>) =>
       addPage(router, frame, `/:${parameter}${path}`, { needs: read, submitNeeds: write, load, ...page }),
     /** A form that is of use only to who may change the noun, or a button on another page. */
     change: <Given = undefined>(path: string, page: Page<Item, Given> & Partial<PageNeeds>) =>
       addPage(router, frame, `/:${parameter}${path}`, { needs: write, load: loadForChange, ...page }),
-    question: (path: string, question: Question<Item> & Partial<PageNeeds>) =>
+    form: <Given = Sent>(path: string, form: FormPage<Item, Given> & Partial<PageNeeds>) =>
+      addForm(router, frame, `/:${parameter}${path}`, { needs: write, load: loadForChange, ...form }),
+    question: <Given = Sent>(path: string, question: FormPage<Item, Given> & Partial<PageNeeds>) =>
       addQuestion(router, frame, `/:${parameter}${path}`, { needs: write, load: loadForChange, ...question }),
   };
 }

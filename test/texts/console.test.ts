@@ -1,6 +1,6 @@
 // What the lists of the console do in another language: the order of names, counts, and what the navigation, connections and settings are called.
 import { describe, expect, it } from 'vitest';
-import { sectionFields, sections } from '../../src/admin/connections/console-fields.ts';
+import { sectionsOf } from '../../src/admin/connections/console-fields.ts';
 import { countText, sortedBy } from '../../src/admin/console/lists.ts';
 import { fieldsOf } from '../../src/admin/settings/console-fields.ts';
 import { inLanguage, t } from '../../src/base/texts/text.ts';
@@ -29,9 +29,7 @@ describe('a list of the console', () => {
 describe('a connection', () => {
   it('has a label for every field of its kind', () => {
     for (const kind of connectionKinds) {
-      const fields = Object.keys(sections).flatMap((section) =>
-        sectionFields(kind, section as keyof typeof sections, {}),
-      );
+      const fields = sectionsOf(kind, 'generic').flatMap(({ keys }) => keys.flatMap((key) => key.fields({})));
       expect(fields.filter(({ name, label }) => name === label)).toEqual([]);
     }
   });

@@ -9,6 +9,7 @@ import type { PageText } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { ClientSecrets, ConnectionTrial } from '../../federation/client-secrets.ts';
 import type { DomainCheck, DomainChecks } from '../../federation/connections/check-domains.ts';
+import type { Connection } from '../../federation/connections/connection.ts';
 import type { Connections } from '../../federation/connections/connections.ts';
 import type { ConnectionDocuments, DocumentKind, ParseMetadata } from '../../federation/connections/documents.ts';
 import type { DeclaredSecret } from '../../federation/connections/kinds/fields.ts';
@@ -72,10 +73,7 @@ export function createConnectionAdmin(dependencies: ConnectionAdminDependencies)
     },
 
     /** Tries its client ID and secret, or its directory, after a change; undefined where there is nothing to try. */
-    async tryNow(id: string, by: Actor): Promise<ConnectionTrial | undefined> {
-      await manageable.assertMayChange(by);
-      return clientSecrets.check(await connections.get(id));
-    },
+    tryNow: (connection: Connection): Promise<ConnectionTrial | undefined> => clientSecrets.check(connection),
 
     /** Reads its documents now; the fault of each. */
     async readDocuments(id: string, by: Actor): Promise<{ kind: DocumentKind; error: PageText | undefined }[]> {

@@ -1,19 +1,18 @@
 // /api/admin/connections: the upstream identity providers at which users sign in. docs/connections.md describes every field.
 import { z } from 'zod';
-import type { Actor } from '../../core/audit/audit.ts';
+import { forbidden } from '../../base/http/errors.ts';
 import { type ConnectionKind, connectionKinds } from '../../federation/connections/connection.ts';
 import { presets } from '../../federation/connections/presets/presets.ts';
 import { entrySchemas, type SecretPurpose, secretPurposeByField } from '../../federation/connections/schema.ts';
 import type { SecretInfo } from '../../federation/connections/secrets.ts';
 import { fieldsOf, type JsonSchema, mergePatchOf } from '../api/described-bodies.ts';
-import { type Endpoint, endpoint } from '../api/endpoint.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import type { OnCreated } from '../api/idempotency.ts';
 import { done, iso, time } from '../api/parts.ts';
+import { answerOf, endpointsOf, type Resource } from '../resource.ts';
 import type { ConnectionAdmin } from './actions.ts';
 import { type ConnectionDetails, connectionVersion } from './manageable-connections.ts';
 
-const READ = 'gatehouse.connections:read' as const;
-const WRITE = 'gatehouse.connections:write' as const;
-const tag = 'Connections';
 const purposes = Object.values(secretPurposeByField) as [SecretPurpose, ...SecretPurpose[]];
 
 /** The fields of each kind; a file beside the configuration file is none of the API. */
@@ -129,204 +128,137 @@ const trial = z
 const triedConnection = connection.extend({ trial });
 const byConnection = z.object({ id: z.string().min(1).max(64) });
 
-/** /connections. */
-export function connectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
-  return [
-    ...collectionEndpoints(connections),
-    ...singleEndpoints(connections),
-    ...secretEndpoints(connections),
-    ...maintenanceEndpoints(connections),
-  ];
-}
+/** One more secret of a connection. */
+export const newSecret = z.strictObject({
+  purpose: z.enum(purposes),
+  value: z.string().min(1).max(16_384),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .or(z.iso.date())
+    .optional()
+    .describe('When it ends at the provider, for warnings'),
+});
 
-function collectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
+export const connectionNoun = (connections: ConnectionAdmin): Resource<ConnectionDetails> => ({
+  names: ['Connection', 'Connections'],
+  tag: 'Connections',
+  api: '/connections',
+  home: '/admin/connections',
+  params: byConnection,
+  read: ['gatehouse.connections:read'],
+  write: ['gatehouse.connections:write'],
+  keyOf: ({ connection: { id } }) => id,
+  get: connections.get,
+  async getForChange(id) {
+    const details = await connections.get(id);
+    if (details.connection.source === 'file') throw forbidden('owned_by_file');
+    return details;
+  },
+  schema: connection,
+  json: connectionJson,
+  version: connectionVersion,
+});
+
+/** /api/admin/connections. */
+export function connectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
+  const noun = connectionNoun(connections);
+  const { list, create, get, update, remove, action } = endpointsOf(noun);
+
+  /** The result of a trial, where there is one. */
+  const trialOf = async (one: ConnectionDetails['connection']) => {
+    const result = await connections.tryNow(one);
+    return result ? { trial: { outcome: result.outcome, error: result.error ?? null } } : {};
+  };
+  /** A saved connection, after it was tried: a rejected secret is among its secrets then. */
+  const tried = async ({ connection: one }: ConnectionDetails) => {
+    const result = await trialOf(one);
+    const { body, ...rest } = answerOf(noun, await connections.get(one.id));
+    return { body: { ...body, ...result }, ...rest };
+  };
+
   return [
-    endpoint({
-      method: 'get',
-      path: '/connections',
-      operationId: 'listConnections',
-      tag,
-      needs: [READ],
+    list({
       summary: 'The upstream identity providers, in the order of the buttons',
       response: z.object({ items: z.array(connection) }),
-      handle: async () => ({ body: { items: (await connections.list()).map(connectionJson) } }),
+      handle: async () => ({ items: (await connections.list()).map(connectionJson) }),
     }),
-    endpoint({
-      method: 'post',
-      path: '/connections',
-      operationId: 'createConnection',
-      tag,
-      needs: [WRITE],
+    create({
       summary: 'Adds an upstream identity provider',
       description: 'Only full administrators: anyone who controls an upstream can sign in as every one of its users.',
       body: input,
       response: triedConnection,
-      status: 201,
-      versioned: 'shows',
-      idempotent: true,
-      async handle({ body, by, record }) {
-        const created = (made: ConnectionDetails) => ({
-          ...answer(made),
-          location: `/connections/${made.connection.id}`,
-        });
-        const { id } = (await connections.create(body, by, (made, tx) => record(created(made), tx))).connection;
-        return { ...(await triedAnswer(connections, id, by)), location: `/connections/${id}` };
-      },
+      run: connections.create,
+      // Only what is stored counts for a repeated request: a trial writes, too.
+      answer: async (made: ConnectionDetails, tx) => ({
+        ...(tx ? answerOf(noun, made) : await tried(made)),
+        location: `/connections/${made.connection.id}`,
+      }),
     }),
-  ];
-}
-
-function singleEndpoints(connections: ConnectionAdmin): Endpoint[] {
-  const path = '/connections/{id}';
-  return [
-    endpoint({
-      method: 'get',
-      path,
-      operationId: 'getConnection',
-      tag,
-      needs: [READ],
-      summary: 'One upstream identity provider',
-      params: byConnection,
-      response: connection,
-      versioned: 'shows',
-      handle: async ({ params }) => answer(await connections.get(params.id)),
-    }),
-    endpoint({
-      method: 'patch',
-      path,
-      operationId: 'updateConnection',
-      tag,
-      needs: [WRITE],
+    get({ summary: 'One upstream identity provider' }),
+    update({
       summary: 'Changes the given fields',
       description: 'A secret that is given replaces all stored ones of its kind; to keep them, add one below /secrets.',
-      params: byConnection,
       body: changes,
       response: triedConnection,
-      versioned: 'changes',
-      async handle({ params, body, by, version }) {
-        await connections.update(params.id, body, by, version);
-        return triedAnswer(connections, params.id, by);
-      },
+      run: async (...change) => tried(await connections.update(...change)),
     }),
-    endpoint({
-      method: 'delete',
-      path,
-      operationId: 'deleteConnection',
-      tag,
-      needs: [WRITE],
-      summary: 'Deletes it, with the links of users to it',
-      params: byConnection,
-      versioned: 'changes',
-      status: 204,
-      handle: async ({ params, by, version }) => void (await connections.remove(params.id, by, version)),
-    }),
-  ];
-}
-
-function secretEndpoints(connections: ConnectionAdmin): Endpoint[] {
-  const path = '/connections/{id}/secrets';
-  return [
-    endpoint({
-      method: 'post',
-      path,
+    remove({ summary: 'Deletes it, with the links of users to it', run: connections.remove }),
+    action({
+      path: '/secrets',
       operationId: 'addConnectionSecret',
-      tag,
-      needs: [WRITE],
       summary: 'Stores one more secret; it is used from now on',
-      params: byConnection,
-      body: z.strictObject({
-        purpose: z.enum(purposes),
-        value: z.string().min(1).max(16_384),
-        expires_at: z.iso.datetime({ offset: true }).optional().describe('When it ends at the provider, for warnings'),
-      }),
+      body: newSecret,
       response: secret.extend({ trial }),
       status: 201,
       idempotent: true,
-      async handle({ params, body: { purpose, ...given }, by, record }) {
-        const answerOf = (one: SecretInfo) => ({ body: secretJson(one) });
-        const onCreated = (one: SecretInfo, tx: Parameters<typeof record>[1]) => record(answerOf(one), tx);
-        const added = await connections.addSecret(params.id, purpose, given, by, onCreated);
-        const trialed = await trialJson(connections, params.id, by);
-        const stored = (await connections.get(params.id)).secrets.find(({ id }) => id === added.id) ?? added;
-        return { body: { ...secretJson(stored), ...trialed } };
+      async run({ key, body: { purpose, ...given }, by, record }) {
+        const onCreated: OnCreated<SecretInfo> = (one, tx) => record({ body: secretJson(one) }, tx);
+        const added = await connections.addSecret(key, purpose, given, by, onCreated);
+        const result = await trialOf((await connections.get(key)).connection);
+        const stored = (await connections.get(key)).secrets.find(({ id }) => id === added.id) ?? added;
+        return { body: { ...secretJson(stored), ...result } };
       },
     }),
-    endpoint({
+    action({
       method: 'delete',
-      path: `${path}/{secret}`,
+      path: '/secrets/{secret}',
       operationId: 'removeConnectionSecret',
-      tag,
-      needs: [WRITE],
       summary: 'Removes a secret',
       params: byConnection.extend({ secret: z.string().min(1).max(64) }),
       status: 204,
-      handle: async ({ params, by }) => void (await connections.removeSecret(params.id, params.secret, by)),
+      run: async ({ key, params: { secret: one = '' }, by }) => void (await connections.removeSecret(key, one, by)),
     }),
-  ];
-}
-
-function maintenanceEndpoints(connections: ConnectionAdmin): Endpoint[] {
-  return [
-    endpoint({
-      method: 'post',
-      path: '/connections/{id}/domains/{domain}/check',
+    action({
+      path: '/domains/{domain}/check',
       operationId: 'checkConnectionDomain',
-      tag,
-      needs: [WRITE],
       summary: 'Looks up the DNS record of a domain now',
       params: byConnection.extend({ domain: z.string().min(1).max(253) }),
       response: z.object({ result: z.enum(['proven', 'missing', 'unreachable']) }),
-      handle: async ({ params, by }) => ({
-        body: { result: await connections.checkDomain(params.id, params.domain, by) },
+      run: async ({ key, params, by }) => ({
+        body: { result: await connections.checkDomain(key, params.domain ?? '', by) },
       }),
     }),
-    endpoint({
-      method: 'post',
-      path: '/connections/{id}/documents/refresh',
+    action({
+      path: '/documents/refresh',
       operationId: 'refreshConnectionDocuments',
-      tag,
-      needs: [WRITE],
       summary: 'Reads discovery, JWKS or metadata again now',
-      params: byConnection,
       response: z.object({ items: z.array(z.object({ kind: z.string(), error: z.string().nullable() })) }),
-      async handle({ params, by }) {
-        const items = await connections.readDocuments(params.id, by);
+      async run({ key, by }) {
+        const items = await connections.readDocuments(key, by);
         return { body: { items: items.map(({ kind, error }) => ({ kind, error: error ? String(error) : null })) } };
       },
     }),
-    endpoint({
-      method: 'post',
-      path: '/connections/{id}/sessions/end',
+    action({
+      path: '/sessions/end',
       operationId: 'endConnectionSessions',
-      tag,
-      needs: [WRITE],
       summary: 'Ends every session that began at this upstream',
-      params: byConnection,
       response: done,
-      async handle({ params, by }) {
-        await connections.endSessions(params.id, by);
+      async run({ key, by }) {
+        await connections.endSessions(key, by);
         return { body: { done: true as const } };
       },
     }),
   ];
-}
-
-/** The result of a trial, where there is one. */
-async function trialJson(connections: ConnectionAdmin, id: string, by: Actor) {
-  const result = await connections.tryNow(id, by);
-  return result ? { trial: { outcome: result.outcome, error: result.error ?? null } } : {};
-}
-
-/** A saved connection, after it was tried: a rejected secret is among its secrets then. */
-async function triedAnswer(connections: ConnectionAdmin, id: string, by: Actor) {
-  const result = await trialJson(connections, id, by);
-  const { body, version } = answer(await connections.get(id));
-  return { body: { ...body, ...result }, version };
-}
-
-/** A connection, with the version for the ETag. */
-function answer(details: ConnectionDetails) {
-  return { body: connectionJson(details), version: connectionVersion(details) };
 }
 
 function connectionJson({ connection: one, entry, secrets, domains, documents, values }: ConnectionDetails) {

@@ -1,67 +1,82 @@
 // "Try it": a real sign-in at the upstream that writes nothing, and what it would do. Also for a connection that is disabled.
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
 import { parseForm } from '../../base/http/input.ts';
-import { listOf, type PageText, t } from '../../base/texts/text.ts';
+import { listOf, type PageText, type Text, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { Preview } from '../../federation/accounts/resolve.ts';
 import { networkSentence } from '../../federation/connections/network-sentences.ts';
+import type { AccountProblem } from '../../federation/ldap/identity.ts';
 import type { FailedTry, FinishedTry } from '../../federation/tries.ts';
 import type { Block, Cell, ConsolePage } from '../console/blocks.ts';
-import { type ConnectionPagesDependencies, pathOf, WRITE } from './console-parts.ts';
-import { directoryProblemTexts } from './directory-problems.ts';
+import { addPage, type Params } from '../console/pages.ts';
+import { type ConnectionPagesDependencies, pathOf } from './console-page.ts';
+
+/** Why a directory would reject the right password of a user, in words: for "Try it" and the access check. */
+export const directoryProblemTexts: Record<AccountProblem, Text> = {
+  account_disabled: t('console.connections.problem.account-disabled'),
+  account_expired: t('console.connections.problem.account-expired'),
+  account_locked: t('console.connections.problem.account-locked'),
+  password_expired: t('console.connections.problem.password-expired'),
+  password_must_change: t('console.connections.problem.password-must-change'),
+  not_now: t('console.connections.problem.not-now'),
+};
 
 const loginForm = z.object({ login: z.string().trim().min(1).max(254).optional() });
 
-type Params = Context & { params: Record<string, string> };
-
-export function addTryRoutes(
-  router: Router<State, Extras>,
-  { frame, tries, connections }: Pick<ConnectionPagesDependencies, 'frame' | 'tries' | 'connections'>,
-): void {
+export function addTryPages(router: Router<State, Extras>, dependencies: ConnectionPagesDependencies): void {
+  const { frame, tries, connections } = dependencies;
+  const needs = ['gatehouse.connections:write'] as const;
   /** The result names an account and what an upstream says about a user. */
-  const fullAdministrator = async (ctx: Context, next: () => Promise<unknown>) => {
-    if (!(await connections.mayChange(frame.actor(ctx))))
-      throw forbidden('forbidden', { message: t('console.connections.only-full-try') });
-    await next();
+  const load = async ({ params: { id = '' } }: Params, by: Actor) => {
+    if (await connections.mayChange(by)) return id;
+    throw forbidden('forbidden', { message: t('console.connections.only-full-try') });
   };
-  const show = (ctx: Context, result: FinishedTry | FailedTry, login?: string) =>
-    frame.show(ctx, {
-      title: t('console.connections.try-result', { outcome: succeeds(result) ? 'finished' : 'failed' }),
-      back: { href: pathOf(result.connectionId), label: t('console.connections.connection') },
-      actions: [
-        {
-          label: t('console.connections.try-again'),
-          look: 'primary',
-          [login === undefined ? 'post' : 'href']: `${pathOf(result.connectionId)}/test`,
-        },
-      ],
-      blocks: result.outcome === 'finished' ? finishedBlocks(result) : failedBlocks(result),
-    });
 
-  router.get('/:id/test', ...frame.page(WRITE), fullAdministrator, (ctx: Params) =>
-    frame.show(ctx, lookUpPage(pathOf(ctx.params.id ?? ''))),
-  );
-
-  router.post('/:id/test', ...frame.change(WRITE), fullAdministrator, async (ctx: Params) => {
-    const { login } = await parseForm(ctx, loginForm);
-    if (login !== undefined) {
-      const result = await tries.lookUp(ctx.params.id ?? '', login);
-      return show(ctx, result, login);
-    }
-    const start = await tries.begin(ctx.params.id ?? '', frame.session(ctx));
-    if ('outcome' in start) return show(ctx, start);
-    if (start.method === 'post') return ctx.render('form-post', { action: start.url, fields: start.fields });
-    ctx.status = 303;
-    ctx.redirect(start.url);
+  addPage(router, frame, '/:id/test', {
+    needs,
+    load,
+    page: ({ subject: id }) => lookUpPage(pathOf(id)),
+    async submit({ ctx, subject: id }) {
+      const { login } = await parseForm(ctx, loginForm);
+      if (login !== undefined) return { page: resultPage(await tries.lookUp(id, login), login) };
+      const start = await tries.begin(id, frame.session(ctx));
+      if ('outcome' in start) return { page: resultPage(start) };
+      if (start.method === 'post') {
+        ctx.render('form-post', { action: start.url, fields: start.fields });
+        return undefined;
+      }
+      return { to: start.url };
+    },
   });
 
-  router.get('/:id/test/:answer', ...frame.page(WRITE), fullAdministrator, async (ctx: Params) => {
-    const { id = '', answer = '' } = ctx.params;
-    const result = await tries.finish(answer, frame.session(ctx));
-    show(ctx, { ...result, connectionId: result.connectionId || id });
+  addPage(router, frame, '/:id/test/:answer', {
+    needs,
+    load,
+    async page({ ctx, subject: id }) {
+      const result = await tries.finish(ctx.params.answer ?? '', frame.session(ctx));
+      return resultPage({ ...result, connectionId: result.connectionId || id });
+    },
   });
+}
+
+/** @param login of a directory, which a form asks for again */
+function resultPage(result: FinishedTry | FailedTry, login?: string): ConsolePage {
+  const at = pathOf(result.connectionId);
+  return {
+    title: t('console.connections.try-result', { outcome: succeeds(result) ? 'finished' : 'failed' }),
+    back: { href: at, label: t('console.connections.connection') },
+    actions: [
+      {
+        label: t('console.connections.try-again'),
+        look: 'primary',
+        [login === undefined ? 'post' : 'href']: `${at}/test`,
+      },
+    ],
+    blocks: result.outcome === 'finished' ? finishedBlocks(result) : failedBlocks(result),
+  };
 }
 
 /** A sign-in with the right password. */

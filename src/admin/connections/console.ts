@@ -1,101 +1,251 @@
-// /admin/connections: the upstream identity providers at which users sign in.
-import Router from '@koa/router';
+// /admin/connections: the upstream identity providers at which users sign in: added by vendor, changed, tried, maintained and deleted.
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import type { Notice } from '../../account/account-page-helpers.ts';
+import { notFound } from '../../base/http/errors.ts';
 import { bodyLimit, parseQuery } from '../../base/http/input.ts';
-import { listOf, t } from '../../base/texts/text.ts';
-import type { ConnectionSection } from '../../federation/connections/kinds/fields.ts';
+import { inLanguage, listOf, type PageText, sentences, t } from '../../base/texts/text.ts';
+import type { Connection } from '../../federation/connections/connection.ts';
+import { type Preset, pasteValuesOf, presets } from '../../federation/connections/presets/presets.ts';
+import { secretPurposesOf } from '../../federation/connections/schema.ts';
+import type { EndResult } from '../../protocols/logout/end-session.ts';
 import { etagOf } from '../api/versions.ts';
-import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
-import { type ListAddress, sortColumn, sortedBy } from '../console/lists.ts';
-import { MAX_FORM_BYTES, readLongTexts } from '../console/typed-form.ts';
-import { keysOf, sectionFields, sections, valuesFrom } from './console-fields.ts';
-import { addMaintenanceRoutes } from './console-maintenance.ts';
-import { addNewConnectionRoutes } from './console-new.ts';
-import { connectionPage } from './console-page.ts';
+import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
+import { changedValues, formSections } from '../console/form-fields.ts';
+import { type ListAddress, sortColumn, sortedBy, tableOf } from '../console/lists.ts';
+import { addPage, addQuestion, longForm, type Next, type Visit } from '../console/pages.ts';
+import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
+import { MAX_FORM_BYTES } from '../console/typed-form.ts';
+import { pagesOf } from '../resource.ts';
+import { endedNotice } from '../sessions/console.ts';
+import { connectionNoun, newSecret } from './api.ts';
+import { connectionKey, entryFrom, presetFields, sectionsOf } from './console-fields.ts';
 import {
-  assertChangeable,
   type ConnectionPagesDependencies,
+  connectionPage,
+  documentNames,
   HOME,
+  inWords,
+  kindNames,
   pathOf,
-  READ,
-  redirectSaved,
+  purposeNames,
+  selectorOf,
   stateTags,
+  vendorBlocks,
   vendorOf,
-  WRITE,
-} from './console-parts.ts';
-import { addStateRoutes } from './console-state.ts';
-import { addTryRoutes } from './console-try.ts';
+} from './console-page.ts';
+import { addTryPages } from './console-try.ts';
 import { type ConnectionDetails, connectionVersion } from './manageable-connections.ts';
-
-type Params = Context & { params: Record<string, string> };
 
 const ADD = { label: t('console.connections.add'), icon: 'plus', href: `${HOME}/new` };
 const query = z.object({ sort: z.enum(['', 'name', '-name', 'provider', '-provider']).default('') });
+const toOne = ({ connection: { id, name } }: ConnectionDetails) => ({ href: pathOf(id), label: name });
 
 /** All pages below /admin/connections. */
-export function connectionRoutes(dependencies: ConnectionPagesDependencies): Router<State, Extras> {
-  const router = new Router<State, Extras>({ prefix: HOME });
-  addListRoute(router, dependencies);
-  // `/new` first: it would match `/:id`.
-  addNewConnectionRoutes(router, dependencies);
-  addOneRoute(router, dependencies);
-  addEditRoutes(router, dependencies);
-  addTryRoutes(router, dependencies);
-  addMaintenanceRoutes(router, dependencies);
-  addStateRoutes(router, dependencies);
+export function connectionRoutes(dependencies: ConnectionPagesDependencies) {
+  const { frame, connections, issuer, now } = dependencies;
+  const noun = connectionNoun(connections);
+  const { router, list, one, change, form, question } = pagesOf(frame, noun);
+
+  /** To the page of the connection, after its client ID and secret, or its directory, were tried: what is wrong is said now. */
+  async function saved(connection: Connection, notice: PageText): Promise<Next> {
+    const { id, kind, name } = connection;
+    const { outcome, error } = (await connections.tryNow(connection)) ?? {};
+    const warn = (text: PageText): Next => ({ to: pathOf(id), notice: text, tone: 'warn' });
+    if (kind === 'ldap' && error !== undefined) {
+      const fault = outcome === 'rejected' ? 'password-rejected' : 'unusable';
+      return warn(t(`console.connections.saved-${fault}`, { name, error: inWords(error) }));
+    }
+    if (outcome === 'rejected') return warn(t('console.connections.saved-rejected', { name }));
+    return { to: pathOf(id), notice };
+  }
+
+  list(async ({ ctx, by, language }) => {
+    const { sort } = parseQuery(ctx, query);
+    const [all, forged, mayChange] = [
+      await connections.list(),
+      await connections.forged(),
+      await connections.mayChange(by),
+    ];
+    const sorted = sortedBy(all, sort, language, { name: ({ connection }) => connection.name, provider: vendorOf });
+    return listPage(sorted, { sort, forged, mayChange, now: now() });
+  });
+
+  addPage(router, frame, '/new', { needs: noun.write, page: vendorsPage });
+  addPage(router, frame, '/new/:kind/:preset', {
+    needs: noun.write,
+    async load({ params: { kind, preset: id } }) {
+      const preset = presets().find((vendor) => vendor.kind === kind && vendor.id === id);
+      if (!preset) throw notFound();
+      return preset;
+    },
+    accepts: bodyLimit(MAX_FORM_BYTES),
+    form: longForm,
+    page: (visit, sent) => newPage(visit, issuer, sent),
+    async submit({ by, subject }, sent) {
+      const { connection } = await connections.create(entryFrom(subject, sent), by);
+      return saved(connection, t('console.connections.added'));
+    },
+  });
+
+  one('', { page: (visit) => connectionPage(dependencies, visit) });
+
+  change('/edit', {
+    accepts: bodyLimit(MAX_FORM_BYTES),
+    form: longForm,
+    page: ({ subject }, sent) => editPage(subject, sent),
+    async submit({ by, subject: { connection, entry } }, sent) {
+      const keys = sectionsOf(connection.kind, connection.preset).flatMap((section) => section.keys);
+      const changes = changedValues(keys, entry, sent);
+      const after = await connections.update(connection.id, changes, by, sentValue(sent, VERSION) ?? '');
+      return saved(after.connection, t('console.connections.saved'));
+    },
+  });
+
+  addTryPages(router, dependencies);
+
+  form('/secret', {
+    title: () => t('console.connections.add-secret'),
+    back: toOne,
+    lead: () => t('console.connections.add-secret-lead'),
+    fields: ({ subject: { connection } }) => secretFields(connection),
+    body: newSecret,
+    button: t('console.connections.add-secret'),
+    async submit({ by, subject: { connection } }, { purpose, ...secret }) {
+      await connections.addSecret(connection.id, purpose, secret, by);
+      return saved(connection, t('console.connections.secret-added'));
+    },
+  });
+
+  addQuestion(router, frame, '/:id/secrets/:secret/remove', {
+    needs: noun.write,
+    async load({ params: { id = '', secret: secretId } }, by) {
+      const details = await (noun.getForChange ?? noun.get)(id, by);
+      const secret = details.secrets.find((stored) => stored.id === secretId);
+      if (!secret) throw notFound();
+      return { details, secret, name: details.connection.name };
+    },
+    title: ({ secret: { purpose, createdAt: at }, name }) =>
+      t('console.connections.remove-secret-title', { purpose: selectorOf(purpose), at, name }),
+    back: ({ details }) => toOne(details),
+    lead({ subject: { details, secret, name } }) {
+      const isOnly = !details.secrets.some(({ id, purpose }) => id !== secret.id && purpose === secret.purpose);
+      return isOnly
+        ? t('console.connections.remove-only-secret', { name })
+        : t('console.connections.remove-one-of-secrets');
+    },
+    button: t('console.connections.remove-secret'),
+    async submit({ by, subject: { details, secret } }) {
+      const { id } = details.connection;
+      await connections.removeSecret(id, secret.id, by);
+      return { to: pathOf(id), notice: t('console.connections.secret-removed') };
+    },
+  });
+
+  change('/domains/:domain/check', {
+    async submit({ ctx, by, subject: { connection } }) {
+      const { domain = '' } = ctx.params;
+      const result = await connections.checkDomain(connection.id, domain, by);
+      const notice = t(`console.connections.check.${result}`, { domain });
+      return { to: pathOf(connection.id), notice, tone: result === 'proven' ? 'good' : 'warn' };
+    },
+  });
+
+  change('/documents', {
+    async submit(visit) {
+      const { id } = visit.subject.connection;
+      const read = await connections.readDocuments(id, visit.by);
+      const failed = read.find(({ error }) => error !== undefined);
+      if (!failed) return { to: pathOf(id), notice: t('console.connections.documents-updated') };
+      const fault = { document: documentNames[failed.kind], error: inWords(failed.error ?? '') };
+      const page = await connectionPage(dependencies, { ...visit, subject: await connections.get(id) });
+      return { page: { ...page, problem: t('console.connections.document-fault', fault) }, status: 502 };
+    },
+  });
+
+  change('/enable', {
+    async submit({ by, subject: { connection } }) {
+      await connections.setEnabled(connection.id, true, by);
+      return { to: pathOf(connection.id), notice: t('console.connections.enabled-notice') };
+    },
+  });
+
+  question('/disable', {
+    title: ({ connection: { name } }) => t('console.connections.disable-title', { name }),
+    back: toOne,
+    lead: () => t('console.connections.disable-lead'),
+    fields: async ({ subject: { connection } }) => [endSessionsField(await connections.countSessions(connection.id))],
+    button: t('console.shared.disable'),
+    async submit({ by, subject: { connection } }, sent) {
+      const { id } = connection;
+      await connections.setEnabled(id, false, by);
+      const ended = endsSessions(sent) ? await connections.endSessions(id, by) : undefined;
+      return { to: pathOf(id), notice: withEnded(t('console.connections.disabled-notice'), ended) };
+    },
+  });
+
+  // Names the ID, because a row that another program wrote has no name that could be trusted.
+  addQuestion(router, frame, '/:id/delete', {
+    needs: noun.write,
+    async load({ params: { id = '' } }, by) {
+      if (!(await connections.forged()).includes(id)) await (noun.getForChange ?? noun.get)(id, by);
+      return id;
+    },
+    title: (id) => t('console.connections.delete-title', { id }),
+    back: () => ({ href: HOME, label: t('console.navigation.connections') }),
+    lead: () => t('console.connections.delete-lead'),
+    fields: async ({ subject: id }) => [endSessionsField(await connections.countSessions(id))],
+    typedName: (id) => id,
+    async submit({ by, subject: id }, sent) {
+      // First: afterwards nothing says which sessions began there.
+      const ended = endsSessions(sent) ? await connections.endSessions(id, by) : undefined;
+      await connections.remove(id, by);
+      return { to: HOME, notice: withEnded(t('console.connections.deleted'), ended) };
+    },
+  });
   return router;
 }
 
-function addListRoute(router: Router<State, Extras>, { frame, connections, now }: ConnectionPagesDependencies): void {
-  router.get('/', ...frame.page(READ), async (ctx) => {
-    const { sort } = parseQuery(ctx, query);
-    const [all, forged] = [await connections.list(), await connections.forged()];
-    const list: ListAddress = { path: HOME, filters: {}, sort, defaultSort: '' };
-    const sorted = sortedBy(all, sort, frame.language(ctx), {
-      name: ({ connection }) => connection.name,
-      provider: vendorOf,
-    });
-    const mayChange = await connections.mayChange(frame.actor(ctx));
-    frame.show(ctx, {
-      title: t('console.navigation.connections'),
-      lead: t('console.connections.lead'),
-      actions: mayChange ? [{ ...ADD, look: 'primary' }] : [],
-      blocks: [
-        ...forgedBlocks(forged, mayChange),
-        {
-          kind: 'table',
-          caption: sort ? t('console.navigation.connections') : t('console.connections.in-order'),
-          columns: [
+function listPage(
+  found: readonly ConnectionDetails[],
+  { sort, forged, mayChange, now }: { sort: string; forged: readonly string[]; mayChange: boolean; now: Date },
+): ConsolePage {
+  const list: ListAddress = { path: HOME, filters: {}, sort, defaultSort: '' };
+  return {
+    title: t('console.navigation.connections'),
+    lead: t('console.connections.lead'),
+    actions: mayChange ? [{ ...ADD, look: 'primary' }] : [],
+    blocks: [
+      ...forgedBlocks(forged, mayChange),
+      {
+        kind: 'table',
+        caption: sort ? t('console.navigation.connections') : t('console.connections.in-order'),
+        ...tableOf(found, [
+          [
             sortColumn(t('console.connections.connection'), 'name', list),
-            sortColumn(t('console.connections.provider'), 'provider', list),
-            t('console.shared.state'),
-            t('console.connections.domains'),
+            ({ connection: { id, name } }) => ({ text: name, href: pathOf(id), small: id, logo: { name } }),
           ],
-          rows: sorted.map((one) => [
-            {
-              text: one.connection.name,
-              href: pathOf(one.connection.id),
-              small: one.connection.id,
-              logo: { name: one.connection.name },
-            },
-            vendorOf(one),
-            [
-              ...stateTags(one, now()).map((tag) => ({ tone: 'plain' as const, ...tag })),
+          [sortColumn(t('console.connections.provider'), 'provider', list), vendorOf],
+          [
+            t('console.shared.state'),
+            (one) => [
+              ...stateTags(one, now).map((tag) => ({ tone: 'plain' as const, ...tag })),
               ...(hasFault(one) ? [{ text: t('console.connections.needs-attention'), tone: 'warn' as const }] : []),
             ],
-            one.domains.length > 0 ? listOf(one.domains.map(({ domain }) => domain)) : null,
-          ]),
-          empty: {
-            icon: 'plug',
-            title: t('console.connections.empty.title'),
-            text: t('console.connections.empty.text'),
-            ...(mayChange && { action: ADD }),
-          },
+          ],
+          [
+            t('console.connections.domains'),
+            ({ domains }) => (domains.length > 0 ? listOf(domains.map(({ domain }) => domain)) : null),
+          ],
+        ]),
+        empty: {
+          icon: 'plug',
+          title: t('console.connections.empty.title'),
+          text: t('console.connections.empty.text'),
+          ...(mayChange && { action: ADD }),
         },
-      ],
-    });
-  });
+      },
+    ],
+  };
 }
 
 /** Rows that another program wrote. */
@@ -115,58 +265,123 @@ function hasFault({ documents, domains }: ConnectionDetails): boolean {
   );
 }
 
-function addOneRoute(router: Router<State, Extras>, dependencies: ConnectionPagesDependencies): void {
-  const { frame, connections } = dependencies;
-  router.get('/:id', ...frame.page(READ), async (ctx) => {
-    frame.show(ctx, await connectionPage(dependencies, ctx, await connections.get(ctx.params.id ?? '')));
-  });
-}
+const addressOf = ({ kind, id }: Preset) => `${HOME}/new/${kind}/${id}`;
 
-function addEditRoutes(router: Router<State, Extras>, { frame, connections }: ConnectionPagesDependencies): void {
-  router.get('/:id/edit', ...frame.page(WRITE), async (ctx) => {
-    await assertChangeable({ connections }, ctx.params.id ?? '');
-    frame.show(ctx, editPage(await connections.get(ctx.params.id ?? ''), {}));
+/** Choose the vendor. */
+function vendorsPage(): ConsolePage {
+  const isSeparate = ({ id }: Preset) => id === 'generic' || id === 'active-directory';
+  const tile = (preset: Preset) => ({
+    title: preset.name,
+    text: preset.kind === 'ldap' ? 'LDAP' : kindNames[preset.kind],
+    href: addressOf(preset),
   });
-
-  router.post('/:id/edit', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx: Params) => {
-    const details = await connections.get(ctx.params.id ?? '');
-    const one = await readLongTexts(ctx);
-    const { id, kind, preset } = details.connection;
-    const section = (one.section ?? 'upstream') as ConnectionSection;
-    const changes = section in sections ? valuesFrom(kind, keysOf(kind, preset, section), one) : {};
-    await frame.attempt(
-      ctx,
-      async () => {
-        await connections.update(id, changes, frame.actor(ctx), one[VERSION] ?? '');
-        await redirectSaved({ frame, connections }, ctx, id, t('console.connections.saved'));
-      },
-      () => editPage(details, changes, one[VERSION]),
-    );
-  });
-}
-
-/** One form for each section; `changes` are what a rejected form sent. */
-function editPage(details: ConnectionDetails, changes: Record<string, unknown>, version?: string): ConsolePage {
-  const { connection, entry } = details;
-  const given = Object.entries({ ...entry, ...changes }).filter(([, value]) => value !== null);
-  const values = Object.fromEntries(given);
-  const at = pathOf(connection.id);
+  const [vendors, protocols] = [presets().filter((one) => !isSeparate(one)), presets().filter(isSeparate)];
   return {
-    title: t('console.connections.edit-title', { name: connection.name }),
-    lead: t('console.connections.edit-lead'),
-    back: { href: at, label: connection.name },
-    blocks: (Object.keys(sections) as ConnectionSection[]).map((section, index) => ({
-      kind: 'form',
-      title: sections[section],
-      action: `${at}/edit`,
-      fields: [
-        versionField(version ?? etagOf(connectionVersion(details))),
-        { name: 'section', label: '', type: 'hidden', value: section },
-        ...sectionFields(connection.kind, section, values),
-      ],
-      button: t('console.shared.save-changes'),
-      look: index === 0 ? 'primary' : 'secondary',
-      cancel: at,
-    })),
+    title: t('console.connections.add'),
+    lead: t('console.connections.new-lead'),
+    back: { href: HOME, label: t('console.navigation.connections') },
+    blocks: [
+      { kind: 'tiles', title: t('console.connections.providers'), items: vendors.map(tile) },
+      { kind: 'tiles', title: t('console.connections.by-protocol'), items: protocols.map(tile) },
+    ],
   };
+}
+
+/** Enter the values of the vendor, and copy those of this server to it. */
+function newPage({ subject: preset, language }: Visit<Preset>, issuer: string, sent: Sent = {}): ConsolePage {
+  const { kind, id: vendor, name } = preset;
+  const suggested = vendor === 'generic' ? `my-${kind}` : vendor;
+  const connection = { id: sentValue(sent, 'id') ?? suggested, kind, preset: vendor };
+  const fields: Field[] = [
+    {
+      name: 'name',
+      label: t('console.shared.name'),
+      hint: t('console.connection-field.name.hint'),
+      // As the connection is called unless the administrator changes it.
+      value: inLanguage(language, () => String(name)),
+      required: true,
+    },
+    {
+      name: 'id',
+      label: t('console.shared.id'),
+      value: suggested,
+      required: true,
+      hint: t('console.connections.id-hint'),
+    },
+    ...presetFields(preset),
+    ...connectionKey(kind, 'domains')
+      .fields({})
+      .map((field) => ({ ...field, rows: 2, hint: t('console.connections.domains-hint') })),
+    ...connectionKey(kind, 'create_users').fields({}),
+    { name: 'enabled', label: t('console.connections.enable-now'), type: 'checkbox', checked: true },
+  ];
+  return {
+    title: t('console.connections.add-title', { name }),
+    lead: t('console.connections.add-lead', { name }),
+    back: { href: `${HOME}/new`, label: t('console.connections.add') },
+    blocks: [
+      ...vendorBlocks({ connection, values: pasteValuesOf(connection, issuer) }),
+      {
+        kind: 'form',
+        title: t('console.connections.here'),
+        action: addressOf(preset),
+        fields: Object.keys(sent).length > 0 ? asTyped(fields, sent) : fields,
+        button: t('console.connections.add'),
+        cancel: HOME,
+      },
+    ],
+  };
+}
+
+function editPage(details: ConnectionDetails, sent?: Sent): ConsolePage {
+  const { kind, preset, name } = details.connection;
+  const { href: at, label } = toOne(details);
+  const version = (sent && sentValue(sent, VERSION)) ?? etagOf(connectionVersion(details));
+  return {
+    title: t('console.connections.edit-title', { name }),
+    back: { href: at, label },
+    blocks: [
+      {
+        kind: 'form',
+        action: `${at}/edit`,
+        fields: [versionField(version)],
+        sections: formSections(sectionsOf(kind, preset), details.entry, { isLocked: false, sent }),
+        button: t('console.shared.save-changes'),
+        cancel: at,
+      },
+    ],
+  };
+}
+
+function secretFields({ kind }: Connection): Field[] {
+  const options = secretPurposesOf(kind).map((value) => ({ value, label: purposeNames[value] }));
+  const [first] = options;
+  return [
+    { name: 'purpose', label: t('console.connections.secret'), type: 'select', options, value: first?.value },
+    { name: 'value', label: t('console.shared.value'), type: 'password', required: true },
+    {
+      name: 'expires_at',
+      label: t('console.connections.expires-on'),
+      type: 'date',
+      hint: t('console.connections.expires-on-hint'),
+    },
+  ];
+}
+
+const END_SESSIONS = 'end_sessions';
+const endsSessions = (sent: Sent) => sentValue(sent, END_SESSIONS) === 'on';
+
+function endSessionsField(count: number): Field {
+  return {
+    name: END_SESSIONS,
+    type: 'checkbox',
+    label: t('console.connections.end-sessions'),
+    hint: t('console.connections.end-sessions-hint', { count }),
+  };
+}
+
+function withEnded(sentence: PageText, ended: readonly EndResult[] | undefined): Notice {
+  if (ended === undefined) return { text: sentence, tone: 'good' };
+  const count = t('console.connections.sessions-ended', { count: ended.length });
+  return endedNotice(sentences([sentence, count]), ended);
 }

@@ -8,7 +8,7 @@ import { type DescribedField, jsonSchemaOf } from '../../base/platform/described
 import { fault } from '../../base/texts/faults.ts';
 import { type PageText, t, textAt } from '../../base/texts/text.ts';
 import type { Field, FormSection, Option, RowColumn } from './blocks.ts';
-import { asTyped, linesOf, type Sent, sentValue, untouched } from './row-buttons.ts';
+import { asTyped, linesOf, type Sent, sentValue, typedNumber, untouched } from './row-buttons.ts';
 import { lines } from './text-area.ts';
 
 /** Values by key; those at their default may be absent. */
@@ -126,8 +126,7 @@ function numberKey(source: FieldSource, { minimum, maximum = Number.MAX_SAFE_INT
     fields: (values) => [{ ...field, value: text(values[source.name]) }],
     read(sent) {
       const typed = sentValue(sent, source.name);
-      if (!typed) return undefined;
-      return /^-?\d{1,300}(\.\d{1,300})?$/.test(typed) ? Number(typed) : typed;
+      return typed ? typedNumber(typed) : undefined;
     },
   };
 }
@@ -297,14 +296,20 @@ function lockedField(field: Field, isLocked: boolean, reason: PageText | undefin
   return { ...field, isLocked: true, ...(reason && { hint: reason }) };
 }
 
-/** JSON merge patch (RFC 7396) of the values: only what the form changes. Throws invalid_input. */
-export function patchOf(keys: readonly FormKey[], values: Values, sent: Sent): Record<string, unknown> {
+/** The values that the form changes; null: the key is left out. Throws invalid_input. */
+export function changedValues(keys: readonly FormKey[], values: Values, sent: Sent): Record<string, unknown> {
   const before = untouched(keys.flatMap((key) => key.fields(values)));
   const changed = keys
     .filter((key) => isSent(key.fields(values), sent))
     .map((key) => ({ key: key.key, old: key.read(before), value: key.read(sent) }))
     .filter(({ old, value }) => JSON.stringify(old) !== JSON.stringify(value));
-  return Object.fromEntries(changed.map(({ key, value }) => [key, replacement(values[key], value)]));
+  return Object.fromEntries(changed.map(({ key, value }) => [key, value ?? null]));
+}
+
+/** The same as JSON merge patch (RFC 7396), which would keep the entries of a map that the new one lacks. */
+export function patchOf(keys: readonly FormKey[], values: Values, sent: Sent): Record<string, unknown> {
+  const changed = Object.entries(changedValues(keys, values, sent));
+  return Object.fromEntries(changed.map(([key, value]) => [key, withRemovals(values[key], value)]));
 }
 
 /** A browser sends nothing for a box that is not ticked; another field that is absent was not on the form. */
@@ -316,9 +321,7 @@ function isSent(fields: readonly Field[], sent: Sent): boolean {
   });
 }
 
-/** The value for a merge patch, which would keep the entries of a map that the new one lacks. */
-function replacement(before: unknown, value: unknown): unknown {
-  if (value === undefined) return null;
+function withRemovals(before: unknown, value: unknown): unknown {
   if (!isMap(before) || !isMap(value)) return value;
   const removed = Object.keys(before).filter((name) => !Object.hasOwn(value, name));
   return { ...Object.fromEntries(removed.map((name) => [name, null])), ...value };

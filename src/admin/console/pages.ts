@@ -2,8 +2,9 @@
 // administrator can fix. A page says what it needs, what it is about and what it shows; this file alone reads, checks and answers.
 import type Router from '@koa/router';
 import { type ZodType, z } from 'zod';
+import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
-import { parseForm, readForm } from '../../base/http/input.ts';
+import { parse, parseForm, readForm } from '../../base/http/input.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
@@ -11,7 +12,7 @@ import type { Need, Target } from '../../people/rbac/rights.ts';
 import type { Block, ConsolePage, Field, FormBlock } from './blocks.ts';
 import { assertTypedName, TYPED_NAME, typedNameField } from './danger-zone.ts';
 import type { Frame } from './frame.ts';
-import { asTyped, isRowButton, type Sent, sentValue, toSent } from './row-buttons.ts';
+import { asTyped, bodyOf, isRowButton, type Sent, sentValue, toSent } from './row-buttons.ts';
 import { readLongForm, readTypedForm } from './typed-form.ts';
 
 /** The context of a route with parameters. */
@@ -28,10 +29,16 @@ export interface Visit<Subject> {
   meets(need: Need): boolean;
 }
 
-/** What follows a form: another page, which says once what was done, or a page with a new secret. */
-export type Next =
-  | { to: string; notice: PageText; tone?: Parameters<Frame['redirect']>[3]; link?: Parameters<Frame['redirect']>[4] }
-  | { result: ConsolePage };
+/** Another page, which says once what was done. */
+export interface Redirection {
+  to: string;
+  notice?: PageText | Notice | undefined;
+  /** Of a notice that is a text; `good` unless nothing, or not everything, was done. */
+  tone?: Notice['tone'];
+}
+
+/** What follows a form: another page, a page with a new secret, or one that no reload displays again. */
+export type Next = Redirection | { result: ConsolePage } | { page: ConsolePage; status?: number };
 
 /** Reads the form of a page. `check` throws invalid_input; a row button sends a form that is displayed again and not carried out. */
 export type FormReader<Given> = (ctx: Context) => Promise<{ given: Given; check?(): void; isRowButton?: boolean }>;
@@ -44,6 +51,8 @@ const sentForm =
     return { given, isRowButton: isRowButton(given) };
   };
 
+/** A form with few fields. */
+const shortForm = sentForm(async (ctx) => toSent(await readForm(ctx, { lists: 'every field' })));
 /** A form with documents. */
 export const longForm = sentForm(readLongForm);
 /** A form with lists. */
@@ -62,7 +71,7 @@ export interface Page<Subject, Given> {
   /** Reads what the page is about, once for each request. */
   load?(ctx: Params, by: Actor): Promise<Subject>;
   /** Where the page leads that this one does not have. */
-  elsewhere?(visit: Visit<Subject>): string | undefined;
+  elsewhere?(visit: Visit<Subject>): Redirection | undefined;
   /** Throws what the change would throw, so that nobody fills in a form for nothing. The change itself checks again. */
   assertOpen?(visit: Visit<Subject>): Promise<void> | void;
   /** Absent: a button on another page sends the form, and a fault is displayed on an error page. */
@@ -73,8 +82,8 @@ export interface Page<Subject, Given> {
   form?: ZodType<Given> | FormReader<Given>;
   /** Fields of a form with a schema that may be repeated. */
   lists?: readonly string[];
-  /** Absent: the page only displays. */
-  submit?(visit: Visit<Subject>, given: Given): Promise<Next>;
+  /** Absent: the page only displays. Undefined: it answered itself. */
+  submit?(visit: Visit<Subject>, given: Given): Promise<Next | undefined>;
 }
 
 /**
@@ -102,12 +111,17 @@ export function addPage<Subject = undefined, Given = undefined>(
       meets: (need) => frame.meets(ctx, need),
     };
   };
+  const redirect = (ctx: Context, { to, notice, tone }: Redirection) => {
+    const isWhole = typeof notice === 'object' && 'tone' in notice;
+    if (isWhole) frame.redirect(ctx, to, notice.text, notice.tone, notice.link);
+    else frame.redirect(ctx, to, notice, tone);
+  };
 
   if (page)
     router.get(path, ...frame.page(...needs), async (ctx: Params) => {
       const visited = await visit(ctx);
       const other = elsewhere?.(visited);
-      if (other !== undefined) return frame.redirect(ctx, other);
+      if (other) return redirect(ctx, other);
       await assertOpen?.(visited);
       frame.show(ctx, await page(visited));
     });
@@ -119,8 +133,9 @@ export function addPage<Subject = undefined, Given = undefined>(
     const work = async () => {
       check?.();
       const next = await submit(visited, given);
-      if ('result' in next) return frame.showResult(ctx, next.result);
-      frame.redirect(ctx, next.to, next.notice, next.tone, next.link);
+      if (next === undefined) return;
+      if ('page' in next) return frame.show(ctx, next.page, next.status);
+      return 'result' in next ? frame.showResult(ctx, next.result) : redirect(ctx, next);
     };
     if (!page) return work();
     if (isUnfinished) return frame.show(ctx, await page(visited, given));
@@ -128,59 +143,61 @@ export function addPage<Subject = undefined, Given = undefined>(
   });
 }
 
-/** A page that asks before something is done. */
-export interface Question<Subject> extends Omit<Page<Subject, Sent>, 'page' | 'form' | 'lists' | 'submit'> {
+/** A page with one form whose fields are listed. */
+export interface FormPage<Subject, Given = Sent>
+  extends Omit<Page<Subject, Sent>, 'page' | 'form' | 'lists' | 'submit'> {
   title(subject: Subject): PageText;
-  /** Where the question was asked, and Cancel leads back to. */
+  /** What the page is for. */
+  purpose?: PageText;
+  /** Where the form was opened, and Cancel leads back to. */
   back(subject: Subject): { href: string; label: PageText };
   /** Cancel leads elsewhere. */
   cancel?: string;
-  /** Blocks above the question. */
+  /** Blocks above the form. */
   above?(visit: Visit<Subject>): readonly Block[];
-  /** The consequence. */
-  lead(visit: Visit<Subject>): PageText | Promise<PageText>;
+  /** Of a question: the consequence. */
+  lead?(visit: Visit<Subject>): PageText | Promise<PageText>;
   /** The verb. Of a deletion it is `Delete` with the name. */
-  button?: PageText;
+  button?: PageText | ((subject: Subject) => PageText);
   /** What is deleted permanently: the administrator types its name first. */
   typedName?(subject: Subject): string;
   look?: FormBlock['look'];
-  fields?(subject: Subject): readonly Field[] | Promise<readonly Field[]>;
-  submit(visit: Visit<Subject>, sent: Sent): Promise<Next>;
+  fields?(visit: Visit<Subject>): readonly Field[] | Promise<readonly Field[]>;
+  /** What checks the fields: the body of the endpoint that does the same. Absent: they are given as they were sent. */
+  body?: ZodType<Given>;
+  submit(visit: Visit<Subject>, given: Given): Promise<Next | undefined>;
 }
 
-const readFields: FormReader<Sent> = async (ctx) => ({
-  given: toSent(await readForm(ctx, { lists: 'every field' })),
-});
-
-/** Adds the routes of a page that asks. */
-export function addQuestion<Subject = undefined>(
+/** Adds the routes of a page with one form. */
+export function addForm<Subject = undefined, Given = Sent>(
   router: Router<State, Extras>,
   frame: Frame,
   path: string,
-  question: Question<Subject> & PageNeeds,
+  form: FormPage<Subject, Given> & PageNeeds,
 ): void {
-  const { title, back, cancel, lead, button, typedName, look = 'danger', fields, above, submit, ...page } = question;
+  const { title, purpose, back, cancel, lead, button, typedName, look, fields, above, body, submit, ...page } = form;
   addPage<Subject, Sent>(router, frame, path, {
     ...page,
-    form: readFields,
+    form: shortForm,
     async page(visit, sent) {
       const { ctx, subject } = visit;
       const name = typedName?.(subject);
-      const asked = (await fields?.(subject)) ?? [];
-      const own = sent ? asTyped(asked, sent) : asked;
+      const own = (await fields?.(visit)) ?? [];
       const named = name === undefined ? [] : [typedNameField(name, sent && sentValue(sent, TYPED_NAME))];
+      const verb = typeof button === 'function' ? button(subject) : button;
       return {
         title: title(subject),
+        ...(purpose && { lead: purpose }),
         back: back(subject),
         blocks: [
           ...(above?.(visit) ?? []),
           {
             kind: 'form',
-            lead: await lead(visit),
+            ...(lead && { lead: await lead(visit) }),
             action: ctx.path,
-            fields: [...own, ...named],
-            button: button ?? t('console.shared.delete-name', { name: name ?? '' }),
-            look,
+            fields: [...(sent ? asTyped(own, sent) : own), ...named],
+            button: verb ?? t('console.shared.delete-name', { name: name ?? '' }),
+            ...(look && { look }),
             cancel: cancel ?? back(subject).href,
           },
         ],
@@ -189,7 +206,21 @@ export function addQuestion<Subject = undefined>(
     async submit(visit, sent) {
       const name = typedName?.(visit.subject);
       if (name !== undefined) assertTypedName(sentValue(sent, TYPED_NAME) ?? '', name);
-      return submit(visit, sent);
+      const given = body ? parse(body, bodyOf((await fields?.(visit)) ?? [], sent)) : (sent as Given);
+      return submit(visit, given);
     },
   });
+}
+
+/** A page that asks before something is done. */
+export type Question<Subject, Given = Sent> = FormPage<Subject, Given>;
+
+/** Adds the routes of a page that asks. */
+export function addQuestion<Subject = undefined, Given = Sent>(
+  router: Router<State, Extras>,
+  frame: Frame,
+  path: string,
+  question: Question<Subject, Given> & PageNeeds,
+): void {
+  addForm(router, frame, path, { look: 'danger', ...question });
 }

@@ -1,7 +1,7 @@
 // The checks of the access check in words, in the order of a sign-in. Each says what another part of the server decides
 // (facts.ts); the access rule itself is applications/access-decision.ts. Pure.
 
-import { directoryProblemTexts } from '../../admin/connections/directory-problems.ts';
+import { directoryProblemTexts } from '../../admin/connections/console-try.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { type AccessDenial, grantingRoles } from '../../applications/access-decision.ts';
 import { signsUsersIn } from '../../applications/fields/oidc-client.ts';

@@ -45,7 +45,7 @@ export function addFormTabs(
       accepts: bodyLimit(MAX_FORM_BYTES),
       form: longForm,
       elsewhere: ({ subject: { application } }) =>
-        tabsOf(application).includes(tab) ? undefined : `/admin/applications/${application.id}/settings`,
+        tabsOf(application).includes(tab) ? undefined : { to: `/admin/applications/${application.id}/settings` },
       async page(visit, sent) {
         const open = await openApplication(visit, dependencies);
         return formPage(visit, open, { tab, sent, aside: await beside[tab]?.(visit, open) }, dependencies);
