@@ -40,11 +40,7 @@ export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange }:
   const { config, settings, outgoing } = core;
   const { issuerUrl } = config;
   const setting = settings.latest;
-  const accounts = createAccounts({
-    ...core,
-    attributeSchema: () => setting().user_attributes,
-    usernameDomains: () => setting().username_domains,
-  });
+  const accounts = createAccounts(core);
   const authority = createAuthority({ accounts });
   const mfa = createMfa(core);
   const { factors, knownBrowsers } = mfa;

@@ -1,7 +1,7 @@
 // The Koa application: its middlewares in order, each with the reason for its position. It does not listen.
 import type Router from '@koa/router';
 import { serveBrand } from '../applications/brand/serve.ts';
-import { serveApplicationPictures } from '../applications/pictures/serve.ts';
+import { serveApplicationPictures } from '../applications/pictures/pictures.ts';
 import {
   type Application,
   type Context,

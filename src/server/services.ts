@@ -178,7 +178,7 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     wakeDelivery: wakeMailDelivery,
   });
   const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
-    for (const administrator of await listAdministrators(db, accounts.byId)) {
+    for (const administrator of await listAdministrators(db, accounts.find)) {
       const to = recipientOf(administrator);
       if (to) await outbox.send({ ...message, to }, tx);
     }

@@ -6,7 +6,7 @@ import { formatPath } from '../../src/base/texts/faults.ts';
 import { settingSchemas } from '../../src/core/settings/settings.ts';
 import { createAccounts } from '../../src/people/accounts/accounts.ts';
 import { attributeFaults } from '../../src/people/accounts/attributes.ts';
-import { servicesOf } from '../support/services-of.ts';
+import { fixedSettings, servicesOf } from '../support/services-of.ts';
 import { openPeople, type People } from './fixture.ts';
 
 const schema = {
@@ -88,7 +88,9 @@ describe('accounts', () => {
 
   it('accept only attributes that match, and keep older ones until they are changed', async () => {
     const database = await openDatabase(people.url);
-    const accounts = createAccounts({ ...servicesOf({ ...database, ...people }), attributeSchema: () => schema });
+    const accounts = createAccounts(
+      servicesOf({ ...database, ...people, settings: fixedSettings(() => ({ user_attributes: schema })) }),
+    );
     const invalidInput = expect.objectContaining({ code: 'invalid_input' });
     await expect(accounts.create({ username: 'zoe', attributes: { department: 'x' } })).rejects.toEqual(invalidInput);
     const zoe = await accounts.create({ username: 'zoe', attributes: { department: 'Library' } });

@@ -11,7 +11,7 @@ import { createAccounts, type NewAccount } from '../../src/people/accounts/accou
 import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { testClock } from '../support/clock.ts';
 import { testDatabase } from '../support/database/database.ts';
-import { servicesOf } from '../support/services-of.ts';
+import { fixedSettings, servicesOf } from '../support/services-of.ts';
 
 /** Opens one; close it in afterAll. */
 export async function openPeople() {
@@ -26,7 +26,7 @@ export async function openPeople() {
   const alarms: string[] = [];
   const alarm = { raise: async (_kind: string, message: string) => void alarms.push(message) };
   database.protect(createProtectedRows({ vault, alarm }));
-  const accounts = createAccounts(servicesOf({ ...database, now: clock.now, audit }));
+  const accounts = createAccounts(servicesOf({ ...database, now: clock.now, audit, settings: fixedSettings() }));
   const authority = createAuthority({ accounts });
 
   /** A new account for each test. */

@@ -5,15 +5,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/base/storage/database.ts';
 import { createAccounts } from '../../src/people/accounts/accounts.ts';
 import { databaseKind } from '../support/database/database.ts';
-import { servicesOf } from '../support/services-of.ts';
+import { fixedSettings, servicesOf } from '../support/services-of.ts';
 import { openPeople, type People, together } from './fixture.ts';
 
-const domains = ['corp.example', 'Werk.Example'];
+const settings = fixedSettings(() => ({ username_domains: ['corp.example', 'Werk.Example'] }));
 let people: People;
 let accounts: People['accounts'];
 beforeAll(async () => {
   people = await openPeople();
-  accounts = createAccounts({ ...servicesOf(people), usernameDomains: () => domains });
+  accounts = createAccounts(servicesOf({ ...people, settings }));
 });
 afterAll(() => people.close());
 
@@ -86,7 +86,7 @@ describe('an address', () => {
     const other = databaseKind() === 'postgresql' ? await openDatabase(people.url) : undefined;
     other?.protect(people.db.macs);
     const { db, sql } = other ?? people;
-    const second = createAccounts({ ...servicesOf({ ...people, db, sql }), usernameDomains: () => domains });
+    const second = createAccounts(servicesOf({ ...people, db, sql, settings }));
     try {
       for (const round of [1, 2, 3]) {
         const address = `race${round}@corp.example`;

@@ -2,7 +2,12 @@
 // the benchmarks.
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { trustedText } from '../../src/base/storage/fragments.ts';
-import { countAccounts, type FilterSizes, listAccounts, pageQuery } from '../../src/people/accounts/account-list.ts';
+import {
+  createAccountList,
+  type FilterSizes,
+  type ListAccounts,
+  pageQuery,
+} from '../../src/people/accounts/account-list.ts';
 import { nameKey } from '../../src/people/accounts/names.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 
@@ -40,7 +45,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => test?.close());
 
-const list = (query: Parameters<typeof listAccounts>[1]) => listAccounts(test.database, query);
+const list = (query: ListAccounts) => createAccountList(test.database).list(query);
 
 async function timed<T>({ annotate, task }: TestContext, work: () => Promise<T>): Promise<T> {
   await work();
@@ -143,7 +148,7 @@ describe('a list of a hundred thousand users', () => {
     const text = await plan({ search: 'smith' }, { isLarge: true });
     for (const index of ['username_key_key', 'email_key_key', 'name_key_id_idx', 'last_name_key_id_idx'])
       expect(text).toContain(`users_${index}`);
-    const count = (query: Parameters<typeof list>[0]) => countAccounts(test.database, query);
+    const count = createAccountList(test.database).countMatches;
     expect(await count({})).toEqual({ count: 10_000, isMore: true });
     expect(await count({ search: 'user-7777' })).toEqual({ count: 11, isMore: false });
     expect(await count({ search: 'smith' })).toEqual({ count: 1000, isMore: true });

@@ -40,8 +40,8 @@ export async function configFileBench(shared?: string) {
     servicesOf({ db, sql, vault, logger: createLogger({ level: 'silent', format: 'json' }), now }),
   );
   database.protect(createProtectedRows({ vault, alarm: { raise: async () => {} } }));
-  const accounts = createAccounts(servicesOf({ ...database, now, audit }));
   const settings = createSettings({ db, now });
+  const accounts = createAccounts(servicesOf({ ...database, now, audit, settings }));
   const applications = createApplications(
     {
       ...servicesOf({ db, vault, audit, now, settings, authority: createAuthority({ accounts }) }),

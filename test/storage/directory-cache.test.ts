@@ -24,7 +24,7 @@ beforeAll(async () => {
   // MACs are tested elsewhere.
   database.protect({ isGenuine: () => true, macOf: () => 'x' } as never);
   elsewhere = await openDatabase(test.url);
-  const { byId } = createAccountLookup(servicesOf({ ...database, now: () => new Date() }));
+  const { find: byId } = createAccountLookup(servicesOf({ ...database, now: () => new Date() }));
   name = async (id) => (await byId(id))?.name;
 });
 afterAll(async () => {
@@ -166,7 +166,7 @@ describe('the directory cache', () => {
 
   it('freezes its values, because all callers share them', async () => {
     await create('five');
-    const account = await createAccountLookup(servicesOf({ ...database, now: () => new Date() })).byId('five');
+    const account = await createAccountLookup(servicesOf({ ...database, now: () => new Date() })).find('five');
     expect(() => Object.assign(account ?? {}, { isActive: false })).toThrow(TypeError);
     expect(() => account?.roles.push('admin')).toThrow(TypeError);
   });

@@ -221,7 +221,7 @@ async function keyFindings(opened: Opened): Promise<Finding[]> {
 
 async function adminFinding({ database: { db, sql }, now }: Opened): Promise<Finding[]> {
   const accounts = createAccountLookup({ db, sql, now: () => new Date(now()) });
-  const count = (await listAdministrators(db, accounts.byId)).length;
+  const count = (await listAdministrators(db, accounts.find)).length;
   if (count === 1 && (await isFirstPasswordUnused({ db, now })))
     return [
       warning('admins', 'the temporary password of the first administrator was never used', FIRST_PASSWORD_ADVICE),

@@ -52,11 +52,6 @@ export interface AccountCount {
   isMore: boolean;
 }
 
-interface Context {
-  db: Db;
-  sql: Sql;
-}
-
 const SUMMARY = {
   id: true,
   username: true,
@@ -76,39 +71,42 @@ const SUMMARY = {
   roles: { select: { role: { select: { name: true } } } },
 } as const;
 
-/** One page of accounts that match the query, and the cursor of the next one. */
-export async function listAccounts(context: Context, query: ListAccounts): Promise<AccountPage> {
-  const { role, sort, limit = limits.api.pageSize } = query;
-  if (role !== undefined && !isStorable(role)) return { accounts: [] };
-  const { db, sql } = context;
-  const sizes = await sizesOf(context, query);
-  const found = await db.$queryRaw<{ id: string }[]>(pageQuery(sql.dialect, { ...query, limit }, sizes));
-  const ids = found.slice(0, limit).map(({ id }) => id);
-  const rows = new Map(
-    (await db.asStored.user.findMany({ where: { id: { in: ids } }, select: SUMMARY })).map((row) => [row.id, row]),
-  );
-  const page = ids.flatMap((id) => rows.get(id) ?? []);
-  const accounts = page.map(({ usernameKey: _username, nameKey: _name, ...row }) => ({
-    ...row,
-    address: addressOf(row.address),
-    attributes: JSON.parse(row.attributes) as Record<string, unknown>,
-    roles: namesOf(row.roles),
-  }));
-  const last = page.at(-1);
-  return found.length > limit && last ? { accounts, next: cursorOf(last, sort) } : { accounts };
-}
+export function createAccountList({ db, sql }: { db: Db; sql: Sql }) {
+  return {
+    /** One page of accounts that match the query, and the cursor of the next one. */
+    async list(query: ListAccounts = {}): Promise<AccountPage> {
+      const { role, sort, limit = limits.api.pageSize } = query;
+      if (role !== undefined && !isStorable(role)) return { accounts: [] };
+      const sizes = await sizesOf(db, query);
+      const found = await db.$queryRaw<{ id: string }[]>(pageQuery(sql.dialect, { ...query, limit }, sizes));
+      const ids = found.slice(0, limit).map(({ id }) => id);
+      const rows = new Map(
+        (await db.asStored.user.findMany({ where: { id: { in: ids } }, select: SUMMARY })).map((row) => [row.id, row]),
+      );
+      const page = ids.flatMap((id) => rows.get(id) ?? []);
+      const accounts = page.map(({ usernameKey: _username, nameKey: _name, ...row }) => ({
+        ...row,
+        address: addressOf(row.address),
+        attributes: JSON.parse(row.attributes) as Record<string, unknown>,
+        roles: namesOf(row.roles),
+      }));
+      const last = page.at(-1);
+      return found.length > limit && last ? { accounts, next: cursorOf(last, sort) } : { accounts };
+    },
 
-/** The number of accounts that match, counted up to `limits.lists.counted`. */
-export async function countAccounts(context: Context, query: ListAccounts): Promise<AccountCount> {
-  const { db, sql } = context;
-  const { role, search } = query;
-  if (role !== undefined && !isStorable(role)) return { count: 0, isMore: false };
-  const sizes = await sizesOf(context, query);
-  const counting = countQuery(sql.dialect, query, sizes);
-  const count = counting && (await countOf(db, counting));
-  const isCut = sizes.isLarge && search ? (await countOf(db, matchesQuery(search))) >= limits.lists.matches : false;
-  const { counted } = limits.lists;
-  return { count: count && Math.min(count, counted), isMore: isCut || (count !== undefined && count > counted) };
+    /** The number of accounts that match, counted up to `limits.lists.counted`. */
+    async countMatches(query: ListAccounts): Promise<AccountCount> {
+      const { role, search } = query;
+      if (role !== undefined && !isStorable(role)) return { count: 0, isMore: false };
+      const sizes = await sizesOf(db, query);
+      const counting = countQuery(sql.dialect, query, sizes);
+      const count = counting && (await countOf(db, counting));
+      const isCut = sizes.isLarge && search ? (await countOf(db, matchesQuery(search))) >= limits.lists.matches : false;
+      return { count: count && Math.min(count, counted), isMore: isCut || (count !== undefined && count > counted) };
+    },
+
+    count: (): Promise<number> => db.user.count(),
+  };
 }
 
 /** Each role once, also one that is granted directly and by a group. */
@@ -116,10 +114,7 @@ function namesOf(held: readonly { role: { name: string } }[]): string[] {
   return [...new Set(held.map(({ role }) => role.name))].sort();
 }
 
-async function sizesOf(
-  { db }: Context,
-  { role, memberOf, search, isActive, sort }: ListAccounts,
-): Promise<FilterSizes> {
+async function sizesOf(db: Db, { role, memberOf, search, isActive, sort }: ListAccounts): Promise<FilterSizes> {
   const { few, searched } = limits.lists;
   const filters = [...(role === undefined ? [] : [[role]]), ...(memberOf ? [memberOf.filter(isStorable)] : [])];
   const isByName = sort !== undefined && !sort.endsWith('created');

@@ -1,11 +1,11 @@
 // An account with its roles and permissions, and the statement that loads it, which is executed for every token, userinfo
 // request and page (docs/performance.md).
 
-import type { Tx } from '../../base/storage/database.ts';
+import type { Clock } from '../../base/platform/clock.ts';
+import type { Db, Tx } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
-import { hotStatements, type Statement } from '../../base/storage/statements.ts';
+import { hotStatements, type Sql, type Statement } from '../../base/storage/statements.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
-import type { Core } from '../../core/core.ts';
 import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames, textFields } from './profile-fields.ts';
 
@@ -104,7 +104,7 @@ interface Read {
  * The look-ups of an account: one that this server did not write is unknown, and such a grant gives no right. By id outside a transaction
  * the account is cached until its next change, also by time, and frozen.
  */
-export function createAccountLookup({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'now'>) {
+export function createAccountLookup({ db, sql, now }: { db: Db; sql: Sql; now: Clock }) {
   async function queryOne(tx: Tx | undefined, statement: Statement, ...values: string[]): Promise<Read | undefined> {
     // An empty key matches no account.
     if (!values.every((value) => value !== '' && isStorable(value))) return undefined;
@@ -121,7 +121,7 @@ export function createAccountLookup({ db, sql, now }: Pick<Core, 'db' | 'sql' | 
     { max: MAX_CACHED },
   );
 
-  async function byId(id: string, tx?: Tx): Promise<Account | undefined> {
+  async function find(id: string, tx?: Tx): Promise<Account | undefined> {
     if (tx) return (await queryOne(tx, statements.byId, id))?.account;
     const read = await findCached(id);
     if (!read || read.changesAt > now().getTime()) return read?.account;
@@ -129,15 +129,16 @@ export function createAccountLookup({ db, sql, now }: Pick<Core, 'db' | 'sql' | 
   }
 
   return {
-    byId,
-    async byLogin(login: string, tx?: Tx): Promise<Account | undefined> {
+    find,
+    /** By username or email address, in whatever case and spelling. */
+    async findByLogin(login: string, tx?: Tx): Promise<Account | undefined> {
       return (await queryOne(tx, statements.byLogin, nameKey(login), nameKey(login)))?.account;
     },
-    async byEmail(email: string, tx?: Tx): Promise<Account | undefined> {
+    async findByEmail(email: string, tx?: Tx): Promise<Account | undefined> {
       const emailKey = nameKey(email);
       if (!isStorable(emailKey)) return undefined;
       const row = await (tx ?? db).asStored.user.findUnique({ where: { emailKey }, select: { id: true } });
-      return row ? byId(row.id, tx) : undefined;
+      return row ? find(row.id, tx) : undefined;
     },
   };
 }
@@ -161,7 +162,7 @@ function accountOf(
     mac: _mac,
     ...row
   }: Row,
-  macs: Core['sql']['macs'],
+  macs: Sql['macs'],
   now: Date,
 ): Read {
   const direct = fieldsOf(grants).map(grantOf);
@@ -234,7 +235,7 @@ function nextChange(timed: readonly Timed[], now: Date): number {
 function groupsOf(
   memberships: readonly { groupId: string; until: Date | null }[],
   { ancestors, held }: { ancestors: string[][]; held: string[][] },
-  { isGenuine }: Core['sql']['macs'],
+  { isGenuine }: Sql['macs'],
 ): AccountGroup[] {
   if (memberships.length === 0) return [];
   const groups = new Map<string, { name: string; path: string }>();
@@ -270,8 +271,8 @@ function lastsLonger(one: { isDirect: boolean; until: Date | null }, other: Acco
 function rightsOf(
   held: readonly { roleId: string; roleMac: string; name: string }[],
   rolePermissions: string[][],
-  { isGenuine }: Core['sql']['macs'],
-): Pick<Account, 'roles' | 'permissions'> {
+  { isGenuine }: Sql['macs'],
+) {
   const roles = new Set<string>();
   const permissions = new Set<string>();
   for (const { roleId, roleMac, name } of held) {
