@@ -3,14 +3,13 @@ import { createOutgoingFetch } from '../base/network/outgoing-fetch.ts';
 import type { Core } from '../core/core.ts';
 import type { People } from '../people/people.ts';
 import { ownResources } from '../people/rbac/built-in.ts';
-import { createApplications } from './applications.ts';
+import { type ApplicationHooks, createApplications } from './applications.ts';
 import type { Brand } from './brand/brand.ts';
 import type { ImageStore } from './brand/image-store.ts';
 import { imageLimits } from './brand/limits.ts';
 import { createConsents } from './consents/consents.ts';
 import { createApplicationPictures } from './pictures/pictures.ts';
 import { createResources } from './resources.ts';
-import type { ApplicationHooks } from './write.ts';
 
 export type ApplicationServices = ReturnType<typeof createApplicationServices>;
 
@@ -33,6 +32,7 @@ export function createApplicationServices(services: Core & People, options: Appl
   ]);
   const pictures = createApplicationPictures({
     ...services,
+    applications,
     images: brandImages,
     outgoing: createOutgoingFetch({
       rules: outgoingRules,

@@ -1,16 +1,24 @@
 // Registers and changes applications of both protocols, for the console, the API, the command line, the configuration file
 // and dynamic registration.
 
-import { conflict, invalidInput, notFound } from '../base/http/errors.ts';
-import { randomId } from '../base/platform/random.ts';
-import { type Tx, withinTransaction } from '../base/storage/database.ts';
-import { check } from '../base/texts/faults.ts';
+import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
+import { randomId, sha256 } from '../base/platform/random.ts';
+import { isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
+import { check, fault } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
+import type { Actor, Audit } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
+import { nameKey } from '../people/accounts/names.ts';
 import type { People } from '../people/people.ts';
-import type { AccessSubject } from './access-decision.ts';
-import type { Application, OidcApplication } from './application.ts';
 import {
+  type Application,
+  type ApplicationSource,
+  fromRow,
+  type OidcApplication,
+  readMetadata,
+} from './application.ts';
+import {
+  type Access,
   metadataOf,
   needsSecretValue,
   type OidcClient,
@@ -19,46 +27,61 @@ import {
   oidcClient,
   usesSecret,
 } from './fields/oidc-client.ts';
+import type { ServiceProviderSettings } from './fields/service-provider.ts';
 import { oidcRules } from './oidc-rules.ts';
-import {
-  type ApplicationPage,
-  allApplications,
-  applicationsOpenTo,
-  countByProtocol,
-  findApplication,
-  genuineApplications,
-  getApplication,
-  type ListApplications,
-  listApplications,
-  type OpenTo,
-  readableApplications,
-  type StoredApplication,
-  storedApplication,
-} from './read.ts';
+import { createApplicationReads, listKey, type StoredApplication } from './read.ts';
+import { neededFor } from './rules/field-rights.ts';
 import { createReservedCheck } from './rules/identifiers.ts';
 import { unlistedAlgFaults } from './rules/signing-algorithms.ts';
-import { type AddSecret, createSecrets, type Secrets, type UnexpiredSecret } from './secrets.ts';
+import { type AddSecret, createSecrets, type UnexpiredSecret } from './secrets.ts';
 import { withProfileFields } from './security-profile.ts';
-import {
-  type ApplicationColumns,
-  type ApplicationHooks,
-  type Change,
-  type Changed,
-  changeableApplication,
-  declarationForAudit,
-  genuineApplication,
-  insertApplication,
-  type Registered,
-  recordChange,
-  removableApplication,
-  type SamlInput,
-  updateApplication,
-  type WriteContext,
-} from './write.ts';
-
-export type { Change, Registered, SamlInput } from './write.ts';
 
 export type Applications = ReturnType<typeof createApplications>;
+
+/** What protocols remove with an application. */
+export interface ApplicationHooks {
+  /** Removes the grants, codes and tokens of an application that is disabled or deleted. */
+  removeClientArtifacts(clientId: string, tx: Tx, options?: { keepsRegistration?: boolean }): Promise<void>;
+  /** Removes the rows of the SAML protocol for an application. */
+  removeServiceProviderData(applicationId: string, tx: Tx): Promise<void>;
+  /** Starts the job that reads pictures soon. */
+  wakePictureFetch(): void;
+}
+
+/** The columns that both protocols fill. */
+type ApplicationColumns = {
+  name: string;
+  enabled: boolean;
+  consent: 'explicit' | 'implicit';
+  access: Access;
+  metadata: string;
+};
+type NewApplication = ApplicationColumns & { clientId: string; protocol: 'oidc' | 'saml' };
+
+/** What a change is about: an id, or the application as it was read for the change in its transaction. */
+type Changed = string | StoredApplication;
+
+// The input and the result of registering or changing an application.
+
+export type SamlInput = {
+  entityId: string;
+  name: string;
+  enabled: boolean;
+  consent: 'explicit' | 'implicit';
+  access: Access;
+  settings: ServiceProviderSettings;
+};
+export type Registered = {
+  application: OidcApplication;
+  /** Displayed once; absent when the application has none or its owner knows it. */
+  clientSecret?: string;
+};
+export type Change = {
+  by?: Actor;
+  tx?: Tx;
+  /** Where the change comes from. Only the configuration file may change what it declares. */
+  source?: ApplicationSource;
+};
 
 /** Every operation on applications. A change runs in the transaction of its `change`, or in a new one. */
 export function createApplications(
@@ -66,200 +89,279 @@ export function createApplications(
   /** Identifiers of Gatehouse itself. Applications and APIs with a similar-looking identifier are rejected (identifiers.ts). */
   reservedIdentifiers: readonly string[],
 ) {
-  const { db } = services;
+  const { db, now, audit, authority, settings, removeClientArtifacts } = services;
+  const reads = createApplicationReads(db);
   const secrets = createSecrets(services);
   const isReserved = createReservedCheck(reservedIdentifiers);
-  const context = { ...services, isReserved, secrets };
+
+  /** Throws invalid_input (400) for a client that breaks the rules, and as insertApplication does. */
+  async function createOidc(
+    { client_id = randomId(), ...input }: Partial<OidcClientInput>,
+    change: Change = {},
+  ): Promise<Registered> {
+    const client = checkClient({ client_id, ...input }, change);
+    let clientSecret: string | undefined;
+    const row = { clientId: client.client_id, protocol: 'oidc' as const, ...columnsOfClient(client) };
+    const application = await insert(row, change, async (id, tx) => {
+      const wanted = client.client_secret !== undefined || (usesSecret(client) && change.source !== 'file');
+      if (!wanted) return;
+      const options = { sealed: needsSecretValue(client), value: client.client_secret };
+      const added = await secrets.add(id, options, tx);
+      if (client.client_secret === undefined) clientSecret = added.value;
+    });
+    return registered(application, clientSecret);
+  }
+
+  /** Replaces the declaration of a client; its client_id stays. Throws conflict (409) for a service provider. */
+  function updateOidc(
+    of: Changed,
+    input: Omit<OidcClientInput, 'client_id'>,
+    change: Change = {},
+  ): Promise<Registered> {
+    return withinTransaction(db, change.tx, async (tx) => {
+      const before = await changeable(of, change.source ?? 'local', tx);
+      if (before.protocol !== 'oidc')
+        throw conflict('conflict', { message: t('console.applications.problem.not-oidc') });
+      const client = checkClient({ ...input, client_id: before.clientId }, change, before.metadata);
+      const application = await replace(before, columnsOfClient(client), change, tx);
+      return registered(application, await updateSecrets(before, client, change, tx));
+    });
+  }
+
+  /**
+   * Brings the secrets of a changed client in line with its declaration; returns a secret that was generated. A client whose secrets have
+   * expired gets none by another change, because nobody would know it.
+   */
+  async function updateSecrets(
+    { id, metadata: before }: OidcApplication,
+    client: OidcClient,
+    { source }: Change,
+    tx: Tx,
+  ): Promise<string | undefined> {
+    const sealed = needsSecretValue(client);
+    if (!usesSecret(client)) await tx.clientSecret.deleteMany({ where: { applicationId: id } });
+    const unexpired = await secrets.listUnexpired(id, tx);
+    // An HMAC needs the value of the secret, and a hash cannot be turned back into it.
+    const unusable = sealed && unexpired.some((secret) => secret.value === undefined);
+    if (!sealed) await secrets.hashAll(id, tx);
+    const { client_secret: declared } = client;
+    if (declared !== undefined) {
+      const known = unexpired.some((secret) => secrets.matches(secret, declared));
+      if (!known || unusable) await secrets.add(id, { sealed, value: declared, replace: 'now' }, tx);
+      return undefined;
+    }
+    const lacking = usesSecret(client) && (unusable || (unexpired.length === 0 && !usesSecret(before)));
+    if (!lacking || source === 'file') return undefined;
+    return (await secrets.add(id, { sealed, replace: 'now' }, tx)).value;
+  }
+
+  /** The plan of the configuration file checks the algorithms of its clients with the settings that it declares. */
+  function checkClient(input: unknown, { source }: Change, before?: OidcMetadata): OidcClient {
+    const checked = check(oidcClient, withProfileFields(input), (client) => [
+      ...oidcRules(client),
+      ...(source === 'file' ? [] : unlistedAlgFaults(client, settings.latest().signing_algorithms, before)),
+    ]);
+    if (checked.ok) return checked.value;
+    throw invalidInput(checked.faults);
+  }
+
+  /**
+   * Inserts an application; `after` runs in the same transaction, before the audit event. Throws application_taken (409)
+   * when the client_id or entity ID is registered, invalid_input (400) when the access rule names an unknown role or the identifier
+   * is reserved, forbidden (403) when the actor lacks what a field gives (field-rights.ts).
+   */
+  function insert(
+    row: NewApplication,
+    { by, tx: outer, source = 'local' }: Change,
+    after: (id: string, tx: Tx) => Promise<void> = async () => {},
+  ): Promise<Application> {
+    const { access, ...declaredColumns } = row;
+    return withinTransaction(db, outer, async (tx) => {
+      await assertMayDeclare(undefined, row, by, tx);
+      if (isReserved(row.clientId)) {
+        const field = row.protocol === 'saml' ? 'entity_id' : 'client_id';
+        throw invalidInput([fault([field], 'reserved')]);
+      }
+      if (source === 'dynamic') await assertOwnName(row.name, tx);
+      const at = now();
+      const columns = { ...declaredColumns, id: randomId(), source, access: kindOf(access) };
+      const { id } = columns;
+      const data = { ...columns, nameKey: listKey(row.name), createdAt: at, updatedAt: at };
+      await tx.application.create({ data, select: { id: true } }).catch(throwTaken);
+      await setAccess(id, access, tx);
+      await after(id, tx);
+      const made = await reads.get(id, tx);
+      await planPictureOf(made, tx);
+      const { name, protocol } = row;
+      const recorded = { name, protocol, source, after: declarationForAudit(made) };
+      await recordChange('application.created', row.clientId, tx, by, recorded);
+      return made;
+    });
+  }
+
+  /** Replaces the columns of the application `before`; one that is disabled, or gets a security profile, loses its tokens and grants. */
+  async function replace(
+    before: Application,
+    row: ApplicationColumns,
+    { by, source }: Change,
+    tx: Tx,
+  ): Promise<Application> {
+    await assertMayDeclare(before, { ...row, protocol: before.protocol }, by, tx);
+    if (source === 'dynamic' && row.name !== before.name) await assertOwnName(row.name, tx);
+    const { access, ...columns } = row;
+    const { id, clientId, protocol } = before;
+    // All that the MAC covers, because the configuration file may replace a row that another program wrote.
+    const data = { ...columns, id, clientId, protocol, access: kindOf(access), source: source ?? before.source };
+    const updatedAt = now();
+    await tx.application.update({
+      where: { id },
+      data: { ...data, nameKey: listKey(row.name), updatedAt },
+      select: { id: true },
+    });
+    await setAccess(id, access, tx);
+    if (before.enabled && !row.enabled) await removeClientArtifacts(before.clientId, tx);
+    const roles = access === 'everyone' ? [] : [...new Set(access.roles)].map((name) => ({ role: { name } }));
+    const after = fromRow({ ...data, createdAt: before.createdAt, updatedAt, roles });
+    // Tokens of the time before are not bound to a key, and codes may lack PKCE.
+    if (profileOf(after) !== undefined && profileOf(before) === undefined)
+      await removeClientArtifacts(before.clientId, tx, { keepsRegistration: true });
+    await planPictureOf(after, tx);
+    const recorded = { name: row.name, ...declarationDifference(before, after) };
+    await recordChange('application.updated', before.clientId, tx, by, recorded);
+    return after;
+  }
+
+  /** The picture of the logo_uri is read by a job, so that saving waits for no other server. */
+  async function planPictureOf({ id, metadata }: Application, tx: Tx): Promise<void> {
+    if (await planPicture(tx, id, metadata.logo_uri, now())) services.wakePictureFetch();
+  }
+
+  /** Asks the authority about every field that the row changes. */
+  async function assertMayDeclare(
+    before: Application | undefined,
+    row: { access: Access; protocol: 'oidc' | 'saml'; metadata: string },
+    by: Actor = {},
+    tx: Tx,
+  ): Promise<void> {
+    const after = { access: row.access, metadata: readMetadata(row.protocol, row.metadata) };
+    for (const change of neededFor(before, after)) {
+      // A name that no role has belongs to the application.
+      const roles = change.what === 'rename' ? await existingRoles(change.roles, tx) : [];
+      await authority.assertMay(by, change.what === 'rename' ? { ...change, roles } : change, tx);
+    }
+  }
+
+  /** Throws owned_by_file (403) when a change from `source` may not delete the application, and not_found (404). */
+  async function removable(of: Changed, source: ApplicationSource, tx: Tx): Promise<StoredApplication> {
+    const stored = typeof of === 'string' ? await reads.forChange(of, tx) : of;
+    if (stored.application.source === 'file' && source !== 'file') throw forbidden('owned_by_file');
+    return stored;
+  }
+
+  /**
+   * The application, when a change from `source` may touch it; throws as `removable` does, and changed_outside (409) when
+   * another program wrote its row. The file declares all of an application, so it may replace such a row.
+   */
+  async function changeable(of: Changed, source: ApplicationSource, tx: Tx): Promise<Application> {
+    const { application, isGenuine } = await removable(of, source, tx);
+    if (source !== 'file' && !isGenuine()) throw conflict('changed_outside');
+    return application;
+  }
+
+  /** Records a successful change of an application in its transaction. */
+  function recordChange(
+    type: Parameters<Audit['record']>[0]['type'],
+    clientId: string,
+    tx: Tx,
+    by: Actor = {},
+    data = {},
+  ) {
+    return audit.record({ ...by, type, outcome: 'success', clientId, data }, tx);
+  }
+
   return {
+    ...reads,
+    /** For a change of what belongs to the application, in its transaction: its picture. */
+    changeable,
+    recordChange,
     /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
     isReserved,
-    /** Undefined for an application whose row has a wrong MAC. */
-    find: (clientId: string, tx: Tx = db): Promise<Application | undefined> => findApplication(clientId, tx),
-    get: (id: string, tx: Tx = db): Promise<Application> => getApplication(id, tx),
-    /** The same for a change in this transaction. */
-    forChange: (id: string, tx: Tx): Promise<StoredApplication> => storedApplication(id, tx),
-    list: (query: ListApplications = {}): Promise<ApplicationPage> => listApplications(db, query),
-    /** Those that the access rule opens to this account, by name. */
-    openTo: (account: AccessSubject, query: OpenTo): Promise<Application[]> => applicationsOpenTo(db, account, query),
-    /** The number of results of this query, by protocol. */
-    countByProtocol: (query: ListApplications): Promise<{ oidc: number; saml: number }> => countByProtocol(db, query),
-    /** Every application, also one with a wrong MAC: for plans, which may replace it. */
-    all: (tx: Tx = db): Promise<Application[]> => allApplications(tx),
-    /** Every application, and the errors of those whose rows are damaged. */
-    readable: (): ReturnType<typeof readableApplications> => readableApplications(db),
-    /** Every application with a valid MAC. */
-    allGenuine: (): Promise<Application[]> => genuineApplications(db),
-    /** Registers a client. Generates a secret if its method needs one and none is passed, but never for the configuration file. */
-    createOidc: (input: Partial<OidcClientInput>, change: Change = {}): Promise<Registered> =>
-      createOidc(context, input, change),
-    /** Replaces the declaration of a client. */
-    updateOidc: (of: Changed, input: Omit<OidcClientInput, 'client_id'>, change: Change = {}): Promise<Registered> =>
-      updateOidc(context, of, input, change),
-    createSaml: (input: SamlInput, change: Change = {}): Promise<Application> => createSaml(context, input, change),
+    createOidc,
+    updateOidc,
+
+    /** Registers a SAML service provider; throws as `insert` does. */
+    createSaml: ({ entityId, ...input }: SamlInput, change: Change = {}): Promise<Application> =>
+      insert({ clientId: entityId, protocol: 'saml', ...columnsOfProvider(input) }, change),
+
+    /** Replaces the declaration of a service provider; its entity ID stays. Throws conflict (409) for an OIDC client. */
     updateSaml: (of: Changed, input: Omit<SamlInput, 'entityId'>, change: Change = {}): Promise<Application> =>
-      updateSaml(context, of, input, change),
-    setEnabled: (id: string, enabled: boolean, change: Change = {}): Promise<void> =>
-      setEnabled(context, id, enabled, change),
-    /** Deletes the application with all its grants, tokens and session entries. */
-    remove: (of: Changed, change: Change = {}): Promise<void> => removeApplication(context, of, change),
+      withinTransaction(db, change.tx, async (tx) => {
+        const before = await changeable(of, change.source ?? 'local', tx);
+        if (before.protocol !== 'saml')
+          throw conflict('conflict', { message: t('console.applications.problem.not-saml') });
+        return replace(before, columnsOfProvider(input), change, tx);
+      }),
+
+    /** Nothing happens when the application is in that state already. */
+    setEnabled: (id: string, enabled: boolean, { by, tx: outer, source = 'local' }: Change = {}): Promise<void> =>
+      withinTransaction(db, outer, async (tx) => {
+        const { clientId, enabled: before } = await changeable(id, source, tx);
+        if (before === enabled) return;
+        await tx.application.update({ where: { id }, data: { enabled, updatedAt: now() }, select: { id: true } });
+        if (!enabled) await removeClientArtifacts(clientId, tx);
+        const difference = { before: { enabled: !enabled }, after: { enabled } };
+        await recordChange(enabled ? 'application.enabled' : 'application.disabled', clientId, tx, by, difference);
+      }),
+
+    /** Deletes the application with every grant, token and session entry of it. */
+    remove: (of: Changed, { by, tx: outer, source = 'local' }: Change = {}): Promise<void> =>
+      withinTransaction(db, outer, async (tx) => {
+        const { application: before } = await removable(of, source, tx);
+        const { id, clientId, name } = before;
+        await tx.application.delete({ where: { id }, select: { id: true } });
+        // No old token may be valid when the same client_id is registered again, perhaps by another owner.
+        await removeClientArtifacts(clientId, tx);
+        await services.removeServiceProviderData(id, tx);
+        await recordChange('application.deleted', clientId, tx, by, { name, before: declarationForAudit(before) });
+      }),
+
+    /** Returns the new secret, whose value cannot be read later. Throws conflict (409) if the client uses no secret. */
     addSecret: (
       id: string,
       options: Omit<AddSecret, 'sealed'> = {},
-      change: Change = {},
-    ): Promise<{ id: string; value: string }> => addSecret(context, id, options, change),
-    removeSecret: (id: string, secretId: string, change: Change = {}): Promise<void> =>
-      removeSecret(context, id, secretId, change),
+      { by, tx: outer }: Change = {},
+    ): Promise<{ id: string; value: string }> =>
+      withinTransaction(db, outer, async (tx) => {
+        const { application, isGenuine } = await reads.forChange(id, tx);
+        if (!isGenuine()) throw conflict('changed_outside');
+        const { clientId, protocol, metadata } = application;
+        if (protocol !== 'oidc' || !usesSecret(metadata)) {
+          throw conflict('conflict', { message: t('console.applications.problem.no-secret') });
+        }
+        const added = await secrets.add(id, { ...options, sealed: needsSecretValue(metadata) }, tx);
+        const data = {
+          secretId: added.id,
+          othersStaySeconds: options.replace === 'now' ? 0 : (options.replace ?? null),
+        };
+        await recordChange('application.secret-created', clientId, tx, by, data);
+        return added;
+      }),
+
+    /** Throws not_found (404). */
+    removeSecret: (id: string, secretId: string, { by, tx: outer }: Change = {}): Promise<void> =>
+      withinTransaction(db, outer, async (tx) => {
+        const { clientId } = await reads.get(id, tx);
+        const { count } = await tx.clientSecret.deleteMany({ where: { id: secretId, applicationId: id } });
+        if (count === 0) throw notFound();
+        await recordChange('application.secret-removed', clientId, tx, by, { secretId });
+      }),
+
     /** The unexpired secrets, newest first; the value only if it is stored encrypted. */
     unexpiredSecrets: (id: string, tx: Tx = db): Promise<UnexpiredSecret[]> => secrets.listUnexpired(id, tx),
     /** Whether `value` is one of them. */
     hasSecret: async (id: string, value: string, tx: Tx = db): Promise<boolean> =>
       (await secrets.listUnexpired(id, tx)).some((secret) => secrets.matches(secret, value)),
   };
-}
-
-type SecretContext = WriteContext & { secrets: Secrets };
-
-/** Returns the new secret, whose value cannot be read later. Throws conflict (409) if the client uses no secret. */
-function addSecret(
-  context: SecretContext,
-  id: string,
-  options: Omit<AddSecret, 'sealed'>,
-  { by, tx: outer }: Change,
-): Promise<{ id: string; value: string }> {
-  return withinTransaction(context.db, outer, async (tx) => {
-    const { clientId, protocol, metadata } = await genuineApplication(id, tx);
-    if (protocol !== 'oidc' || !usesSecret(metadata)) {
-      throw conflict('conflict', { message: t('console.applications.problem.no-secret') });
-    }
-    const added = await context.secrets.add(id, { ...options, sealed: needsSecretValue(metadata) }, tx);
-    const data = {
-      secretId: added.id,
-      othersStaySeconds: options.replace === 'now' ? 0 : (options.replace ?? null),
-    };
-    await recordChange(context, 'application.secret-created', clientId, tx, by, data);
-    return added;
-  });
-}
-
-/** Throws not_found (404). */
-function removeSecret(context: SecretContext, id: string, secretId: string, { by, tx: outer }: Change): Promise<void> {
-  return withinTransaction(context.db, outer, async (tx) => {
-    const { clientId } = await getApplication(id, tx);
-    const { count } = await tx.clientSecret.deleteMany({ where: { id: secretId, applicationId: id } });
-    if (count === 0) throw notFound();
-    await recordChange(context, 'application.secret-removed', clientId, tx, by, { secretId });
-  });
-}
-
-/** Nothing happens when the application is in that state already. */
-function setEnabled(
-  context: WriteContext,
-  id: string,
-  enabled: boolean,
-  { by, tx: outer, source = 'local' }: Change,
-): Promise<void> {
-  return withinTransaction(context.db, outer, async (tx) => {
-    const { clientId, enabled: before } = await changeableApplication(id, source, tx);
-    if (before === enabled) return;
-    await tx.application.update({ where: { id }, data: { enabled, updatedAt: context.now() }, select: { id: true } });
-    if (!enabled) await context.removeClientArtifacts(clientId, tx);
-    const difference = { before: { enabled: !enabled }, after: { enabled } };
-    await recordChange(context, enabled ? 'application.enabled' : 'application.disabled', clientId, tx, by, difference);
-  });
-}
-
-/** Deletes the application with every grant, token and session entry of it. */
-function removeApplication(
-  context: WriteContext & { removeServiceProviderData(applicationId: string, tx: Tx): Promise<void> },
-  of: Changed,
-  { by, tx: outer, source = 'local' }: Change,
-): Promise<void> {
-  return withinTransaction(context.db, outer, async (tx) => {
-    const before = await removableApplication(of, source, tx);
-    const { id, clientId, name } = before;
-    await tx.application.delete({ where: { id }, select: { id: true } });
-    // No old token may be valid when the same client_id is registered again, perhaps by another owner.
-    await context.removeClientArtifacts(clientId, tx);
-    await context.removeServiceProviderData(id, tx);
-    await recordChange(context, 'application.deleted', clientId, tx, by, { name, before: declarationForAudit(before) });
-  });
-}
-
-// Registers and changes OIDC clients (OpenID Connect Dynamic Client Registration 1.0, section 2), with their secrets.
-
-type OidcContext = WriteContext & { secrets: Secrets };
-
-/** Throws invalid_input (400) for a client that breaks the rules, and as insertApplication does. */
-async function createOidc(
-  context: OidcContext,
-  { client_id = randomId(), ...input }: Partial<OidcClientInput>,
-  change: Change,
-): Promise<Registered> {
-  const client = checkClient(context, { client_id, ...input }, change);
-  let clientSecret: string | undefined;
-  const row = { clientId: client.client_id, protocol: 'oidc' as const, ...columnsOfClient(client) };
-  const application = await insertApplication(context, row, change, async (id, tx) => {
-    const wanted = client.client_secret !== undefined || (usesSecret(client) && change.source !== 'file');
-    if (!wanted) return;
-    const options = { sealed: needsSecretValue(client), value: client.client_secret };
-    const added = await context.secrets.add(id, options, tx);
-    if (client.client_secret === undefined) clientSecret = added.value;
-  });
-  return registered(application, clientSecret);
-}
-
-/** Replaces the declaration of a client; its client_id stays. Throws conflict (409) for a service provider. */
-function updateOidc(
-  context: OidcContext,
-  of: Changed,
-  input: Omit<OidcClientInput, 'client_id'>,
-  change: Change,
-): Promise<Registered> {
-  return withinTransaction(context.db, change.tx, async (tx) => {
-    const before = await changeableApplication(of, change.source ?? 'local', tx);
-    if (before.protocol !== 'oidc') throw conflict('conflict', { message: t('console.applications.problem.not-oidc') });
-    const client = checkClient(context, { ...input, client_id: before.clientId }, change, before.metadata);
-    const application = await updateApplication(context, before, columnsOfClient(client), change, tx);
-    return registered(application, await updateSecrets(context, before, client, change, tx));
-  });
-}
-
-/**
- * Brings the secrets of a changed client in line with its declaration; returns a secret that was generated. A client whose secrets have
- * expired gets none by another change, because nobody would know it.
- */
-async function updateSecrets(
-  { secrets }: OidcContext,
-  { id, metadata: before }: OidcApplication,
-  client: OidcClient,
-  { source }: Change,
-  tx: Tx,
-): Promise<string | undefined> {
-  const sealed = needsSecretValue(client);
-  if (!usesSecret(client)) await tx.clientSecret.deleteMany({ where: { applicationId: id } });
-  const unexpired = await secrets.listUnexpired(id, tx);
-  // An HMAC needs the value of the secret, and a hash cannot be turned back into it.
-  const unusable = sealed && unexpired.some((secret) => secret.value === undefined);
-  if (!sealed) await secrets.hashAll(id, tx);
-  const { client_secret: declared } = client;
-  if (declared !== undefined) {
-    const known = unexpired.some((secret) => secrets.matches(secret, declared));
-    if (!known || unusable) await secrets.add(id, { sealed, value: declared, replace: 'now' }, tx);
-    return undefined;
-  }
-  const lacking = usesSecret(client) && (unusable || (unexpired.length === 0 && !usesSecret(before)));
-  if (!lacking || source === 'file') return undefined;
-  return (await secrets.add(id, { sealed, replace: 'now' }, tx)).value;
-}
-
-/** The plan of the configuration file checks the algorithms of its clients with the settings that it declares. */
-function checkClient({ settings }: OidcContext, input: unknown, { source }: Change, before?: OidcMetadata): OidcClient {
-  const checked = check(oidcClient, withProfileFields(input), (client) => [
-    ...oidcRules(client),
-    ...(source === 'file' ? [] : unlistedAlgFaults(client, settings.latest().signing_algorithms, before)),
-  ]);
-  if (checked.ok) return checked.value;
-  throw invalidInput(checked.faults);
 }
 
 function columnsOfClient(client: OidcClient): ApplicationColumns {
@@ -273,32 +375,6 @@ function columnsOfClient(client: OidcClient): ApplicationColumns {
   };
 }
 
-function registered(application: Application, clientSecret: string | undefined): Registered {
-  if (application.protocol !== 'oidc') throw new Error('an OpenID Connect application was expected');
-  return { application, ...(clientSecret === undefined ? {} : { clientSecret }) };
-}
-
-// Registers and changes SAML service providers.
-
-/** Throws as insertApplication does. */
-function createSaml(context: WriteContext, { entityId, ...input }: SamlInput, change: Change): Promise<Application> {
-  return insertApplication(context, { clientId: entityId, protocol: 'saml', ...columnsOfProvider(input) }, change);
-}
-
-/** Replaces the declaration of a service provider; its entity ID stays. Throws conflict (409) for an OIDC client. */
-function updateSaml(
-  context: WriteContext,
-  of: Changed,
-  input: Omit<SamlInput, 'entityId'>,
-  change: Change,
-): Promise<Application> {
-  return withinTransaction(context.db, change.tx, async (tx) => {
-    const before = await changeableApplication(of, change.source ?? 'local', tx);
-    if (before.protocol !== 'saml') throw conflict('conflict', { message: t('console.applications.problem.not-saml') });
-    return updateApplication(context, before, columnsOfProvider(input), change, tx);
-  });
-}
-
 function columnsOfProvider({
   name,
   enabled,
@@ -307,4 +383,87 @@ function columnsOfProvider({
   settings,
 }: Omit<SamlInput, 'entityId'>): ApplicationColumns {
   return { name, enabled, consent, access, metadata: JSON.stringify(settings) };
+}
+
+function registered(application: Application, clientSecret: string | undefined): Registered {
+  if (application.protocol !== 'oidc') throw new Error('an OpenID Connect application was expected');
+  return { application, ...(clientSecret === undefined ? {} : { clientSecret }) };
+}
+
+const profileOf = (application: Application) =>
+  application.protocol === 'oidc' ? application.metadata.profile : undefined;
+
+async function existingRoles(names: readonly string[], tx: Tx): Promise<string[]> {
+  const rows = await tx.role.findMany({ where: { name: { in: [...names] } }, select: { name: true } });
+  return rows.map(({ name }) => name);
+}
+
+/** Users know an application by its name, so no client registers itself under one that looks like another's or the server's. */
+async function assertOwnName(name: string, tx: Tx): Promise<void> {
+  const where = { source: { not: 'dynamic' } };
+  const rows = await tx.asStored.application.findMany({ where, select: { name: true }, distinct: ['name'] });
+  const keyOf = (text: string) => nameKey(text.replace(/\p{Default_Ignorable_Code_Point}/gu, '')).replace(/\s+/gu, ' ');
+  const keys = new Set(['Gatehouse', ...rows.map((row) => row.name)].map(keyOf));
+  if (!keys.has(keyOf(name))) return;
+  throw invalidInput([fault(['client_name'], 'name-taken')]);
+}
+
+function kindOf(access: Access): 'everyone' | 'roles' {
+  return access === 'everyone' ? 'everyone' : 'roles';
+}
+
+async function setAccess(applicationId: string, access: Access, tx: Tx): Promise<void> {
+  const names = access === 'everyone' ? [] : access.roles;
+  const roles = await tx.role.findMany({ where: { name: { in: names } }, select: { id: true, name: true } });
+  const missing = names.filter((name) => !roles.some((role) => role.name === name));
+  if (missing.length > 0) {
+    throw invalidInput([fault(['access', 'roles'], 'unknown-role', { roles: missing.join(', ') })]);
+  }
+  await tx.applicationRole.deleteMany({ where: { applicationId } });
+  if (roles.length > 0)
+    await tx.applicationRole.createMany({ data: roles.map(({ id: roleId }) => ({ applicationId, roleId })) });
+}
+
+function throwTaken(error: unknown): never {
+  if (isUniqueViolation(error)) throw conflict('application_taken', { cause: error });
+  throw error;
+}
+
+// An application as the audit log stores it: its declaration without secrets, and SAML metadata as a hash.
+
+type Declared = Record<string, unknown>;
+
+/** The whole declaration. */
+function declarationForAudit({ name, consent, access, enabled, source, metadata }: Application): Declared {
+  const xml = 'metadata_xml' in metadata ? metadata.metadata_xml : undefined;
+  const document = xml === undefined ? {} : { metadata_xml: `${xml.length} characters, SHA-256 ${sha256(xml)}` };
+  return { name, consent, access, enabled, source, ...metadata, ...document };
+}
+
+/** The fields that differ, before and after; null where one is absent. */
+function declarationDifference(before: Application, after: Application): { before: Declared; after: Declared } {
+  const [from, to] = [declarationForAudit(before), declarationForAudit(after)];
+  const fields = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+  const changedFields = fields.filter((field) => JSON.stringify(from[field]) !== JSON.stringify(to[field]));
+  const pick = (all: Declared) => Object.fromEntries(changedFields.map((field) => [field, all[field] ?? null]));
+  return { before: pick(from), after: pick(to) };
+}
+
+// The row of the picture of an application, in line with its logo_uri. A job reads what is planned (pictures/pictures.ts).
+
+/** The columns of a picture that is still to be read. */
+const NOT_READ = { name: null, content: null, tries: 0, lastError: null };
+
+/** Returns whether a picture has to be read now. One that an administrator chose stays, whatever the logo_uri is. */
+export async function planPicture(tx: Tx, applicationId: string, url: string | undefined, at: Date): Promise<boolean> {
+  const where = { applicationId };
+  const row = await tx.asStored.applicationPicture.findUnique({ where, select: { url: true } });
+  if (row?.url === null || row?.url === url) return false;
+  if (url === undefined) {
+    await tx.applicationPicture.deleteMany({ where });
+    return false;
+  }
+  const data = { ...NOT_READ, url, nextTryAt: at, updatedAt: at };
+  await tx.applicationPicture.upsert({ where, create: { ...data, ...where }, update: data, select: { url: true } });
+  return true;
 }

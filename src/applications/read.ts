@@ -39,57 +39,95 @@ export interface ApplicationPage {
 
 const PAGE = 50;
 
-/** By client_id or entity ID, as this server registered it: one that another program wrote is unknown. */
-export async function findApplication(clientId: string, tx: Tx): Promise<Application | undefined> {
-  const row = await tx.application.findUnique({ where: { clientId }, include: withRoles });
-  return row ? fromRow(row) : undefined;
-}
-
-/** By the id of the row; throws not_found (404). */
-export async function getApplication(id: string, tx: Tx): Promise<Application> {
-  const row = await tx.asStored.application.findUnique({ where: { id }, include: withRoles });
-  if (!row) throw notFound({ detail: { applicationId: id } });
-  return fromRow(row);
-}
-
 /** An application before a change, and whether this server wrote its row; `isGenuine` raises an alarm if not. */
 export interface StoredApplication {
   application: Application;
   isGenuine(): boolean;
 }
 
-/** By the id of the row; throws not_found (404). */
-export async function storedApplication(id: string, tx: Tx): Promise<StoredApplication> {
-  const row = await tx.asStored.application.findUnique({ where: { id }, include: withRoles });
-  if (!row) throw notFound({ detail: { applicationId: id } });
-  return { application: fromRow(row), isGenuine: () => tx.macs.isGenuine('applications', row, row.mac) };
-}
-
-/** Every application, sorted by client_id or entity ID. */
-export async function allApplications(tx: Tx): Promise<Application[]> {
-  return (await allRows(tx.asStored)).map(fromRow);
-}
-
-/** The same without those that another program wrote. */
-export async function genuineApplications(tx: Tx): Promise<Application[]> {
-  return (await allRows(tx)).map(fromRow);
-}
-
-/** Every application, and the errors of those that are damaged. */
-export async function readableApplications(
-  tx: Tx,
-): Promise<{ applications: Application[]; unreadable: UnreadableApplication[] }> {
-  const applications: Application[] = [];
-  const unreadable: UnreadableApplication[] = [];
-  for (const row of await allRows(tx.asStored)) {
-    try {
-      applications.push(fromRow(row));
-    } catch (error) {
-      if (!(error instanceof UnreadableApplication)) throw error;
-      unreadable.push(error);
-    }
+/** Every way to read applications. */
+export function createApplicationReads(db: Db) {
+  /** By the id of the row, for a change in this transaction; throws not_found (404). */
+  async function forChange(id: string, tx: Tx): Promise<StoredApplication> {
+    const row = await tx.asStored.application.findUnique({ where: { id }, include: withRoles });
+    if (!row) throw notFound({ detail: { applicationId: id } });
+    return { application: fromRow(row), isGenuine: () => tx.macs.isGenuine('applications', row, row.mac) };
   }
-  return { applications, unreadable };
+
+  return {
+    forChange,
+
+    /** By client_id or entity ID, as this server registered it: one that another program wrote is unknown. */
+    async find(clientId: string, tx: Tx = db): Promise<Application | undefined> {
+      const row = await tx.application.findUnique({ where: { clientId }, include: withRoles });
+      return row ? fromRow(row) : undefined;
+    },
+
+    /** By the id of the row; throws not_found (404). */
+    get: async (id: string, tx: Tx = db): Promise<Application> => (await forChange(id, tx)).application,
+
+    /** Every application, sorted by client_id or entity ID, also one with a wrong MAC: for plans, which may replace it. */
+    all: async (tx: Tx = db): Promise<Application[]> => (await allRows(tx.asStored)).map(fromRow),
+
+    /** The same without those that another program wrote. */
+    allGenuine: async (): Promise<Application[]> => (await allRows(db)).map(fromRow),
+
+    /** Every application, and the errors of those that are damaged. */
+    async readable(): Promise<{ applications: Application[]; unreadable: UnreadableApplication[] }> {
+      const applications: Application[] = [];
+      const unreadable: UnreadableApplication[] = [];
+      for (const row of await allRows(db.asStored)) {
+        try {
+          applications.push(fromRow(row));
+        } catch (error) {
+          if (!(error instanceof UnreadableApplication)) throw error;
+          unreadable.push(error);
+        }
+      }
+      return { applications, unreadable };
+    },
+
+    /** A page of applications, by name or by rank. */
+    async list(query: ListApplications = {}): Promise<ApplicationPage> {
+      if (query.rank) return listByRank(db, query, query.rank);
+      const { isDescending = false, limit = PAGE } = query;
+      const [key, id] = parseCursor(query.after) ?? [null, null];
+      const [beyond, order] = isDescending
+        ? [trustedText('<'), trustedText('DESC')]
+        : [trustedText('>'), trustedText('ASC')];
+      const found = await db.$queryRaw<{ id: string }[]>`SELECT id FROM applications
+        WHERE ${matching(query)}
+          AND (CAST(${id} AS TEXT) IS NULL OR name_key ${beyond} ${key} OR (name_key = ${key} AND id ${beyond} ${id}))
+        ORDER BY name_key ${order}, id ${order} LIMIT ${limit + 1}`;
+      const applications = await byIds(
+        db,
+        found.slice(0, limit).map((row) => row.id),
+      );
+      const last = applications.at(-1);
+      return found.length > limit && last ? { applications, next: cursorOf(last) } : { applications };
+    },
+
+    /** Those that the access rule opens to this account, by name, with one query. */
+    async openTo(account: AccessSubject, { identifiers, limit }: OpenTo): Promise<Application[]> {
+      const listed = identifiers ? { clientId: { in: identifiers.filter(isStorable) } } : {};
+      const rows = await db.asStored.application.findMany({
+        where: { AND: [accessDecisionFilter(account), listed] },
+        include: withRoles,
+        orderBy: [{ name: 'asc' }, { id: 'asc' }],
+        take: limit,
+      });
+      return rows.map(fromRow);
+    },
+
+    /** How many match, by protocol. */
+    async countByProtocol(query: ListApplications): Promise<{ oidc: number; saml: number }> {
+      const rows = await db.$queryRaw<
+        { protocol: string; count: number | bigint }[]
+      >`SELECT protocol, COUNT(*) AS count FROM applications WHERE ${matching(query)} GROUP BY protocol`;
+      const count = (wanted: string) => Number(rows.find(({ protocol }) => protocol === wanted)?.count ?? 0);
+      return { oidc: count('oidc'), saml: count('saml') };
+    },
+  };
 }
 
 async function allRows({ application }: Pick<Tx, 'application'>) {
@@ -101,42 +139,6 @@ async function allRows({ application }: Pick<Tx, 'application'>) {
       orderBy: { clientId: 'asc' },
     }),
   );
-}
-
-/** A page of applications, by name or by rank. */
-export async function listApplications(db: Db, query: ListApplications): Promise<ApplicationPage> {
-  if (query.rank) return listByRank(db, query, query.rank);
-  const { isDescending = false, limit = PAGE } = query;
-  const [key, id] = parseCursor(query.after) ?? [null, null];
-  const [beyond, order] = isDescending
-    ? [trustedText('<'), trustedText('DESC')]
-    : [trustedText('>'), trustedText('ASC')];
-  const found = await db.$queryRaw<{ id: string }[]>`SELECT id FROM applications
-    WHERE ${matching(query)}
-      AND (CAST(${id} AS TEXT) IS NULL OR name_key ${beyond} ${key} OR (name_key = ${key} AND id ${beyond} ${id}))
-    ORDER BY name_key ${order}, id ${order} LIMIT ${limit + 1}`;
-  const applications = await byIds(
-    db,
-    found.slice(0, limit).map((row) => row.id),
-  );
-  const last = applications.at(-1);
-  return found.length > limit && last ? { applications, next: cursorOf(last) } : { applications };
-}
-
-/** Those that the access rule opens to this account, by name, with one query. */
-export async function applicationsOpenTo(
-  db: Db,
-  account: AccessSubject,
-  { identifiers, limit }: OpenTo,
-): Promise<Application[]> {
-  const listed = identifiers ? { clientId: { in: identifiers.filter(isStorable) } } : {};
-  const rows = await db.asStored.application.findMany({
-    where: { AND: [accessDecisionFilter(account), listed] },
-    include: withRoles,
-    orderBy: [{ name: 'asc' }, { id: 'asc' }],
-    take: limit,
-  });
-  return rows.map(fromRow);
 }
 
 async function listByRank(
@@ -154,14 +156,6 @@ async function listByRank(
   const ids = ranked.slice(from, from + limit).map(({ id }) => id);
   const applications = await byIds(db, ids);
   return ranked.length > from + limit ? { applications, next: String(from + limit) } : { applications };
-}
-
-/** How many match, by protocol. */
-export async function countByProtocol(db: Db, query: ListApplications): Promise<{ oidc: number; saml: number }> {
-  const rows = await db.$queryRaw<{ protocol: string; count: number | bigint }[]>`SELECT protocol, COUNT(*) AS count
-    FROM applications WHERE ${matching(query)} GROUP BY protocol`;
-  const count = (wanted: string) => Number(rows.find(({ protocol }) => protocol === wanted)?.count ?? 0);
-  return { oidc: count('oidc'), saml: count('saml') };
 }
 
 async function byIds(db: Db, ids: readonly string[]): Promise<Application[]> {

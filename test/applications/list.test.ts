@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listApplications, listKey } from '../../src/applications/read.ts';
+import { createApplicationReads, type ListApplications, listKey } from '../../src/applications/read.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let test: TestDatabase;
@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => test?.close());
 
-const names = async (query: Parameters<typeof listApplications>[1]) =>
-  (await listApplications(test.database.db, query)).applications.map(({ name }) => name).sort();
+const names = async (query: ListApplications) =>
+  (await createApplicationReads(test.database.db).list(query)).applications.map(({ name }) => name).sort();
 
 describe('the list of applications', () => {
   it('searches name and identifier in any case, and filters', async () => {
@@ -38,14 +38,14 @@ describe('the list of applications', () => {
 
   it('lists every application, also when the last one of a page is deleted meanwhile', async () => {
     const { db } = test.database;
-    const first = await listApplications(db, { limit: 2 });
-    const second = await listApplications(db, { limit: 2, after: first.next });
+    const first = await createApplicationReads(db).list({ limit: 2 });
+    const second = await createApplicationReads(db).list({ limit: 2, after: first.next });
     await db.application.delete({ where: { id: second.applications[1]?.id ?? '' } });
-    const third = await listApplications(db, { limit: 2, after: second.next });
+    const third = await createApplicationReads(db).list({ limit: 2, after: second.next });
     expect(third.next).toBeUndefined();
     const seen = [first, second, third].flatMap(({ applications }) => applications.map(({ id }) => id));
     expect([seen.length, new Set(seen).size]).toEqual([6, 6]);
-    expect((await listApplications(db, { limit: 1, after: 'garbage' })).applications).toEqual(
+    expect((await createApplicationReads(db).list({ limit: 1, after: 'garbage' })).applications).toEqual(
       first.applications.slice(0, 1),
     );
   });
@@ -69,7 +69,7 @@ describe('the order of the list of applications', () => {
       const seen: string[] = [];
       let after: string | undefined;
       do {
-        const page = await listApplications(db, { limit: 2, after, isDescending });
+        const page = await createApplicationReads(db).list({ limit: 2, after, isDescending });
         seen.push(...page.applications.map(({ name }) => name));
         after = page.next;
       } while (after !== undefined);
@@ -77,7 +77,7 @@ describe('the order of the list of applications', () => {
     };
     expect(await all(false)).toEqual(wanted);
     expect(await all(true)).toEqual([...wanted].reverse());
-    const ranked = await listApplications(db, { rank: () => 1 });
+    const ranked = await createApplicationReads(db).list({ rank: () => 1 });
     expect(ranked.applications.map(({ name }) => name)).toEqual(wanted);
   });
 });

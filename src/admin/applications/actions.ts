@@ -2,7 +2,7 @@
 // call the same functions. An application that has permissions in Gatehouse may only be changed by an actor who has them too.
 //
 // A change: the console turns its form into a merge patch (form/change.ts), the API has one. `update` checks the rights
-// (people/rbac/authority.ts), locks the row and compares its version. applications/applications.ts validates; applications/write.ts
+// (people/rbac/authority.ts), locks the row and compares its version. applications/applications.ts validates,
 // checks each field and writes the row with its MAC and audit entry. A field that decides whom the application trusts needs a fresh
 // proof (admin/proof/sensitive-changes.ts).
 import type { AccessSubject } from '../../applications/access-decision.ts';

@@ -2,7 +2,8 @@
 // an application registered (logo_uri), and every instance serves it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { invalidInput } from '../../base/http/errors.ts';
+import type { Middleware } from '../../base/http/context.ts';
+import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
@@ -21,12 +22,13 @@ import {
   type QueueStore,
 } from '../../core/jobs/queue.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
+import { isImageName } from '../../core/settings/value-schemas.ts';
 import { registrationOf } from '../application.ts';
+import { type Applications, type Change, planPicture } from '../applications.ts';
 import { imageHash, type NewImage } from '../brand/image-reader.ts';
 import type { ImageStore } from '../brand/image-store.ts';
 import { ImageError } from '../brand/images/image-error.ts';
-import { type Change, changeableApplication, recordChange } from '../write.ts';
-import { planPicture } from './plan-picture.ts';
+import { sendPicture } from '../brand/serve.ts';
 
 export interface PictureState {
   /** Where it comes from; undefined: an administrator chose it. */
@@ -40,22 +42,22 @@ export interface PictureState {
   nextTryAt: Date | undefined;
 }
 
+type PictureServices = Core & {
+  applications: Applications;
+  images: ImageStore;
+  /** Starts the job soon. Called before a surrounding transaction commits. */
+  wakeFetch(): void;
+};
+
 export type ApplicationPictures = ReturnType<typeof createApplicationPictures>;
 
-/** Below /assets/, where serve.ts serves them. */
 export const PICTURE_PATH = '/assets/application-';
 const MAX_CACHED = 2000;
 /** How long a page waits for the first read of a picture, and how long after its registration. */
 const FIRST_READ = { waitMs: 2000, everyMs: 100, withinMs: 10_000 };
 const COLUMNS = { applicationId: true, url: true, name: true } as const;
 
-export function createApplicationPictures(
-  dependencies: Core & {
-    /** Starts the job soon. Called before a surrounding transaction commits. */
-    wakeFetch(): void;
-    images: ImageStore;
-  },
-) {
+export function createApplicationPictures(dependencies: PictureServices) {
   const { db, now, wakeFetch } = dependencies;
   const queue = createPictureQueue(dependencies);
   return {
@@ -157,15 +159,7 @@ function createReads({ db, sql, now }: Core) {
 }
 
 /** What administrators do. A change is one of the application. */
-function createChoices(
-  dependencies: Core & {
-    /** Starts the job soon. Called before a surrounding transaction commits. */
-    wakeFetch(): void;
-    images: ImageStore;
-  },
-) {
-  const { db, now, images, wakeFetch } = dependencies;
-
+function createChoices({ db, now, applications, images, wakeFetch }: PictureServices) {
   async function checked(bytes: Buffer): Promise<NewImage> {
     try {
       return await images.check(bytes);
@@ -180,7 +174,7 @@ function createChoices(
     async choose(applicationId: string, bytes: Buffer, { by, source = 'local' }: Change = {}): Promise<void> {
       const { name, bytes: content } = await checked(bytes);
       await transaction(db, async (tx) => {
-        const application = await changeableApplication(applicationId, source, tx);
+        const application = await applications.changeable(applicationId, source, tx);
         const where = { applicationId };
         const before = await tx.asStored.applicationPicture.findUnique({ where, select: { name: true } });
         const state = { tries: 0, nextTryAt: null, lastError: null, updatedAt: now() };
@@ -192,7 +186,7 @@ function createChoices(
           select: { name: true },
         });
         const difference = { before: { picture: before?.name ?? null }, after: { picture: name } };
-        await recordChange(dependencies, 'application.updated', application.clientId, tx, by, {
+        await applications.recordChange('application.updated', application.clientId, tx, by, {
           name: application.name,
           ...difference,
         });
@@ -202,14 +196,14 @@ function createChoices(
     /** Removes a picture that an administrator chose; that of the logo_uri takes its place. */
     async removeChosen(applicationId: string, { by, source = 'local' }: Change = {}): Promise<void> {
       await transaction(db, async (tx) => {
-        const { clientId, name, metadata } = await changeableApplication(applicationId, source, tx);
+        const { clientId, name, metadata } = await applications.changeable(applicationId, source, tx);
         const where = { applicationId, url: null };
         const before = await tx.asStored.applicationPicture.findFirst({ where, select: { name: true } });
         if (!before) return;
         await tx.applicationPicture.deleteMany({ where });
         await planPicture(tx, applicationId, metadata.logo_uri, now());
         const difference = { before: { picture: before.name }, after: { picture: null } };
-        await recordChange(dependencies, 'application.updated', clientId, tx, by, { name, ...difference });
+        await applications.recordChange('application.updated', clientId, tx, by, { name, ...difference });
       });
       wakeFetch();
     },
@@ -235,7 +229,7 @@ class PictureFault extends Error {
 }
 
 /** Makes the queue of the pictures that have to be read. Any number of instances may run it. */
-function createPictureQueue(dependencies: Core & { images: ImageStore }): JobQueue {
+function createPictureQueue(dependencies: PictureServices): JobQueue {
   const { db, now } = dependencies;
   return createJobQueue<PictureJob>({
     now,
@@ -246,7 +240,7 @@ function createPictureQueue(dependencies: Core & { images: ImageStore }): JobQue
   });
 }
 
-async function attempt(dependencies: Core & { images: ImageStore }, job: PictureJob): Promise<AttemptResult> {
+async function attempt(dependencies: PictureServices, job: PictureJob): Promise<AttemptResult> {
   const { db, now, logger } = dependencies;
   const application = await registered(dependencies, job.id);
   // The registration changed meanwhile, or another program wrote one of the two rows.
@@ -276,7 +270,7 @@ async function registered({ db }: Core, id: string) {
   return { clientId: row.clientId, logo: registrationOf(row).metadata.logo_uri };
 }
 
-async function read({ outgoing, images }: Core & { images: ImageStore }, url: string): Promise<NewImage> {
+async function read({ outgoing, images }: PictureServices, url: string): Promise<NewImage> {
   const response = await outgoing(url, { headers: { accept: 'image/svg+xml, image/png, image/jpeg' } });
   if (!response.ok)
     throw new PictureFault(t('console.connection-document.status', { url, status: String(response.status) }));
@@ -359,7 +353,19 @@ function createPictureQueueStore({ db, now }: { db: Db; now: Clock }): QueueStor
 
 export const PICTURE_JOB = 'application-pictures';
 
-export function pictureJobs(pictures: Pick<ApplicationPictures, 'fetchDue' | 'wake' | 'clockSetBack'>): ScheduledJob[] {
-  const { fetchDue, wake, clockSetBack } = pictures;
+export function pictureJobs({ fetchDue, wake, clockSetBack }: ApplicationPictures): ScheduledJob[] {
   return [{ name: PICTURE_JOB, everySeconds: 15, run: fetchDue, wake, clockSetBack }];
+}
+
+/** Serves them below /assets/, as those of brands. Runs before the middleware of the assets. */
+export function serveApplicationPictures(pictures: ApplicationPictures): Middleware {
+  return async (ctx, next) => {
+    if (!ctx.path.startsWith(PICTURE_PATH)) return next();
+    ctx.state.route = '/assets/:name';
+    const name = ctx.path.slice(PICTURE_PATH.length);
+    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
+    const bytes = isRead && isImageName(name) ? await pictures.read(name) : undefined;
+    if (!bytes) throw notFound();
+    sendPicture(ctx, name, bytes);
+  };
 }

@@ -1,5 +1,5 @@
 // What each field of a registration gives to the application, and so to everyone who may change it. An application manager sets
-// a field only to what the manager holds: people/rbac/authority.ts decides, write.ts asks it at every change of every path.
+// a field only to what the manager holds: people/rbac/authority.ts decides, applications.ts asks it at every change of every path.
 // Each field says beside its schema by which of these rules it gives something (fields/application-field.ts).
 import { claimsByScope } from '../../people/accounts/claims.ts';
 import { isGatehousePattern } from '../../people/accounts/visible-roles.ts';
