@@ -5,7 +5,7 @@ import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
 import { unknownBrandApplications } from '../../applications/brand/unknown-applications.ts';
 import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fields/oidc-client.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
-import { allApplications } from '../../applications/read.ts';
+import { createApplicationReads } from '../../applications/read.ts';
 import { createSecrets } from '../../applications/secrets.ts';
 import type { Base } from '../../base/base.ts';
 import type { Config } from '../../base/config.ts';
@@ -248,7 +248,7 @@ async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
 async function clientFindings({ config, database, now }: Opened): Promise<Finding[]> {
   const secrets = createSecrets({ vault: createVault(config.secrets), now });
   const findings: Finding[] = [];
-  for (const { id, clientId, name, protocol, metadata, enabled } of await allApplications(database.db)) {
+  for (const { id, clientId, name, protocol, metadata, enabled } of await createApplicationReads(database.db).all()) {
     if (!enabled || protocol !== 'oidc') continue;
     const faults = oidcRules(metadata);
     if (faults.length > 0) {
