@@ -1,4 +1,4 @@
-// Implements what the password form uses (sign-in/first-factor/directories.ts): which directories a login may belong to, the check there under
+// Implements what the password form uses (sign-in/first-factor/upstream.ts): which directories a login may belong to, the check there under
 // limits of its own, and the account of the confirmed user.
 
 import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
@@ -10,7 +10,7 @@ import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { People } from '../people/people.ts';
 import type { SessionServices } from '../protocols/session-services.ts';
-import type { DirectoryAttempt, DirectorySignIns, DirectoryVerdict } from '../sign-in/first-factor/directories.ts';
+import type { DirectoryAttempt, DirectoryResult, DirectorySignIns } from '../sign-in/first-factor/upstream.ts';
 import { domainOf, mappedRoles } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import { statedAuthTime } from './assurance.ts';
@@ -41,7 +41,7 @@ export function createDirectories(dependencies: Base & People & DirectoriesDepen
       const enabled = (await connections.enabled()).filter((one) => one.kind === 'ldap');
       if (enabled.length === 0) return { outcome: 'wrong' };
       const mine = attempt.isLocked ? [] : await directoriesOf(dependencies, enabled, attempt);
-      let verdict: DirectoryVerdict = { outcome: 'wrong' };
+      let verdict: DirectoryResult = { outcome: 'wrong' };
       // One after the other: a password is not tried where it need not be.
       for (const connection of enabled) {
         if (!mine.includes(connection)) {
@@ -118,7 +118,7 @@ async function checkAt(
   }: Base & People & { directory: Directory; identities: ExternalIdentities; rejected: RejectedSignIns },
   connection: LdapConnection,
   { login, password, isKnownBrowserOf, request }: DirectoryAttempt,
-): Promise<DirectoryVerdict> {
+): Promise<DirectoryResult> {
   const { id: connectionId, name, settings } = connection;
   let checked: DirectoryCheck;
   try {

@@ -2,11 +2,11 @@
 // asks the pure order in next-step.ts.
 
 import type { Interaction } from 'oidc-provider';
-import type { ProtectedApplication } from '../applications/access-decision.ts';
 import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Context } from '../base/http/context.ts';
 import { badRequest, forbidden } from '../base/http/errors.ts';
 import { languagesOf } from '../base/http/pages/language.ts';
+import { limits } from '../base/limits.ts';
 import { t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
@@ -20,26 +20,41 @@ import {
   strongestOf,
   weakestOf,
 } from '../people/mfa/acr.ts';
-import type { People } from '../people/people.ts';
 import type { SamlRequirements } from '../protocols/oidc/engine/saml-requirements.ts';
+import type { ClientApplication } from '../protocols/oidc/store/clients.ts';
 import type { Attempt, Attempts } from './attempts.ts';
-import { hasOwnFactor, type UpstreamSignIns, type UpstreamStepUp } from './first-factor/upstream.ts';
+import { hasOwnFactor, type UpstreamStepUp } from './first-factor/upstream.ts';
 import type { Interactions } from './interactions.ts';
+import type { KnownBrowserCookie } from './known-browser-cookie.ts';
 import { isStepUp, nextStep, type Step } from './next-step.ts';
-import type { ApplicationRule, SignInPolicy, SignInRequirements } from './sign-in-policy.ts';
+import type { SignInServices } from './services.ts';
+import type { SignInRequirements } from './sign-in-policy.ts';
 
-export interface CurrentStep {
+/** What the steps are found with. */
+export type SignInState = SignInServices & {
+  attempts: Attempts;
+  interactions: Interactions;
+  browserCookie: KnownBrowserCookie;
+};
+
+/** What is the same in each step of a sign-in. */
+interface RequestOfSignIn {
   interaction: Interaction;
-  attempt: Attempt;
   /** The session that another tab has begun or ended meanwhile; its account, if there is one. */
   changedSession: { accountId: string | undefined } | undefined;
+  clientId: string;
+  application: ClientApplication;
+  /** Which ways to sign in the application accepts; undefined: all. */
+  rule: SignInRule | undefined;
+  /** What a SAML request asks for and these methods do not prove. */
+  lacking: SamlRequirements['lacking'];
+}
+
+export interface CurrentStep extends RequestOfSignIn {
+  attempt: Attempt;
   step: Step;
   /** The account that signs in, or that the prompt is about. */
   account: Account | undefined;
-  clientId: string;
-  applicationId: string;
-  /** Whether the application may be opened, and by whom. */
-  access: ProtectedApplication;
   /** How a missing factor can be given or set up, which acr it has to reach, and where codes can be sent. */
   methods: SignInRequirements['methods'];
   level: SignInRequirements['level'];
@@ -49,8 +64,6 @@ export interface CurrentStep {
   amr: string[];
   /** The account is known, and has to prove its password too (SAML: exactly the password class). */
   needsPassword: boolean;
-  /** Which ways to sign in the application accepts; undefined: all. */
-  rule: SignInRule | undefined;
   /** The acr that the request and the application demand. */
   requestedLevel: Acr | undefined;
   /** The upstream of this session or sign-in, where it can prove what is missing. */
@@ -63,27 +76,6 @@ export interface StepUp extends UpstreamStepUp {
   wasRequested: boolean;
 }
 
-export type Steps = ReturnType<typeof createSteps>;
-
-export interface ApplicationOfSignIn extends ProtectedApplication {
-  id: string;
-  mfa: ApplicationRule;
-  signInRule: SignInRule | undefined;
-}
-
-export interface StepsDependencies {
-  interactions: Interactions;
-  attempts: Attempts;
-  policy: SignInPolicy;
-  applicationOf(clientId: string): Promise<ApplicationOfSignIn | undefined>;
-  ownClientId: string;
-  samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
-  isTrustedBrowser(ctx: Context, accountId: string): Promise<boolean>;
-  upstream: UpstreamSignIns;
-  /** Whether the sign-in of the session is recent enough for changes of the account (`limits.recentAuthentication`). */
-  isRecentSession(uid: string): Promise<boolean>;
-}
-
 const NOTHING_MISSING: SignInRequirements = {
   missing: 'nothing',
   mustChangePassword: false,
@@ -94,42 +86,53 @@ const NOTHING_MISSING: SignInRequirements = {
 /** Prompts about the user who is signed in already. */
 const SESSION_PROMPTS = ['consent', 'access', 'select_account'];
 
-export function createSteps(dependencies: People & StepsDependencies) {
-  const { interactions, attempts } = dependencies;
-  return {
-    /** The current step of the interaction `uid`; throws when it did not begin in this browser or has expired. */
-    async open(ctx: Context, uid: string): Promise<CurrentStep> {
-      const interaction = await interactions.open(ctx, uid);
-      // What is answered already goes on with the session that it was answered in.
-      const changedSession = interaction.result ? undefined : await interactions.changedSession(ctx, interaction);
-      const attempt = await attempts.find(interaction.uid);
-      return { ...(await resolve(dependencies, ctx, interaction, attempt)), changedSession };
-    },
-    /** The current step after the attempt has changed. */
-    async again(ctx: Context, { interaction, attempt, changedSession }: CurrentStep): Promise<CurrentStep> {
-      return { ...(await resolve(dependencies, ctx, interaction, attempt)), changedSession };
-    },
-  };
-}
-
-async function resolve(
-  dependencies: People & StepsDependencies,
-  ctx: Context,
-  interaction: Interaction,
-  attempt: Attempt,
-): Promise<Omit<CurrentStep, 'changedSession'>> {
-  const { accounts, policy, applicationOf, ownClientId, samlRequirements, isTrustedBrowser } = dependencies;
-  const { account, provenBySession } = await subjectOf(accounts, interaction, attempt);
+/** The current step of the interaction `uid`; throws when it did not begin in this browser or has expired. */
+export async function openStep(services: SignInState, ctx: Context, uid: string): Promise<CurrentStep> {
+  const { attempts, clients, interactions } = services;
+  const interaction = await interactions.open(ctx, uid);
+  // What is answered already goes on with the session that it was answered in.
+  const changedSession = interaction.result ? undefined : await interactions.changedSession(ctx, interaction);
+  const attempt = await attempts.find(interaction.uid);
   ctx.state.requestedLanguages = languagesOf(interaction.params.ui_locales);
-  ctx.state.profileLanguage = account?.locale ?? undefined;
-  if (account) ctx.state.sender = { userId: account.id };
   const clientId = String(interaction.params.client_id);
   ctx.state.request.application = clientId;
-  const application = await applicationOf(clientId);
+  const application = await clients.applicationOf(clientId);
   if (!application) throw badRequest('sign_in_expired');
+  const { lacking } = await services.samlRequirements(ctx, interaction.params);
+  const request = { interaction, changedSession, clientId, application, rule: application.signInRule, lacking };
+  return { ...request, ...(await decide(services, ctx, request, attempt)) };
+}
+
+/** The step after the attempt has changed: the request stays the same. */
+export async function stepAfter(
+  services: SignInState,
+  ctx: Context,
+  current: CurrentStep,
+  attempt: Attempt,
+): Promise<CurrentStep> {
+  return { ...current, ...(await decide(services, ctx, current, attempt)) };
+}
+
+/** The account that the step is about. */
+export function accountOf({ account, step }: CurrentStep): Account {
+  if (!account) throw new Error(`the step ${step} without an account`);
+  return account;
+}
+
+async function decide(
+  services: SignInState,
+  ctx: Context,
+  request: RequestOfSignIn,
+  attempt: Attempt,
+): Promise<Omit<CurrentStep, keyof RequestOfSignIn>> {
+  const { accounts, attempts, browserCookie, ownClientId, signInPolicy: policy } = services;
+  const { interaction, application, clientId, rule } = request;
+  const { account, provenBySession } = await subjectOf(accounts, interaction, attempt);
+  ctx.state.profileLanguage = account?.locale ?? undefined;
+  if (account) ctx.state.sender = { userId: account.id };
   // The user has proven a factor of the account. The page that it links to begins again.
   if (account && !account.isActive) {
-    await dependencies.attempts.remove(attempt.uid);
+    await attempts.remove(attempt.uid);
     throw forbidden('account_inactive', {
       next: { href: `/signin/${attempt.uid}`, label: t('sign-in.another-way') },
     });
@@ -138,12 +141,9 @@ async function resolve(
   const ownAmr = policy.amrOf([...new Set([...provenBySession, ...attempt.amr])]);
   const upstreamAmr = attempt.userId === undefined ? [] : (attempt.upstream?.amr ?? []);
   const amr = policy.amrOf([...new Set([...ownAmr, ...upstreamAmr])]);
-  const { lacking: lackingAfter } = await samlRequirements(ctx, interaction.params);
-  const lacking = lackingAfter(amr);
-  const rule = application.signInRule;
+  const lacking = request.lacking(amr);
   const isPasswordMissing = lacking?.password === true && amr.length > 0;
-  const needsPassword =
-    isPasswordMissing && account !== undefined && (await canEnterPassword(dependencies, account, rule));
+  const needsPassword = isPasswordMissing && account !== undefined && (await canEnterPassword(services, account, rule));
   const isKnown = account !== undefined && amr.length > 0 && !needsPassword;
   // "Use another account" turns every prompt into a sign-in.
   const prompt = attempt.choosesOtherAccount ? 'login' : interaction.prompt.name;
@@ -158,34 +158,29 @@ async function resolve(
           demandsMailedCode: demandsMailedCode(interaction.params),
           application: application.mfa,
           isOwnPages: clientId === ownClientId,
-          isTrustedBrowser: await isTrustedBrowser(ctx, account.id),
+          isTrustedBrowser: await browserCookie.isTrusted(ctx, account.id),
           demand: demandOf(attempt),
         })
       : NOTHING_MISSING;
   // A password that cannot be entered here may be proven at the upstream.
   const atUpstream = lacked ?? (isKnown && isPasswordMissing ? PASSWORD_ACR : undefined);
-  const stepUp = atUpstream && (await stepUpTo(dependencies, atUpstream, { interaction, attempt, rule }));
+  const stepUp = atUpstream && (await stepUpTo(services, atUpstream, request, attempt));
   const hasFactorHere = state.missing === 'second-factor' && !isMailedCode(methods);
   if (stepUp && !stepUp.wasRequested && !hasFactorHere) state.missing = 'upstream';
   // A first factor is never set up in an old session, which another person may use: it begins with the password.
   const setsUpFirst = state.missing === 'enrolment' || (state.missing === 'second-factor' && isMailedCode(methods));
-  const isOld = setsUpFirst && attempt.userId === undefined && !(await isRecent(dependencies, interaction));
+  const isOld = setsUpFirst && attempt.userId === undefined && !(await isRecent(services, interaction));
   const isIdentified = isKnown && !isOld;
   return {
-    interaction,
     attempt,
     step: nextStep({ prompt }, { isIdentified, mayReplaceFactor: attempt.usedRecoveryCode === true, ...state }),
     account,
-    clientId,
-    applicationId: application.id,
-    access: application,
     methods,
     level,
     channels,
     acr: policy.acrOf(amr),
     amr,
     needsPassword,
-    rule,
     requestedLevel: strongestOf(weakestOf(requestedAcr), application.mfa && acrOfRule(application.mfa)),
     stepUp,
   };
@@ -193,7 +188,7 @@ async function resolve(
 
 /** Whether the account has a password, of this server or of a directory, that the application and the domain of the account accept. */
 async function canEnterPassword(
-  { credentials, upstream }: People & { upstream: UpstreamSignIns },
+  { credentials, upstream }: SignInState,
   account: Account,
   rule: SignInRule | undefined,
 ): Promise<boolean> {
@@ -204,9 +199,10 @@ async function canEnterPassword(
 
 /** The upstream that the session, or this sign-in, came from, if it can reach the level. */
 async function stepUpTo(
-  { upstream }: { upstream: UpstreamSignIns },
+  { upstream }: SignInState,
   level: Acr,
-  { interaction: { session }, attempt, rule }: Pick<CurrentStep, 'interaction' | 'attempt' | 'rule'>,
+  { interaction: { session }, rule }: RequestOfSignIn,
+  attempt: Attempt,
 ): Promise<StepUp | undefined> {
   // What it has not proven to be recent, or of the right account, is proven here.
   if (demandOf(attempt)) return undefined;
@@ -226,16 +222,12 @@ function demandOf(attempt: Attempt) {
 
 const isMailedCode = (methods: CurrentStep['methods']) => methods.length === 1 && methods[0] === 'email';
 
-async function isRecent(
-  {
-    isRecentSession,
-  }: {
-    /** Whether the sign-in of the session is recent enough for changes of the account (`limits.recentAuthentication`). */
-    isRecentSession(uid: string): Promise<boolean>;
-  },
-  { session }: Interaction,
-): Promise<boolean> {
-  return session !== undefined && (await isRecentSession(session.uid));
+/** Whether the sign-in of the session is recent enough for changes of the account (`limits.recentAuthentication`). */
+async function isRecent({ now, sessions }: SignInState, { session }: Interaction): Promise<boolean> {
+  const signedInAt = session && (await sessions.find(session.uid))?.signedInAt;
+  return (
+    signedInAt !== undefined && now().getTime() - signedInAt.getTime() <= limits.recentAuthentication.seconds * 1000
+  );
 }
 
 /** The account of the attempt, or that of the session if the prompt is about it. */

@@ -1,40 +1,66 @@
-// Moves a sign-in from step to step: finds the current step of this browser, continues after a factor was proven, and
-// reports the finished sign-in to the OIDC engine, in one place.
+// Moves a sign-in from step to step: finds the current step of this browser, runs the form of a step, continues after a factor was
+// proven, and reports the finished sign-in to the OIDC engine, in one place.
 
+import type { RouterMiddleware } from '@koa/router';
 import { accessDecision } from '../applications/access-decision.ts';
-import type { Context } from '../base/http/context.ts';
-import { badRequest, forbidden } from '../base/http/errors.ts';
+import type { Context, Extras, State } from '../base/http/context.ts';
+import { AppError, badRequest, type ErrorCode, type ErrorOptions, forbidden } from '../base/http/errors.ts';
 import { readForm } from '../base/http/input.ts';
 import type { RequestInfo } from '../base/platform/request-info.ts';
+import { waitText } from '../base/texts/dates.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
-import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { People } from '../people/people.ts';
+import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { TEST_MODE } from '../protocols/oidc/engine/test-response-mode.ts';
-import type { Attempt, Attempts } from './attempts.ts';
-import type { CurrentStep, Steps } from './current-step.ts';
-import { hasOwnFactor, type UpstreamSignIns } from './first-factor/upstream.ts';
-import type { Interactions } from './interactions.ts';
-import type { KnownBrowserCookie } from './known-browser-cookie.ts';
+import type { Attempt } from './attempts.ts';
+import { type CurrentStep, openStep, type SignInState, stepAfter } from './current-step.ts';
+import { hasOwnFactor } from './first-factor/upstream.ts';
 import type { Step } from './next-step.ts';
 
 /** A request below /signin/:uid. */
 export type StepContext = Context & { params: Record<string, string> };
 
-export type Flow = ReturnType<typeof createFlow>;
-
-export interface FlowDependencies {
-  steps: Steps;
-  attempts: Attempts;
-  interactions: Interactions;
-  browserCookie: KnownBrowserCookie;
-  upstream: UpstreamSignIns;
+interface StepErrorOptions extends ErrorOptions {
+  /** The wait in place of the CAPTCHA that goes on. */
+  waiting?: CaptchaWait | undefined;
+  /** The second factor whose page is displayed. */
+  method?: string;
 }
 
-export function createFlow(dependencies: Core & People & FlowDependencies) {
-  const { steps, attempts, interactions, upstream } = dependencies;
-  const open = (ctx: StepContext) => steps.open(ctx, ctx.params.uid ?? '');
+/** An error of a form that its user can correct: the page of the step says it, with the form once more. */
+export class StepError extends AppError {
+  override name = 'StepError';
+  readonly waiting: CaptchaWait | undefined;
+  readonly method: string | undefined;
+
+  constructor(code: ErrorCode, options: StepErrorOptions) {
+    super(code, options);
+    this.waiting = options.waiting;
+    this.method = options.method;
+  }
+}
+
+/** 429. */
+export function tooManyTries(seconds: number, options?: StepErrorOptions): StepError {
+  const message = t('sign-in.too-many-tries', { time: waitText(seconds) });
+  return new StepError('too_many_requests', { message, headers: retryAfter(seconds), ...options });
+}
+
+export const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
+
+export type Flow = ReturnType<typeof createFlow>;
+
+/** What the routes of the steps are created with. */
+export type SignInFlow = SignInState & { flow: Flow };
+
+/** `showError` shows the page of the step again. */
+export function createFlow(
+  services: SignInState,
+  showError: (ctx: Context, current: CurrentStep, error: StepError) => Promise<void>,
+) {
+  const { attempts, csrf, interactions, upstream } = services;
+  const open = (ctx: StepContext) => openStep(services, ctx, ctx.params.uid ?? '');
   const redirectToStep = (ctx: Context, { attempt }: CurrentStep) => {
     ctx.status = 303;
     ctx.redirect(`/signin/${attempt.uid}`);
@@ -44,13 +70,26 @@ export function createFlow(dependencies: Core & People & FlowDependencies) {
     const { attempt, interaction } = current;
     if (interactions.resumeIfAnswered(ctx, interaction)) return true;
     if (!current.changedSession) return false;
-    if (await followsSession(dependencies, ctx, current)) {
+    if (await followsSession(services, ctx, current)) {
       await attempts.remove(attempt.uid);
       await interactions.restart(ctx, interaction);
       return true;
     }
     await interactions.forgetSession(interaction);
     return false;
+  }
+
+  /** The current step if it is one of `expected`; otherwise undefined, after a redirect to the page of the step. */
+  async function expect(ctx: StepContext, ...expected: Step[]): Promise<CurrentStep | undefined> {
+    const current = await open(ctx);
+    if (await hasGoneOn(ctx, current)) return undefined;
+    if (expected.includes(current.step)) return current;
+    if (current.step === 'identify' && current.attempt.userId === undefined) {
+      // What was proven before is gone with the account or the password.
+      ctx.status = 303;
+      ctx.redirect(`/signin/${current.attempt.uid}?reset`);
+    } else redirectToStep(ctx, current);
+    return undefined;
   }
 
   return {
@@ -60,20 +99,26 @@ export function createFlow(dependencies: Core & People & FlowDependencies) {
      * out, and the engine decides anew.
      */
     hasGoneOn,
+    expect,
     /** Reports the sign-in to the engine. */
-    finish: (ctx: Context, current: CurrentStep): Promise<void> => finishSignIn(dependencies, ctx, current),
+    finish: (ctx: Context, current: CurrentStep): Promise<void> => finishSignIn(services, ctx, current),
 
-    /** The current step if it is one of `expected`; otherwise undefined, after a redirect to the page of the step. */
-    async expect(ctx: StepContext, ...expected: Step[]): Promise<CurrentStep | undefined> {
-      const current = await open(ctx);
-      if (await hasGoneOn(ctx, current)) return undefined;
-      if (expected.includes(current.step)) return current;
-      if (current.step === 'identify' && current.attempt.userId === undefined) {
-        // What was proven before is gone with the account or the password.
-        ctx.status = 303;
-        ctx.redirect(`/signin/${current.attempt.uid}?reset`);
-      } else redirectToStep(ctx, current);
-      return undefined;
+    /** The middlewares of a form of these steps. This is where the outcomes of a form that are errors become pages. */
+    form(
+      steps: Step[],
+      answer: (ctx: StepContext, current: CurrentStep) => Promise<void>,
+    ): RouterMiddleware<State, Extras>[] {
+      const run = async (ctx: StepContext) => {
+        const current = await expect(ctx, ...steps);
+        if (!current) return;
+        try {
+          await answer(ctx, current);
+        } catch (error) {
+          if (!(error instanceof StepError)) throw error;
+          await showError(ctx, current, error);
+        }
+      };
+      return [csrf.check, run];
     },
 
     /** Saves what was proven and continues: to the page of the next step, or to the engine after the last one. */
@@ -85,10 +130,10 @@ export function createFlow(dependencies: Core & People & FlowDependencies) {
         await upstream.rejectOtherAccount(linking, current.attempt.uid, ctx.state.request);
       const before = isOtherUser(current.attempt, changes) ? withoutProofs(current.attempt) : current.attempt;
       const attempt = { ...before, ...changes, ...upstreamAfter(current.attempt, changes) };
-      const next = await steps.again(ctx, { ...current, attempt });
-      if (isLocalProof(current, changes)) await assertAccepted(dependencies, current, next.account);
+      const next = await stepAfter(services, ctx, current, attempt);
+      if (isLocalProof(current, changes)) await assertAccepted(services, current, next.account);
       // A finished attempt is removed.
-      if (next.step === 'done') return finishSignIn(dependencies, ctx, next);
+      if (next.step === 'done') return finishSignIn(services, ctx, next);
       if (Object.keys(changes).length > 0) await attempts.save(attempt);
       redirectToStep(ctx, next);
     },
@@ -97,7 +142,7 @@ export function createFlow(dependencies: Core & People & FlowDependencies) {
 
 /** Whether the session that another tab has changed decides, and not what this tab has proven or is about to prove of another user. */
 async function followsSession(
-  { accounts }: People,
+  { accounts }: SignInState,
   ctx: StepContext,
   { attempt, changedSession, step }: CurrentStep,
 ): Promise<boolean> {
@@ -111,11 +156,7 @@ async function followsSession(
   return !username?.[0] || (await accounts.findByLogin(username[0]))?.id === accountId;
 }
 
-async function finishSignIn(
-  dependencies: Core & People & FlowDependencies,
-  ctx: Context,
-  current: CurrentStep,
-): Promise<void> {
+async function finishSignIn(services: SignInState, ctx: Context, current: CurrentStep): Promise<void> {
   const { account, attempt, acr, amr } = current;
   const {
     attempts,
@@ -123,23 +164,25 @@ async function finishSignIn(
     browserCookie,
     interactions,
     mfa: { firstEnrolment },
-  } = dependencies;
+  } = services;
   if (!account) throw badRequest('sign_in_expired');
   const { request } = ctx.state;
   await attempts.remove(attempt.uid);
   // Nothing was proven: the session stays as it is, and the application learns its acr.
   if (attempt.userId === undefined) return interactions.answer(ctx, { stepUp: 'unmet' });
-  await rejectOldPassword(dependencies, account.id, attempt);
   const about = { actorId: account.id, subjectId: account.id, clientId: openedBy(current, account, request), request };
-  const login = await loginOf(dependencies, attempt, account, { acr, amr }, { actorId: account.id, request });
+  const login = await loginOf(services, attempt, account, current, { actorId: account.id, request });
   const data = { acr, amr, ...(attempt.upstream && { connection: attempt.upstream.connectionId }) };
   await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data });
   if (amr.includes('mfa') && hasOwnFactor(attempt)) await firstEnrolment.secondFactorProven(account.id);
   await browserCookie.signedIn(ctx, account, { trust: attempt.trustBrowser && amr.includes('mfa') });
   // A new sign-in answers the select_account prompt too.
   await interactions.answer(ctx, { login, select_account: {} });
-  // Checked again: a password change ends only the sessions and interactions that are stored at that moment.
-  await rejectOldPassword(dependencies, account.id, attempt, () => interactions.withdraw(ctx));
+  // Checked last: a password change ends the sessions and interactions that are stored at that moment.
+  await rejectOldPassword(services, account.id, attempt).catch(async (error: unknown) => {
+    await interactions.withdraw(ctx);
+    throw error;
+  });
 }
 
 /**
@@ -147,39 +190,38 @@ async function finishSignIn(
  * which is an event of its own, or an administrator tests the application.
  */
 function openedBy(
-  { clientId, access, interaction }: CurrentStep,
+  { application, clientId, interaction }: CurrentStep,
   account: Account,
   { address }: RequestInfo,
 ): string | undefined {
   const isTest = interaction.params.response_mode === TEST_MODE;
-  return isTest || !accessDecision(access, account, address).allowed ? undefined : clientId;
+  return isTest || !accessDecision(application, account, address).allowed ? undefined : clientId;
 }
 
 /** Rejects the sign-in if the password was replaced while it was checked or before the last step. */
 async function rejectOldPassword(
-  { credentials }: People,
+  { credentials }: SignInState,
   accountId: string,
   { passwordSetAt }: Attempt,
-  undo: () => Promise<void> = async () => {},
 ): Promise<void> {
   if (passwordSetAt === undefined) return;
   const status = await credentials.status(accountId);
-  if (status?.changedAt.getTime() === passwordSetAt) return;
-  await undo();
-  throw badRequest('sign_in_expired');
+  if (status?.changedAt.getTime() !== passwordSetAt) throw badRequest('sign_in_expired');
 }
 
 /** What the engine stores in the session; this server adds `upstream` and `authTs` (protocols/oidc/patches/provider/session-auth-time.ts). */
 async function loginOf(
-  { upstream }: { upstream: UpstreamSignIns },
+  services: SignInState,
   attempt: Attempt,
   account: Account,
-  { acr, amr }: Pick<CurrentStep, 'acr' | 'amr'>,
+  { acr, amr }: CurrentStep,
   by: Actor,
 ) {
   const login = { accountId: account.id, acr, amr };
   if (!attempt.upstream) return login;
-  const session = await upstream.complete(attempt.upstream, account, attempt.uid, by);
+  // Before an identity is linked, which outlives the sign-in.
+  await rejectOldPassword(services, account.id, attempt);
+  const session = await services.upstream.complete(attempt.upstream, account, attempt.uid, by);
   // A factor of this server was proven now; otherwise the time is that of the upstream.
   return { ...login, upstream: session, ...(!hasOwnFactor(attempt) && { authTs: attempt.upstream.authTime }) };
 }
@@ -189,7 +231,7 @@ async function loginOf(
  * account to link is no sign-in here, but only the connection of that domain may ask for it.
  */
 async function assertAccepted(
-  { upstream }: { upstream: UpstreamSignIns },
+  { upstream }: SignInState,
   { rule, attempt }: CurrentStep,
   account: Account | undefined,
 ): Promise<void> {

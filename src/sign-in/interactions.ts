@@ -1,35 +1,22 @@
 // The OIDC engine's prompts to a user, for the pages that answer them: read the prompt, answer it, return to the
-// engine.
+// engine. A cookie notes the application of a sign-in and the language that it requested (`ui_locales`): for the pages beside the sign-in,
+// and for one that has expired, because its interaction is gone by then.
 import type { Interaction, InteractionResults } from 'oidc-provider';
+import { createStartPages } from '../applications/start-url.ts';
 import type { Context } from '../base/http/context.ts';
-import { badRequest } from '../base/http/errors.ts';
+import type { Cookies } from '../base/http/cookies.ts';
+import { type AppError, badRequest } from '../base/http/errors.ts';
 import { limits } from '../base/limits.ts';
+import { bestLanguage } from '../base/texts/languages.ts';
+import { t } from '../base/texts/text.ts';
 import { engineSeconds } from '../protocols/oidc/engine/configuration.ts';
-import type { ExpiredSignIns } from './expired-sign-in.ts';
-
-/** The part of oidc-provider that the sign-in pages use. */
-export interface InteractionEngine {
-  cookieName(type: 'interaction'): string;
-  Interaction: { find(uid: string): Promise<Interaction | undefined> };
-  /** The session of the browser; a new one when it has none. */
-  Session: { get(ctx: Context): Promise<{ uid: string; accountId?: string | undefined }> };
-  interactionResult(
-    req: Context['req'],
-    res: Context['res'],
-    result: InteractionResults,
-    options: { mergeWithLastSubmission: boolean },
-  ): Promise<string>;
-}
+import type { SignInServices } from './services.ts';
 
 export type Interactions = ReturnType<typeof createInteractions>;
 
-export function createInteractions({
-  engine,
-  expiredSignIns,
-}: {
-  engine(): InteractionEngine;
-  expiredSignIns: ExpiredSignIns;
-}) {
+export function createInteractions({ config: { issuer }, cookies, db, engine }: SignInServices) {
+  const startOf = createStartPages({ db, issuer });
+
   async function answer(ctx: Context, result: InteractionResults): Promise<void> {
     const returnTo = await engine().interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: true });
     ctx.status = 303;
@@ -54,13 +41,24 @@ export function createInteractions({
     return begun !== undefined && engineSeconds() - begun.iat <= limits.interaction.firstPageSeconds;
   }
 
+  /** The error for a sign-in that has expired or was finished elsewhere, with a link to its application if known. */
+  async function expired(ctx: Context, uid: string): Promise<AppError> {
+    const clientId = notedIn(cookies, ctx, uid)?.clientId;
+    const start = clientId === undefined ? undefined : await startOf(clientId);
+    if (!start) return badRequest('sign_in_expired');
+    return badRequest('sign_in_expired', {
+      next: { href: start.url, label: t('error.go-to-app', { app: start.name }) },
+      other: { href: '/dashboard', label: t('page.your-apps') },
+    });
+  }
+
   return {
     /** The interaction with this uid, if it began in this browser. */
     async open(ctx: Context, uid: string): Promise<Interaction> {
       const interaction = await ofBrowser(ctx);
       if (!interaction) {
         if (await blocksCookies(ctx, uid)) throw badRequest('cookies_blocked');
-        throw await expiredSignIns.errorFor(ctx, uid);
+        throw await expired(ctx, uid);
       }
       if (interaction.uid !== uid) throw badRequest('other_browser');
       return interaction;
@@ -111,4 +109,26 @@ export function createInteractions({
     deny: (ctx: Context, description: string): Promise<void> =>
       answer(ctx, { error: 'access_denied', error_description: description }),
   };
+}
+
+/** The application of this sign-in and the language that it requests, as this browser noted them. */
+function notedIn(cookies: Cookies, ctx: Context, uid: string) {
+  const [noted, clientId = '', language] = cookies.get(ctx, 'signInFor')?.split('.') ?? [];
+  if (noted !== uid) return undefined;
+  return { clientId: Buffer.from(clientId, 'base64url').toString(), languages: language ? [language] : [] };
+}
+
+/** Gives the response the brand of the application of this sign-in, and the language that it requests. */
+export function recallSignIn(cookies: Cookies, ctx: Context, uid: string): void {
+  const noted = notedIn(cookies, ctx, uid);
+  if (!noted) return;
+  ctx.state.request.application = noted.clientId;
+  ctx.state.requestedLanguages = noted.languages;
+}
+
+/** Notes in this browser which application the sign-in is for, and which of the offered languages it requests. */
+export function noteSignIn(cookies: Cookies, ctx: Context, uid: string, clientId: string): void {
+  const language = bestLanguage(ctx.state.requestedLanguages ?? [], ctx.state.offeredLanguages().tags);
+  const application = Buffer.from(clientId).toString('base64url');
+  cookies.set(ctx, 'signInFor', [uid, application, language].filter((part) => part !== undefined).join('.'));
 }

@@ -2,26 +2,30 @@
 // the second factor there.
 
 import type { Context } from '../base/http/context.ts';
-import type { Http } from '../base/http/http.ts';
-import type { Core } from '../core/core.ts';
+import { recipientOf } from '../core/mail/messages.ts';
+import { placeOf } from '../core/mail/wording.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { People } from '../people/people.ts';
+import type { SignInServices } from './services.ts';
 
 export type KnownBrowserCookie = ReturnType<typeof createKnownBrowserCookie>;
 
 export function createKnownBrowserCookie({
-  cookies,
   audit,
-  rememberDays,
-  sendNewBrowserNotice,
+  cookies,
+  now,
+  outbox,
+  settings,
   mfa: { knownBrowsers },
-}: Core &
-  Http &
-  People & {
-    /** For how many days a browser may skip the second factor; 0: never. */
-    rememberDays(): number;
-    sendNewBrowserNotice(ctx: Context, account: Account): Promise<void>;
-  }) {
+}: SignInServices) {
+  const rememberDays = () => settings.latest().remember_browser_days;
+
+  /** Mails the owner of an account about its first sign-in in a browser, while the setting is on. */
+  async function sendNotice(ctx: Context, account: Account): Promise<void> {
+    const to = recipientOf(account, ctx.state.request);
+    if (!to || !settings.latest().new_browser_notice) return;
+    await outbox.send({ to, kind: 'new-sign-in', place: placeOf(ctx.state.request, now()) });
+  }
+
   const recognize = (ctx: Context, accountId: string) =>
     knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), accountId);
 
@@ -49,7 +53,7 @@ export function createKnownBrowserCookie({
       if (trustDays > 0) await audit.record({ type: 'browser.remembered', outcome: 'success', ...about });
       if (!browser.isNew) return;
       await audit.record({ type: 'sign-in.new-browser', outcome: 'success', ...about });
-      await sendNewBrowserNotice(ctx, account);
+      await sendNotice(ctx, account);
     },
   };
 }

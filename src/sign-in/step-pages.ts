@@ -2,57 +2,41 @@
 
 import type { Client } from 'oidc-provider';
 import type { Context } from '../base/http/context.ts';
-import { limits } from '../base/limits.ts';
-import { waitText } from '../base/texts/dates.ts';
-import { type PageText, t } from '../base/texts/text.ts';
-import type { Core } from '../core/core.ts';
+import { readForm } from '../base/http/input.ts';
+import { type PageLink, type PageText, t } from '../base/texts/text.ts';
 import { ruleResults } from '../core/rejections/rules.ts';
-import type { People } from '../people/people.ts';
-import type { CaptchaChallenge, CaptchaWait } from '../people/rate-limits/captcha.ts';
+import { minimumLength } from '../people/credentials/password-policy.ts';
+import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { describeRequest } from './consent-description.ts';
-import type { CurrentStep } from './current-step.ts';
-import type { ExpiredSignIns } from './expired-sign-in.ts';
-import type { UpstreamSignIns } from './first-factor/upstream.ts';
-import type { FactorPages, Foot } from './second-factor/pages.ts';
+import { accountOf, type CurrentStep, type SignInState } from './current-step.ts';
+import { captchaFor } from './first-factor/password.ts';
+import type { StepError } from './flow.ts';
+import { noteSignIn } from './interactions.ts';
+import {
+  type Foot,
+  passkeyOffer,
+  showEnrolment,
+  showReplacement,
+  showSecondFactor,
+  showUpstream,
+} from './second-factor/pages.ts';
 
 /** What a page shows besides its step, after a rejected form. */
 export interface PageState {
-  problem?: PageText;
+  problem?: PageText | undefined;
   /** A link that helps with the problem. */
-  next?: { href: string; label: PageText };
-  loginHint?: string;
+  next?: PageLink | undefined;
+  loginHint?: string | undefined;
   status?: number;
   /** The wait in place of the CAPTCHA that goes on. */
   waiting?: CaptchaWait | undefined;
   /** The method to show in the second-factor step. */
-  method?: string;
+  method?: string | undefined;
   /** The enrolment that goes on. */
-  sealed?: string;
+  sealed?: string | undefined;
 }
 
 export type StepPages = ReturnType<typeof createStepPages>;
-
-export interface StepPagesDependencies {
-  findClient(clientId: string): Promise<Client | undefined>;
-  /** The name of the brand for the pages of this server; undefined where the application has a name of its own. */
-  ownNameOf(clientId: string): string | undefined;
-  /** The name of a SAML application in the language of the page. */
-  titleOf(clientId: string): Promise<PageText | undefined>;
-  /** The address of its picture on this server. */
-  pictureOf(clientId: string): Promise<string | undefined>;
-  /** Whether the client chose its own name and links (RFC 7591). */
-  registeredItself(clientId: string): Promise<boolean>;
-  factorPages: FactorPages;
-  /** The shortest password that this account may choose. */
-  minPasswordLength(accountId: string): Promise<number>;
-  /** The CAPTCHA that the sign-in form for this login must contain. */
-  captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
-  upstream: UpstreamSignIns;
-  expiredSignIns: ExpiredSignIns;
-  forgotPasswordPath: string;
-  /** Undefined while self-registration is off. */
-  registrationPath(): string | undefined;
-}
 
 /** What every page of a sign-in is made of. */
 interface Page {
@@ -64,74 +48,74 @@ interface Page {
   state: PageState;
 }
 
-export function createStepPages(dependencies: Core & People & StepPagesDependencies) {
-  const { findClient, expiredSignIns, ownNameOf, pictureOf, titleOf } = dependencies;
-
+export function createStepPages(services: SignInState) {
   async function show(ctx: Context, current: CurrentStep, state: PageState = {}): Promise<void> {
-    expiredSignIns.noteApplication(ctx, current.attempt.uid, current.clientId);
-    const client = await findClient(current.clientId);
-    const appName =
-      ownNameOf(current.clientId) ?? (await titleOf(current.clientId)) ?? client?.clientName ?? current.clientId;
-    const logo = await pictureOf(current.clientId);
-    await showStep(dependencies, { ctx, current, client, appName, logo, state });
+    const { attempt, clientId } = current;
+    noteSignIn(services.cookies, ctx, attempt.uid, clientId);
+    const client = await services.engine().Client.find(clientId);
+    const appName = (await titleOf(services, current)) ?? client?.clientName ?? clientId;
+    const logo = await services.pictures.addressOf(clientId);
+    await showStep(services, { ctx, current, client, appName, logo, state });
   }
 
   return {
     show,
 
-    /** The same page again with status 429 and how long to wait. */
-    showWait(ctx: Context, current: CurrentStep, retryAfterSeconds: number, state?: PageState): Promise<void> {
-      ctx.set('Retry-After', String(retryAfterSeconds));
-      const problem = t('problem.too-many-attempts', { time: waitText(retryAfterSeconds) });
-      return show(ctx, current, { problem, ...state, status: 429 });
-    },
-
-    /** The same page again with status 503: the directory that checks the password cannot be used. */
-    showUnavailable(
-      ctx: Context,
-      current: CurrentStep,
-      { name, retryAfterSeconds }: { name: string; retryAfterSeconds: number },
-      state?: PageState,
-    ): Promise<void> {
-      ctx.set('Retry-After', String(retryAfterSeconds));
-      const problem = t('problem.directory-unavailable', { directory: name });
-      return show(ctx, current, { problem, ...state, status: 503 });
-    },
-
-    /** The same page again with status 503: more users sign in at this moment than the server can serve. */
-    showBusy(ctx: Context, current: CurrentStep, retryAfterSeconds: number, state?: PageState): Promise<void> {
-      ctx.set('Retry-After', String(retryAfterSeconds));
-      const problem = t('problem.busy');
-      return show(ctx, current, { problem, ...state, status: 503 });
+    /** The page again, with what is wrong and what was typed but the password. */
+    async showError(ctx: Context, current: CurrentStep, error: StepError): Promise<void> {
+      const { username, method, sealed } = await readForm(ctx, { lists: 'every field' });
+      ctx.set(error.headers);
+      await show(ctx, current, {
+        problem: error.text,
+        next: error.next,
+        status: error.status,
+        waiting: error.waiting,
+        loginHint: username?.[0],
+        method: error.method ?? method?.[0],
+        sealed: sealed?.[0],
+      });
     },
   };
 }
 
-async function showStep(dependencies: Core & People & StepPagesDependencies, page: Page): Promise<void> {
-  const { factorPages } = dependencies;
+/** The name of the brand for the pages of this server, and that of a SAML application in the language of the page. */
+async function titleOf(
+  { brand, ownClientId, serviceProviderTitle }: SignInState,
+  { application, clientId }: CurrentStep,
+): Promise<PageText | undefined> {
+  const ownName = clientId === ownClientId ? brand.current()?.name : undefined;
+  return ownName ?? (application.protocol === 'saml' ? serviceProviderTitle(clientId) : undefined);
+}
+
+async function showStep(services: SignInState, page: Page): Promise<void> {
   const { ctx, current, state } = page;
-  if (isUpstreamChosen(page)) return factorPages.showUpstream(ctx, current, footOf(page));
+  const pageOfFactor = { ...state, foot: footOf(page) };
+  if (isUpstreamChosen(page)) return showUpstream(ctx, current, footOf(page));
   switch (current.step) {
     case 'identify':
-      return showIdentify(dependencies, page);
+      return showIdentify(services, page);
     case 'second-factor': {
       const method = state.method ?? String(ctx.query.method ?? '');
-      return factorPages.showSecondFactor(ctx, current, { ...state, method, foot: footOf(page) });
+      return showSecondFactor(services, ctx, current, { ...pageOfFactor, method });
     }
     case 'enrol':
-      return factorPages.showEnrolment(ctx, current, { ...state, foot: footOf(page) });
+      return showEnrolment(services, ctx, current, pageOfFactor);
     case 'replace-factor':
-      return factorPages.showReplacement(ctx, current, { ...state, foot: footOf(page) });
+      return showReplacement(services, ctx, current, pageOfFactor);
     case 'approval':
-      return rejectFirstFactor(dependencies, page);
+      // An administrator sees the request and allows it; the page continues the sign-in then.
+      return services.mfa.firstEnrolment.demandApproval(accountOf(current), {
+        actorId: accountOf(current).id,
+        request: ctx.state.request,
+      });
     case 'change-password':
-      return showPasswordChange(dependencies, page);
+      return showPasswordChange(services, page);
     case 'select-account':
       return showSelectAccount(page);
     case 'access-denied':
-      return showAccessDenied(dependencies, page);
+      return showAccessDenied(services, page);
     case 'consent':
-      return showConsent(dependencies, page);
+      return showConsent(page);
     case 'upstream':
     case 'done':
       throw new Error(`the step ${current.step} has no page`);
@@ -149,8 +133,8 @@ function isUpstreamChosen({ ctx, current: { step, stepUp }, state }: Page): bool
 /** A form of a later step came after its sign-in was reset. */
 const wasReset = (ctx: Context) => ('reset' in ctx.query ? t('sign-in.reset') : undefined);
 
-async function showIdentify(dependencies: StepPagesDependencies, page: Page): Promise<void> {
-  const { factorPages, captchaFor, forgotPasswordPath, registrationPath, upstream } = dependencies;
+async function showIdentify(services: SignInState, page: Page): Promise<void> {
+  const { settings, upstream } = services;
   const { ctx, current, client, appName, logo, state } = page;
   const { account, attempt, interaction, needsPassword } = current;
   const { problem, next, loginHint, status = 200, waiting } = state;
@@ -158,7 +142,7 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
   const requested = String(interaction.params.login_hint ?? username);
   const hint = attempt.choosesOtherAccount ? (isHinted(current) ? requested : '') : (account?.username ?? requested);
   const login = loginHint ?? attempt.login ?? hint;
-  const register = registrationPath();
+  const takesRegistrations = settings.latest().self_registration;
   const linking = attempt.upstream?.linkTo === undefined ? undefined : attempt.upstream.connectionName;
   const offer = await upstream.offer(current.rule);
   // To prove the account that an identity is linked to, only this server counts.
@@ -184,40 +168,25 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
       asksAddress,
       connections: linking === undefined && !needsPassword ? offer.connections : [],
       connectionsAction: pathOf(current, 'connections'),
-      captcha: takesPassword && !asksAddress ? await captchaFor(ctx, login, waiting) : undefined,
-      forgotPasswordUrl: `${forgotPasswordPath}?signin=${attempt.uid}`,
+      captcha: takesPassword && !asksAddress ? await captchaFor(services, ctx, login, waiting) : undefined,
+      forgotPasswordUrl: `/forgot-password?signin=${attempt.uid}`,
       registerUrl:
-        isLocalAllowed && linking === undefined && register ? `${register}?signin=${attempt.uid}` : undefined,
-      passkey: needsPassword || !isLocalAllowed ? undefined : await factorPages.passkeyOffer(current),
+        isLocalAllowed && linking === undefined && takesRegistrations ? `/sign-up?signin=${attempt.uid}` : undefined,
+      passkey: needsPassword || !isLocalAllowed ? undefined : await passkeyOffer(services, current),
     },
     status,
   );
 }
 
-/** An administrator sees the request and allows it; the page continues the sign-in then. */
-async function rejectFirstFactor({ mfa: { firstEnrolment } }: People, { ctx, current }: Page): Promise<never> {
-  const { account } = current;
-  if (!account) throw new Error('an approval without an account');
-  return firstEnrolment.demandApproval(account, { actorId: account.id, request: ctx.state.request });
-}
-
-async function showPasswordChange(
-  {
-    minPasswordLength,
-  }: {
-    /** The shortest password that this account may choose. */
-    minPasswordLength(accountId: string): Promise<number>;
-  },
-  page: Page,
-): Promise<void> {
+async function showPasswordChange({ mfa }: SignInState, page: Page): Promise<void> {
   const { ctx, current, state } = page;
-  const { account } = current;
+  const { id, username } = accountOf(current);
   ctx.render(
     'sign-in/change-password',
     {
       action: pathOf(current, 'new-password'),
-      username: account?.username,
-      minLength: account ? await minPasswordLength(account.id) : limits.password.minWithoutMfa,
+      username,
+      minLength: minimumLength(await mfa.factors.hasSecondFactor(id)),
       reason: t('change-password.reason'),
       problem: state.problem,
       ...footOf(page),
@@ -237,7 +206,7 @@ function isHinted({ interaction: { prompt } }: CurrentStep): boolean {
 }
 
 async function showAccessDenied(
-  { rejections, repeatedEntries }: Core & People,
+  { rejections, repeatedEntries }: SignInState,
   { ctx, current, appName }: Page,
 ): Promise<void> {
   const { account, clientId, interaction } = current;
@@ -278,23 +247,14 @@ async function showAccessDenied(
   ctx.render('sign-in/access-denied', page, 403);
 }
 
-async function showConsent(
-  {
-    registeredItself,
-  }: {
-    /** Whether the client chose its own name and links (RFC 7591). */
-    registeredItself(clientId: string): Promise<boolean>;
-  },
-  page: Page,
-): Promise<void> {
-  const { ctx, current, client, appName, logo } = page;
-  const { account, clientId, interaction } = current;
-  if (!account) throw new Error('a consent prompt without an account');
+function showConsent({ ctx, current, client, appName, logo }: Page): void {
+  const { application, interaction } = current;
+  const account = accountOf(current);
   ctx.render('sign-in/consent', {
     action: pathOf(current, 'consent'),
     appName,
     logo,
-    ...placeOfApplication(client, interaction.params, await registeredItself(clientId)),
+    ...placeOfApplication(client, interaction.params, application.source === 'dynamic'),
     ...linksOfApplication(client),
     account,
     ...describeRequest(interaction, account),

@@ -248,7 +248,7 @@ const REJECTIONS: [RegExp, string[]][] = [
   [wordsOf('error.sign_in_method_not_allowed'), ['method']],
   [wordsOf('sign-in.only-with'), ['method']],
   [wordsOf('access-denied.network'), ['other_network']],
-  [wordsOf('problem.too-many-attempts'), ['lockout', 'codes', 'network']],
+  [wordsOf('sign-in.too-many-tries'), ['lockout', 'codes', 'network']],
   [wordsOf('error.too_many_requests'), ['lockout', 'codes', 'network']],
   [wordsOf('access-denied.heading'), ['no_role']],
   [wordsOf('app-error.not-from-here'), ['no_role', 'application_disabled', 'metadata', 'registration', 'grant']],

@@ -177,7 +177,7 @@ export const samplePages: Record<string, [string, object]> = {
       action: '/signin/abc/password',
       appName: 'Wiki',
       loginHint: 'alice@example.com',
-      problem: t('problem.too-many-attempts', { time: waitText(240) }),
+      problem: t('sign-in.too-many-tries', { time: waitText(240) }),
       next: { href: '/unlock/ask?signin=abc', label: t('unlock.by-email') },
       forgotPasswordUrl: '/forgot-password',
     },

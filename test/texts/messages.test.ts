@@ -163,7 +163,7 @@ describe('a text', () => {
   });
 
   it('becomes words in the language that is current, also inside of another text', () => {
-    const text = t('problem.too-many-attempts', { time: t('duration.seconds', { count: 30 }) });
+    const text = t('sign-in.too-many-tries', { time: t('duration.seconds', { count: 30 }) });
     expect(JSON.stringify(text)).toBe('"Too many attempts. Wait 30 seconds, then try again."');
     expect(formatPlain('en', 'duration.seconds', { count: 1 })).toBe('1 second');
     expect(formatHtml('en', 'password.too-long', { count: 1000 })).toBe('Use at most 1,000 characters.');

@@ -6,7 +6,7 @@ import type { Context, Middleware } from '../../base/http/context.ts';
 import type { Cookies } from '../../base/http/cookies.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { type PageLink, t } from '../../base/texts/text.ts';
-import { recallSignIn } from '../../sign-in/expired-sign-in.ts';
+import { recallSignIn } from '../../sign-in/interactions.ts';
 
 export type ReturnToSignIn = ReturnType<typeof createReturnToSignIn>;
 

@@ -35,7 +35,7 @@ export type AttemptVerdict<T> =
 
 /**
  * Checks the password. `isLocked`: too many attempts failed under another name of the account; then it must fail after the
- * same work.
+ * same work. `isRight` is undefined where nobody could judge the password; then the attempt does not count.
  */
 export type CheckAttempt<T> = (isLocked: boolean) => Promise<T>;
 
@@ -79,7 +79,7 @@ export function createLockout(dependencies: { rateLimits: RateLimits; counters: 
     needsCaptcha: (attempt: PasswordAttempt): Promise<boolean> => needsCaptcha(dependencies, attempt),
 
     /** Counts the attempt when its turn comes, checks the password if that is allowed, and removes the count if the password was correct. */
-    async attempt<T extends { isRight: boolean }>(
+    async attempt<T extends { isRight: boolean | undefined }>(
       attempt: PasswordAttempt,
       check: CheckAttempt<T>,
     ): Promise<AttemptVerdict<T>> {
@@ -107,7 +107,7 @@ export function createLockout(dependencies: { rateLimits: RateLimits; counters: 
 }
 
 /** One turn of an attempt: starts it if its limits allow it now, checks the password, and records the result. */
-async function step<T extends { isRight: boolean }>(
+async function step<T extends { isRight: boolean | undefined }>(
   dependencies: { counters: AttemptCounters; rateLimits: RateLimits },
   attempt: PasswordAttempt,
   captcha: { isSolved: boolean },
@@ -116,16 +116,15 @@ async function step<T extends { isRight: boolean }>(
   const started = await begin(dependencies, attempt, captcha);
   if (started.outcome === 'in-flight') return { waitsFor: nameOf(started.count) };
   if (started.outcome !== 'begun') return { done: started };
-  let result: T;
-  try {
-    result = await check(started.isLocked);
-  } catch (error) {
-    // The password was not checked.
-    await Promise.all(started.counts.map(({ policy, key }) => dependencies.counters.withdraw(policy, key)));
+  const { counts } = started;
+  const withdraw = () => Promise.all(counts.map(({ policy, key }) => dependencies.counters.withdraw(policy, key)));
+  const result = await check(started.isLocked).catch(async (error: unknown) => {
+    await withdraw();
     throw error;
-  }
-  if (result.isRight) await succeeded(dependencies, attempt, started.counts);
-  else await failed(dependencies, started.counts);
+  });
+  if (result.isRight === undefined) await withdraw();
+  else if (result.isRight) await succeeded(dependencies, attempt, counts);
+  else await failed(dependencies, counts);
   return { done: { outcome: 'checked', result } };
 }
 

@@ -5,66 +5,47 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { AppError, forbidden, notFound, unauthorized } from '../../base/http/errors.ts';
-import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { t } from '../../base/texts/text.ts';
 import { type Acr, acrLevel, acrOf } from '../../people/mfa/acr.ts';
-import type { Attempt, AttemptedStepUp, Attempts } from '../attempts.ts';
-import type { CurrentStep } from '../current-step.ts';
-import type { Flow, StepContext } from '../flow.ts';
-import type { Interactions } from '../interactions.ts';
+import type { Attempt, AttemptedStepUp } from '../attempts.ts';
+import type { CurrentStep, SignInState } from '../current-step.ts';
+import type { SignInFlow, StepContext } from '../flow.ts';
 import type { UpstreamDemands, UpstreamResult, UpstreamSignIns } from './upstream.ts';
-
-export interface UpstreamRoutesDependencies {
-  flow: Flow;
-  attempts: Attempts;
-  interactions: Interactions;
-  upstream: UpstreamSignIns;
-  ownClientId: string;
-  /** The account of an invitation that is open in this browser. */
-  invitedId(ctx: Context): Promise<string | undefined>;
-}
 
 /** The steps in which a stronger sign-in at the upstream is possible. */
 const STEP_UP_STEPS = ['upstream', 'second-factor', 'enrol', 'approval'] as const;
 const loginForm = z.object({ username: z.string().max(254) });
 
-export function upstreamRoutes(dependencies: Http & UpstreamRoutesDependencies): Router<State, Extras> {
-  const {
-    flow,
-    attempts,
-    upstream,
-    csrf: { check: checkCsrf },
-  } = dependencies;
+export function upstreamRoutes(services: SignInFlow): Router<State, Extras> {
+  const { flow, attempts, upstream } = services;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
-  router.post('/connections/:connection', checkCsrf, async (ctx: StepContext) => {
-    const current = await flow.expect(ctx, 'identify', ...STEP_UP_STEPS);
-    if (!current) return;
+  const chooseConnection = async (ctx: StepContext, current: CurrentStep) => {
     const connection = ctx.params.connection ?? '';
-    if (current.step === 'identify') return sendUpstream(dependencies, ctx, current, connection);
+    if (current.step === 'identify') return sendUpstream(services, ctx, current, connection);
     if (current.stepUp?.connectionId !== connection) throw notFound();
-    await sendStepUp(dependencies, ctx, current);
-  });
+    await sendStepUp(services, ctx, current);
+  };
+  router.post('/connections/:connection', ...flow.form(['identify', ...STEP_UP_STEPS], chooseConnection));
 
-  router.post('/identifier', checkCsrf, async (ctx: StepContext) => {
-    const current = await flow.expect(ctx, 'identify');
-    if (!current) return;
+  const identify = async (ctx: StepContext, current: CurrentStep) => {
     const { username: login } = await parseForm(ctx, loginForm);
     const connection = await upstream.forLogin(login, current.rule);
-    if (connection) return sendUpstream(dependencies, ctx, current, connection, login);
+    if (connection) return sendUpstream(services, ctx, current, connection, login);
     if (!(await upstream.offer(current.rule)).takesPassword) throw forbidden('sign_in_method_not_allowed');
     await attempts.save({ ...current.attempt, login });
     ctx.status = 303;
     ctx.redirect(`/signin/${current.attempt.uid}`);
-  });
+  };
+  router.post('/identifier', ...flow.form(['identify'], identify));
 
   router.get('/upstream/:answer', async (ctx: StepContext) => {
     const current = await flow.expect(ctx, 'identify', ...STEP_UP_STEPS, 'done');
     if (!current) return;
     const { stepUp, uid } = current.attempt;
-    if (stepUp) return receiveStepUp(dependencies, ctx, current, stepUp);
-    if (current.step === 'identify') return receiveAnswer(dependencies, ctx, current);
+    if (stepUp) return receiveStepUp(services, ctx, current, stepUp);
+    if (current.step === 'identify') return receiveAnswer(services, ctx, current);
     ctx.status = 303;
     ctx.redirect(`/signin/${uid}`);
   });
@@ -72,11 +53,8 @@ export function upstreamRoutes(dependencies: Http & UpstreamRoutesDependencies):
   return router;
 }
 
-async function receiveAnswer(
-  { flow, attempts, interactions, upstream, ownClientId, invitedId }: UpstreamRoutesDependencies,
-  ctx: StepContext,
-  current: CurrentStep,
-): Promise<void> {
+async function receiveAnswer(services: SignInFlow, ctx: StepContext, current: CurrentStep): Promise<void> {
+  const { interactions, invitedId, ownClientId, upstream } = services;
   const { attempt, rule, clientId } = current;
   const { request } = ctx.state;
   const sign = { uid: attempt.uid, rule, invitedId: await invitedId(ctx), userId: undefined, request };
@@ -94,12 +72,12 @@ async function receiveAnswer(
       rejectionCode: staleCode,
     });
   }
-  await continueWith({ flow, attempts }, ctx, current, { proven, userId });
+  await continueWith(services, ctx, current, { proven, userId });
 }
 
 /** A stronger sign-in of the same user. What proves less than was requested changes nothing: a factor of this server can follow. */
 async function receiveStepUp(
-  { flow, attempts, upstream }: { flow: Flow; attempts: Attempts; upstream: UpstreamSignIns },
+  { flow, attempts, upstream }: SignInFlow,
   ctx: StepContext,
   current: CurrentStep,
   stepUp: AttemptedStepUp,
@@ -117,7 +95,7 @@ async function receiveStepUp(
 
 /** The next step after an identity was proven: with its account, or the page where that is proven first. */
 export async function continueWith(
-  { flow, attempts }: { flow: Flow; attempts: Attempts },
+  { flow, attempts }: SignInFlow,
   ctx: Context,
   current: CurrentStep,
   { proven, userId, amr }: Pick<UpstreamResult, 'proven' | 'userId'> & Partial<Pick<Attempt, 'amr'>>,
@@ -130,7 +108,7 @@ export async function continueWith(
 
 /** Sends the browser to the upstream. `login`: what the user typed, or the request names. */
 export async function sendUpstream(
-  { attempts, upstream }: { attempts: Attempts; upstream: UpstreamSignIns },
+  { attempts, upstream }: SignInState,
   ctx: Context,
   current: CurrentStep,
   connectionId: string,
@@ -145,7 +123,7 @@ export async function sendUpstream(
 
 /** Sends the browser to the upstream of its session for what the sign-in lacks. What was proven so far stays. */
 export async function sendStepUp(
-  { attempts, upstream }: { attempts: Attempts; upstream: UpstreamSignIns },
+  { attempts, upstream }: SignInState,
   ctx: Context,
   current: CurrentStep,
 ): Promise<void> {

@@ -1,4 +1,5 @@
-// Sign-in at upstream identity providers as the sign-in pages see it. src/federation implements it.
+// Sign-in at upstream identity providers, and at directories (LDAP, Active Directory) behind the password form, as the sign-in pages
+// see them. src/federation implements it.
 
 import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
@@ -71,7 +72,7 @@ export interface UpstreamResult {
   staleCode?: string | undefined;
 }
 
-/** Failures are AppErrors, and recorded as rejected requests. */
+/** Rejections are AppErrors, and recorded. */
 export interface UpstreamSignIns {
   /** What the first page offers to users of an application. */
   offer(rule: SignInRule | undefined): Promise<SignInOffer>;
@@ -114,6 +115,56 @@ export interface UpstreamSignIns {
    * of that for the engine. Throws sign_in_expired when the identity is no longer stored.
    */
   complete(proven: ProvenUpstream, account: Account, uid: string, by: Actor): Promise<string>;
+}
+
+export interface DirectoryAttempt {
+  login: string;
+  password: string;
+  /** The account with this login, and whether it has a password here, which was wrong then. */
+  account: Account | undefined;
+  hasPassword: boolean;
+  /** Too many attempts failed: no directory gets the password. */
+  isLocked: boolean;
+  /** Whether the account has signed in from this browser before. */
+  isKnownBrowserOf(accountId: string): Promise<boolean>;
+  rule: SignInRule | undefined;
+  request: RequestInfo;
+}
+
+/** A password that a directory has confirmed. */
+export interface ConfirmedUser {
+  connectionId: string;
+  /** Opaque to the sign-in pages. */
+  identity: unknown;
+}
+
+/** `name` is that of the connection. */
+export type DirectoryResult =
+  | { outcome: 'right'; user: ConfirmedUser }
+  /**
+   * A right password with which the directory lets nobody in: expired, to be changed, an account that is disabled, … `passwordUrl`: where
+   * the user changes it. `reason` is for the audit log.
+   */
+  | {
+      outcome: 'rejected';
+      rejection: string;
+      name: string;
+      passwordUrl: string | undefined;
+      reason: string;
+      connectionId: string;
+    }
+  /** `reason` is for the audit log only; undefined: no directory got the password. */
+  | { outcome: 'wrong'; reason?: string; connectionId?: string }
+  | { outcome: 'unavailable'; name: string; retryAfterSeconds: number };
+
+export interface DirectorySignIns {
+  /** Checks the password at the directories that the login may belong to; the work is the same for every login. */
+  check(attempt: DirectoryAttempt): Promise<DirectoryResult>;
+  /** Finds the account of a confirmed user. Rejections are AppErrors, and recorded. */
+  finish(
+    user: ConfirmedUser,
+    sign: { uid: string; rule: SignInRule | undefined; invitedId: string | undefined; request: RequestInfo },
+  ): Promise<UpstreamResult>;
 }
 
 /** Authentication methods of this server that prove the user now. */

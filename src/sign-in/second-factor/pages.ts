@@ -1,7 +1,6 @@
 // Renders the pages of the second factor and its enrolment: the method that is offered first, the other methods, the
 // WebAuthn options (whose challenge is stored with the attempt), and the QR code of a new authenticator app.
 
-import type { Base } from '../../base/base.ts';
 import type { Context } from '../../base/http/context.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import { maskEmail as maskedAddress } from '../../core/mail/wording.ts';
@@ -11,16 +10,14 @@ import type { AccountKeys } from '../../people/mfa/factors/passkey-authenticatio
 import { maskNumber as maskedNumber } from '../../people/mfa/factors/phone-number.ts';
 import type { Totp } from '../../people/mfa/factors/totp.ts';
 import type { SecondFactor } from '../../people/mfa/policy.ts';
-import type { People } from '../../people/people.ts';
 import type { Attempt, Attempts } from '../attempts.ts';
-import type { CurrentStep } from '../current-step.ts';
-import type { CodeMethod } from './codes.ts';
+import { accountOf, type CurrentStep, type SignInState } from '../current-step.ts';
 
-export type FactorPages = ReturnType<typeof createFactorPages>;
+export type CodeMethod = Exclude<SecondFactor, 'passkey'>;
 
 export interface FactorPageState {
   problem?: PageText | undefined;
-  status?: number;
+  status?: number | undefined;
   method?: string | undefined;
   /** The enrolment that goes on after a wrong code. */
   sealed?: string | undefined;
@@ -57,56 +54,17 @@ const LABELS: Record<SecondFactor, PageText> = {
   'recovery-code': t('second-factor.use-recovery-code'),
 };
 
-export function createFactorPages(
-  dependencies: Base &
-    People & {
-      attempts: Attempts;
-      /** For how many days a browser may skip the second factor; 0: never. */
-      rememberDays(): number;
-    },
-) {
-  const {
-    attempts,
-    mfa: { passkeys },
-  } = dependencies;
-  return {
-    /** For the sign-in page: the passkeys of this device, offered in the username field (conditional UI). */
-    async passkeyOffer(current: CurrentStep): Promise<object> {
-      const options = await storeChallenge(attempts, current.attempt, await passkeys.authenticationOptions());
-      return { action: pathOf(current, 'passkey'), mode: 'autofill', options, label: t('sign-in.with-passkey') };
-    },
-    showSecondFactor: (ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void> =>
-      showSecondFactor(dependencies, ctx, current, state),
-    showEnrolment: (ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void> =>
-      showEnrolment(dependencies, ctx, current, { ...reasonOf(current, state.foot), ...state }),
-    /** After a recovery code: the enrolment, which the user can leave out. */
-    async showReplacement(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void> {
-      const left = await dependencies.mfa.recoveryCodes.remaining(current.account?.id ?? '');
-      await showEnrolment(dependencies, ctx, current, {
-        title: t('replace-factor.title'),
-        lead: t('replace-factor.lead'),
-        left: t('recovery-codes.left', { count: left }),
-        keep: { action: pathOf(current, 'keep-factors'), label: t('replace-factor.keep') },
-        ...state,
-      });
-    },
-    /** The button that leads to the upstream for a stronger sign-in. */
-    showUpstream,
-  };
+/** For the sign-in page: the passkeys of this device, offered in the username field (conditional UI). */
+export async function passkeyOffer(
+  { attempts, mfa: { passkeys } }: SignInState,
+  current: CurrentStep,
+): Promise<object> {
+  const options = await storeChallenge(attempts, current.attempt, await passkeys.authenticationOptions());
+  return { action: pathOf(current, 'passkey'), mode: 'autofill', options, label: t('sign-in.with-passkey') };
 }
 
-async function showSecondFactor(
-  {
-    attempts,
-    rememberDays,
-    mfa: { passkeys },
-    config: { hasMailServer },
-  }: Base &
-    People & {
-      attempts: Attempts;
-      /** For how many days a browser may skip the second factor; 0: never. */
-      rememberDays(): number;
-    },
+export async function showSecondFactor(
+  { attempts, settings, mfa: { passkeys }, config: { hasMailServer } }: SignInState,
   ctx: Context,
   current: CurrentStep,
   { problem, status = 200, method: requested, foot }: FactorPageState,
@@ -117,7 +75,7 @@ async function showSecondFactor(
   if (!method || !current.account) throw new Error('a two-step page without a method');
   const none = { href: `${pathOf(current)}?method=${NO_METHOD}`, label: t('second-factor.none') };
   const others = [...methodLinks(current, method), ...upstreamLink(current), none];
-  const days = rememberDays();
+  const days = settings.latest().remember_browser_days;
   const page = { others, problem, notice: noticeOf(current), rememberDays: days, ...foot };
   if (method === 'passkey') {
     const options = await passkeys.authenticationOptions(keysOfAccount(current));
@@ -143,14 +101,34 @@ function showNoFactor(ctx: Context, current: CurrentStep, foot: Foot): void {
   ctx.render('sign-in/no-factor', { lead: t('no-factor.lead', { user }), backHref: pathOf(current), ...foot });
 }
 
-async function showEnrolment(
-  { attempts, mfa: { passkeys, totp } }: People & { attempts: Attempts },
+/** What the user sets up, and who requires it. */
+export function showEnrolment(services: SignInState, ctx: Context, current: CurrentStep, state: FactorPageState) {
+  return showSetUp(services, ctx, current, { ...reasonOf(current, state.foot), ...state });
+}
+
+/** After a recovery code: the enrolment, which the user can leave out. */
+export async function showReplacement(
+  services: SignInState,
+  ctx: Context,
+  current: CurrentStep,
+  state: FactorPageState,
+): Promise<void> {
+  await showSetUp(services, ctx, current, {
+    title: t('replace-factor.title'),
+    lead: t('replace-factor.lead'),
+    left: t('recovery-codes.left', { count: await services.mfa.recoveryCodes.remaining(accountOf(current).id) }),
+    keep: { action: pathOf(current, 'keep-factors'), label: t('replace-factor.keep') },
+    ...state,
+  });
+}
+
+async function showSetUp(
+  { attempts, mfa: { passkeys, totp } }: SignInState,
   ctx: Context,
   current: CurrentStep,
   { problem, status = 200, sealed, foot, ...texts }: FactorPageState & EnrolmentTexts,
 ): Promise<void> {
-  const { account } = current;
-  if (!account) throw new Error('an enrolment without an account');
+  const account = accountOf(current);
   const options = await passkeys.registrationOptions(account, mustVerify(current));
   const passkey = {
     action: pathOf(current, 'enrol-passkey'),
@@ -178,7 +156,8 @@ async function showEnrolment(
   );
 }
 
-function showUpstream(ctx: Context, current: CurrentStep, foot: Foot): void {
+/** The button that leads to the upstream for a stronger sign-in. */
+export function showUpstream(ctx: Context, current: CurrentStep, foot: Foot): void {
   const { step, stepUp } = current;
   if (!stepUp) throw new Error('a step-up without an upstream');
   const { connectionId, connectionName: name } = stepUp;
