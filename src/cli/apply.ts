@@ -2,7 +2,7 @@
 
 import { ConfigError } from '../base/config/config-error.ts';
 import type { Plan } from '../config-file/config-file.ts';
-import type { FieldChange, Step, StepKind } from '../config-file/plan/steps.ts';
+import type { FieldChange, Step, StepKind } from '../config-file/planning.ts';
 import { type Command, jsonOption } from './command.ts';
 import { withServices } from './context.ts';
 import { type Io, plain } from './io.ts';

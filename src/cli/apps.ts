@@ -51,7 +51,7 @@ export const appShow: Command = {
       }
       const [{ writeYaml }, { applicationEntry }] = await Promise.all([
         import('../config-file/yaml.ts'),
-        import('../config-file/export.ts'),
+        import('../config-file/sections/applications.ts'),
       ]);
       io.out(writeYaml(applicationEntry(application)).trimEnd());
       return 0;

@@ -9,7 +9,7 @@ import { sha256 } from '../base/platform/random.ts';
 import type { Db } from '../base/storage/database.ts';
 import type { Core } from '../core/core.ts';
 import { genuineText, settingNames, storeValue } from '../core/settings/settings.ts';
-import { CREDENTIALS_PREFIX } from './plan/declared-credentials.ts';
+import { CREDENTIALS_PREFIX } from './sections/declared-credentials.ts';
 
 /** Its key in the table of settings, where no setting has it. */
 export const APPLIED_KEY = 'configuration:applied';
@@ -89,7 +89,7 @@ function addRows(hash: Hash, rows: readonly object[]): void {
 export async function rememberApplied(
   { config: { issuer }, db, vault, now }: Core,
   file: { text: string; path: string },
-  { files, state }: Pick<Applied, 'files' | 'state'>,
+  { files, state }: { files: Applied['files']; state: string },
 ): Promise<void> {
   const next = await db.asStored.clientSecret.findFirst({
     where: { expiresAt: { gt: now() } },

@@ -1,57 +1,155 @@
 // Plans and applies the configuration file. The file owns what it declares: rows that it no longer declares are deleted;
 // rows created elsewhere stay unless it declares them, too. Applying it twice changes nothing.
 
-import type { ApplicationServices } from '../applications/application-services.ts';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { UnreadableApplication } from '../applications/application.ts';
+import { unknownBrandApplications } from '../applications/brand/unknown-applications.ts';
+import { ConfigError } from '../base/config/config-error.ts';
 import { AppError } from '../base/http/errors.ts';
 import { sha256 } from '../base/platform/random.ts';
 import { isUniqueViolation, transaction } from '../base/storage/database.ts';
 import type { AuditEventType } from '../core/audit/events.ts';
 import type { Core } from '../core/core.ts';
-import type { FederationServices } from '../federation/federation-services.ts';
-import type { People } from '../people/people.ts';
+import { defaultSettings, type SettingName, type SettingValues } from '../core/settings/settings.ts';
 import { isApplied, rememberApplied, stateOf } from './applied.ts';
-import { forgetDeleted } from './plan/declared-credentials.ts';
-import { type ConfigFileDependencies, type Plan, type PlanResult, planFile } from './plan/plan.ts';
-import type { PlanOptions, Step } from './plan/steps.ts';
+import type { ConfigFileServices, Planned, Planning, PlanOptions, Step } from './planning.ts';
 import type { ConfigurationFile } from './read-file.ts';
-
-export type { ConfigFileDependencies, Plan, PlanResult } from './plan/plan.ts';
+import { planClients, planServiceProviders } from './sections/applications.ts';
+import { planConnections } from './sections/connections.ts';
+import { forgetDeleted } from './sections/declared-credentials.ts';
+import { planResources } from './sections/resources.ts';
+import { planRoles } from './sections/roles.ts';
+import { planSettings } from './sections/settings.ts';
+import { planSignUpCodes } from './sections/sign-up-codes.ts';
+import { planUsers } from './sections/users.ts';
+import type { FileFault } from './yaml.ts';
 
 export type ConfigFile = ReturnType<typeof createConfigFile>;
+export type Plan = { steps: Step[]; unchanged: number; warnings: string[] };
+export type PlanResult = { ok: true; plan: Plan } | { ok: false; faults: FileFault[] };
 
 const ATTEMPTS = 4;
 // Thousands of users are one transaction.
 const APPLY = { timeout: 300_000 };
 
 /** Planning and applying a file that was read. */
-export function createConfigFile(
-  dependencies: Core & People & ApplicationServices & FederationServices & ConfigFileDependencies,
-) {
+export function createConfigFile(services: ConfigFileServices) {
   return {
     /** What applying the file would do; changes nothing. */
-    plan: (file: ConfigurationFile, options?: PlanOptions): Promise<PlanResult> =>
-      planFile(dependencies, file, options),
+    plan: (file: ConfigurationFile, options?: PlanOptions): Promise<PlanResult> => planFile(services, file, options),
     /** Plans and applies in one transaction; retries when another instance did the same in between. */
-    apply: (file: ConfigurationFile): Promise<PlanResult> => applyFile(dependencies, file),
+    apply: (file: ConfigurationFile): Promise<PlanResult> => applyFile(services, file),
     /** Whether applying the file at this path would change nothing, without reading it. False where only a plan can tell. */
-    isApplied: (file: string): Promise<boolean> => isApplied(dependencies, file),
+    isApplied: (file: string): Promise<boolean> => isApplied(services, file),
   };
 }
 
-async function applyFile(
-  dependencies: Core & People & ApplicationServices & FederationServices & ConfigFileDependencies,
+async function planFile(
+  services: ConfigFileServices,
   file: ConfigurationFile,
+  { hidesSecrets = false, onRead }: PlanOptions = {},
 ): Promise<PlanResult> {
+  if (file.faults.length > 0) return { ok: false, faults: file.faults };
+  const { applications, connections, roles, settings } = services;
+  const { declared, locate } = file;
+  const { applications: stored, unreadable } = await applications.readable();
+  const skipped = skippedApplications(unreadable, file);
+  const ofSettings = new Map((await settings.list()).map((entry) => [entry.name, entry]));
+  const planning: Planning = {
+    ...services,
+    declared,
+    hidesSecrets,
+    roleNames: namesAfter(await roles.list(), declared.roles, ({ name }) => name),
+    connectionIds: namesAfter(await connections.list(), declared.connections, ({ id }) => id),
+    applicationIds: namesAfter(stored, [], ({ clientId }) => clientId),
+    settingAfter<Name extends SettingName>(name: Name) {
+      const before = ofSettings.get(name);
+      const rest = before && before.source !== 'file' ? before.value : defaultSettings[name];
+      return (declared.settings[name] ?? rest) as SettingValues[Name];
+    },
+    readFile: fileReader(path.dirname(file.path), onRead),
+  };
+  const sections: Planned[] = [];
+  sections.push(await planSettings(planning));
+  sections.push(await planResources(planning));
+  sections.push(await planRoles(planning));
+  sections.push(await planClients(planning, stored));
+  sections.push(await planServiceProviders(planning, stored));
+  sections.push(await planConnections(planning));
+  sections.push(await planUsers(planning));
+  sections.push(await planSignUpCodes(planning));
+
+  const faults = sections.flatMap((planned) => planned.faults);
+  if (faults.length > 0) return { ok: false, faults: await locate(faults) };
+  const isApplication = (id: string) => planning.applicationIds.has(id) || applications.isReserved(id);
+  return {
+    ok: true,
+    plan: {
+      steps: inOrder(sections.flatMap(({ steps }) => steps)),
+      unchanged: sections.reduce((sum, { unchanged }) => sum + unchanged, 0),
+      warnings: [
+        ...skipped,
+        ...sections.flatMap(({ warnings }) => warnings),
+        ...unknownBrandApplications(declared.settings.brand_applications, isApplication),
+      ],
+    },
+  };
+}
+
+/** The names that there will be: those that the file declares, and those that it did not declare before. */
+function namesAfter<Stored extends { source: string }, Entry>(
+  stored: readonly Stored[],
+  declared: readonly Entry[],
+  nameOf: (one: Stored | Entry) => string,
+): Set<string> {
+  return new Set([...stored.filter(({ source }) => source !== 'file'), ...declared].map(nameOf));
+}
+
+/** Damaged applications that the file has nothing to do with, as warnings. Throws ConfigError for one that it would change or delete. */
+function skippedApplications(unreadable: readonly UnreadableApplication[], { declared }: ConfigurationFile): string[] {
+  const names = new Set([
+    ...declared.clients.map(({ client_id }) => client_id),
+    ...declared.service_providers.map(({ entity_id }) => entity_id),
+  ]);
+  const needed = unreadable.filter(({ source, clientId }) => source === 'file' || names.has(clientId));
+  if (needed.length > 0) throw new ConfigError(needed.map(({ message }) => message));
+  return unreadable.map(({ message }) => message);
+}
+
+/** Reads what the file in `folder` names. */
+function fileReader(folder: string, onRead: PlanOptions['onRead']): Planning['readFile'] {
+  return async (name, reject) => {
+    const file = path.resolve(folder, name);
+    const bytes = await readFile(file).catch((cause: unknown) => {
+      const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'not readable';
+      throw reject(`${file} (${reason})`, cause);
+    });
+    onRead?.(file, bytes);
+    return bytes;
+  };
+}
+
+// Deleted users and applications free names and addresses for new ones; what other rows refer to is deleted last.
+function inOrder(steps: readonly Step[]): Step[] {
+  const rank = ({ kind, section }: Step) => {
+    if (kind === 'delete') return section === 'roles' || section === 'resources' || section === 'settings' ? 3 : 0;
+    return section === 'users' ? 2 : 1;
+  };
+  return [...steps].sort((a, b) => rank(a) - rank(b));
+}
+
+async function applyFile(services: ConfigFileServices, file: ConfigurationFile): Promise<PlanResult> {
   for (let attempt = 1; ; attempt += 1) {
-    const planned = await planAndRemember(dependencies, file);
+    const planned = await planAndRemember(services, file);
     if (!planned.ok) return planned;
     if (planned.plan.steps.length === 0) {
-      await dependencies.settings.reload(); // another instance may have just applied the file
+      await services.settings.reload(); // another instance may have just applied the file
       return planned;
     }
     try {
-      await runSteps(dependencies, planned.plan);
-      if (file.text !== undefined) await planAndRemember(dependencies, file); // finds nothing left to do
+      await runSteps(services, planned.plan);
+      if (file.text !== undefined) await planAndRemember(services, file); // finds nothing left to do
       return planned;
     } catch (error) {
       // Another instance or an administrator created one of these rows since the plan was made: plan again.
@@ -61,21 +159,18 @@ async function applyFile(
 }
 
 /** Plans the file, and remembers it when nothing is left to do and nothing is to be said about it at each start. */
-async function planAndRemember(
-  dependencies: Core & People & ApplicationServices & FederationServices & ConfigFileDependencies,
-  file: ConfigurationFile,
-): Promise<PlanResult> {
+async function planAndRemember(services: ConfigFileServices, file: ConfigurationFile): Promise<PlanResult> {
   const { text, path } = file;
-  if (text === undefined) return planFile(dependencies, file);
-  const state = await stateOf(dependencies.db);
+  if (text === undefined) return planFile(services, file);
+  const state = await stateOf(services.db);
   const files: Record<string, string> = {};
-  const planned = await planFile(dependencies, file, {
+  const planned = await planFile(services, file, {
     onRead(name, bytes) {
       files[name] = sha256(bytes);
     },
   });
   const isDone = planned.ok && planned.plan.steps.length === 0 && planned.plan.warnings.length === 0;
-  if (isDone) await rememberApplied(dependencies, { text, path }, { files, state });
+  if (isDone) await rememberApplied(services, { text, path }, { files, state });
   return planned;
 }
 

@@ -12,22 +12,23 @@ import { withProfileFields } from '../applications/security-profile.ts';
 import { AppError } from '../base/http/errors.ts';
 import { limits } from '../base/limits.ts';
 import { canonicalCode } from '../base/platform/readable-code.ts';
-import { at, check, type Fault, fault, faultLine } from '../base/texts/faults.ts';
-import { type ConnectionEntry, checkConnection } from '../federation/connections/schema.ts';
+import { at, type Checked, check, type Fault, fault, faultLine } from '../base/texts/faults.ts';
+import { checkConnection } from '../federation/connections/schema.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import { profileColumns } from '../people/accounts/profile.ts';
-import { profileOf, snakeCase } from './plan/users.ts';
 import {
   type Declared,
   type DeclaredUser,
   type EntrySection,
   emptyDeclaration,
   entrySections,
+  profileOf,
   resource,
   resourceRules,
   role,
   settings,
   signUpCode,
+  snakeCase,
   top,
   user,
 } from './schema.ts';
@@ -59,39 +60,65 @@ export function parseFile(text: string, options: { maxSize?: number } = {}): Par
   return { declared, faults: locate(faults), locate };
 }
 
+/** How an entry of a section is checked, and its values that no other entry of the section may have. */
+interface EntryRules<Entry> {
+  check(entry: unknown): Checked<Entry>;
+  unique: Record<string, (entry: Entry) => string | readonly string[] | undefined | null>;
+}
+
+const sections: { [Name in EntrySection]: EntryRules<Declared[Name][number]> } = {
+  resources: {
+    check: (entry) => check(resource, entry, resourceRules),
+    unique: { identifier: ({ identifier }) => identifier },
+  },
+  clients: {
+    check: (entry) => check(oidcClient, withProfileFields(entry), oidcRules),
+    unique: { client_id: ({ client_id }) => client_id },
+  },
+  service_providers: {
+    check: (entry) => check(serviceProvider, entry, serviceProviderRules),
+    unique: { name: ({ name }) => name, entity_id: ({ entity_id }) => entity_id },
+  },
+  roles: { check: (entry) => check(role, entry), unique: { name: ({ name }) => name } },
+  connections: { check: checkConnection, unique: { id: ({ id }) => id, domains: ({ domains }) => domains } },
+  users: {
+    check: (entry) => check(user, entry, userRules),
+    unique: {
+      username: ({ username }) => nameKey(username),
+      email: ({ email }) => email && nameKey(email),
+      sub: ({ sub }) => sub,
+    },
+  },
+  sign_up_codes: {
+    check: (entry) => check(signUpCode, entry),
+    unique: { name: ({ name }) => name, code: ({ code }) => code && canonicalCode(code) },
+  },
+};
+
 function validateSections(content: unknown): { declared: Declared; faults: Fault[] } {
   const whole = check(top, content);
   const faults = whole.ok ? [] : whole.faults;
   const root = typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : {};
-  const read = <Entry>(section: EntrySection, checkEntry: (entry: unknown) => ReturnType<typeof check>) => {
-    const list = root[section];
-    const valid = new Map<number, Entry>();
-    for (const [index, entry] of Array.isArray(list) ? list.entries() : []) {
-      const checked = checkEntry(entry);
-      if (checked.ok) valid.set(index, checked.value as Entry);
-      else faults.push(...at([section, index], checked.faults));
-    }
-    return valid;
-  };
   const declaredSettings = check(settings, root.settings ?? {});
   if (!declaredSettings.ok) faults.push(...at(['settings'], declaredSettings.faults));
-  const entries = {
-    resources: read<Declared['resources'][number]>('resources', (entry) => check(resource, entry, resourceRules)),
-    clients: read<OidcClient>('clients', (entry) => check(oidcClient, withProfileFields(entry), oidcRules)),
-    service_providers: read<ServiceProvider>('service_providers', (entry) =>
-      check(serviceProvider, entry, serviceProviderRules),
-    ),
-    roles: read<Declared['roles'][number]>('roles', (entry) => check(role, entry)),
-    connections: read<ConnectionEntry>('connections', checkConnection),
-    users: read<Declared['users'][number]>('users', (entry) => check(user, entry, userRules)),
-    sign_up_codes: read<Declared['sign_up_codes'][number]>('sign_up_codes', (entry) => check(signUpCode, entry)),
+  const declared = { ...emptyDeclaration(), settings: declaredSettings.ok ? declaredSettings.value : {} };
+  const valid = {} as { [Name in EntrySection]: Map<number, Declared[Name][number]> };
+  const read = <Name extends EntrySection>(section: Name) => {
+    const rules = sections[section];
+    const entries = new Map<number, Declared[Name][number]>();
+    const list = root[section];
+    for (const [index, entry] of Array.isArray(list) ? list.entries() : []) {
+      const checked = rules.check(entry);
+      if (checked.ok) entries.set(index, checked.value);
+      else faults.push(...at([section, index], checked.faults));
+    }
+    faults.push(...repeatedValues(section, entries, rules));
+    Object.assign(valid, { [section]: entries });
+    Object.assign(declared, { [section]: [...entries.values()] });
   };
-  faults.push(...duplicateFaults(entries));
-  const lists = Object.fromEntries(entrySections.map((name) => [name, [...entries[name].values()]]));
-  return {
-    declared: { ...(lists as Omit<Declared, 'settings'>), settings: declaredSettings.ok ? declaredSettings.value : {} },
-    faults,
-  };
+  for (const section of entrySections) read(section);
+  faults.push(...usernamesThatAreAddresses(valid.users), ...entityIdsOfClients(valid));
+  return { declared, faults };
 }
 
 // The rules between the fields of a user, and between the entries of the file.
@@ -110,70 +137,33 @@ function userRules(entry: DeclaredUser): Fault[] {
   return faults;
 }
 
-/** Rules between the entries: nothing may be declared twice. */
-function duplicateFaults(file: { [Name in EntrySection]: Map<number, Declared[Name][number]> }): Fault[] {
-  const faults = [
-    ...repeatedValues(
-      'resources',
-      [...file.resources].map(([index, entry]) => [index, 'identifier', entry.identifier]),
-    ),
-    ...repeatedValues(
-      'roles',
-      [...file.roles].map(([index, entry]) => [index, 'name', entry.name]),
-    ),
-    ...repeatedValues(
-      'users',
-      [...file.users].map(([index, entry]) => [index, 'username', nameKey(entry.username)]),
-    ),
-    ...repeatedValues(
-      'users',
-      [...file.users].flatMap(([index, entry]) => (entry.email ? [[index, 'email', nameKey(entry.email)]] : [])),
-    ),
-    ...usernamesThatAreAddresses(file.users),
-    ...repeatedValues(
-      'users',
-      [...file.users].flatMap(([index, entry]) => (entry.sub ? [[index, 'sub', entry.sub]] : [])),
-    ),
-    ...repeatedValues(
-      'service_providers',
-      [...file.service_providers].map(([index, entry]) => [index, 'name', entry.name]),
-    ),
-  ];
-  faults.push(
-    ...repeatedValues(
-      'connections',
-      [...file.connections].map(([index, entry]) => [index, 'id', entry.id]),
-    ),
-    ...repeatedValues(
-      'connections',
-      [...file.connections].flatMap(([index, entry]) =>
-        entry.domains.map((domain): Named => [index, 'domains', domain]),
-      ),
-    ),
+/** Nothing may be declared twice. */
+function repeatedValues<Entry>(
+  section: EntrySection,
+  entries: ReadonlyMap<number, Entry>,
+  { unique }: EntryRules<Entry>,
+): Fault[] {
+  return Object.entries(unique).flatMap(([field, valuesOf]) => {
+    const first = new Map<string, number>();
+    return [...entries].flatMap(([index, entry]) =>
+      [valuesOf(entry) || []].flat().flatMap((value) => {
+        const before = first.get(value);
+        first.set(value, before ?? index);
+        if (before === undefined) return [];
+        return [fault([section, index, field], 'declared-already', { where: `${section}[${before}]` })];
+      }),
+    );
+  });
+}
+
+function entityIdsOfClients(valid: {
+  clients: ReadonlyMap<number, OidcClient>;
+  service_providers: ReadonlyMap<number, ServiceProvider>;
+}): Fault[] {
+  const taken = new Set([...valid.clients.values()].map(({ client_id }) => client_id));
+  return [...valid.service_providers].flatMap(([index, { entity_id: id }]) =>
+    id !== undefined && taken.has(id) ? [fault(['service_providers', index, 'entity_id'], 'client-id-above')] : [],
   );
-  faults.push(
-    ...repeatedValues(
-      'sign_up_codes',
-      [...file.sign_up_codes].map(([index, entry]) => [index, 'name', entry.name]),
-    ),
-    ...repeatedValues(
-      'sign_up_codes',
-      [...file.sign_up_codes].flatMap(([index, { code }]): Named[] =>
-        code === undefined ? [] : [[index, 'code', canonicalCode(code)]],
-      ),
-    ),
-  );
-  const clientIds = [...file.clients].map(([index, entry]): Named => [index, 'client_id', entry.client_id]);
-  faults.push(...repeatedValues('clients', clientIds));
-  const taken = new Set(clientIds.map(([, , id]) => id));
-  const entityIds = [...file.service_providers].flatMap(([index, entry]): Named[] =>
-    entry.entity_id === undefined ? [] : [[index, 'entity_id', entry.entity_id]],
-  );
-  faults.push(...repeatedValues('service_providers', entityIds));
-  for (const [index, field, id] of entityIds) {
-    if (taken.has(id)) faults.push(fault(['service_providers', index, field], 'client-id-above'));
-  }
-  return faults;
 }
 
 /** Usernames that are the email address of another user of the file. */
@@ -185,19 +175,6 @@ function usernamesThatAreAddresses(users: ReadonlyMap<number, DeclaredUser>): Fa
     const holder = username.includes('@') ? holders.get(nameKey(username)) : undefined;
     if (holder === undefined || holder === index) return [];
     return [fault(['users', index, 'username'], 'email-of-user', { where: `users[${holder}]` })];
-  });
-}
-
-type Named = [index: number, field: string, value: string];
-
-function repeatedValues(section: EntrySection, entries: Array<(string | number)[] | Named>): Fault[] {
-  const first = new Map<string, number>();
-  return (entries as Named[]).flatMap(([index, field, value]) => {
-    const before = first.get(value);
-    first.set(value, before ?? index);
-    return before === undefined
-      ? []
-      : [fault([section, index, field], 'declared-already', { where: `${section}[${before}]` })];
   });
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '../base/platform/clock.ts';
 import type { Logger } from '../base/platform/logger.ts';
 import type { Db } from '../base/storage/database.ts';
 import { ADMIN_ROLE } from '../people/rbac/built-in.ts';
-import { createAccountWithPassword, type NewAccountServices } from './new-account.ts';
+import { createAccountWithPassword } from './new-account.ts';
 
 export type FirstAdmin = { username: string; password: string };
 
@@ -17,12 +17,14 @@ const STORED_AGO_MS = 60_000;
  * Creates the first administrator where no user has the admin role and no user was created outside the configuration file;
  * undefined otherwise. Call it after the file was applied, which may declare an administrator.
  */
-export async function ensureFirstAdmin(dependencies: NewAccountServices): Promise<FirstAdmin | undefined> {
+export async function ensureFirstAdmin(
+  services: Parameters<typeof createAccountWithPassword>[0],
+): Promise<FirstAdmin | undefined> {
   const others = { OR: [{ source: { not: 'file' } }, { roles: { some: { role: { name: ADMIN_ROLE } } } }] };
-  if ((await dependencies.db.user.count({ where: others })) > 0) return undefined;
+  if ((await services.db.user.count({ where: others })) > 0) return undefined;
   const profile = { username: USERNAME, name: 'Administrator', roles: [ADMIN_ROLE] };
   try {
-    const created = await createAccountWithPassword(dependencies, profile);
+    const created = await createAccountWithPassword(services, profile);
     if (created.outcome === 'rejected')
       throw new Error(`a generated password was rejected: ${created.faults.join(', ')}`);
     return { username: USERNAME, password: created.oneTimePassword ?? '' };

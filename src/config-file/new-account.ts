@@ -1,15 +1,15 @@
 // Creates an account with its roles and password in one transaction, for the first administrator and the command line.
 
-import type { Base } from '../base/base.ts';
 import { limits } from '../base/limits.ts';
 import { randomId, randomToken } from '../base/platform/random.ts';
-import { type Tx, transaction } from '../base/storage/database.ts';
+import { type Db, type Tx, transaction } from '../base/storage/database.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { NewAccount } from '../people/accounts/accounts.ts';
+import type { Accounts, NewAccount } from '../people/accounts/accounts.ts';
 import { emptyProfile } from '../people/accounts/profile-fields.ts';
+import type { Credentials } from '../people/credentials/credentials.ts';
 import type { PasswordFault } from '../people/credentials/password-policy.ts';
-import type { People } from '../people/people.ts';
+import type { Roles } from '../people/rbac/roles.ts';
 
 export type AccountWithPassword = NewAccount & {
   roles: readonly string[];
@@ -18,7 +18,12 @@ export type AccountWithPassword = NewAccount & {
 };
 export type Created = { outcome: 'created'; account: Account; oneTimePassword?: string };
 
-export type NewAccountServices = Pick<Base & People, 'db' | 'accounts' | 'roles' | 'credentials'>;
+interface NewAccountServices {
+  db: Db;
+  accounts: Accounts;
+  roles: Roles;
+  credentials: Credentials;
+}
 
 /** A password for one sign-in, displayed once. */
 export function newOneTimePassword(): string {

@@ -13,7 +13,8 @@ import { keyAlgs } from '../core/keys/rotation.ts';
 import { settingSchemas } from '../core/settings/settings.ts';
 import type { ConnectionEntry } from '../federation/connections/schema.ts';
 import { claimsByScope } from '../people/accounts/claims.ts';
-import { addressSchema, textSchemas } from '../people/accounts/profile-fields.ts';
+import type { Profile } from '../people/accounts/profile.ts';
+import { addressSchema, textFieldNames, textFields, textSchemas } from '../people/accounts/profile-fields.ts';
 import { isAcceptableHash } from '../people/credentials/password.ts';
 import { parseTotpKey } from '../people/mfa/factors/totp-key.ts';
 import { OWN_PREFIX } from '../people/rbac/built-in.ts';
@@ -187,4 +188,26 @@ function isTotpSecret(value: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The profile of an entry, without the fields that it leaves out. */
+export function profileOf(entry: DeclaredUser): Profile {
+  const { username } = entry;
+  const texts = textFieldNames.map((field) => [field, entry[textFields[field].claim]] as const);
+  const profile: Partial<Profile> = {
+    ...Object.fromEntries(texts),
+    email: entry.email,
+    emailVerified: entry.email_verified,
+    phoneNumber: entry.phone_number,
+    address: entry.address,
+    ssoId: entry.sso_id,
+    attributes: entry.attributes,
+  };
+  const given = Object.entries(profile).filter(([, value]) => value !== undefined);
+  return { username, ...(Object.fromEntries(given) as Partial<Profile>) };
+}
+
+/** `givenName` -> `given_name`. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

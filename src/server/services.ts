@@ -41,9 +41,7 @@ import type { PlanUpstream } from '../protocols/logout/upstream.ts';
 import { removeClientArtifacts } from '../protocols/oidc/store/removals.ts';
 import { createMetadataFetch } from '../protocols/saml/metadata/fetch.ts';
 import { parseServiceProviderMetadata } from '../protocols/saml/metadata/parse.ts';
-import { parseIdentityProviderMetadata } from '../protocols/saml/metadata/parse-identity-provider.ts';
 import { removeServiceProviderData } from '../protocols/saml/slo/session-participants.ts';
-import { decodeXml } from '../protocols/saml/xml/encoding.ts';
 import { createSessionServices } from '../protocols/session-services.ts';
 import { abandonSignIns } from '../sign-in/attempts.ts';
 import { createSignInPolicy } from '../sign-in/sign-in-policy.ts';
@@ -102,12 +100,7 @@ export async function createServices(options: ServicesOptions) {
   const fetchMetadata = createMetadataFetch(core);
   const configFile = createConfigFile({
     ...services,
-    fetchMetadata,
-    importHash: people.credentials.importHash,
-    endAllSessions: sessions.endSession.all,
-    decodeMetadata: decodeXml,
-    parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
-    parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
+    metadata: { fetch: fetchMetadata, parse: (xml) => parseServiceProviderMetadata(xml, now()) },
   });
   const fileReader = createFileReader();
   return {

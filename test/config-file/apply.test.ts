@@ -163,10 +163,10 @@ describe('applying a file', () => {
     await bench.applications.createOidc({ client_id: 'local-app', redirect_uris: ['https://l.example/'] });
     const alice = await bench.accounts.findByLogin('alice');
     expect(lines(await bench.apply('settings: {}'))).toEqual([
-      'delete users alice',
       'delete clients editors',
-      'delete service_providers Wiki',
       'delete clients web',
+      'delete service_providers Wiki',
+      'delete users alice',
       'delete settings mfa',
       'delete resources https://api.example.com',
       'delete roles editor',

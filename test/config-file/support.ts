@@ -22,9 +22,7 @@ import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { createRoles } from '../../src/people/rbac/roles.ts';
 import { createSignUpCodes } from '../../src/people/sign-up-codes/sign-up-codes.ts';
 import { removeClientArtifacts } from '../../src/protocols/oidc/store/removals.ts';
-import { parseIdentityProviderMetadata } from '../../src/protocols/saml/metadata/parse-identity-provider.ts';
 import { removeServiceProviderData } from '../../src/protocols/saml/slo/session-participants.ts';
-import { decodeXml } from '../../src/protocols/saml/xml/encoding.ts';
 import { abandonSignIns } from '../../src/sign-in/attempts.ts';
 import { testDatabase } from '../support/database/database.ts';
 import { servicesOf } from '../support/services-of.ts';
@@ -85,6 +83,8 @@ export async function configFileBench(shared?: string) {
       applications,
       settings,
       passwords,
+      credentials,
+      endSession: { all: async (userId: string, reason: string) => void ended.push(`${reason} ${userId}`) } as never,
       mfa: { totp: totp } as never,
       roles,
       connections,
@@ -99,22 +99,18 @@ export async function configFileBench(shared?: string) {
         identities: createExternalIdentities(servicesOf({ db, now, audit })),
       }),
     }),
-    decodeMetadata: decodeXml,
-    parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
-    importHash: credentials.importHash,
-    endAllSessions: async (userId, reason) => {
-      ended.push(`${reason} ${userId}`);
-    },
-    parseMetadata(xml) {
-      const entityId = /entityID="([^"]+)"/.exec(xml)?.[1];
-      if (!entityId) throw new Error('The entity ID is missing.');
-      if (expired.has(entityId)) throw new Error('The metadata expired.');
-      return { entityId, leftOut: [], signingCertificates: [], encryption: 'possible' };
-    },
-    async fetchMetadata(address) {
-      const xml = documents.get(address);
-      if (xml === undefined) throw new Error(`${address} does not answer`);
-      return xml;
+    metadata: {
+      parse(xml) {
+        const entityId = /entityID="([^"]+)"/.exec(xml)?.[1];
+        if (!entityId) throw new Error('The entity ID is missing.');
+        if (expired.has(entityId)) throw new Error('The metadata expired.');
+        return { entityId, leftOut: [], signingCertificates: [], encryption: 'possible' };
+      },
+      async fetch(address) {
+        const xml = documents.get(address);
+        if (xml === undefined) throw new Error(`${address} does not answer`);
+        return xml;
+      },
     },
   };
   const configFile = createConfigFile(dependencies);

@@ -22,7 +22,7 @@ import { lockRow } from '../../base/storage/row-lock.ts';
 import type { Sql } from '../../base/storage/statements.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
-import { applicationEntry } from '../../config-file/export.ts';
+import { applicationEntry } from '../../config-file/sections/applications.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { type Authority, falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';

@@ -7,7 +7,7 @@ import { serviceProvider } from '../../applications/fields/service-provider.ts';
 import { webUriSchema } from '../../applications/uris.ts';
 import { limits } from '../../base/limits.ts';
 import { rule } from '../../base/texts/faults.ts';
-import { applicationEntry } from '../../config-file/export.ts';
+import { applicationEntry } from '../../config-file/sections/applications.ts';
 import { metadataWarnings, type SpMetadata } from '../../protocols/saml/metadata/parse.ts';
 import { mergePatchOf } from '../api/described-bodies.ts';
 import { iso, time } from '../api/parts.ts';

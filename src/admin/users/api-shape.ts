@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { snakeCase } from '../../config-file/plan/users.ts';
+import { snakeCase } from '../../config-file/schema.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AccountSummary } from '../../people/accounts/account-list.ts';
 import type { Profile } from '../../people/accounts/profile.ts';

@@ -16,7 +16,7 @@ import { withProfileFields } from '../../applications/security-profile.ts';
 import { AppError } from '../../base/http/errors.ts';
 import { check } from '../../base/texts/faults.ts';
 import { concatenated, listOf, type PageText, t } from '../../base/texts/text.ts';
-import { applicationEntry } from '../../config-file/export.ts';
+import { applicationEntry } from '../../config-file/sections/applications.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Rejection } from '../../core/rejections/rejections.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';

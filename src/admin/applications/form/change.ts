@@ -6,7 +6,7 @@ import { fixedFields, isSecurityProfile } from '../../../applications/security-p
 import { invalidInput } from '../../../base/http/errors.ts';
 import { fault } from '../../../base/texts/faults.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
-import { applicationEntry } from '../../../config-file/export.ts';
+import { applicationEntry } from '../../../config-file/sections/applications.ts';
 import { type KeySection, patchOf, type Values } from '../../console/form-fields.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import type { Declaration } from '../saml-declarations.ts';

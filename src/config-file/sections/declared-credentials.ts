@@ -2,16 +2,13 @@
 // then: when a user has changed a leaked password, the next start must not restore the old one. So the last declaration is
 // stored for each account, as a hash.
 
-import type { Base } from '../../base/base.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
-import type { Db, Tx } from '../../base/storage/database.ts';
-import type { Actor } from '../../core/audit/audit.ts';
+import type { Tx } from '../../base/storage/database.ts';
 import { removeValues, storeValue } from '../../core/settings/settings.ts';
 import type { Passwords } from '../../people/credentials/password.ts';
 import { parseTotpKey, totpKeyText } from '../../people/mfa/factors/totp-key.ts';
-import type { People } from '../../people/people.ts';
+import { type FieldChange, type Planning, secretChange, secretSet } from '../planning.ts';
 import type { DeclaredUser } from '../schema.ts';
-import { type FieldChange, secretChange, secretSet } from './steps.ts';
 
 /** What to set; computed before the transaction, because hashing is slow. */
 export type CredentialChange = {
@@ -23,12 +20,6 @@ type Remembered = { password?: string; totp?: string };
 /** Of the keys of the declarations, in the table of settings. */
 export const CREDENTIALS_PREFIX = 'declared-credentials:';
 const PURPOSE = 'declared-totp';
-
-/** The last declaration of the file, by account. */
-export async function rememberedCredentials(db: Db): Promise<Map<string, Remembered>> {
-  const rows = await db.setting.findMany({ where: { key: { startsWith: CREDENTIALS_PREFIX } } });
-  return new Map(rows.map(({ key, value }) => [key.slice(CREDENTIALS_PREFIX.length), JSON.parse(value) as Remembered]));
-}
 
 /** Deletes the stored declarations of accounts that do not exist any more. */
 export async function forgetDeleted(tx: Tx): Promise<void> {
@@ -44,8 +35,25 @@ export async function forgetDeleted(tx: Tx): Promise<void> {
   });
 }
 
+/** What the declared credentials of a user change; undefined: nothing. Reads the last declarations once, for all users. */
+export async function credentialChanges(planning: Planning) {
+  const { db, hidesSecrets } = planning;
+  const rows = hidesSecrets ? [] : await db.setting.findMany({ where: { key: { startsWith: CREDENTIALS_PREFIX } } });
+  const remembered = new Map(rows.map(({ key, value }) => [key.slice(CREDENTIALS_PREFIX.length), value]));
+  return async (entry: DeclaredUser, stored: StoredHash | undefined): Promise<CredentialChange | undefined> => {
+    if (hidesSecrets) return hiddenChange(entry);
+    const last = stored && remembered.get(stored.id);
+    return credentialChange(entry, stored, last === undefined ? undefined : JSON.parse(last), planning);
+  };
+}
+
+interface StoredHash {
+  id: string;
+  hash: string | null;
+}
+
 /** The change of a plan that hides secrets: every declared credential would be set. */
-export function hiddenCredentialChange(entry: DeclaredUser): CredentialChange | undefined {
+function hiddenChange(entry: DeclaredUser): CredentialChange | undefined {
   const declared = (['password', 'password_hash', 'totp_secret'] as const).filter((name) => entry[name] !== undefined);
   if (declared.length === 0) return undefined;
   return {
@@ -54,18 +62,12 @@ export function hiddenCredentialChange(entry: DeclaredUser): CredentialChange | 
   };
 }
 
-/** What the declaration of a user's credentials changes, or undefined. */
-export async function credentialChange(
+async function credentialChange(
   entry: DeclaredUser,
-  stored: { hash: string | null } | undefined,
+  stored: StoredHash | undefined,
   remembered: Remembered | undefined,
-  dependencies: Base &
-    People & {
-      importHash(userId: string, hash: string, by: Actor, tx: Tx): Promise<void>;
-      endAllSessions: EndAllSessions;
-    },
+  { passwords, credentials, endSession, mfa, vault, now }: Planning,
 ): Promise<CredentialChange | undefined> {
-  const { passwords, vault, now } = dependencies;
   const { totp_secret: totp } = entry;
   const secret = totp === undefined ? undefined : totpKeyText(parseTotpKey(totp));
   const newTotp = secret !== undefined && !(remembered?.totp && vault.macMatches(secret, remembered.totp, PURPOSE));
@@ -79,9 +81,9 @@ export async function credentialChange(
   return {
     fields,
     async store(userId, tx) {
-      if (newPassword) await dependencies.importHash(userId, hash, {}, tx);
-      if (newTotp) await dependencies.mfa.totp.importSecret(userId, totp ?? '', {}, tx);
-      if (stored && fields.length > 0) await dependencies.endAllSessions(userId, 'password-reset', {}, tx);
+      if (newPassword) await credentials.importHash(userId, hash, {}, tx);
+      if (newTotp) await mfa.totp.importSecret(userId, totp ?? '', {}, tx);
+      if (stored && fields.length > 0) await endSession.all(userId, 'password-reset', {}, tx);
       const value: Remembered = {
         ...remembered,
         ...(hash === undefined ? {} : { password: hash }),
@@ -95,7 +97,7 @@ export async function credentialChange(
 // The hash to store; undefined when the declaration has not changed.
 async function declaredHash(
   { password, password_hash: hash }: DeclaredUser,
-  stored: { hash: string | null } | undefined,
+  stored: StoredHash | undefined,
   remembered: Remembered | undefined,
   passwords: Passwords,
 ): Promise<string | undefined> {
@@ -107,13 +109,3 @@ async function declaredHash(
   if (stored?.hash && (await passwords.verify(stored.hash, password)).ok) return stored.hash;
   return passwords.hash(password);
 }
-
-// The dependencies of the configuration file on the domains whose rows it declares.
-
-/** Ends every session of an account, inside the transaction. */
-export type EndAllSessions = (
-  userId: string,
-  reason: 'password-reset' | 'account-disabled' | 'account-deleted',
-  by: Actor,
-  tx: Tx,
-) => Promise<unknown>;

@@ -1,0 +1,178 @@
+// From the entries of a section to the steps of a plan: one for each row that the file would create, change or delete, with the fields
+// that differ. A plan never contains a secret, only that it changes.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ApplicationServices } from '../applications/application-services.ts';
+import type { metadataFaults } from '../applications/fields/service-provider.ts';
+import type { Tx } from '../base/storage/database.ts';
+import { at, type Fault, fault } from '../base/texts/faults.ts';
+import type { Core } from '../core/core.ts';
+import type { SettingName, SettingValues } from '../core/settings/settings.ts';
+import type { FederationServices } from '../federation/federation-services.ts';
+import type { People } from '../people/people.ts';
+import type { SessionServices } from '../protocols/session-services.ts';
+import type { Declared, EntrySection } from './schema.ts';
+
+/** The metadata of service providers; both throw with a sentence for the administrator. */
+type MetadataSource = {
+  parse(
+    xml: string,
+  ): { entityId: string; leftOut: readonly { reason: string }[] } & Parameters<typeof metadataFaults>[1];
+  /** The document behind a URL. */
+  fetch(url: string, pinnedCertificate?: string): Promise<string>;
+};
+
+export type ConfigFileServices = Core &
+  People &
+  ApplicationServices &
+  SessionServices &
+  FederationServices & {
+    metadata: MetadataSource;
+  };
+
+/** What the plans of all sections know: the services, the whole file, and what there will be once it is applied. */
+export type Planning = ConfigFileServices & {
+  declared: Declared;
+  hidesSecrets: boolean;
+  roleNames: ReadonlySet<string>;
+  connectionIds: ReadonlySet<string>;
+  /** The client IDs and entity IDs of all applications; the plans of the applications keep it current. */
+  applicationIds: Set<string>;
+  settingAfter<Name extends SettingName>(name: Name): SettingValues[Name];
+  /** A file that the configuration file names. Throws with what `reject` makes of its path and the reason. */
+  readFile(name: string, reject: (file: string, cause: unknown) => Error): Promise<Buffer>;
+};
+
+export type Section = 'settings' | EntrySection;
+export type FieldChange = { field: string; from?: unknown; to?: unknown };
+export type StepKind = 'create' | 'change' | 'delete';
+
+export type Step = {
+  kind: StepKind;
+  section: Section;
+  name: string;
+  fields: FieldChange[];
+  /** Applies the step, inside the transaction of the apply. */
+  run(tx: Tx): Promise<unknown>;
+};
+
+/** The plan of one section. */
+export type Planned = { steps: Step[]; unchanged: number; faults: Fault[]; warnings: string[] };
+
+export interface PlanOptions {
+  /**
+   * Compares no declared secret with a stored one: the plan says of each only that it would be set, so that it confirms no
+   * guess. Such a plan cannot be applied.
+   */
+  hidesSecrets?: boolean;
+  /** Gets each file that the configuration file names, when it is read. */
+  onRead?(path: string, bytes: Buffer): void;
+}
+
+/** How the entries of a section are compared and stored. */
+interface EntryKind<Entry, Stored> {
+  section: Section;
+  declared: readonly Entry[];
+  /** What is stored, by a key that an entry has or leads to. */
+  stored: ReadonlyMap<string, Stored>;
+  nameOf(row: Stored): string;
+  /**
+   * What an entry changes. `take` finds the row that it is about, which then is not deleted. Faults are at the keys of the entry, and end
+   * the plan; without `fields` the entry is left out.
+   */
+  compare(entry: Entry, take: (key: string) => Stored | undefined, index: number): Promise<Comparison> | Comparison;
+  remove(row: Stored, tx: Tx): Promise<unknown>;
+  /** Entries that are compared at the same time. */
+  atOnce?: number;
+}
+
+interface Comparison {
+  name?: string;
+  faults?: readonly Fault[];
+  warnings?: readonly string[];
+  fields?: FieldChange[];
+  store?(tx: Tx): Promise<unknown>;
+}
+
+/** Plans a section: the file owns what it declares, so what it declared before, and does not any more, is deleted. */
+export async function planEntries<Entry, Stored extends { source: string }>({
+  section,
+  declared,
+  stored,
+  nameOf,
+  compare,
+  remove,
+  atOnce = 1,
+}: EntryKind<Entry, Stored>): Promise<Planned> {
+  const plan: Planned = { steps: [], unchanged: 0, faults: [], warnings: [] };
+  const left = new Map(stored);
+
+  async function planEntry(entry: Entry, index: number): Promise<void> {
+    let row: Stored | undefined;
+    const take = (key: string) => {
+      row = stored.get(key);
+      left.delete(key);
+      return row;
+    };
+    const { name = '', faults = [], warnings = [], fields, store } = await compare(entry, take, index);
+    plan.faults.push(...at(section === 'settings' ? [section] : [section, index], faults));
+    plan.warnings.push(...warnings);
+    if (faults.length > 0 || !fields || !store) return;
+    const changes = row && row.source !== 'file' ? [...fields, takeOver(row.source)] : fields;
+    if (row && changes.length === 0) plan.unchanged += 1;
+    else plan.steps.push({ kind: row ? 'change' : 'create', section, name, fields: changes, run: store });
+  }
+
+  for (let start = 0; start < declared.length; start += atOnce) {
+    await Promise.all(declared.slice(start, start + atOnce).map((entry, offset) => planEntry(entry, start + offset)));
+    await nextTurn(); // SQLite answers within the turn of the event loop: other requests get theirs between the entries
+  }
+  for (const row of left.values())
+    if (row.source === 'file')
+      plan.steps.push({ kind: 'delete', section, name: nameOf(row), fields: [], run: (tx) => remove(row, tx) });
+  return plan;
+}
+
+/** The plan line of a row that was created elsewhere and that the file now declares. */
+const takeOver = (source: string): FieldChange => ({ field: 'source', from: source, to: 'file' });
+
+/** The fields of `after` that differ from `before`, and those that only `before` has. Lists keep their order. */
+export function differences(before: Record<string, unknown>, after: Record<string, unknown>): FieldChange[] {
+  const fields = [...new Set([...Object.keys(after), ...Object.keys(before)])];
+  return fields
+    .filter((field) => canonical(before[field]) !== canonical(after[field]))
+    .map((field) => ({
+      field,
+      ...(isEmpty(before[field]) ? {} : { from: before[field] }),
+      ...(isEmpty(after[field]) ? {} : { to: after[field] }),
+    }));
+}
+
+/** The field change of a secret, without its value. */
+export function secretChange(field: string): FieldChange {
+  return { field, to: '(changed)' };
+}
+
+/** The field change of a secret that is not compared with the stored one. */
+export function secretSet(field: string): FieldChange {
+  return { field, to: '(set)' };
+}
+
+/** A fault for each role that does not exist once the file is applied. */
+export function unknownRoles(names: readonly string[], { roleNames }: Planning, path: Fault['path']): Fault[] {
+  return names.filter((name) => !roleNames.has(name)).map((name) => fault(path, 'unknown-role', { roles: name }));
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+// JSON with sorted keys; empty and absent are the same.
+function canonical(value: unknown): string {
+  if (isEmpty(value)) return 'null';
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

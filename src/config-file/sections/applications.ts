@@ -1,0 +1,265 @@
+// `clients` and `service_providers`: the registered applications. A secret in the file is compared with the stored ones, so a second apply
+// changes nothing; a client without a secret in the file keeps its secrets. The entity ID of a service provider comes from its metadata,
+// which is in a file, in the configuration, or behind a URL that may be down.
+
+import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
+import type { SamlInput } from '../../applications/applications.ts';
+import {
+  metadataOf,
+  needsSecretValue,
+  type OidcClient,
+  oidcClient,
+  usesSecret,
+} from '../../applications/fields/oidc-client.ts';
+import {
+  metadataFaults,
+  type ServiceProvider,
+  serviceProvider,
+  settingsOf,
+} from '../../applications/fields/service-provider.ts';
+import { unlistedAlgFaults } from '../../applications/rules/signing-algorithms.ts';
+import { sha256 } from '../../base/platform/random.ts';
+import { type Fault, fault } from '../../base/texts/faults.ts';
+import { decodeXml } from '../../protocols/saml/xml/encoding.ts';
+import {
+  differences,
+  type FieldChange,
+  type Planned,
+  type Planning,
+  planEntries,
+  secretChange,
+  secretSet,
+  unknownRoles,
+} from '../planning.ts';
+
+const byFile = { source: 'file' } as const;
+
+/** Metadata beside the configuration file. Throws with a sentence. */
+export async function readMetadataFile(name: string, { readFile }: Planning): Promise<string> {
+  return decodeXml(await readFile(name, (file, cause) => new Error(`cannot be read: ${file}`, { cause })));
+}
+
+export async function planClients(planning: Planning, stored: readonly Application[]): Promise<Planned> {
+  const { applications, applicationIds, declared, settingAfter } = planning;
+  const entityIds = new Set(stored.filter(({ protocol }) => protocol === 'saml').map(({ clientId }) => clientId));
+  const algs = settingAfter('signing_algorithms');
+  return planEntries({
+    section: 'clients',
+    declared: declared.clients,
+    stored: byClientId(stored.filter((one) => one.protocol === 'oidc')),
+    nameOf: ({ clientId }) => clientId,
+    async compare(client, take) {
+      const { client_id: name, ...input } = client;
+      const existing = take(name);
+      applicationIds.add(name);
+      if (applications.isReserved(name)) return { faults: [fault(['client_id'], 'reserved')] };
+      if (entityIds.has(name)) return { faults: [fault(['client_id'], 'is-entity-id')] };
+      const { fields, isMissing } = await secretOf(client, existing, planning);
+      return {
+        name,
+        faults: [...unlistedAlgFaults(client, algs, existing?.metadata), ...accessFaults(client, planning)],
+        warnings: isMissing ? [withoutSecret(name)] : [],
+        fields: [...differences(existing ? declaredApplication(existing) : {}, declaredClient(client)), ...fields],
+        store: (tx) =>
+          existing
+            ? applications.updateOidc(existing.id, input, { ...byFile, tx })
+            : applications.createOidc(client, { ...byFile, tx }),
+      };
+    },
+    remove: ({ id }, tx) => applications.remove(id, { ...byFile, tx }),
+  });
+}
+
+/** The declaration for plan and export: without the secret, and with the name only if it differs from the client_id. */
+function declaredClient(client: OidcClient): Record<string, unknown> {
+  const { enabled, consent, access } = client;
+  return { client_name: client.client_name ?? client.client_id, enabled, consent, access, ...metadataOf(client) };
+}
+
+/** A registered client in the same form. */
+function declaredApplication({ name, enabled, consent, access, metadata }: OidcApplication): Record<string, unknown> {
+  return { client_name: name, enabled, consent, access, ...metadata };
+}
+
+/** What the declared secret changes. `isMissing`: the client needs one, and has none here or there. */
+async function secretOf(
+  client: OidcClient,
+  existing: OidcApplication | undefined,
+  { applications, hidesSecrets }: Planning,
+): Promise<{ fields: FieldChange[]; isMissing?: boolean }> {
+  const { client_secret: secret } = client;
+  if (!existing)
+    return { fields: secret ? [secretSet('client_secret')] : [], isMissing: usesSecret(client) && !secret };
+  if (!usesSecret(client)) return { fields: [] };
+  if (hidesSecrets && secret !== undefined) return { fields: [secretSet('client_secret')] };
+  const unexpired = await applications.unexpiredSecrets(existing.id);
+  const isUsable = unexpired.some(({ value }) => !needsSecretValue(client) || value !== undefined);
+  if (secret === undefined) return { fields: [], isMissing: !isUsable };
+  const isKnown = isUsable && (await applications.hasSecret(existing.id, secret));
+  return { fields: isKnown ? [] : [secretChange('client_secret')] };
+}
+
+function withoutSecret(name: string): string {
+  return `client ${name} has no secret, so it can't authenticate: add client_secret to the file, or run: gatehouse app secret ${name}`;
+}
+
+export async function planServiceProviders(planning: Planning, stored: readonly Application[]): Promise<Planned> {
+  const { applications, applicationIds, declared } = planning;
+  const registered = byClientId(stored.filter((one) => one.protocol === 'saml'));
+  const clientIds = new Set([
+    ...declared.clients.map(({ client_id }) => client_id),
+    ...stored.filter(({ protocol }) => protocol === 'oidc').map(({ clientId }) => clientId),
+  ]);
+  const first = new Map<string, number>();
+
+  function identifierFault(id: string, index: number): Fault | undefined {
+    const before = first.get(id);
+    first.set(id, before ?? index);
+    if (applications.isReserved(id)) return fault([], 'entity-id-reserved', { id });
+    if (before !== undefined) return fault([], 'entity-id-twice', { where: `service_providers[${before}]`, id });
+    return clientIds.has(id) ? fault([], 'entity-id-of-client', { id }) : undefined;
+  }
+
+  return planEntries({
+    section: 'service_providers',
+    declared: declared.service_providers,
+    stored: registered,
+    nameOf: ({ name }) => name,
+    async compare(entry, take, index) {
+      const { name, enabled, consent, access } = entry;
+      const resolved = await resolve(entry, registered, planning);
+      if ('fault' in resolved) return { faults: [resolved.fault] };
+      if ('later' in resolved) {
+        // Stays unchanged.
+        for (const one of registered.values()) if (one.name === name && one.source === 'file') take(one.clientId);
+        return { warnings: [resolved.later] };
+      }
+      const { entityId, xml, warnings = [] } = resolved;
+      const existing = take(entityId);
+      applicationIds.add(entityId);
+      const input: SamlInput = { entityId, name, enabled, consent, access, settings: settingsOf(entry, xml) };
+      const found = identifierFault(entityId, index);
+      return {
+        name,
+        warnings,
+        faults: [...(found ? [found] : []), ...accessFaults(entry, planning)],
+        fields: differences(existing ? declaredFields(existing) : {}, inputFields(input)),
+        store: (tx) =>
+          existing
+            ? applications.updateSaml(existing.id, input, { ...byFile, tx })
+            : applications.createSaml(input, { ...byFile, tx }),
+      };
+    },
+    remove: ({ id }, tx) => applications.remove(id, { ...byFile, tx }),
+  });
+}
+
+type Resolved = { entityId: string; xml?: string; warnings?: string[] } | { fault: Fault } | { later: string };
+
+/** The entity ID of an entry, and its metadata. */
+async function resolve(
+  entry: ServiceProvider,
+  registered: ReadonlyMap<string, SamlApplication>,
+  planning: Planning,
+): Promise<Resolved> {
+  const { metadata_url: url, metadata_file: file } = entry;
+  if (entry.acs_url !== undefined) return { entityId: entry.entity_id ?? '' };
+  const known = url === undefined ? undefined : find(registered, ({ metadata_url }) => metadata_url === url);
+  // The daily refresh reads the URL; reading it here would make each start depend on another server.
+  if (known?.metadata.metadata_xml !== undefined) return { entityId: known.clientId, xml: known.metadata.metadata_xml };
+  try {
+    const xml = await load(entry, planning);
+    // Accepted metadata is not checked again at each start, because it may have expired since.
+    const accepted = find(registered, ({ metadata_xml }) => metadata_xml === xml);
+    const parsed = accepted ? undefined : planning.metadata.parse(xml);
+    const entityId = accepted?.clientId ?? parsed?.entityId ?? '';
+    const [found] = parsed ? metadataFaults(entry, parsed) : [];
+    if (found) return { fault: found };
+    if (entry.entity_id !== undefined && entry.entity_id !== entityId)
+      return { fault: fault(['entity_id'], 'metadata-entity', { entityId }) };
+    const leftOut = parsed?.leftOut ?? [];
+    return {
+      entityId,
+      xml,
+      warnings: leftOut.map(({ reason }) => `service provider ${entry.name}: left out of its metadata: ${reason}`),
+    };
+  } catch (error) {
+    const english = error instanceof Error ? error.message : String(error);
+    // A service provider that is down must not stop the server: it is registered at a later apply.
+    if (!file && url) return { later: `service provider ${entry.name} was left out: ${english}` };
+    return { fault: fault([file ? 'metadata_file' : 'metadata'], 'english', { english }) };
+  }
+}
+
+async function load(entry: ServiceProvider, planning: Planning): Promise<string> {
+  const { metadata_file: file, metadata_url: url, metadata, metadata_certificate: pinned } = entry;
+  if (file !== undefined) return readMetadataFile(file, planning);
+  return url === undefined ? (metadata ?? '') : planning.metadata.fetch(url, pinned);
+}
+
+function find(
+  registered: ReadonlyMap<string, SamlApplication>,
+  matches: (metadata: SamlApplication['metadata']) => boolean,
+): SamlApplication | undefined {
+  return [...registered.values()].find(({ metadata }) => matches(metadata));
+}
+
+function declaredFields({ name, clientId, enabled, consent, access, metadata }: SamlApplication) {
+  return inputFields({ name, entityId: clientId, enabled, consent, access, settings: metadata });
+}
+
+function inputFields({ settings, entityId, ...input }: SamlInput): Record<string, unknown> {
+  const { metadata_xml: xml, ...rest } = settings;
+  // The document is too long for a line of the plan.
+  const metadata = xml === undefined ? {} : { metadata: `${xml.length} characters, SHA-256 ${sha256(xml)}` };
+  return { entity_id: entityId, ...input, ...rest, ...metadata };
+}
+
+function byClientId<One extends Application>(list: readonly One[]): Map<string, One> {
+  return new Map(list.map((one) => [one.clientId, one]));
+}
+
+function accessFaults({ access }: { access: 'everyone' | { roles: string[] } }, planning: Planning): Fault[] {
+  return access === 'everyone' ? [] : unknownRoles(access.roles, planning, ['access']);
+}
+
+type Entry = Record<string, unknown>;
+
+/** One application as the file would declare it. */
+export function applicationEntry(application: Application): Entry {
+  return application.protocol === 'oidc' ? clientEntry(application) : serviceProviderEntry(application);
+}
+
+function clientEntry(application: OidcApplication): Entry {
+  const { client_name: name, response_types: _derived, ...rest } = declaredApplication(application);
+  return {
+    client_id: application.clientId,
+    ...(name === application.clientId ? {} : { client_name: name }),
+    ...withoutDefaults(rest, oidcClient.parse({ client_id: 'x' })),
+  };
+}
+
+function serviceProviderEntry({ name, clientId, enabled, consent, access, metadata }: SamlApplication): Entry {
+  const { metadata_xml, metadata_url, acs, slo, certificates, ...answer } = metadata;
+  const source =
+    metadata_url !== undefined
+      ? { metadata_url }
+      : metadata_xml !== undefined
+        ? { metadata: metadata_xml }
+        : { entity_id: clientId, acs_url: acs?.map(shortAcs) ?? [], slo_url: slo, certificates };
+  const defaults = serviceProvider.parse({ name: 'x' });
+  return { name, ...withoutDefaults({ ...source, ...answer, enabled, consent, access }, defaults) };
+}
+
+/** Only the URL, where index and default have their default values. */
+function shortAcs(endpoint: { url: string; index: number; default: boolean }, position: number) {
+  const { url, index, default: isDefault } = endpoint;
+  return index === position && isDefault === (position === 0) ? url : { url, index, default: isDefault };
+}
+
+/** Fields that have their default value are left out. */
+function withoutDefaults(entry: Entry, defaults: Entry): Entry {
+  const isOwn = ([key, value]: [string, unknown]) =>
+    value !== undefined && JSON.stringify(value) !== JSON.stringify(defaults[key]);
+  return Object.fromEntries(Object.entries(entry).filter(isOwn));
+}

@@ -1,0 +1,60 @@
+// `sign_up_codes`: the codes with which people sign up.
+import { type Fault, fault } from '../../base/texts/faults.ts';
+import type { People } from '../../people/people.ts';
+import {
+  differences,
+  type FieldChange,
+  type Planned,
+  type Planning,
+  planEntries,
+  secretChange,
+  secretSet,
+} from '../planning.ts';
+
+export async function planSignUpCodes({ signUpCodes, declared, hidesSecrets }: Planning): Promise<Planned> {
+  /** What a declared code changes; it is compared with the hashes of all. */
+  async function secretOf(name: string, code: string | undefined): Promise<{ faults: Fault[]; fields: FieldChange[] }> {
+    if (code === undefined) return { faults: [], fields: [] };
+    if (hidesSecrets) return { faults: [], fields: [secretSet('code')] };
+    const comparison = await signUpCodes.compare(name, code);
+    return {
+      faults: comparison === 'taken' ? [fault(['code'], 'code-taken')] : [],
+      fields: comparison === 'same' ? [] : [secretChange('code')],
+    };
+  }
+
+  return planEntries({
+    section: 'sign_up_codes',
+    declared: declared.sign_up_codes,
+    stored: new Map((await signUpCodes.list()).map((code) => [code.name, code])),
+    nameOf: ({ name }) => name,
+    async compare({ name, code, max_uses: maxUses, expires_at }, take) {
+      const before = take(name);
+      if (!before && code === undefined)
+        return { warnings: [`sign-up code ${name} is left out: the file has no code for it, and none is stored`] };
+      const wanted = { name, code, maxUses, expiresAt: expires_at ? new Date(expires_at) : null };
+      const { faults, fields } = await secretOf(name, code);
+      return {
+        name,
+        faults,
+        fields: [...differences(before ? fieldsOf(before) : {}, fieldsOf(wanted)), ...fields],
+        store: (tx) => signUpCodes.declare(wanted, tx),
+      };
+    },
+    remove: ({ name }, tx) => signUpCodes.removeDeclared(name, tx),
+  });
+}
+
+/** Without the codes, of which only hashes are stored. */
+export async function exportSignUpCodes({ signUpCodes }: People) {
+  const usable = (await signUpCodes.list()).filter(({ state }) => state === 'usable');
+  return usable.map(({ name, maxUses, expiresAt }) => ({
+    name,
+    ...(maxUses !== 1 && { max_uses: maxUses }),
+    ...(expiresAt && { expires_at: expiresAt.toISOString() }),
+  }));
+}
+
+function fieldsOf({ maxUses, expiresAt }: { maxUses: number; expiresAt: Date | null }) {
+  return { max_uses: maxUses, expires_at: expiresAt?.toISOString() };
+}
