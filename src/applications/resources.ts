@@ -64,7 +64,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
         assertNoFaults(unlistedAlgFault('signing_alg', signingAlg, signingAlgorithms(), undefined));
         if (isReserved(identifier)) throw invalidInput([fault(['identifier'], 'reserved')]);
         const columns = columnsOf({ scopes, scopePermissions, signingAlg });
-        const data = { identifier, ...columns, source: 'local', createdAt: now() };
+        const data = { identifier, ...columns, access: 'everyone', source: 'local', createdAt: now() };
         await tx.resource.create({ data }).catch((error: unknown) => {
           if (!isUniqueViolation(error)) throw error;
           throw conflict('conflict', {
@@ -110,7 +110,7 @@ export async function storeDeclaredResource(
   createdAt: Date,
 ): Promise<void> {
   const data = { identifier, ...columnsOf(declared), source: 'file' };
-  await tx.resource.upsert({ where: { identifier }, create: { ...data, createdAt }, update: data });
+  await tx.resource.upsert({ where: { identifier }, create: { ...data, access: 'everyone', createdAt }, update: data });
 }
 
 /** Removes an API that the configuration file declares no more. */
