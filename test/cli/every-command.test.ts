@@ -1,5 +1,5 @@
-// Every command of the built program, in a process of its own, and with --json in this one. What a command prints in detail is tested in
-// the other files of this folder.
+// Every command of the built program, with and without --json. What a command prints in detail is tested in the other files of this
+// folder.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,12 +24,17 @@ const CONNECTION =
   '{ id: corp, kind: oidc, name: Corp, issuer: https://corp.example, client_id: a, client_secret: secret-of-corp }';
 
 let cli: Awaited<ReturnType<typeof commandLine>>;
+let program: ReturnType<typeof cli.builtProgram>;
 beforeAll(async () => {
   cli = await commandLine();
+  program = cli.builtProgram();
   writeFileSync(path.join(cli.folder, 'gatehouse.yaml'), FILE);
   writeFileSync(path.join(cli.folder, 'wiki.xml'), METADATA);
 });
-afterAll(() => cli.close());
+afterAll(() => {
+  program?.end();
+  return cli.close();
+});
 
 /** The calls in order. `stdin`, and the exit code if it is not 0; `%` is 1 without and 2 with --json. */
 const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?: number }[] = [
@@ -84,12 +89,11 @@ const commandOf = (argv: string) => {
   if (!found) throw new Error(`no command: ${argv}`);
   return found;
 };
-type Run = (args: string[], options: CallOptions) => Promise<Ended>;
-function call(run: Run, argv: string, number: number, { stdin = '', env = {} }: CallOptions): Promise<Ended> {
+function call(argv: string, number: number, { stdin = '', env = {} }: CallOptions): Promise<Ended> {
   const inFolder = (text: string) =>
     text.replaceAll('%', String(number)).replace(/\b\w+\.(yaml|db)$/, (file) => path.join(cli.folder, file));
   const variables = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, inFolder(value)]));
-  return run(argv.split(' ').map(inFolder), { stdin: stdin.replaceAll('%', String(number)), env: variables });
+  return program.call(argv.split(' ').map(inFolder), { stdin: stdin.replaceAll('%', String(number)), env: variables });
 }
 const CRASH = /TypeError|ReferenceError|is not a (function|constructor)|\n {4}at /;
 
@@ -100,11 +104,11 @@ describe('the built program', () => {
   });
 
   it.each(calls)('runs gatehouse $argv', async ({ argv, code = 0, ...options }) => {
-    const plain = await call(cli.process, argv, 1, options);
+    const plain = await call(argv, 1, options);
     expect(plain.out + plain.err).not.toMatch(CRASH);
     expect(plain, plain.err).toMatchObject({ code });
     if (!commandOf(argv).options?.json) return;
-    const json = await call(cli.gatehouse, `${argv} --json`, 2, options);
+    const json = await call(`${argv} --json`, 2, options);
     expect(json.err).not.toMatch(CRASH);
     expect(json, json.err).toMatchObject({ code });
     expect(() => JSON.parse(code === 0 || json.out ? json.out : json.err), json.out).not.toThrow();

@@ -1,5 +1,6 @@
 // The command line on a database and a folder of its own: in this process, which is quick, or as the process a shell starts.
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { vi } from 'vitest';
@@ -94,5 +95,35 @@ export async function commandLine() {
       child.stdin?.end(stdin);
     });
   }
-  return { gatehouse, process: process_, folder, db: database.db, sql: database.sql, kind: databaseKind(), url, close };
+  /** The built program in one process for all of its calls. */
+  function builtProgram() {
+    const args = programArguments('cli');
+    const child = fork(path.join(import.meta.dirname, 'built-program.mjs'), args.slice(-1), {
+      cwd: folder,
+      execArgv: args.slice(0, -1),
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    const call = async (args: string[], { stdin = '', env = {} }: CallOptions = {}): Promise<Ended> => {
+      const answered = once(child, 'message');
+      child.send({ args, stdin, env: { PATH: process.env.PATH, ...base, ...env } });
+      return (await Promise.race([answered, crash]))[0];
+    };
+    const crash = once(child, 'exit').then(([code]) => {
+      throw new Error(`the program ended with ${code}`);
+    });
+    crash.catch(() => {});
+    return { call, end: () => void child.kill() };
+  }
+
+  return {
+    gatehouse,
+    process: process_,
+    builtProgram,
+    folder,
+    db: database.db,
+    sql: database.sql,
+    kind: databaseKind(),
+    url,
+    close,
+  };
 }

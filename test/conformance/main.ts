@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { packageVersion } from '../../src/base/platform/package.ts';
-import { launchBrowser } from '../support/browser/browser.ts';
+import { startBrowser } from '../support/browser/browser.ts';
 import { type Behavior, visit } from './browser-visits.ts';
 import { disagreements, type Outcome, readExpected } from './expected.ts';
 import { type RunningGatehouse, startGatehouse } from './gatehouse.ts';
@@ -104,7 +104,7 @@ function commit(): string {
 
 /** Signals end the driver, which then closes the browser. */
 function openBrowser(): Promise<Browser> {
-  return launchBrowser({ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false });
+  return startBrowser({ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false });
 }
 
 async function runPlan(plan: Plan, atEnd: (task: () => unknown) => void): Promise<Outcome[]> {

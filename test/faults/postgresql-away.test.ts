@@ -2,6 +2,7 @@
 // The drivers of this folder do the same for longer and under load.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../src/base/limits.ts';
 import { type Application, anApplication, authorizeUrl, postAs, signIn } from '../oidc/support.ts';
 import { databaseKind } from '../support/database/database.ts';
 import { aUser } from '../support/factories.ts';
@@ -49,7 +50,7 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
   });
 
   async function aNode(DATABASE_URL: string): Promise<Node> {
-    const idp = await startIdp({ environment: { DATABASE_URL } });
+    const idp = await startIdp({ environment: { DATABASE_URL }, databaseLimits: limits.database });
     const app = await anApplication(idp);
     const browser = httpClient(idp.issuer);
     const scope = { scope: 'openid offline_access', prompt: 'consent' };

@@ -5,7 +5,6 @@ import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { linkServices } from '../support/link-services.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
-import { patientDatabase } from '../support/waits.ts';
 import { forgot, linkIn, mailIsIdle, mailOf, open, passwordWorks } from './support.ts';
 
 let box: Mailbox;
@@ -14,11 +13,10 @@ let other: TestIdp | undefined;
 
 beforeAll(async () => {
   box = await mailbox();
-  idp = await startIdp({ environment: { SMTP_URL: box.url }, databaseLimits: patientDatabase });
+  idp = await startIdp({ environment: { SMTP_URL: box.url } });
   // A second instance on the same data, under the same issuer.
   if (databaseKind() === 'postgresql') {
     other = await startIdp({
-      databaseLimits: patientDatabase,
       environment: { DATABASE_URL: String(idp.environment.DATABASE_URL), ISSUER: idp.issuer, SMTP_URL: box.url },
     });
   }

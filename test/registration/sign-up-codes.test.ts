@@ -6,7 +6,6 @@ import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
-import { patientDatabase } from '../support/waits.ts';
 
 const REJECTED = 'This sign-up code can’t be used.';
 
@@ -17,7 +16,7 @@ let number = 0;
 
 beforeAll(async () => {
   box = await mailbox();
-  idp = await startIdp({ environment: { SMTP_URL: box.url }, now: clock.now, databaseLimits: patientDatabase });
+  idp = await startIdp({ environment: { SMTP_URL: box.url }, now: clock.now });
 });
 beforeEach(async () => {
   await change({ self_registration: true, sign_up_code_required: true });

@@ -9,7 +9,6 @@ import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 import { atAccount } from '../support/pages/account.ts';
-import { patientDatabase } from '../support/waits.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 const BROWSERS = 5; // as many as tries are free, so that no limit decides
@@ -19,7 +18,7 @@ let other: TestIdp | undefined;
 
 beforeAll(async () => {
   box = await mailbox();
-  idp = await startIdp({ environment: { SMTP_URL: box.url }, databaseLimits: patientDatabase });
+  idp = await startIdp({ environment: { SMTP_URL: box.url } });
   for (const [name, value] of [
     ['email_codes', true],
     ['mfa', 'required'],
@@ -30,7 +29,6 @@ beforeAll(async () => {
     const { DATABASE_URL } = idp.environment;
     other = await startIdp({
       environment: { DATABASE_URL: String(DATABASE_URL), SMTP_URL: box.url },
-      databaseLimits: patientDatabase,
     });
   }
 });

@@ -6,6 +6,7 @@ import { type Db, isUniqueViolation, openDatabase, transaction } from '../../src
 import { DatabaseError } from '../../src/base/storage/database-url.ts';
 import { hotStatements } from '../../src/base/storage/statements.ts';
 import { databaseKind, type TestDatabase, testDatabase, testFolder } from '../support/database/database.ts';
+import { event } from '../support/event.ts';
 
 let test: TestDatabase;
 let db: Db;
@@ -16,6 +17,14 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const setting = (key: string, value = '1') => ({ data: { key, value } });
+/** Waits until both transactions have called it, on PostgreSQL; SQLite has one that writes. */
+function lockedByBoth(): () => Promise<void> {
+  const both = event(2);
+  return async () => {
+    both.happen();
+    if (databaseKind() === 'postgresql') await both.happened;
+  };
+}
 const keys = async (prefix: string) =>
   (await db.setting.findMany({ where: { key: { startsWith: prefix } }, orderBy: { key: 'asc' } })).map(
     ({ key }) => key,
@@ -37,17 +46,20 @@ describe('a transaction', () => {
   });
 
   it('does not roll back the writes of others, and does not show them its uncommitted rows', async () => {
+    const [created, end] = [event(), event()];
     const failing = transaction(db, async (tx) => {
       await tx.setting.create(setting('inside'));
-      await sleep(100);
+      created.happen();
+      await end.happened;
       throw new Error('rolled back');
     });
-    await sleep(30);
+    await created.happened;
     expect(await keys('inside')).toEqual([]);
     const others = [
       db.setting.create(setting('other-1')),
       transaction(db, (tx) => tx.setting.create(setting('other-2'))),
     ];
+    end.happen();
     await expect(failing).rejects.toThrow('rolled back');
     await Promise.all(others);
     expect(await keys('other')).toEqual(['other-1', 'other-2']);
@@ -67,12 +79,13 @@ describe('a transaction', () => {
   it('runs again after a conflict with another one', async () => {
     await db.setting.createMany({ data: [setting('a').data, setting('b').data] });
     let runs = 0;
+    const locked = lockedByBoth();
     // Each locks a row, then requests the other's: a deadlock on PostgreSQL; on SQLite the second one waits.
     const cross = (first: string, second: string) =>
       transaction(db, async (tx) => {
         runs += 1;
         await tx.setting.update({ where: { key: first }, data: { value: first } });
-        await sleep(100);
+        await locked();
         await tx.setting.update({ where: { key: second }, data: { value: first } });
       });
     await Promise.all([cross('a', 'b'), cross('b', 'a')]);
@@ -83,11 +96,12 @@ describe('a transaction', () => {
     await db.setting.createMany({ data: [setting('c').data, setting('d').data] });
     const { touch } = hotStatements('test', { touch: 'UPDATE settings SET value = ? WHERE key = ?' });
     let runs = 0;
+    const locked = lockedByBoth();
     const cross = (first: string, second: string) =>
       transaction(db, async (tx) => {
         runs += 1;
         await test.database.sql.in(tx).execute(touch, first, first);
-        await sleep(100);
+        await locked();
         await test.database.sql.in(tx).execute(touch, first, second);
       });
     await Promise.all([cross('c', 'd'), cross('d', 'c')]);

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, isUniqueViolation, transaction } from '../../src/base/storage/database.ts';
 import { hotStatements } from '../../src/base/storage/statements.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
+import { event } from '../support/event.ts';
 
 const statements = hotStatements('test', {
   user: 'INSERT INTO users (id, username, username_key, email_verified, updated_at) VALUES (?,?,?,?,?)',
@@ -72,13 +72,16 @@ describe('hot statements', () => {
   });
 
   it('do not join a transaction that is open', async () => {
+    const [created, end] = [event(), event()];
     const failing = transaction(database.db, async (tx) => {
       await tx.setting.create({ data: { key: 'inside', value: '1' } });
-      await sleep(100);
+      created.happen();
+      await end.happened;
       throw new Error('rolled back');
     });
-    await sleep(30);
+    await created.happened;
     const write = database.sql.execute(statements.setting, 'outside', '1', new Date());
+    end.happen();
     await expect(failing).rejects.toThrow('rolled back');
     await write;
     const rows = await database.sql.query(statements.settings);

@@ -10,6 +10,7 @@ import { type RunningServer, startServer } from '../../src/server/start.ts';
 import { installedDatabase, testDatabase, testFolder } from './database/database.ts';
 import { expectGenuineRows, expectIntactAuditLog } from './intact.ts';
 import { testSecret } from './secret.ts';
+import { patientDatabase } from './waits.ts';
 
 export interface TestIdp extends RunningServer {
   issuer: string;
@@ -24,7 +25,7 @@ export interface TestIdpOptions {
   now?: Clock;
   /** The look-up of DNS records; finds none by default. */
   resolveTxt?: ResolveTxt;
-  /** Those of production by default. */
+  /** More patient than those of production by default: on a busy machine, statements wait longer than a request may. */
   databaseLimits?: DatabaseLimits;
   /**
    * The setting of a new installation is `required`. Tests of other things sign administrators in with their password alone, so
@@ -37,7 +38,8 @@ export interface TestIdpOptions {
 
 /** Starts Gatehouse. `stop` checks its rows as `gatehouse doctor` does, and closes its database; the files go with the test run. */
 export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
-  const { environment = {}, now, adminMfa = 'optional', resolveTxt = async () => [], databaseLimits } = options;
+  const { environment = {}, now, adminMfa = 'optional', resolveTxt = async () => [] } = options;
+  const { databaseLimits = patientDatabase } = options;
   const port = Number(environment.PORT ?? (await freePort()));
   const installed = isUsual(options) ? await installedDatabase() : undefined;
   const databaseUrl = installed?.url ?? environment.DATABASE_URL ?? (await freshDatabase(options));

@@ -37,7 +37,7 @@ export function realWaits(): void {
   for (const [name, values] of Object.entries(real)) Object.assign(limits[name as keyof typeof real], values);
 }
 
-/** Of the database of a server, for races of many requests: on a busy machine they wait for each other longer than a request may. */
+/** The time limits of the databases of tests: on a busy machine, statements wait for each other longer than a request may. */
 export const patientDatabase = {
   ...limits.database,
   connectMs: 60_000,

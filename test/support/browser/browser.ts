@@ -1,4 +1,4 @@
-// A real Chromium: one per test file, with a context for each user in the test.
+// A real Chromium: one per process, with a context for each user in the test.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -24,8 +24,24 @@ export const phone = {
 } satisfies BrowserContextOptions;
 export const desktop = { viewport: { width: 1280, height: 800 } } satisfies BrowserContextOptions;
 
-/** Starts the browser. Close it in afterAll; contexts and pages go with it. */
-export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
+let started: Promise<Browser> | undefined;
+
+/** The browser of this process, which the first call starts. Close it in afterAll: contexts and pages go, and it stays for other files. */
+export async function launchBrowser(): Promise<Browser> {
+  if (!(await started)?.isConnected()) started = startBrowser();
+  const browser = await (started as Promise<Browser>);
+  const close = async () => void (await Promise.all(browser.contexts().map((context) => context.close())));
+  return new Proxy(browser, {
+    get(target, name) {
+      if (name === 'close') return close;
+      const value = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+/** Starts a browser of one's own. */
+export async function startBrowser(options: LaunchOptions = {}): Promise<Browser> {
   const { executable, fonts } = await unpackChromium();
   return chromium.launch({
     ...options,

@@ -6,6 +6,7 @@ import { randomToken } from '../../../src/base/platform/random.ts';
 import { type Database, openDatabase } from '../../../src/base/storage/database.ts';
 import type { FirstAdmin } from '../../../src/config-file/first-admin.ts';
 import type { Prisma } from '../../../src/generated/sqlite/client.ts';
+import { patientDatabase } from '../waits.ts';
 import { postgresUrl } from './postgres.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -44,7 +45,7 @@ export interface TestDatabaseOptions {
 /** Opens a database that no other test uses, with every table and no row. */
 export async function testDatabase({ keysFrom }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const url = await copyOf(inject('testDatabase').template);
-  const database = await openDatabase(url);
+  const database = await openDatabase(url, { limits: patientDatabase });
   if (keysFrom) await database.db.signingKey.createMany({ data: signingKeys(keysFrom) });
   return { url, database, close: () => database.close() };
 }
