@@ -1,5 +1,6 @@
 // /admin/test/{callback,refresh,sign-out,signed-out}: the built-in test application (OpenID Connect). It runs real requests
 // against this server and shows what it sends and receives.
+
 import Router from '@koa/router';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { z } from 'zod';
@@ -7,21 +8,11 @@ import type { Block, ConsolePage } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
 import { parseForm, parseQuery } from '../base/http/input.ts';
-import type { InternalRequest } from '../base/http/internal-request.ts';
-import type { Vault } from '../base/platform/vault.ts';
 import { type PageText, t } from '../base/texts/text.ts';
-import type { TestTicket, TestTickets } from '../protocols/oidc/store/test-tickets.ts';
+import type { TestTicket } from '../protocols/oidc/store/test-tickets.ts';
 import { TEST_HOME as HOME, json, testNotBegun } from './page-parts.ts';
+import type { TestBenchServices } from './services.ts';
 import { TEST_CLIENT_ID, testAppUris } from './test-registrations.ts';
-
-export interface TestAppDependencies {
-  frame: Frame;
-  issuer: string;
-  vault: Vault;
-  tickets: TestTickets;
-  /** Calls an endpoint of this server without the network. */
-  internalRequest: InternalRequest;
-}
 
 /** The tokens that an application would store: encrypted in the page, for this administrator and this test. */
 interface StoredTokens {
@@ -43,24 +34,19 @@ interface Exchange {
   facts?: { label: PageText; value: PageText }[];
 }
 
-/** The pages of the test application; `received` shows the response to an authorization request. */
-export function createTestApp(dependencies: TestAppDependencies) {
+/** The pages of the test application. */
+export function testAppRoutes(services: TestBenchServices): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: HOME });
-  refreshRoute(router, dependencies);
-  logoutRoutes(router, dependencies);
-  return {
-    router,
-
-    /** Redeems the code at the token endpoint, as the test application, and shows the response. */
-    showTokens: (ctx: Context, ticket: TestTicket, answer: AuthorizationResponse) =>
-      redeemCode(dependencies, ctx, ticket, answer),
-  };
+  refreshRoute(router, services);
+  logoutRoutes(router, services);
+  return router;
 }
 
 type AuthorizationResponse = Record<string, unknown> & { code: string };
 
-async function redeemCode(
-  dependencies: TestAppDependencies,
+/** Redeems the code at the token endpoint, as the test application, and shows the response. */
+export async function showTokens(
+  services: TestBenchServices,
   ctx: Context,
   ticket: TestTicket,
   answer: AuthorizationResponse,
@@ -72,11 +58,11 @@ async function redeemCode(
     client_id: TEST_CLIENT_ID,
     code_verifier: ticket.verifier,
   };
-  const { status, body } = await dependencies.internalRequest('/token', form);
-  if (status !== 200) return showError(dependencies.frame, ctx, body);
+  const { status, body } = await services.internalRequest('/token', form);
+  if (status !== 200) return showError(services.frame, ctx, body);
   const response = tokens.parse(body);
   if (decodeJwt(response.id_token).nonce !== ticket.nonce) throw testNotBegun();
-  await show(dependencies, ctx, ticket, response, {
+  await show(services, ctx, ticket, response, {
     lead: t('console.test-bench.works.exchange'),
     messages: [
       json(t('console.test-bench.authorization-request'), JSON.parse(ticket.sent)),
@@ -86,17 +72,17 @@ async function redeemCode(
   });
 }
 
-function refreshRoute(router: Router<State, Extras>, dependencies: TestAppDependencies): void {
-  const { frame, internalRequest } = dependencies;
+function refreshRoute(router: Router<State, Extras>, services: TestBenchServices): void {
+  const { frame, internalRequest } = services;
 
   router.post('/refresh', ...frame.change(WRITE), async (ctx) => {
-    const { ticket, stored } = await storedTokens(dependencies, ctx);
+    const { ticket, stored } = await storedTokens(services, ctx);
     const { refreshToken } = stored;
     const form = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: TEST_CLIENT_ID };
     const { status, body } = await internalRequest('/token', form);
     if (status !== 200) return showError(frame, ctx, body);
     const renewed = tokens.parse(body);
-    await show(dependencies, ctx, ticket, renewed, {
+    await show(services, ctx, ticket, renewed, {
       lead: t('console.test-bench.refresh.works'),
       messages: [
         ...tokenMessages(form, body),
@@ -116,11 +102,14 @@ function refreshRoute(router: Router<State, Extras>, dependencies: TestAppDepend
 }
 
 /** Sends the administrator to the end-session endpoint, and receives them back. */
-function logoutRoutes(router: Router<State, Extras>, dependencies: TestAppDependencies): void {
-  const { frame, issuer } = dependencies;
+function logoutRoutes(router: Router<State, Extras>, services: TestBenchServices): void {
+  const {
+    frame,
+    config: { issuer },
+  } = services;
 
   router.post('/sign-out', ...frame.change(WRITE), async (ctx) => {
-    const { ticket, stored } = await storedTokens(dependencies, ctx);
+    const { ticket, stored } = await storedTokens(services, ctx);
     const request = { ...logoutRequest(issuer, ticket), id_token_hint: stored.idToken };
     ctx.status = 303;
     ctx.redirect(`${issuer}/end-session?${new URLSearchParams(request)}`);
@@ -128,7 +117,7 @@ function logoutRoutes(router: Router<State, Extras>, dependencies: TestAppDepend
 
   router.get('/signed-out', ...frame.page(WRITE), (ctx) => {
     const { state } = parseQuery(ctx, endQuery.loose());
-    const ticket = ticketOf(dependencies, ctx, state);
+    const ticket = ticketOf(services, ctx, state);
     frame.show(ctx, {
       title: t('console.test-bench.sign-out.works'),
       lead: t('console.test-bench.sign-out.returned'),
@@ -148,7 +137,7 @@ function logoutRoutes(router: Router<State, Extras>, dependencies: TestAppDepend
 }
 
 /** The ticket of this administrator in this browser. Throws the page "not begun here". */
-function ticketOf({ frame, tickets }: TestAppDependencies, ctx: Context, state: string): TestTicket {
+function ticketOf({ frame, tickets }: TestBenchServices, ctx: Context, state: string): TestTicket {
   const ticket = tickets.find(ctx, state);
   if (ticket?.userId !== frame.account(ctx).id) throw testNotBegun();
   return ticket;
@@ -156,13 +145,13 @@ function ticketOf({ frame, tickets }: TestAppDependencies, ctx: Context, state: 
 
 /** The tokens from the previous page: only for the administrator and the browser that began the test. */
 async function storedTokens(
-  dependencies: TestAppDependencies,
+  services: TestBenchServices,
   ctx: Context,
 ): Promise<{ ticket: TestTicket; stored: StoredTokens }> {
   const { state, sealed } = await parseForm(ctx, sealedForm.loose());
-  const ticket = ticketOf(dependencies, ctx, state);
+  const ticket = ticketOf(services, ctx, state);
   try {
-    return { ticket, stored: JSON.parse(dependencies.vault.open(sealed, contextOf(ticket)).toString()) };
+    return { ticket, stored: JSON.parse(services.vault.open(sealed, contextOf(ticket)).toString()) };
   } catch {
     throw testNotBegun();
   }
@@ -175,7 +164,7 @@ function logoutRequest(issuer: string, { state }: TestTicket) {
 }
 
 async function show(
-  { frame, issuer, vault, internalRequest }: TestAppDependencies,
+  { frame, config: { issuer }, vault, internalRequest }: TestBenchServices,
   ctx: Context,
   ticket: TestTicket,
   response: Tokens,

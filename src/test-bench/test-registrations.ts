@@ -1,15 +1,14 @@
 // /admin/test: the registrations of the built-in test application and test service provider. They are ordinary applications
 // that only administrators may open.
+
 import Router from '@koa/router';
-import type { ApplicationAdmin } from '../admin/applications/actions.ts';
 import type { Block, ConsolePage } from '../admin/console/blocks.ts';
-import type { Frame } from '../admin/console/frame.ts';
 import type { Application } from '../applications/application.ts';
 import type { Extras, State } from '../base/http/context.ts';
 import { type PageText, t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import { TEST_HOME as HOME } from './page-parts.ts';
-import type { TestSp } from './test-sp.ts';
+import type { TestBenchServices } from './services.ts';
 
 export const TEST_CLIENT_ID = 'gatehouse-test-app';
 
@@ -18,28 +17,20 @@ export function testAppUris(issuer: string) {
   return { redirectUri: `${issuer}${HOME}/callback`, postLogoutRedirectUri: `${issuer}${HOME}/signed-out` };
 }
 
-export interface TestRegistrationDependencies {
-  frame: Frame;
-  issuer: string;
-  applications: Pick<ApplicationAdmin, 'createOidc' | 'createSaml' | 'update'>;
-  findApplication(clientId: string): Promise<Application | undefined>;
-  testSp: TestSp;
-}
-
 const WRITE = 'gatehouse.applications:write' as const;
 
 /** The page /admin/test and its action. */
-export function testRegistrationRoutes(dependencies: TestRegistrationDependencies): Router<State, Extras> {
-  const { frame } = dependencies;
+export function testRegistrationRoutes(services: TestBenchServices): Router<State, Extras> {
+  const { frame } = services;
   const router = new Router<State, Extras>({ prefix: HOME });
 
   router.get('/', ...frame.page(WRITE), async (ctx) => {
-    frame.show(ctx, registrationPage(await findRegistrations(dependencies)));
+    frame.show(ctx, registrationPage(await findRegistrations(services)));
   });
 
   router.post('/', ...frame.change(WRITE), async (ctx) => {
     // What is registered is always the same, so it takes no right to manage the role that it names.
-    await register(dependencies, { ...frame.actor(ctx), grantedRights: 'everything' });
+    await register(services, { ...frame.actor(ctx), grantedRights: 'everything' });
     frame.redirect(ctx, HOME, t('console.test-bench.added'));
   });
 
@@ -79,7 +70,10 @@ function registrationPage({ rp, sp, hasKey }: Registrations): ConsolePage {
   };
 }
 
-async function findRegistrations({ findApplication, testSp }: TestRegistrationDependencies): Promise<Registrations> {
+async function findRegistrations({
+  applications: { find: findApplication },
+  testSp,
+}: TestBenchServices): Promise<Registrations> {
   const [rp, sp] = await Promise.all([findApplication(TEST_CLIENT_ID), findApplication(testSp.entityId)]);
   if (sp?.protocol !== 'saml') return { rp, sp, hasKey: true };
   const own = (await testSp.declaration()).certificates.map(({ pem }) => pem.trim());
@@ -87,9 +81,13 @@ async function findRegistrations({ findApplication, testSp }: TestRegistrationDe
 }
 
 /** Registers what is missing. */
-async function register(dependencies: TestRegistrationDependencies, by: Actor): Promise<void> {
-  const { issuer, applications, testSp } = dependencies;
-  const { rp, sp, hasKey } = await findRegistrations(dependencies);
+async function register(services: TestBenchServices, by: Actor): Promise<void> {
+  const {
+    config: { issuer },
+    admin: { applications },
+    testSp,
+  } = services;
+  const { rp, sp, hasKey } = await findRegistrations(services);
   const access = { roles: ['admin'] };
   if (!rp) {
     const { redirectUri, postLogoutRedirectUri } = testAppUris(issuer);

@@ -3,7 +3,6 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { ApplicationAdmin } from '../admin/applications/actions.ts';
 import {
   type DemandVerdict,
   demandVerdicts,
@@ -17,7 +16,6 @@ import type { ProductPreset } from '../admin/applications/presets/products.ts';
 import type { Block, Cell, Field, FormSection } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Application, OidcApplication } from '../applications/application.ts';
-import type { Applications } from '../applications/applications.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
 import { conflict } from '../base/http/errors.ts';
 import { parseForm, parseQuery } from '../base/http/input.ts';
@@ -27,30 +25,14 @@ import { undefinedUnlessUnavailable } from '../base/storage/unavailable.ts';
 import { oneOf, type PageText, t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import { acrValues } from '../people/mfa/acr.ts';
-import type { ClaimsPreviews } from '../protocols/oidc/claims/claims-preview.ts';
 import { TEST_MODE } from '../protocols/oidc/engine/test-response-mode.ts';
-import type { TestTickets } from '../protocols/oidc/store/test-tickets.ts';
 import { json, testNotBegun } from './page-parts.ts';
 import { audienceOf, samlResponseBlocks } from './saml-response-summary.ts';
-import type { SamlTestSignIn } from './saml-test-sign-in.ts';
-import type { createTestApp } from './test-app-routes.ts';
+import { beginTestSignIn, testResponse } from './saml-test-sign-in.ts';
+import type { TestBenchServices } from './services.ts';
+import { showTokens } from './test-app-routes.ts';
 import { TEST_CLIENT_ID } from './test-registrations.ts';
-import type { createTestSpRoutes } from './test-sp-routes.ts';
-
-export interface TestSignInDependencies {
-  frame: Frame;
-  issuer: string;
-  applications: Pick<ApplicationAdmin, 'get'>;
-  /** By entity ID. */
-  findApplication: Applications['find'];
-  tickets: TestTickets;
-  claimsPreview: ClaimsPreviews;
-  /** The built-in test application, which redeems its codes itself. */
-  testApp: Pick<ReturnType<typeof createTestApp>, 'showTokens'>;
-  /** The built-in test service provider, which sends its requests itself. */
-  testSp: Pick<ReturnType<typeof createTestSpRoutes>, 'begin' | 'entityId'>;
-  samlTestSignIn: SamlTestSignIn;
-}
+import { beginAtTestSp } from './test-sp-routes.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 const ACR_OPTIONS = [
@@ -80,24 +62,29 @@ const callback = z.object({
 type TestOptions = z.output<typeof testForm>;
 
 /** The pages /admin/test/:id, /admin/test/callback and /admin/test/saml. */
-export function testSignInRoutes(dependencies: TestSignInDependencies): Router<State, Extras> {
+export function testSignInRoutes(services: TestBenchServices): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/test' });
   // `/callback` and `/saml` first: they would match `/:id`.
-  responseRoutes(router, dependencies);
-  beginRoutes(router, dependencies);
+  responseRoutes(router, services);
+  beginRoutes(router, services);
   return router;
 }
 
 /** What the application would have received, and the error that it would have received. */
-function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInDependencies): void {
-  const { frame, applications, tickets, claimsPreview, testApp, samlTestSignIn } = dependencies;
+function responseRoutes(router: Router<State, Extras>, services: TestBenchServices): void {
+  const {
+    frame,
+    admin: { applications },
+    tickets,
+    oidc: { claimsPreview },
+  } = services;
 
   router.get('/callback', ...frame.page(WRITE), async (ctx) => {
     const answer = parseQuery(ctx, callback.loose());
     const ticket = tickets.find(ctx, answer.state);
     if (ticket?.userId !== frame.account(ctx).id) throw testNotBegun();
     const { code } = answer;
-    if (code && ticket.clientId === TEST_CLIENT_ID) return testApp.showTokens(ctx, ticket, { ...answer, code });
+    if (code && ticket.clientId === TEST_CLIENT_ID) return showTokens(services, ctx, ticket, { ...answer, code });
     const { application } = await applications.get(ticket.applicationId, frame.actor(ctx), WRITE);
     const redeemed = code
       ? await claimsPreview.redeem({ ...ticket, code }).catch(undefinedUnlessUnavailable)
@@ -119,10 +106,10 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
 
   router.get('/saml', ...frame.page(WRITE), async (ctx) => {
     const { request } = parseQuery(ctx, z.object({ request: z.string().min(1).max(64) }));
-    const xml = await samlTestSignIn.response(ctx, request);
+    const xml = await testResponse(services, ctx, request);
     if (!xml) throw testNotBegun();
     const audience = audienceOf(xml);
-    const application = audience === undefined ? undefined : await dependencies.findApplication(audience);
+    const application = audience === undefined ? undefined : await services.applications.find(audience);
     const demands = application ? samlDemandsBlocks(application, frame.account(ctx)) : [];
     frame.show(ctx, {
       title: application
@@ -143,8 +130,12 @@ function samlDemandsBlocks(application: Application, account: Account): Block[] 
 }
 
 /** The form of a test sign-in, and its begin. */
-function beginRoutes(router: Router<State, Extras>, dependencies: TestSignInDependencies): void {
-  const { frame, applications, testSp } = dependencies;
+function beginRoutes(router: Router<State, Extras>, services: TestBenchServices): void {
+  const {
+    frame,
+    admin: { applications },
+    testSp,
+  } = services;
 
   router.get('/:id', ...frame.page(WRITE), async (ctx) => {
     const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
@@ -172,15 +163,15 @@ function beginRoutes(router: Router<State, Extras>, dependencies: TestSignInDepe
     ctx.status = 303;
     ctx.redirect(
       application.protocol === 'oidc'
-        ? beginOidc(dependencies, ctx, application, options)
-        : await beginSaml(dependencies, ctx, application, options),
+        ? beginOidc(services, ctx, application, options)
+        : await beginSaml(services, ctx, application, options),
     );
   });
 }
 
 /** Returns the URL of the authorization request. */
 function beginOidc(
-  { frame, issuer, tickets }: TestSignInDependencies,
+  { frame, config: { issuer }, tickets }: TestBenchServices,
   ctx: Context,
   application: OidcApplication,
   options: TestOptions,
@@ -192,7 +183,7 @@ function beginOidc(
 
 /** Returns the URL that the sign-in begins at. */
 function beginSaml(
-  { testSp, samlTestSignIn }: TestSignInDependencies,
+  services: TestBenchServices,
   ctx: Context,
   application: Application,
   options: TestOptions,
@@ -202,12 +193,12 @@ function beginSaml(
     isUnsolicited: options.unsolicited === 'on',
     ...(options.acr && { acr: options.acr }),
   };
-  return application.clientId === testSp.entityId
-    ? testSp.begin(ctx, application, samlOptions)
-    : samlTestSignIn.begin(ctx, application.clientId, samlOptions);
+  return application.clientId === services.testSp.entityId
+    ? beginAtTestSp(services, ctx, application, samlOptions)
+    : beginTestSignIn(services, ctx, application.clientId, samlOptions);
 }
 
-function isBuiltIn({ clientId }: Application, testSp: TestSignInDependencies['testSp']): boolean {
+function isBuiltIn({ clientId }: Application, testSp: TestBenchServices['testSp']): boolean {
   return clientId === TEST_CLIENT_ID || clientId === testSp.entityId;
 }
 

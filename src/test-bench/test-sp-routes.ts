@@ -1,55 +1,42 @@
 // /admin/test/sp: the built-in test service provider. Real messages by the real bindings, each displayed as it was sent and
 // received, with the checks of a service provider.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Block } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Application } from '../applications/application.ts';
 import { readForm } from '../base/http/body.ts';
-import type { Context, Extras, Middleware, State } from '../base/http/context.ts';
+import type { Context, Extras, State } from '../base/http/context.ts';
 import { parseForm } from '../base/http/input.ts';
 import { limits } from '../base/limits.ts';
 import { randomToken } from '../base/platform/random.ts';
 import type { Vault } from '../base/platform/vault.ts';
 import { type PageText, t } from '../base/texts/text.ts';
-import type { TestTicket, TestTickets } from '../protocols/oidc/store/test-tickets.ts';
+import type { TestTicket } from '../protocols/oidc/store/test-tickets.ts';
 import { providerErrorPage } from '../protocols/saml/messages/error-page.ts';
+import { samlRateLimit } from '../protocols/saml/messages/received.ts';
 import { TEST_HOME, testNotBegun } from './page-parts.ts';
 import { indented, samlResponseBlocks } from './saml-response-summary.ts';
 import type { SamlTestOptions } from './saml-test-sign-in.ts';
-import type { ReceivedMessage, TestSp } from './test-sp.ts';
+import type { TestBenchServices } from './services.ts';
+import type { ReceivedMessage } from './test-sp.ts';
 import { type SpSession, spSession } from './test-sp-checks.ts';
-
-export interface TestSpRoutesDependencies {
-  frame: Frame;
-  issuer: string;
-  vault: Vault;
-  tickets: TestTickets;
-  sp: TestSp;
-  /** Rate limit by address. */
-  throttled: Middleware;
-}
 
 const WRITE = 'gatehouse.applications:write' as const;
 const sealedForm = z.object({ state: z.string().max(200), sealed: z.string().max(10_000) });
 
-/** The ACS, SLO endpoint and pages of the test service provider; `begin` starts a sign-in. */
-export function createTestSpRoutes(dependencies: TestSpRoutesDependencies) {
+/** The ACS, SLO endpoint and pages of the test service provider. */
+export function testSpRoutes(services: TestBenchServices): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: `${TEST_HOME}/sp` });
-  acsRoute(router, dependencies);
-  sloRoutes(router, dependencies);
-  return {
-    router,
-    entityId: dependencies.sp.entityId,
-
-    /** Begins a sign-in with an AuthnRequest, or IdP-initiated. Returns the URL to go to. */
-    begin: (ctx: Context, application: Application, options: SamlTestOptions) =>
-      beginSignIn(dependencies, ctx, application, options),
-  };
+  acsRoute(router, services);
+  sloRoutes(router, services);
+  return router;
 }
 
-async function beginSignIn(
-  { frame, issuer, tickets, sp }: TestSpRoutesDependencies,
+/** Begins a sign-in with an AuthnRequest, or IdP-initiated. Returns the URL to go to. */
+export async function beginAtTestSp(
+  { frame, config: { issuer }, tickets, testSp: sp }: TestBenchServices,
   ctx: Context,
   application: Application,
   options: SamlTestOptions,
@@ -73,13 +60,13 @@ async function beginSignIn(
 }
 
 /** The assertion consumer service. */
-function acsRoute(router: Router<State, Extras>, dependencies: TestSpRoutesDependencies): void {
-  const { frame, vault, sp } = dependencies;
+function acsRoute(router: Router<State, Extras>, services: TestBenchServices): void {
+  const { frame, vault, testSp: sp } = services;
 
   // No CSRF token: the form comes from the Response. The ticket ties it to this administrator, the signature to this server.
   router.post('/acs', ...frame.page(WRITE), async (ctx) => {
     const body = await readForm(ctx.req, limits.saml.bodyBytes);
-    const { received, ticket } = await answerTo(dependencies, ctx, async (requestId) => sp.response(body, requestId));
+    const { received, ticket } = await answerTo(services, ctx, async (requestId) => sp.response(body, requestId));
     const { session } = received;
     show(frame, ctx, ticket, received, [
       ...samlResponseBlocks(received.xml, true, [
@@ -92,12 +79,12 @@ function acsRoute(router: Router<State, Extras>, dependencies: TestSpRoutesDepen
 }
 
 /** Single logout: the request that is sent, its response, and the requests of this server. */
-function sloRoutes(router: Router<State, Extras>, dependencies: TestSpRoutesDependencies): void {
-  const { frame, vault, tickets, sp, throttled } = dependencies;
+function sloRoutes(router: Router<State, Extras>, services: TestBenchServices): void {
+  const { frame, vault, tickets, testSp: sp } = services;
 
   router.post('/sign-out', ...frame.change(WRITE), async (ctx) => {
     const { state, sealed } = await parseForm(ctx, sealedForm.loose());
-    const ticket = ticketOf(dependencies, ctx, state);
+    const ticket = ticketOf(services, ctx, state);
     const { id, xml, url } = await sp.logoutRequest(openSession(vault, sealed, ticket), state);
     tickets.give(ctx, { ...ticket, nonce: id, sent: xml });
     ctx.status = 303;
@@ -105,7 +92,7 @@ function sloRoutes(router: Router<State, Extras>, dependencies: TestSpRoutesDepe
   });
 
   // Without a session: a LogoutRequest of this server comes when the administrator's session has ended.
-  router.get('/slo', throttled, async (ctx, next) => {
+  router.get('/slo', samlRateLimit(services), async (ctx, next) => {
     if (!('SAMLRequest' in ctx.query)) return next();
     try {
       const url = await sp.answerLogout(ctx.querystring);
@@ -117,7 +104,7 @@ function sloRoutes(router: Router<State, Extras>, dependencies: TestSpRoutesDepe
   });
 
   router.get('/slo', ...frame.page(WRITE), async (ctx) => {
-    const { received, ticket } = await answerTo(dependencies, ctx, (requestId) =>
+    const { received, ticket } = await answerTo(services, ctx, (requestId) =>
       sp.logoutResponse(ctx.querystring, requestId),
     );
     const isGood = received.checks.every(({ passed }) => passed);
@@ -133,7 +120,7 @@ function sloRoutes(router: Router<State, Extras>, dependencies: TestSpRoutesDepe
 
 /** The ticket of this administrator for a RelayState. Throws the page "not begun here". */
 function ticketOf(
-  { frame, tickets, sp }: TestSpRoutesDependencies,
+  { frame, tickets, testSp: sp }: TestBenchServices,
   ctx: Context,
   state: string | undefined,
 ): TestTicket {
@@ -144,14 +131,14 @@ function ticketOf(
 
 /** The answer to a request of this administrator in this browser, found by its RelayState. */
 async function answerTo<Answer extends ReceivedMessage>(
-  dependencies: TestSpRoutesDependencies,
+  services: TestBenchServices,
   ctx: Context,
   read: (requestIdOf: (relayState: string | undefined) => string | undefined) => Promise<Answer>,
 ): Promise<{ received: Answer; ticket: TestTicket }> {
-  const requestIdOf = (relayState: string | undefined) => ticketOf(dependencies, ctx, relayState).nonce || undefined;
+  const requestIdOf = (relayState: string | undefined) => ticketOf(services, ctx, relayState).nonce || undefined;
   try {
     const received = await read(requestIdOf);
-    return { received, ticket: ticketOf(dependencies, ctx, received.relayState) };
+    return { received, ticket: ticketOf(services, ctx, received.relayState) };
   } catch (error) {
     throw providerErrorPage(error);
   }

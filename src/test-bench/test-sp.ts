@@ -1,19 +1,22 @@
 // The built-in test service provider: writes requests and validates responses as any other service provider would. It knows
 // this server by its published certificates only, and signs with a key of its own.
-import type { KeyObject } from 'node:crypto';
-import type { Clock } from '../base/platform/clock.ts';
+
+import type { AdminServices } from '../admin/admin-services.ts';
+import { stableSecret } from '../core/settings/settings.ts';
 import { acrLevel } from '../people/mfa/acr.ts';
 import { decodePost, decodeRedirect } from '../protocols/saml/messages/decode.ts';
 import { newMessageId, redirectUrl } from '../protocols/saml/messages/encode.ts';
 import { authenticateMessage, openMessage } from '../protocols/saml/messages/open-message.ts';
 import { readLogoutRequest } from '../protocols/saml/messages/read-logout.ts';
 import { logoutRequest, logoutResponse } from '../protocols/saml/messages/write-logout.ts';
+import { readCertificate } from '../protocols/saml/xml/certificates.ts';
 import { verifyEnveloped } from '../protocols/saml/xml/enveloped-signature.ts';
 import { bindings, contextClasses, statusCodes } from '../protocols/saml/xml/names.ts';
 import { parseXml } from '../protocols/saml/xml/parse.ts';
 import { childOf } from '../protocols/saml/xml/read.ts';
 import { validateWellFormed } from '../protocols/saml/xml/schema.ts';
 import { canonical, element, samlTime, wireFormat, type XmlElement } from '../protocols/saml/xml/write.ts';
+import { TEST_HOME } from './page-parts.ts';
 import {
   assertionChecks,
   type Check,
@@ -22,7 +25,7 @@ import {
   type SpSession,
   sessionOf,
 } from './test-sp-checks.ts';
-import { testSpKey } from './test-sp-credential.ts';
+import { newTestSpCredential, testSpKey } from './test-sp-credential.ts';
 
 /** A message to send: its text, and the URL with the signed message. */
 export interface OutgoingMessage {
@@ -39,40 +42,37 @@ export interface ReceivedMessage {
   session?: SpSession | undefined;
 }
 
-export interface TestSpDependencies {
-  issuer: string;
-  /** Also the prefix of its endpoints. */
-  entityId: string;
-  now: Clock;
-  skewSeconds(): number;
-  /** The public keys in the metadata of this server. */
-  publishedKeys(): readonly KeyObject[];
-  /** The result of `newTestSpCredential`, the same for all instances. */
-  credential(): Promise<string>;
-}
-
 export type TestSp = ReturnType<typeof createTestSp>;
 
-/** Writes and checks SAML messages; holds no session and no HTTP. */
-export function createTestSp(dependencies: TestSpDependencies) {
-  const provider: ServiceProvider = {
-    ...dependencies,
-    acsUrl: `${dependencies.entityId}/acs`,
-    sloUrl: `${dependencies.entityId}/slo`,
-    key: testSpKey(dependencies.credential),
-  };
+/** Writes and checks SAML messages; holds no session and no HTTP. Its key is made when it is first needed, and shared by all instances. */
+export function createTestSp(services: AdminServices) {
+  const provider = providerOf(services);
   return {
-    entityId: dependencies.entityId,
+    entityId: provider.entityId,
     ...createSender(provider),
     ...createReceiver(provider),
     answerLogout: (query: string) => answerLogout(provider, query),
   };
 }
 
-interface ServiceProvider extends TestSpDependencies {
-  acsUrl: string;
-  sloUrl: string;
-  key: ReturnType<typeof testSpKey>;
+type ServiceProvider = ReturnType<typeof providerOf>;
+
+function providerOf({ config: { issuer }, db, keyring, now, settings, vault }: AdminServices) {
+  /** Also the prefix of its endpoints. */
+  const entityId = `${issuer}${TEST_HOME}/sp`;
+  const make = () => newTestSpCredential(new URL(issuer).hostname, now());
+  return {
+    issuer,
+    entityId,
+    acsUrl: `${entityId}/acs`,
+    sloUrl: `${entityId}/slo`,
+    now,
+    skewSeconds: () => settings.latest().clock_skew_seconds,
+    /** The public keys in the metadata of this server. */
+    publishedKeys: () =>
+      keyring.samlCertificates().map(({ certificatePem }) => readCertificate(certificatePem).publicKey),
+    key: testSpKey(async () => (await stableSecret({ db, vault }, 'test-service-provider', make)).toString()),
+  };
 }
 
 /** Its registration, and the requests that it sends. */

@@ -12,7 +12,7 @@ let roles: RoleAdmin;
 let idempotency: Idempotency;
 beforeAll(async () => {
   people = await openPeople();
-  roles = createRoleAdmin({ ...people, roles: createRoles({ ...servicesOf(people), ...people }) });
+  roles = createRoleAdmin({ ...people, roles: createRoles({ ...servicesOf(people), ...people }) } as never);
   idempotency = createIdempotency(people);
 });
 afterAll(() => people.close());

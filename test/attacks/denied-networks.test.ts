@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSettingAdmin } from '../../src/admin/settings/actions.ts';
 import { MFA_ACR } from '../../src/people/mfa/acr.ts';
-import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -83,7 +82,7 @@ describe('the setting', () => {
   });
 
   it('rejects the address of the administrator who sets it', async () => {
-    const admin = createSettingAdmin({ ...idp.services, authority: createAuthority(idp.services) });
+    const admin = createSettingAdmin(idp.services as never);
     const { account } = await aUser(idp.services);
     await idp.services.roles.assign(account.id, 'admin');
     const request = { requestId: 'r', address: '203.0.113.9', userAgent: '' };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CheckId } from '../../src/diagnostics/access-check/check.ts';
 import { checksOf } from '../../src/diagnostics/access-check/checks.ts';
 import type { AccessFacts } from '../../src/diagnostics/access-check/facts.ts';
-import { type FixActions, offersFor } from '../../src/diagnostics/access-check/fix-offers.ts';
+import { offersFor } from '../../src/diagnostics/access-check/fix-offers.ts';
 
 const now = new Date('2026-11-20T10:00:00Z');
 const facts = {
@@ -160,8 +160,8 @@ describe('a check', () => {
 
   it('sends a link for a password only where a mail server is set', () => {
     const labels = (hasMailServer: boolean, changes: Partial<AccessFacts> = {}) =>
-      offersFor({ hasMailServer } as FixActions, 'password', { ...facts, ...changes }).map(({ fix }) =>
-        String(fix.label),
+      offersFor({ admin: {}, config: { hasMailServer } } as never, 'password', { ...facts, ...changes }).map(
+        ({ fix }) => String(fix.label),
       );
     expect(labels(true)).toEqual(['Send password reset']);
     expect(labels(true, { password: undefined })).toEqual(['Invite Ann', 'Create temporary password']);

@@ -114,7 +114,7 @@ const plainSql: Record<string, string> = {
 /** The files that depend on the kind of the database; the composition root only names it on the settings page. */
 const knowsTheKind = [
   ...['base/storage/', 'base/config.ts', 'cli/backup/', 'cli/upgrade/', 'cli/context.ts', 'cli/doctor/'],
-  'server/administration.ts',
+  'admin/settings/console.ts',
 ];
 
 const files = filesUnder('src', '.ts')

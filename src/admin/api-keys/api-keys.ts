@@ -4,18 +4,16 @@
 import { z } from 'zod';
 import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { type Db, transaction } from '../../base/storage/database.ts';
+import { transaction } from '../../base/storage/database.ts';
 import { fault, rule } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { NotifyOwner } from '../../core/mail/notify-owner.ts';
-import type { Settings } from '../../core/settings/settings.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { ApiKey, ApiKeys } from '../../people/api-keys/api-keys.ts';
-import { type Authority, type Change, falseIfForbidden } from '../../people/rbac/authority.ts';
+import { type Change, falseIfForbidden } from '../../people/rbac/authority.ts';
 import { ADMIN_ROLE, type OwnPermission, ownPermissions } from '../../people/rbac/built-in.ts';
 import { permissionSchema } from '../../people/rbac/names.ts';
 import { isOwnPermission } from '../../people/rbac/rights.ts';
+import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { id, iso, paged, pageOf, time } from '../api/parts.ts';
@@ -50,23 +48,13 @@ interface KeyQuery {
 
 export type ApiKeyAdmin = ReturnType<typeof createApiKeyAdmin>;
 
-export interface ApiKeyAdminDependencies {
-  db: Db;
-  apiKeys: ApiKeys;
-  accounts: Accounts;
-  authority: Authority;
-  settings: Settings;
-  notifyOwner: NotifyOwner;
-  now(): Date;
-}
-
 type Covers = (by: Actor, ownerId: string, needs: OwnPermission) => Promise<boolean>;
 
 /** `get` and `revoke` throw not_found for a key that the actor may not see; `create` and `revoke` throw StepUpNeeded. */
-export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies) {
-  const { apiKeys, accounts, authority, settings, now } = dependencies;
+export function createApiKeyAdmin(services: AdminServices) {
+  const { apiKeys, accounts, authority, settings, now } = services;
 
-  const covers = coverage(dependencies);
+  const covers = coverage(services);
 
   async function viewOf(key: ApiKey): Promise<KeyView> {
     const state = key.revokedAt ? 'revoked' : key.expiresAt <= now() ? 'expired' : 'active';
@@ -102,7 +90,7 @@ export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies) {
     ): Promise<CreatedKey> {
       const { days = lifetimes().defaultDays } = input;
       assertLifetime(days, lifetimes().maxDays);
-      const { key, text } = await createOwn(dependencies, { ...input, days }, by, async (made, tx) =>
+      const { key, text } = await createOwn(services, { ...input, days }, by, async (made, tx) =>
         onCreated({ ...made, key: await viewOf(made.key) }, tx),
       );
       return { key: await viewOf(key), text };
@@ -125,7 +113,7 @@ export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies) {
 }
 
 /** Whether an actor may see keys of a user, or revoke them. */
-function coverage({ accounts, authority }: ApiKeyAdminDependencies): Covers {
+function coverage({ accounts, authority }: AdminServices): Covers {
   return async (by, ownerId, needs) => {
     if (by.actorId === ownerId) return true;
     // The permissions of an account that another program changed are unknown, so only administrators see its keys.
@@ -138,7 +126,7 @@ function coverage({ accounts, authority }: ApiKeyAdminDependencies): Covers {
 
 /** A new key of the actor. The owner is notified, as of every change of credentials. */
 async function createOwn(
-  { db, apiKeys, accounts, authority, notifyOwner }: ApiKeyAdminDependencies,
+  { db, apiKeys, accounts, authority, notifyOwner }: AdminServices,
   { name, permissions, days }: ApiKeyInput & { days: number },
   by: Actor,
   onCreated: OnCreated<{ key: ApiKey; text: string }>,

@@ -10,12 +10,13 @@ import { maskedKey } from '../../people/api-keys/key-text.ts';
 import { adminApi } from '../../people/rbac/built-in.ts';
 import type { Action, Cell, ConsolePage, Mark, Option, Search } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
-import { cursorField, type Frame, listPath, trailField } from '../console/frame.ts';
+import { cursorField, listPath, trailField } from '../console/frame.ts';
 import { pageLinks, tableOf } from '../console/lists.ts';
 import { keyPermissionMark, keyPermissionOptions } from '../console/permission-words.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
-import { type FindTypedUser, typedUserValue } from '../suggestions/typed-user.ts';
-import { type ApiKeyAdmin, apiKeyNoun, type CreatedKey, type KeyView } from './api-keys.ts';
+import { typedUserValue } from '../suggestions/typed-user.ts';
+import { apiKeyNoun, type CreatedKey, type KeyView } from './api-keys.ts';
 
 const HOME = '/admin/api-keys';
 const WRITE = 'gatehouse.api-keys:write' as const;
@@ -33,15 +34,7 @@ const query = z.object({
   trail: trailField,
 });
 
-export interface ApiKeyPagesDependencies {
-  frame: Frame;
-  apiKeys: ApiKeyAdmin;
-  findUser: FindTypedUser;
-  issuer: string;
-  now(): Date;
-}
-
-export function apiKeyRoutes({ frame, apiKeys, findUser, issuer, now }: ApiKeyPagesDependencies) {
+export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, config: { issuer }, now }: ConsoleServices) {
   const { router, list, create, one, question } = pagesOf(frame, apiKeyNoun(apiKeys));
 
   list(async ({ ctx, by, may }) => {

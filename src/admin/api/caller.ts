@@ -4,26 +4,15 @@
 import { bearerOf } from '../../base/http/authorization-header.ts';
 import type { Context } from '../../base/http/context.ts';
 import { type AppError, forbidden, tooManyRequests, unauthorized } from '../../base/http/errors.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import type { Actor, Proof } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import { looksLikeKey } from '../../people/api-keys/key-text.ts';
-import type { Acr } from '../../people/mfa/acr.ts';
-import {
-  administrationAcr,
-  opensAdministration,
-  proofOf,
-  type StatedSignIn,
-  type StrongestProof,
-} from '../../people/mfa/step-up.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
-import { EVERYTHING_SCOPE, ownPermissions } from '../../people/rbac/built-in.ts';
+import { administrationAcr, opensAdministration, proofOf, type StatedSignIn } from '../../people/mfa/step-up.ts';
+import { adminApi, EVERYTHING_SCOPE, ownPermissions } from '../../people/rbac/built-in.ts';
 import { meets, type Need, permissionsOf, withoutLimit } from '../../people/rbac/rights.ts';
-import type { ApiTokens } from '../../protocols/oidc/store/api-access-tokens.ts';
+import type { AdminServices } from '../admin-services.ts';
 import { stepUpChallenge } from '../proof/sensitive-changes.ts';
-import type { KeyCallers } from './key-callers.ts';
+import { createKeyCallers } from './key-callers.ts';
 
 export interface Caller {
   /** Tells callers apart: the application and the user it calls for, or the API key. */
@@ -40,26 +29,11 @@ export interface Caller {
 
 export type Callers = ReturnType<typeof createCallers>;
 
-export interface CallersDependencies {
-  tokens: ApiTokens;
-  keyCallers: KeyCallers;
-  accounts: Accounts;
-  authority: Authority;
-  /** False when a directory has just lost the user. */
-  checkDirectories(accountId: string): Promise<boolean>;
-  rateLimits: RateLimits;
-  now: Clock;
-  /** The strongest proof that this account can give. */
-  strongestProof(account: Account): Promise<StrongestProof>;
-  /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
-  staffAcr(account: Account): Acr | undefined;
-  /** The audience that tokens must have (RFC 8707). */
-  audience: string;
-}
-
 /** Authenticates callers, with rate limits by address (failures) and by caller. */
-export function createCallers(dependencies: CallersDependencies) {
-  const { tokens, keyCallers, accounts, authority, checkDirectories, rateLimits, audience } = dependencies;
+export function createCallers(services: AdminServices) {
+  const { accounts, authority, config, directoryUsers, oidc, rateLimits } = services;
+  const keyCallers = createKeyCallers(services);
+  const audience = adminApi(config.issuer);
 
   async function reject(ctx: Context, error: AppError): Promise<never> {
     await rateLimits.consume('api:address', { address: ctx.state.request.address });
@@ -84,13 +58,13 @@ export function createCallers(dependencies: CallersDependencies) {
   }
 
   async function callerWithToken(ctx: Context, value: string): Promise<Caller> {
-    const token = await tokens.find(value);
+    const token = await oidc.apiTokens.find(value);
     if (token?.audience !== audience) return rejectInvalid(ctx);
     const { clientId: app, accountId, scopes, signIn } = token;
-    if (accountId !== undefined && !(await checkDirectories(accountId))) return rejectInvalid(ctx);
+    if (accountId !== undefined && !(await directoryUsers.check(accountId))) return rejectInvalid(ctx);
     const account = accountId === undefined ? undefined : await accounts.find(accountId);
     if (accountId !== undefined && !account?.isActive) return rejectInvalid(ctx);
-    const proof = account && (await proofAtRequiredLevel(dependencies, account, signIn));
+    const proof = account && (await proofAtRequiredLevel(services, account, signIn));
     await assertNotTooMany(account ? `${app} ${account.id}` : app);
     const rights = rightsOf(scopes, account && (await authority.rightsOfUser(account.id)));
     const by: Actor = {
@@ -117,12 +91,12 @@ export function createCallers(dependencies: CallersDependencies) {
 
 /** Throws insufficient_user_authentication (RFC 9470) below the level that the console requires. */
 async function proofAtRequiredLevel(
-  { now, strongestProof, staffAcr }: CallersDependencies,
+  { now, signInPolicy }: AdminServices,
   account: Account,
   signIn: StatedSignIn,
 ): Promise<Proof> {
-  const strongest = await strongestProof(account);
-  const levels = { strongest: strongest.acr, staff: staffAcr(account) };
+  const strongest = await signInPolicy.strongestProof(account);
+  const levels = { strongest: strongest.acr, staff: signInPolicy.staffAcr(account) };
   if (opensAdministration(signIn, levels)) return proofOf(signIn, strongest, now());
   throw unauthorized('proof_needed', {
     message: 'The sign-in behind this access token is too weak for administration.',

@@ -1,9 +1,11 @@
 // The documents of the API: /api/openapi.json for programs, /api/docs for people. Both are public, as the source is.
+
 import Router from '@koa/router';
 import type { Extras, State } from '../../base/http/context.ts';
+import { packageVersion } from '../../base/platform/package.ts';
 import { permissionsOf } from '../../people/rbac/rights.ts';
 import type { Endpoint } from './endpoint.ts';
-import { type OpenApiOptions, openApiDocument } from './openapi.ts';
+import { openApiDocument } from './openapi.ts';
 import { API } from './router.ts';
 
 interface JsonSchema {
@@ -20,12 +22,12 @@ interface JsonSchema {
 }
 
 /** GET /api/openapi.json and GET /api/docs. */
-export function documentRoutes(endpoints: readonly Endpoint[], options: OpenApiOptions): Router<State, Extras> {
+export function documentRoutes(endpoints: readonly Endpoint[], issuer: string): Router<State, Extras> {
   // Created at the first request: it takes a tenth of a second, which no start has to wait for.
   let cached: { text: string; page: ReturnType<typeof pageOf> } | undefined;
   const documents = () => {
     if (cached) return cached;
-    const document = openApiDocument(endpoints, options);
+    const document = openApiDocument(endpoints, { issuer, version: packageVersion() });
     cached = { text: JSON.stringify(document), page: pageOf(endpoints, document) };
     return cached;
   };
@@ -36,7 +38,7 @@ export function documentRoutes(endpoints: readonly Endpoint[], options: OpenApiO
     ctx.type = 'application/json; charset=utf-8';
   });
   router.get('/api/docs', (ctx) => {
-    ctx.render('api/docs', { issuer: options.issuer, ...documents().page });
+    ctx.render('api/docs', { issuer, ...documents().page });
   });
   return router;
 }

@@ -3,13 +3,10 @@
 
 import type { Context } from '../../base/http/context.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { RepeatedEntries } from '../../core/audit/repeated-entries.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { ApiKey, ApiKeys } from '../../people/api-keys/api-keys.ts';
-import type { RecordKeyUse } from '../../people/api-keys/key-uses.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
+import type { ApiKey } from '../../people/api-keys/api-keys.ts';
 import { sharedRights } from '../../people/rbac/rights.ts';
+import type { AdminServices } from '../admin-services.ts';
 
 export interface KeyCaller {
   key: ApiKey;
@@ -20,18 +17,8 @@ export interface KeyCaller {
 
 export type KeyCallers = ReturnType<typeof createKeyCallers>;
 
-export interface KeyCallersDependencies {
-  apiKeys: ApiKeys;
-  recordKeyUse: RecordKeyUse;
-  accounts: Accounts;
-  authority: Authority;
-  /** False when a directory has just lost the user. */
-  checkDirectories(accountId: string): Promise<boolean>;
-  repeatedEntries: RepeatedEntries;
-}
-
-export function createKeyCallers(dependencies: KeyCallersDependencies) {
-  const { apiKeys, recordKeyUse, accounts, authority, checkDirectories, repeatedEntries } = dependencies;
+export function createKeyCallers(services: AdminServices) {
+  const { apiKeys, recordKeyUse, accounts, authority, directoryUsers, repeatedEntries } = services;
 
   async function reject(ctx: Context, reason: string, key?: ApiKey): Promise<undefined> {
     ctx.state.log().info({ reason, keyId: key?.id }, 'API key rejected');
@@ -47,7 +34,7 @@ export function createKeyCallers(dependencies: KeyCallersDependencies) {
     async find(ctx: Context, text: string): Promise<KeyCaller | undefined> {
       const { key, fault } = await apiKeys.present(text);
       if (!key || fault) return reject(ctx, fault ?? 'unknown', key);
-      const account = (await checkDirectories(key.ownerId)) ? await accounts.find(key.ownerId) : undefined;
+      const account = (await directoryUsers.check(key.ownerId)) ? await accounts.find(key.ownerId) : undefined;
       if (!account?.isActive) return reject(ctx, account ? 'disabled_account' : 'unknown_account', key);
       const rights = sharedRights(key.permissions, await authority.rightsOfUser(account.id));
       const by: Actor = {

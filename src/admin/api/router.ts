@@ -7,18 +7,13 @@ import type { Context, Extras, Middleware, State } from '../../base/http/context
 import { badRequest, invalidInput, preconditionFailed } from '../../base/http/errors.ts';
 import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../base/http/input.ts';
 import { check } from '../../base/texts/faults.ts';
-import { assertMay, type Caller, type Callers } from './caller.ts';
+import type { AdminServices } from '../admin-services.ts';
+import { assertMay, type Caller, createCallers } from './caller.ts';
 import type { Answer, Call, Endpoint, Streamed } from './endpoint.ts';
-import type { Idempotency, StoredResponse } from './idempotency.ts';
+import { createIdempotency, type StoredResponse } from './idempotency.ts';
 import { etagOf } from './versions.ts';
 
 export const API = '/api/admin';
-
-export interface ApiDependencies {
-  endpoints: readonly Endpoint[];
-  callers: Callers;
-  idempotency: Idempotency;
-}
 
 type ReadCall = Omit<Call<unknown, unknown, unknown>, 'record'>;
 
@@ -31,7 +26,9 @@ const ENTITY_TAG = '(W/)?"[!#-~\\x80-\\xff]*"';
 const IF_MATCH = new RegExp(`^(\\*|${ENTITY_TAG}([ \\t]*,[ \\t]*${ENTITY_TAG})*)$`);
 
 /** One route for each endpoint, below /api/admin. */
-export function apiRouter({ endpoints, callers, idempotency }: ApiDependencies): Router<State, Extras> {
+export function apiRouter(services: AdminServices, endpoints: readonly Endpoint[]): Router<State, Extras> {
+  const callers = createCallers(services);
+  const idempotency = createIdempotency(services);
   const router = new Router<State, Extras>({ prefix: API });
   for (const endpoint of endpoints) {
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');

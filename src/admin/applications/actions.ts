@@ -5,29 +5,30 @@
 // (people/rbac/authority.ts), locks the row and compares its version. applications/applications.ts validates,
 // checks each field and writes the row with its MAC and audit entry. A field that decides whom the application trusts needs a fresh
 // proof (admin/proof/sensitive-changes.ts).
+
 import type { AccessSubject } from '../../applications/access-decision.ts';
 import { type Application, newSecretReplacesOld, type OidcApplication } from '../../applications/application.ts';
-import type { Applications, Registered } from '../../applications/applications.ts';
+import type { Registered } from '../../applications/applications.ts';
 import { fieldsWith } from '../../applications/fields/application-field.ts';
 import { type OidcClientInput, oidcClient } from '../../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../applications/fields/service-provider.ts';
-import type { ApplicationPictures, PictureState } from '../../applications/pictures/pictures.ts';
+import type { PictureState } from '../../applications/pictures/pictures.ts';
 import type { ApplicationPage, ListApplications, StoredApplication } from '../../applications/read.ts';
 import { isClosed, rightsOfApplication, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
 import { AppError, conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import { applicationEntry } from '../../config-file/sections/applications.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import { type Authority, falseIfForbidden } from '../../people/rbac/authority.ts';
+import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { SpMetadata } from '../../protocols/saml/metadata/parse.ts';
-import type { WaitingMetadata, WaitingMetadataDecisions } from '../../protocols/saml/metadata/waiting-metadata.ts';
+import type { WaitingMetadata } from '../../protocols/saml/metadata/waiting-metadata.ts';
+import type { AdminServices } from '../admin-services.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
@@ -38,7 +39,6 @@ import {
   inputOf,
   type MetadataSource,
   type ResolvedDeclaration,
-  type SamlDeclarationsDependencies,
 } from './saml-declarations.ts';
 
 export type ApplicationDetails = { application: Application; secrets: Omit<UnexpiredSecret, 'hash' | 'value'>[] };
@@ -54,15 +54,6 @@ export interface RegistrationOptions {
   isNameUnique?: boolean;
 }
 
-export interface ApplicationAdminDependencies extends SamlDeclarationsDependencies {
-  db: Db;
-  sql: Sql;
-  applications: Applications;
-  authority: Authority;
-  waitingMetadata: WaitingMetadataDecisions;
-  pictures: Pick<ApplicationPictures, 'state' | 'choose' | 'removeChosen' | 'fetchAgain'>;
-}
-
 export type ApplicationAdmin = ReturnType<typeof createApplicationAdmin>;
 
 /**
@@ -70,9 +61,16 @@ export type ApplicationAdmin = ReturnType<typeof createApplicationAdmin>;
  * ID, or an application that the caller has just read: then it is read only once more, locked. `onCreated` runs in the transaction of a
  * creation.
  */
-export function createApplicationAdmin(dependencies: ApplicationAdminDependencies) {
-  const { db, sql, applications, authority, pictures, waitingMetadata } = dependencies;
-  const declarations = createSamlDeclarations(dependencies);
+export function createApplicationAdmin(services: AdminServices) {
+  const {
+    db,
+    sql,
+    applications,
+    authority,
+    pictures,
+    saml: { waitingMetadata },
+  } = services;
+  const declarations = createSamlDeclarations(services);
 
   /** An actor who can change an application could use its permissions, so must have them. */
   async function assertMayChange(application: Application, by: Actor, tx?: Tx): Promise<void> {

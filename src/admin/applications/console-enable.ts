@@ -1,16 +1,17 @@
 // Enabling, disabling and deleting one application.
+
 import type { Application } from '../../applications/application.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Block } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import type { Pages } from '../resource.ts';
 import type { ApplicationDetails } from './actions.ts';
-import type { ApplicationPagesDependencies } from './console-parts.ts';
 
 /** The pages …/disable and …/delete, which ask for confirmation, and the action …/enable. */
 export function addEnableAndDeletePages(
   { change, question }: Pages<ApplicationDetails>,
-  { applications }: ApplicationPagesDependencies,
+  { admin: { applications } }: ConsoleServices,
 ): void {
   const back = ({ application: { id, name } }: ApplicationDetails) => ({
     href: `/admin/applications/${id}/settings`,

@@ -1,4 +1,5 @@
 // /admin/applications: the list, with filters, sorting, and how much each application is used.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
@@ -10,14 +11,10 @@ import { within } from '../../people/rbac/rights.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, sortColumn, sortedPath } from '../console/lists.ts';
-import { type ApplicationPagesDependencies, accessCell, protocolName } from './console-parts.ts';
-import type { SignInCount, SignInCounts } from './sign-in-counts.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { accessCell, protocolName } from './console-parts.ts';
+import type { SignInCount } from './sign-in-counts.ts';
 import { stateTag } from './tabs/tab-page.ts';
-
-export interface ApplicationListDependencies
-  extends Pick<ApplicationPagesDependencies, 'frame' | 'applications' | 'pictures'> {
-  signIns: SignInCounts;
-}
 
 const HOME = '/admin/applications';
 const WRITE = 'gatehouse.applications:write' as const;
@@ -30,7 +27,7 @@ type Query = z.output<typeof query>;
 
 export function addListRoute(
   router: Router<State, Extras>,
-  { frame, applications, pictures, signIns }: ApplicationListDependencies,
+  { frame, admin: { applications }, pictures, signIns }: ConsoleServices,
 ): void {
   router.get('/', ...frame.page(within('gatehouse.applications:read')), async (ctx) => {
     const given = parseQuery(ctx, query);

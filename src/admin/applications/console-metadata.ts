@@ -1,4 +1,5 @@
 // /admin/applications/:id/metadata: metadata that changed at its URL, compared with what is registered, to approve or reject.
+
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
 import { notFound } from '../../base/http/errors.ts';
@@ -6,16 +7,16 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import type { MetadataChange } from '../../protocols/saml/metadata/differences.ts';
 import type { WaitingMetadata } from '../../protocols/saml/metadata/waiting-metadata.ts';
 import type { Block, Cell, Mark } from '../console/blocks.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import type { Pages } from '../resource.ts';
 import type { ApplicationDetails } from './actions.ts';
-import type { ApplicationPagesDependencies } from './console-parts.ts';
 
 const decision = z.object({ decision: z.enum(['approve', 'reject']), document: z.string().max(100) });
 
 /** The page and its action. */
 export function addMetadataPages(
   { change }: Pages<ApplicationDetails>,
-  { applications }: ApplicationPagesDependencies,
+  { admin: { applications } }: ConsoleServices,
 ): void {
   change('/metadata', {
     assertOpen: ({ by, subject }) => applications.assertMayChange(subject.application, by),

@@ -1,5 +1,6 @@
 // /admin/applications/new: registers an application from what it is, asks only for what that needs, and ends with the
 // settings for its own side.
+
 import type Router from '@koa/router';
 import type { Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
@@ -12,8 +13,8 @@ import { listQuery } from '../console/frame.ts';
 import { addPage, longForm } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../console/typed-form.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { NO_CHOICES } from './form/own-keys.ts';
 import { applicationKey } from './form/sections.ts';
 import { withFaultsAtAnswers } from './presets/faults.ts';
@@ -28,7 +29,7 @@ const CREATE_ROLES = 'create_roles';
 /** The pages …/new and …/new/:preset. */
 export function addNewApplicationPages(
   router: Router<State, Extras>,
-  { frame, applications, roles, identityProvider }: ApplicationPagesDependencies,
+  { frame, admin: { applications, roles }, identityProvider }: ConsoleServices,
 ): void {
   addPage(router, frame, '/new', {
     needs: [WRITE],

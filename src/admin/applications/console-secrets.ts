@@ -1,4 +1,5 @@
 // The client secrets of one application: the active ones, a new one, and the revocation of an old one.
+
 import { z } from 'zod';
 import { newSecretReplacesOld } from '../../applications/application.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
@@ -9,9 +10,9 @@ import type { Block, ConsolePage, RowAction } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { tableOf } from '../console/lists.ts';
 import { addQuestion } from '../console/pages.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import type { Pages } from '../resource.ts';
 import type { ApplicationDetails } from './actions.ts';
-import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { newSecretPage } from './tabs/registered-page.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
@@ -31,7 +32,7 @@ const credentialsOf = ({ application: { id, name } }: Pick<ApplicationDetails, '
 /** The pages …/secret and …/secrets/:secretId/remove. */
 export function addSecretPages(
   { router, change }: Pages<ApplicationDetails>,
-  { frame, applications, identityProvider }: ApplicationPagesDependencies,
+  { frame, admin: { applications }, identityProvider }: ConsoleServices,
 ): void {
   change('/secret', {
     assertOpen: ({ by, subject }) => applications.assertMayChange(subject.application, by),

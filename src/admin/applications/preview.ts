@@ -6,8 +6,9 @@ import { signsUsersIn } from '../../applications/fields/oidc-client.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { claimsByScope } from '../../people/accounts/claims.ts';
-import type { AccessTokenPreview, ClaimsPreview, ClaimsPreviews } from '../../protocols/oidc/claims/claims-preview.ts';
-import type { AssertionPreview, AssertionPreviews } from '../../protocols/saml/sso/assertion-previews.ts';
+import type { AccessTokenPreview, ClaimsPreview } from '../../protocols/oidc/claims/claims-preview.ts';
+import type { AssertionPreview } from '../../protocols/saml/sso/assertion-previews.ts';
+import type { AdminServices } from '../admin-services.ts';
 import type { Block } from '../console/blocks.ts';
 import { registrationProblem } from './tabs/registration-problem.ts';
 
@@ -21,16 +22,12 @@ export interface ApplicationPreview {
 
 export type ApplicationPreviews = (account: Account, application: Application) => Promise<ApplicationPreview>;
 
-export interface ApplicationPreviewsDependencies {
-  assertionPreviews: AssertionPreviews;
-  claimsPreview: ClaimsPreviews;
-  /** Why the engine rejects a registered client. */
-  registrationFaultOf(clientId: string): Promise<string | undefined>;
-}
-
 /** Makes the preview with every scope that the application may request. */
-export function createApplicationPreviews(dependencies: ApplicationPreviewsDependencies): ApplicationPreviews {
-  const { assertionPreviews, claimsPreview, registrationFaultOf } = dependencies;
+export function createApplicationPreviews(services: AdminServices): ApplicationPreviews {
+  const {
+    saml: { previews: assertionPreviews },
+    oidc: { claimsPreview, registrationFaultOf },
+  } = services;
   return async (account, application) => {
     if (application.protocol === 'oidc') {
       if (!signsUsersIn(application.metadata))

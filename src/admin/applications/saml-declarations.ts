@@ -10,9 +10,10 @@ import {
 import { invalidInput } from '../../base/http/errors.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { check, type Fault, fault } from '../../base/texts/faults.ts';
-import type { FetchMetadata } from '../../protocols/saml/metadata/fetch.ts';
 import type { SpMetadata } from '../../protocols/saml/metadata/parse.ts';
+import { parseServiceProviderMetadata } from '../../protocols/saml/metadata/parse.ts';
 import { SamlError } from '../../protocols/saml/xml/errors.ts';
+import type { AdminServices } from '../admin-services.ts';
 
 /** An application as the configuration file would declare it. */
 export type Declaration = Record<string, unknown>;
@@ -39,18 +40,12 @@ interface Registered {
 
 export type SamlDeclarations = ReturnType<typeof createSamlDeclarations>;
 
-export interface SamlDeclarationsDependencies {
-  /** This and the next throw errors whose message is for the administrator. */
-  parseMetadata(xml: string): SpMetadata;
-  fetchMetadata: FetchMetadata;
-}
-
 /** Reads and checks declarations of service providers; fetches their metadata where it has a URL. */
-export function createSamlDeclarations(dependencies: SamlDeclarationsDependencies) {
+export function createSamlDeclarations(services: AdminServices) {
   async function load({ metadata, metadata_url, metadata_certificate }: MetadataSource): Promise<string | undefined> {
     if (metadata_url === undefined) return metadata;
     try {
-      return await dependencies.fetchMetadata(metadata_url, metadata_certificate);
+      return await services.fetchMetadata(metadata_url, metadata_certificate);
     } catch (cause) {
       throw invalidInput([metadataFault('metadata_url', cause)], cause);
     }
@@ -58,7 +53,7 @@ export function createSamlDeclarations(dependencies: SamlDeclarationsDependencie
 
   function parse(xml: string, { metadata_url }: MetadataSource): SpMetadata {
     try {
-      return dependencies.parseMetadata(xml);
+      return parseServiceProviderMetadata(xml, services.now());
     } catch (cause) {
       throw invalidInput([metadataFault(metadata_url ? 'metadata_url' : 'metadata', cause)], cause);
     }

@@ -1,10 +1,10 @@
 // How much an application is used: for each day, how many sign-ins it got and how many of its requests were rejected.
+
 import type { Application } from '../../applications/application.ts';
-import type { Clock } from '../../base/platform/clock.ts';
+import type { Base } from '../../base/base.ts';
 import type { Db } from '../../base/storage/database.ts';
 import type { Dialect } from '../../base/storage/dialect.ts';
 import { joinFragments } from '../../base/storage/fragments.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import { timesOf } from '../../core/audit/repeated-entries.ts';
 import type { Demand } from './presets/demands.ts';
 import { SIGN_IN_ENDS } from './sign-in-counts.ts';
@@ -18,18 +18,12 @@ export interface UsageOfDay {
 
 export type ApplicationUsage = ReturnType<typeof createApplicationUsage>;
 
-export interface ApplicationUsageDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-}
-
 const DAY_MS = 86_400_000;
 const REJECTED = ['authorization.rejected', 'token.rejected', 'saml.request', 'saml.response'];
 
 type Row = { day: string; outcome: string; _count: number | bigint };
 
-export function createApplicationUsage({ db, sql, now }: ApplicationUsageDependencies) {
+export function createApplicationUsage({ db, sql, now }: Base) {
   return {
     /** The last so many days, today included, the newest last. */
     async byDay(

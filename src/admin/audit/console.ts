@@ -1,33 +1,24 @@
 // /admin/audit: the activity log, filtered, and as a file.
+
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
-import type { Audit, AuditFilter } from '../../core/audit/audit.ts';
+import type { AuditFilter } from '../../core/audit/audit.ts';
 import { auditEventTypes } from '../../core/audit/events.ts';
 import { csv, jsonLines } from '../../core/audit/export.ts';
 import { type EventKind, eventKinds } from '../../core/audit/sentences/event-text.ts';
 import { typesOfKind } from '../../core/audit/sentences/sentence.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { ApplicationAdmin } from '../applications/actions.ts';
 import type { Empty, Field, Search } from '../console/blocks.ts';
-import { type Frame, listPath } from '../console/frame.ts';
-import { type Names, typedApplicationValue } from '../console/names.ts';
-import { type FindTypedUser, sameNameText, type TypedUser, typedUserValue } from '../suggestions/typed-user.ts';
+import { listPath } from '../console/frame.ts';
+import { typedApplicationValue } from '../console/names.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { sameNameText, type TypedUser, typedUserValue } from '../suggestions/typed-user.ts';
 import { visibleTo } from './api.ts';
 import { eventPageQuery, orderField, orderLink, readEventPage } from './event-page.ts';
-
-export interface AuditPagesDependencies {
-  frame: Frame;
-  names: Names;
-  audit: Audit;
-  findUser: FindTypedUser;
-  applications: Pick<ApplicationAdmin, 'list'>;
-  authority: Authority;
-}
 
 const HERE = '/admin/audit';
 const READ = 'gatehouse.audit:read' as const;
@@ -49,20 +40,24 @@ const query = z.object({ ...filters, ...eventPageQuery });
 type Filters = z.output<z.ZodObject<typeof filters>>;
 
 /** The page /admin/audit and the download /admin/audit/export. */
-export function auditRoutes(dependencies: AuditPagesDependencies): Router<State, Extras> {
-  const { frame, audit, authority } = dependencies;
+export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
+  const {
+    frame,
+    audit,
+    admin: { authority },
+  } = services;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const { before, after, trail, sort, ...given } = parseQuery(ctx, query);
-    const found = given.user ? await dependencies.findUser(given.user, frame.actor(ctx)) : undefined;
-    const application = given.client ? await applicationOf(dependencies, ctx, given.client) : undefined;
+    const found = given.user ? await services.findUser(given.user, frame.actor(ctx)) : undefined;
+    const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
     const wanted = {
-      ...(await filterOf(dependencies, ctx, given, found)),
+      ...(await filterOf(services, ctx, given, found)),
       ...(await visibleTo(authority, frame.actor(ctx))),
     };
     const at = { before, after, trail, sort };
-    const { items, pages, isFirst } = await readEventPage(dependencies, wanted, at, { path: HERE, filters: given });
+    const { items, pages, isFirst } = await readEventPage(services, wanted, at, { path: HERE, filters: given });
     const isFiltered = Object.values(given).some(Boolean);
     frame.show(ctx, {
       title: t('console.audit.title'),
@@ -83,7 +78,7 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
           caption: sort === 'at' ? t('console.audit.oldest-caption') : t('console.audit.newest-caption'),
           filter: filterForm(given, orderField({ sort }), {
             user: typedUserValue(given.user, found),
-            client: await typedApplicationValue(dependencies.names, given.client, application),
+            client: await typedApplicationValue(services.names, given.client, application),
           }),
           items,
           empty:
@@ -97,8 +92,8 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
 
   router.get('/export', ...frame.page(within(READ)), async (ctx: Context) => {
     const { format, ...given } = parseQuery(ctx, z.object({ ...filters, format: z.enum(['csv', 'jsonl']) }));
-    const found = given.user ? await dependencies.findUser(given.user, frame.actor(ctx)) : undefined;
-    const filter = await filterOf(dependencies, ctx, given, found);
+    const found = given.user ? await services.findUser(given.user, frame.actor(ctx)) : undefined;
+    const filter = await filterOf(services, ctx, given, found);
     await audit.record({ ...frame.actor(ctx), type: 'audit.exported', outcome: 'success', data: { format, filter } });
     ctx.set('Cache-Control', 'no-store');
     ctx.set('Content-Disposition', `attachment; filename="audit.${format}"`);
@@ -176,7 +171,7 @@ function choices(all: PageText, values: readonly string[]) {
 
 /** What to look for. A user is named by id, username, email address or full name, an application by identifier or name. Days are those of UTC. */
 async function filterOf(
-  dependencies: AuditPagesDependencies,
+  services: ConsoleServices,
   ctx: Context,
   { kind, type, outcome, user, client, request, from, until }: Filters,
   found: TypedUser | undefined,
@@ -186,7 +181,7 @@ async function filterOf(
     ...(type && { types: [type] }),
     ...(outcome && { outcome }),
     ...(user && { partyId: found?.account?.id ?? user }),
-    ...(client && { clientId: (await applicationOf(dependencies, ctx, client))?.clientId ?? client }),
+    ...(client && { clientId: (await applicationOf(services, ctx, client))?.clientId ?? client }),
     ...(request && { requestId: request }),
     ...(from && { from: new Date(from) }),
     ...(until && { until: new Date(new Date(until).getTime() + DAY_MS) }),
@@ -194,7 +189,7 @@ async function filterOf(
 }
 
 async function applicationOf(
-  { applications, frame }: AuditPagesDependencies,
+  { admin: { applications }, frame }: ConsoleServices,
   ctx: Context,
   text: string,
 ): Promise<{ clientId: string; name: string } | undefined> {

@@ -3,14 +3,12 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { BrandSetting } from '../../applications/brand/brand.ts';
-import type { ImageStore } from '../../applications/brand/image-store.ts';
 import { ImageError } from '../../applications/brand/images/image-error.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
 import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { acceptPictures, parseForm, parseQuery } from '../../base/http/input.ts';
 import { languageForPeople } from '../../base/http/pages/language.ts';
-import type { Db } from '../../base/storage/database.ts';
 import type { Fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { SettingEntry } from '../../core/settings/settings.ts';
@@ -19,17 +17,10 @@ import { type Block, type ConsolePage, type Field, VERSION, versionField } from 
 import { listPath } from '../console/frame.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
-import type { SettingAdmin } from '../settings/actions.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { changesOf, type Lock } from '../settings/console-fields.ts';
 import { brandSections, entriesOf, storedPictures, valueIn, withChanges, withNames } from './fields.ts';
-import {
-  brandPreviewRoutes,
-  type Choice,
-  type PreviewDependencies,
-  previewAddress,
-  previewFields,
-  previewQuery,
-} from './preview.ts';
+import { brandPreviewRoutes, type Choice, previewAddress, previewFields, previewQuery } from './preview.ts';
 import { applicationField, type NamedApplication, namedApplication } from './preview-choices.ts';
 import { brandTabs } from './tabs.ts';
 import { textRoutes } from './texts/console.ts';
@@ -44,17 +35,14 @@ const SHOW = 'show';
 const MAX_MEGABYTES = imageLimits.formBytes / 1024 / 1024;
 const form = z.record(z.string(), z.array(z.string().max(imageLimits.formBytes * 2)));
 
-export interface BrandPagesDependencies extends PreviewDependencies {
-  db: Db;
-  settings: SettingAdmin;
-  images: ImageStore;
-  /** The path of the configuration file. */
-  configFile: string | undefined;
-}
-
 /** The page, its preview, and the page of texts. */
-export function brandRoutes(dependencies: BrandPagesDependencies): Router<State, Extras>[] {
-  const { frame, db, settings, images } = dependencies;
+export function brandRoutes(services: ConsoleServices): Router<State, Extras>[] {
+  const {
+    frame,
+    db,
+    admin: { settings },
+    brandImages: images,
+  } = services;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   const storeOf = (faults: Fault[]) => async (name: BrandSetting, data: string) => {
@@ -70,7 +58,7 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
   };
 
   router.get('/', ...frame.page(READ), async (ctx) => {
-    frame.show(ctx, await brandPage(ctx, dependencies, await settings.list(), {}));
+    frame.show(ctx, await brandPage(ctx, services, await settings.list(), {}));
   });
 
   // The form again, although nothing of it could be read.
@@ -80,7 +68,7 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'body_too_large') throw error;
       ctx.set(error.headers);
-      const page = await brandPage(ctx, dependencies, await settings.list(), {});
+      const page = await brandPage(ctx, services, await settings.list(), {});
       frame.show(ctx, { ...page, problem: t('console.branding.too-large', { size: MAX_MEGABYTES }) }, error.status);
     }
   };
@@ -96,7 +84,7 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
         sent = await withNames(sent, storeOf(faults));
         if (sentValue(sent, SHOW)) {
           if (faults.length > 0) throw invalidInput(faults);
-          return frame.show(ctx, await brandPage(ctx, dependencies, entries, sent));
+          return frame.show(ctx, await brandPage(ctx, services, entries, sent));
         }
         const application = sentValue(sent, APPLICATION) ?? '';
         const changes = changesOf(application ? entriesOf(application, entries) : entries, sent, faults);
@@ -104,15 +92,15 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
         await settings.update(all, frame.actor(ctx), sentValue(sent, VERSION) ?? '');
         frame.redirect(ctx, addressOf(choiceOf(ctx, sent)), t('console.branding.saved'));
       },
-      () => brandPage(ctx, dependencies, entries, sent),
+      () => brandPage(ctx, services, entries, sent),
     );
   });
-  return [router, brandPreviewRoutes(dependencies), textRoutes(dependencies)];
+  return [router, brandPreviewRoutes(services), textRoutes(services)];
 }
 
 async function brandPage(
   ctx: Context,
-  { frame, names, configFile }: BrandPagesDependencies,
+  { frame, names, config: { configFile } }: ConsoleServices,
   all: SettingEntry[],
   sent: Sent,
 ): Promise<ConsolePage> {

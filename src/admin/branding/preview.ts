@@ -3,18 +3,15 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import { type Brand, type BrandSetting, type BrandValues, brandSettings } from '../../applications/brand/brand.ts';
-import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
+import { type BrandSetting, type BrandValues, brandSettings } from '../../applications/brand/brand.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { languageForPeople } from '../../base/http/pages/language.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { MailKind } from '../../core/mail/messages.ts';
-import type { TestMail } from '../../core/mail/test-mail.ts';
 import { brandColor, brandLink, brandName, isImageName } from '../../core/settings/value-schemas.ts';
 import type { Field } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
-import type { Names } from '../console/names.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { templateNames } from '../mail/template-names.ts';
 import { languageField, modeField, previewChoices } from './preview-choices.ts';
 
@@ -159,17 +156,14 @@ export function previewAddress(choice: Choice, typed: (name: BrandSetting) => st
   return `${PATH}?${new URLSearchParams([['page', page], ['mode', mode], ['language', language], ['application', application], ...values])}`;
 }
 
-export interface PreviewDependencies {
-  frame: Frame;
-  brand: Brand;
-  names: Names;
-  pictures: Pick<ApplicationPictures, 'addressesOf'>;
-  /** The emails with example data. */
-  mailTemplates: TestMail;
-}
-
-export function brandPreviewRoutes(dependencies: PreviewDependencies): Router<State, Extras> {
-  const { frame, brand, mailTemplates } = dependencies;
+export function brandPreviewRoutes(services: ConsoleServices): Router<State, Extras> {
+  const {
+    frame,
+    brand,
+    admin: {
+      mail: { templates: mailTemplates },
+    },
+  } = services;
   const router = new Router<State, Extras>();
   router.get(PATH, ...frame.page('gatehouse.settings:read'), async (ctx) => {
     const { page, mode, application, language, ...typed } = parseQuery(ctx, addressQuery);
@@ -184,7 +178,7 @@ export function brandPreviewRoutes(dependencies: PreviewDependencies): Router<St
       return;
     }
     const { template, data } = pages[page];
-    const example = data(await previewedApplication(dependencies, application));
+    const example = data(await previewedApplication(services, application));
     ctx.render(template, { ...example, brand: look, theme: mode, isPreview: true }, 200);
   });
   return router;
@@ -193,7 +187,7 @@ export function brandPreviewRoutes(dependencies: PreviewDependencies): Router<St
 const isMail = (page: Choice['page']): page is keyof typeof mails => Object.hasOwn(mails, page);
 
 async function previewedApplication(
-  { names, pictures }: PreviewDependencies,
+  { names, pictures }: ConsoleServices,
   application: string,
 ): Promise<PreviewedApplication> {
   const found = application ? (await names.applications([application])).get(application) : undefined;

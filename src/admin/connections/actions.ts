@@ -7,11 +7,11 @@ import { type Db, transaction } from '../../base/storage/database.ts';
 import { fault } from '../../base/texts/faults.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { ClientSecrets, ConnectionTrial } from '../../federation/client-secrets.ts';
-import type { DomainCheck, DomainChecks } from '../../federation/connections/check-domains.ts';
+import type { ConnectionTrial } from '../../federation/client-secrets.ts';
+import type { DomainCheck } from '../../federation/connections/check-domains.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
 import type { Connections } from '../../federation/connections/connections.ts';
-import type { ConnectionDocuments, DocumentKind, ParseMetadata } from '../../federation/connections/documents.ts';
+import type { DocumentKind, ParseMetadata } from '../../federation/connections/documents.ts';
 import type { DeclaredSecret } from '../../federation/connections/kinds/fields.ts';
 import {
   type ConnectionEntry,
@@ -20,8 +20,9 @@ import {
   secretPurposesOf,
 } from '../../federation/connections/schema.ts';
 import type { SecretInfo } from '../../federation/connections/secrets.ts';
-import type { EndResult, EndSession } from '../../protocols/logout/end-session.ts';
-import type { Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
+import type { EndResult } from '../../protocols/logout/end-session.ts';
+import { parseIdentityProviderMetadata } from '../../protocols/saml/metadata/parse-identity-provider.ts';
+import type { AdminServices } from '../admin-services.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
@@ -29,25 +30,14 @@ import {
   type ConnectionDetails,
   createManageableConnections,
   type ManageableConnections,
-  type ManageableConnectionsDependencies,
 } from './manageable-connections.ts';
 
 export type ConnectionAdmin = ReturnType<typeof createConnectionAdmin>;
 
-export interface ConnectionAdminDependencies extends ManageableConnectionsDependencies {
-  connections: Connections;
-  documents: ConnectionDocuments;
-  domainChecks: DomainChecks;
-  clientSecrets: ClientSecrets;
-  endSession: EndSession;
-  sessions: Sessions;
-  parseMetadata: ParseMetadata;
-}
-
 /** Changes throw StepUpNeeded, forbidden, owned_by_file, precondition_failed for another version, not_found and invalid_input. */
-export function createConnectionAdmin(dependencies: ConnectionAdminDependencies) {
-  const { connections, documents, domainChecks, clientSecrets } = dependencies;
-  const manageable = createManageableConnections(dependencies);
+export function createConnectionAdmin(services: AdminServices) {
+  const { connections, connectionDocuments: documents, domainChecks, clientSecrets } = services;
+  const manageable = createManageableConnections(services);
 
   return {
     mayChange: manageable.mayChange,
@@ -61,10 +51,10 @@ export function createConnectionAdmin(dependencies: ConnectionAdminDependencies)
     /** The ids of rows that another program wrote; they can only be removed. */
     forged: connections.forgedIds,
 
-    ...declarationActions(dependencies, manageable),
-    ...lifecycleActions(dependencies, manageable),
-    ...secretActions(dependencies, manageable),
-    ...sessionActions(dependencies, manageable),
+    ...declarationActions(services, manageable),
+    ...lifecycleActions(services, manageable),
+    ...secretActions(services, manageable),
+    ...sessionActions(services, manageable),
 
     async checkDomain(id: string, domain: string, by: Actor): Promise<DomainCheck> {
       await manageable.assertMayChange(by);
@@ -84,9 +74,10 @@ export function createConnectionAdmin(dependencies: ConnectionAdminDependencies)
 }
 
 function declarationActions(
-  { db, connections, parseMetadata }: ConnectionAdminDependencies,
+  { db, connections, now }: AdminServices,
   { assertMayChange, detailsOf, lockForChange }: ManageableConnections,
 ) {
+  const parseMetadata: ParseMetadata = (xml) => parseIdentityProviderMetadata(xml, now());
   return {
     /** `onCreated` runs in the transaction. */
     async create(
@@ -125,7 +116,7 @@ function declarationActions(
 }
 
 function lifecycleActions(
-  { db, connections }: ConnectionAdminDependencies,
+  { db, connections }: AdminServices,
   { assertMayChange, lockForChange }: ManageableConnections,
 ) {
   return {
@@ -177,25 +168,16 @@ interface SessionActions {
   endSessions(id: string, by: Actor): Promise<EndResult[]>;
 }
 
-interface SessionActionsDependencies {
-  db: Db;
-  endSession: EndSession;
-  sessions: Sessions;
-}
-
-function sessionActions(
-  dependencies: SessionActionsDependencies,
-  { assertMayChange }: ManageableConnections,
-): SessionActions {
-  const { endSession } = dependencies;
+function sessionActions(services: AdminServices, { assertMayChange }: ManageableConnections): SessionActions {
+  const { endSession } = services;
   return {
-    countSessions: async (id) => (await sessionsOf(dependencies, id)).length,
+    countSessions: async (id) => (await sessionsOf(services, id)).length,
 
     async endSessions(id, by) {
       await assertMayChange(by);
       assertFreshProof(by, 'connection.end-sessions', id);
       const ended: EndResult[] = [];
-      for (const uid of await sessionsOf(dependencies, id)) {
+      for (const uid of await sessionsOf(services, id)) {
         const result = await endSession.several([uid], 'ended-by-admin', by);
         if (result) ended.push(result);
       }
@@ -205,7 +187,7 @@ function sessionActions(
 }
 
 /** The live ones: the row of an upstream session stays after it. */
-async function sessionsOf({ db, sessions }: SessionActionsDependencies, connectionId: string): Promise<string[]> {
+async function sessionsOf({ db, sessions }: AdminServices, connectionId: string): Promise<string[]> {
   const rows = await db.asStored.upstreamSession.findMany({
     where: { connectionId },
     select: { sessionUid: true },

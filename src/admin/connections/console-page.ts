@@ -1,5 +1,5 @@
 // The page of one connection: what it is, what can be done, and the state of its secrets, domains and documents.
-import type { Clock } from '../../base/platform/clock.ts';
+
 import { listOf, type PageText, t, textAt } from '../../base/texts/text.ts';
 import type { ConnectionKind } from '../../federation/connections/connection.ts';
 import type { DocumentKind } from '../../federation/connections/documents.ts';
@@ -7,33 +7,21 @@ import { networkSentence } from '../../federation/connections/network-sentences.
 import { presetOf } from '../../federation/connections/presets/presets.ts';
 import { type SecretPurpose, secretPurposesOf } from '../../federation/connections/schema.ts';
 import { rejectedSecret } from '../../federation/connections/secrets.ts';
-import type { Tries } from '../../federation/tries.ts';
 import type { Action, Block, ConsolePage, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { expiryCell } from '../console/expiry.ts';
-import type { Frame } from '../console/frame.ts';
 import { tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import type { Visit } from '../console/pages.ts';
-import type { ConnectionAdmin } from './actions.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import type { ConnectionDetails } from './manageable-connections.ts';
 
 export const HOME = '/admin/connections';
 
-export interface ConnectionPagesDependencies {
-  frame: Frame;
-  connections: ConnectionAdmin;
-  tries: Tries;
-  issuer: string;
-  now: Clock;
-  /** The path of the configuration file. */
-  configFile: string | undefined;
-}
-
 export const pathOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
 
 export async function connectionPage(
-  { connections, now, configFile }: ConnectionPagesDependencies,
+  { admin: { connections }, now, config: { configFile } }: ConsoleServices,
   { by, subject: details }: Visit<ConnectionDetails>,
 ): Promise<ConsolePage> {
   const { connection } = details;

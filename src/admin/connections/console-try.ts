@@ -1,4 +1,5 @@
 // "Try it": a real sign-in at the upstream that writes nothing, and what it would do. Also for a connection that is disabled.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
@@ -12,7 +13,8 @@ import type { AccountProblem } from '../../federation/ldap/identity.ts';
 import type { FailedTry, FinishedTry } from '../../federation/tries.ts';
 import type { Block, Cell, ConsolePage } from '../console/blocks.ts';
 import { addPage, type Params } from '../console/pages.ts';
-import { type ConnectionPagesDependencies, pathOf } from './console-page.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { pathOf } from './console-page.ts';
 
 /** Why a directory would reject the right password of a user, in words: for "Try it" and the access check. */
 export const directoryProblemTexts: Record<AccountProblem, Text> = {
@@ -26,8 +28,12 @@ export const directoryProblemTexts: Record<AccountProblem, Text> = {
 
 const loginForm = z.object({ login: z.string().trim().min(1).max(254).optional() });
 
-export function addTryPages(router: Router<State, Extras>, dependencies: ConnectionPagesDependencies): void {
-  const { frame, tries, connections } = dependencies;
+export function addTryPages(router: Router<State, Extras>, services: ConsoleServices): void {
+  const {
+    frame,
+    tries,
+    admin: { connections },
+  } = services;
   const needs = ['gatehouse.connections:write'] as const;
   /** The result names an account and what an upstream says about a user. */
   const load = async ({ params: { id = '' } }: Params, by: Actor) => {

@@ -1,4 +1,5 @@
 // /admin/connections: the upstream identity providers at which users sign in: added by vendor, changed, tried, maintained and deleted.
+
 import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import { notFound } from '../../base/http/errors.ts';
@@ -15,12 +16,12 @@ import { type ListAddress, sortColumn, sortedBy, tableOf } from '../console/list
 import { addPage, addQuestion, longForm, type Next, type Visit } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../console/typed-form.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { endedNotice } from '../sessions/console.ts';
 import { connectionNoun, newSecret } from './api.ts';
 import { connectionKey, entryFrom, presetFields, sectionsOf } from './console-fields.ts';
 import {
-  type ConnectionPagesDependencies,
   connectionPage,
   documentNames,
   HOME,
@@ -41,8 +42,13 @@ const query = z.object({ sort: z.enum(['', 'name', '-name', 'provider', '-provid
 const toOne = ({ connection: { id, name } }: ConnectionDetails) => ({ href: pathOf(id), label: name });
 
 /** All pages below /admin/connections. */
-export function connectionRoutes(dependencies: ConnectionPagesDependencies) {
-  const { frame, connections, issuer, now } = dependencies;
+export function connectionRoutes(services: ConsoleServices) {
+  const {
+    frame,
+    admin: { connections },
+    config: { issuer },
+    now,
+  } = services;
   const noun = connectionNoun(connections);
   const { router, list, one, change, form, question } = pagesOf(frame, noun);
 
@@ -87,7 +93,7 @@ export function connectionRoutes(dependencies: ConnectionPagesDependencies) {
     },
   });
 
-  one('', { page: (visit) => connectionPage(dependencies, visit) });
+  one('', { page: (visit) => connectionPage(services, visit) });
 
   change('/edit', {
     accepts: bodyLimit(MAX_FORM_BYTES),
@@ -101,7 +107,7 @@ export function connectionRoutes(dependencies: ConnectionPagesDependencies) {
     },
   });
 
-  addTryPages(router, dependencies);
+  addTryPages(router, services);
 
   form('/secret', {
     title: () => t('console.connections.add-secret'),
@@ -157,7 +163,7 @@ export function connectionRoutes(dependencies: ConnectionPagesDependencies) {
       const failed = read.find(({ error }) => error !== undefined);
       if (!failed) return { to: pathOf(id), notice: t('console.connections.documents-updated') };
       const fault = { document: documentNames[failed.kind], error: inWords(failed.error ?? '') };
-      const page = await connectionPage(dependencies, { ...visit, subject: await connections.get(id) });
+      const page = await connectionPage(services, { ...visit, subject: await connections.get(id) });
       return { page: { ...page, problem: t('console.connections.document-fault', fault) }, status: 502 };
     },
   });

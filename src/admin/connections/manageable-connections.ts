@@ -2,19 +2,17 @@
 // version that the change was made of.
 
 import { forbidden } from '../../base/http/errors.ts';
-import type { Db, Tx } from '../../base/storage/database.ts';
+import type { Tx } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
-import type { Connections } from '../../federation/connections/connections.ts';
-import type { ConnectionDocuments, DocumentState } from '../../federation/connections/documents.ts';
+import type { DocumentState } from '../../federation/connections/documents.ts';
 import type { ConnectionDomain } from '../../federation/connections/domains.ts';
 import { type PasteValue, pasteValuesOf } from '../../federation/connections/presets/presets.ts';
 import { type DeclaredConnection, entryOf } from '../../federation/connections/schema.ts';
 import type { SecretInfo } from '../../federation/connections/secrets.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
+import type { AdminServices } from '../admin-services.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 export interface ConnectionDetails {
@@ -30,18 +28,15 @@ export interface ConnectionDetails {
 
 export type ManageableConnections = ReturnType<typeof createManageableConnections>;
 
-export interface ManageableConnectionsDependencies {
-  db: Db;
-  sql: Sql;
-  /** Public base URL of this server. */
-  issuer: string;
-  connections: Connections;
-  documents: ConnectionDocuments;
-  authority: Authority;
-}
-
-export function createManageableConnections(dependencies: ManageableConnectionsDependencies) {
-  const { db, sql, issuer, connections, documents, authority } = dependencies;
+export function createManageableConnections(services: AdminServices) {
+  const {
+    db,
+    sql,
+    config: { issuer },
+    connections,
+    connectionDocuments: documents,
+    authority,
+  } = services;
 
   async function detailsOf(connection: Connection, tx?: Tx): Promise<ConnectionDetails> {
     const { id } = connection;

@@ -1,22 +1,16 @@
 // What the administrator of each request may do.
 
-import type { SignedIn } from '../../account/rp/signed-in.ts';
 import type { Context, Middleware } from '../../base/http/context.ts';
 import { type AppError, type ErrorOptions, forbidden } from '../../base/http/errors.ts';
 import { type PageLink, t } from '../../base/texts/text.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
 import { OWN_PREFIX } from '../../people/rbac/built-in.ts';
 import { meets, type Need, type Rights } from '../../people/rbac/rights.ts';
+import type { AdminServices } from '../admin-services.ts';
 import { firstPage } from './navigation.ts';
 
 export type ConsoleRights = ReturnType<typeof createConsoleRights>;
 
-export interface ConsoleRightsDependencies {
-  signedIn: SignedIn;
-  authority: Authority;
-}
-
-export function createConsoleRights({ signedIn, authority }: ConsoleRightsDependencies) {
+export function createConsoleRights({ account: { page }, authority }: AdminServices) {
   const rightsOfRequest = new WeakMap<object, Rights>();
   const missingOfRequest = new WeakMap<object, readonly Need[]>();
 
@@ -51,7 +45,7 @@ export function createConsoleRights({ signedIn, authority }: ConsoleRightsDepend
     requireRights:
       (needed: readonly Need[]): Middleware =>
       async (ctx, next) => {
-        const rights = await readRights(ctx, signedIn.userOf(ctx).account.id);
+        const rights = await readRights(ctx, page.signedIn.userOf(ctx).account.id);
         const missing = needed.filter((need) => !meets(rights ?? [], need));
         if (rights && missing.length === 0) {
           ctx.state.sender = 'trusted';

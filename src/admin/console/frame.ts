@@ -2,20 +2,18 @@
 // permission is neither displayed nor accepted), navigation, and what a form shows after a fault.
 
 import { z } from 'zod';
-import type { AccountPageHelpers } from '../../account/account-page-helpers.ts';
 import type { Context, ErrorPage, Middleware } from '../../base/http/context.ts';
 import { AppError } from '../../base/http/errors.ts';
 import { readForm } from '../../base/http/input.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
-import type { StoredPages } from '../../base/http/stored-pages.ts';
 import { type Fault, rule } from '../../base/texts/faults.ts';
 import { consoleLanguage } from '../../base/texts/messages.ts';
 import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { meets, type Need, permits, type Rights, type Target } from '../../people/rbac/rights.ts';
+import type { AdminServices } from '../admin-services.ts';
 import { pressedButtonPage } from '../proof/confirmation-pages.ts';
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
 import { CONFIRM, RESULT } from '../proof/stored-form.ts';
@@ -27,25 +25,20 @@ import { firstPage, type NavigationCounts, navigationAt } from './navigation.ts'
 
 export type Frame = ReturnType<typeof createFrame>;
 
-export interface FrameDependencies extends NavigationCountsDependencies {
-  page: AccountPageHelpers;
-  authority: Authority;
-  storedPages: StoredPages;
-}
-
 const languageOf = (ctx: Context): string => consoleLanguage(ctx.state.language());
 
 /** Runs `work` with texts in the language of the console. */
 const inConsoleLanguage = <Result>(ctx: Context, work: () => Result): Result => inLanguage(languageOf(ctx), work);
 
 /** The frame, on the sign-in and CSRF protection of the account pages. */
-export function createFrame({ page: own, authority, storedPages, recentRejections }: FrameDependencies) {
+export function createFrame(services: AdminServices) {
+  const { page: own } = services.account;
   const { signedIn, checkCsrf } = own;
   const signInGuards = [signedIn.requireSignIn, signedIn.secondFactor];
-  const rights = createConsoleRights({ signedIn, authority });
+  const rights = createConsoleRights(services);
   const { rightsAt, requireRights, lacking } = rights;
-  const { confirm, showResult } = waitingPages({ page: own, storedPages });
-  const { count, countsAt } = createNavigationCounts({ recentRejections });
+  const { confirm, showResult } = waitingPages(services);
+  const { count, countsAt } = createNavigationCounts(services);
   const may: (ctx: Context, permission: OwnPermission, target?: Target) => boolean = (ctx, permission, target) =>
     permits(rightsAt(ctx), permission, target);
 
@@ -82,7 +75,7 @@ export function createFrame({ page: own, authority, storedPages, recentRejection
     /** Middleware of a page: signed in, with the account's second factor, and permitted. */
     page: (...needed: Need[]): Middleware[] => [...signInGuards, requireRights(needed), count, handleErrors],
     /** Before every route: errors below /admin are displayed in the frame to administrators who are signed in. */
-    errors: framedErrors({ signedIn, recentRejections }, rights),
+    errors: framedErrors(services, rights),
     /** Middleware of a form's target: the same, and the CSRF token. */
     change: (...needed: Need[]): Middleware[] => [
       ...signInGuards,
@@ -140,14 +133,14 @@ function frameOf({ username, name }: Account, rights: Rights, counts: Navigation
 
 /** Lets the error handler display the errors below /admin in the frame, which reads what the middleware of the route has not read. */
 function framedErrors(
-  { signedIn, recentRejections }: Pick<FrameDependencies, 'recentRejections'> & Pick<AccountPageHelpers, 'signedIn'>,
+  { account: { page }, rejections }: AdminServices,
   { readRights, missingAt }: ConsoleRights,
 ): Middleware {
   const errorPage = async (ctx: Context, error: AppError): Promise<ErrorPage | undefined> => {
-    const { account } = (await signedIn.findAdministrator(ctx)) ?? {};
+    const { account } = (await page.signedIn.findAdministrator(ctx)) ?? {};
     const rights = account && (await readRights(ctx, account.id));
     if (!account || !rights) return undefined;
-    const console = frameOf(account, rights, { rejections: await recentRejections() }, ctx.path);
+    const console = frameOf(account, rights, { rejections: await rejections.countRecent() }, ctx.path);
     return { template: 'admin/page', data: { ...errorPageOf(ctx, error, missingAt(ctx)), console } };
   };
   return (ctx, next) => {
@@ -159,7 +152,7 @@ function framedErrors(
 }
 
 /** Pages that wait in the database while the browser goes to another one. */
-function waitingPages({ page: own, storedPages }: Pick<FrameDependencies, 'page' | 'storedPages'>) {
+function waitingPages({ account: { page: own }, storedPages }: AdminServices) {
   const ownerOf = (ctx: Context) => {
     const { account, session } = own.signedIn.userOf(ctx);
     return { userId: account.id, session: session.ssoUid };
@@ -230,15 +223,10 @@ export function listPath(path: string, filters: Record<string, string | undefine
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-interface NavigationCountsDependencies {
-  /** How many requests were rejected lately. */
-  recentRejections(): Promise<number>;
-}
-
-function createNavigationCounts({ recentRejections }: NavigationCountsDependencies) {
+function createNavigationCounts({ rejections }: AdminServices) {
   const countsOfRequest = new WeakMap<object, NavigationCounts>();
   const count: Middleware = async (ctx, next) => {
-    countsOfRequest.set(ctx.req, { rejections: await recentRejections() });
+    countsOfRequest.set(ctx.req, { rejections: await rejections.countRecent() });
     return next();
   };
   return {

@@ -5,16 +5,15 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { parseForm, parseQuery } from '../../base/http/input.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { KeyInfo, RotationOutcome } from '../../core/keys/keyring.ts';
-import { type KeyState, type KeyUse, keyUses, type RotationPolicy } from '../../core/keys/rotation.ts';
+import { type KeyState, type KeyUse, keyUses, type RotationPolicy, rotationPolicy } from '../../core/keys/rotation.ts';
 import type { Action, Block, Cell, Stage } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import type { Frame } from '../console/frame.ts';
-import type { KeyAdmin } from './actions.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { LEADS, TITLES, verifierTable } from './console-parts.ts';
-import type { KeyReadiness } from './readiness.ts';
+import { serviceProviders } from './readiness.ts';
 import { obstacleOf, ROTATIONS, type Rotation, rotationsNow } from './rotation-steps.ts';
 
 const READ = 'gatehouse.keys:read' as const;
@@ -23,17 +22,12 @@ const ROTATE = '/admin/keys/rotate';
 const step = z.enum(['rotate', 'publish', 'activate', 'force']);
 const rotateForm = z.object({ use: z.enum(keyUses), step });
 const rotateQuery = rotateForm.partial();
-export interface KeyPagesDependencies {
-  frame: Frame;
-  keys: KeyAdmin;
-  readiness: KeyReadiness;
-  policy(): Promise<RotationPolicy>;
-  now: Clock;
-}
 
 /** All pages below /admin/keys. */
-export function keyRoutes(dependencies: KeyPagesDependencies): Router<State, Extras> {
-  const { frame, keys, policy, now } = dependencies;
+export function keyRoutes(services: ConsoleServices): Router<State, Extras> {
+  const { frame, now, settingOf } = services;
+  const { keys } = services.admin;
+  const policy = async () => rotationPolicy(Number(await settingOf('session_hours')) * 3600);
   const router = new Router<State, Extras>({ prefix: '/admin/keys' });
 
   router.get('/', ...frame.page(READ), async (ctx) => {
@@ -49,9 +43,7 @@ export function keyRoutes(dependencies: KeyPagesDependencies): Router<State, Ext
     frame.show(ctx, {
       title: t('console.navigation.signing-keys'),
       lead: t('console.keys.lead'),
-      blocks: [oidc, saml, ...(await samlVerifiers(dependencies, ctx, all)), ...others].filter(
-        (one) => one !== undefined,
-      ),
+      blocks: [oidc, saml, ...(await samlVerifiers(services, ctx, all)), ...others].filter((one) => one !== undefined),
     });
   });
 
@@ -79,7 +71,7 @@ export function keyRoutes(dependencies: KeyPagesDependencies): Router<State, Ext
               look: 'danger',
               cancel: '/admin/keys',
             },
-        ...(breaks ? await samlVerifiers(dependencies, ctx, all) : []),
+        ...(breaks ? await samlVerifiers(services, ctx, all) : []),
       ],
     });
   });
@@ -128,13 +120,10 @@ function showSteps(frame: Frame, ctx: Context, obstacle: (one: Rotation) => Page
 }
 
 /** The service providers, for an administrator who may see applications. */
-async function samlVerifiers(
-  { frame, readiness }: KeyPagesDependencies,
-  ctx: Context,
-  keys: readonly KeyInfo[],
-): Promise<Block[]> {
+async function samlVerifiers(services: ConsoleServices, ctx: Context, keys: readonly KeyInfo[]): Promise<Block[]> {
+  const { frame } = services;
   if (!frame.may(ctx, 'gatehouse.applications:read')) return [];
-  const { verifiers, isMore } = await readiness.serviceProviders(frame.actor(ctx));
+  const { verifiers, isMore } = await serviceProviders(services, frame.actor(ctx));
   const next = keys.find(({ use, state }: { use: KeyUse; state: string }) => use === 'saml' && state === 'next');
   return [verifierTable(verifiers, isMore, next !== undefined)];
 }

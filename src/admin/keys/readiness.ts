@@ -1,10 +1,8 @@
 // The parties that verify the SAML signatures of this server, and the state of each: a rotation breaks those without the next certificate.
 import type { Application } from '../../applications/application.ts';
 import { limits } from '../../base/limits.ts';
-import type { Db } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { ApplicationAdmin } from '../applications/actions.ts';
-import type { SignInCounts } from '../applications/sign-in-counts.ts';
+import type { ConsoleServices } from '../console-services.ts';
 
 export interface Verifier {
   application: Application;
@@ -16,35 +14,26 @@ export interface Verifier {
   isWaiting: boolean;
 }
 
-export type KeyReadiness = ReturnType<typeof createKeyReadiness>;
-
-export interface KeyReadinessDependencies {
-  db: Db;
-  applications: Pick<ApplicationAdmin, 'list'>;
-  signIns: SignInCounts;
-}
-
-export function createKeyReadiness({ db, applications, signIns }: KeyReadinessDependencies) {
-  return {
-    /** The enabled service providers, by name; `isMore`: the list was cut. */
-    async serviceProviders(by: Actor): Promise<{ verifiers: Verifier[]; isMore: boolean }> {
-      const filter = { protocol: 'saml', enabled: true, limit: limits.api.pageSize } as const;
-      const [{ applications: found, next }, counts] = await Promise.all([
-        applications.list(filter, by),
-        signIns.lastDays(),
-      ]);
-      const ids = found.map(({ id }) => id);
-      const rows = await db.asStored.samlMetadata.findMany({ where: { applicationId: { in: ids } } });
-      const verifiers = found.map((application) => {
-        const state = rows.find(({ applicationId }) => applicationId === application.id);
-        return {
-          application,
-          lastSignIn: counts?.get(application.clientId)?.last,
-          nextReadAt: state?.nextReadAt,
-          isWaiting: Boolean(state?.pendingXml),
-        };
-      });
-      return { verifiers, isMore: next !== undefined };
-    },
-  };
+/** The enabled service providers, by name; `isMore`: the list was cut. */
+export async function serviceProviders(
+  { admin, db, signIns }: ConsoleServices,
+  by: Actor,
+): Promise<{ verifiers: Verifier[]; isMore: boolean }> {
+  const filter = { protocol: 'saml', enabled: true, limit: limits.api.pageSize } as const;
+  const [{ applications: found, next }, counts] = await Promise.all([
+    admin.applications.list(filter, by),
+    signIns.lastDays(),
+  ]);
+  const ids = found.map(({ id }) => id);
+  const rows = await db.asStored.samlMetadata.findMany({ where: { applicationId: { in: ids } } });
+  const verifiers = found.map((application) => {
+    const state = rows.find(({ applicationId }) => applicationId === application.id);
+    return {
+      application,
+      lastSignIn: counts?.get(application.clientId)?.last,
+      nextReadAt: state?.nextReadAt,
+      isWaiting: Boolean(state?.pendingXml),
+    };
+  });
+  return { verifiers, isMore: next !== undefined };
 }

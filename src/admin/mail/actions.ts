@@ -1,16 +1,15 @@
 // The outbox: recipients, subjects and delivery; never the text, which holds links and codes. And the test email.
 
 import { conflict, notFound, tooManyRequests } from '../../base/http/errors.ts';
-import { type Db, transaction } from '../../base/storage/database.ts';
+import { transaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import { countUnsentMail, mailOf } from '../../core/mail/message-store.ts';
 import { type MailKind, recipientOf } from '../../core/mail/messages.ts';
-import type { Outbox } from '../../core/mail/outbox.ts';
-import type { TestMail } from '../../core/mail/test-mail.ts';
+import { createTestMail } from '../../core/mail/test-mail.ts';
 import type { SendOutcome } from '../../core/mail/transport.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { MailLimits } from '../../people/rate-limits/mail-limits.ts';
+import type { AdminServices } from '../admin-services.ts';
 
 export type MailState = 'waiting' | 'sent' | 'failed';
 
@@ -31,24 +30,14 @@ export interface MailView {
 
 export type MailAdmin = ReturnType<typeof createMailAdmin>;
 
-export interface MailAdminDependencies {
-  db: Db;
-  outbox: Outbox;
-  audit: Audit;
-  /** Wakes the delivery. */
-  wakeMailDelivery(): void;
-  testMail: TestMail;
-  mailLimits: MailLimits;
-}
-
 /** Waiting mail in which the last error is looked for: what was tried is tried again later than what is new. */
 const RETRIED = 50;
 
 /** Lists mail by cursor, and sends failed mail again. `retry` throws not_found. */
-export function createMailAdmin(dependencies: MailAdminDependencies) {
-  const { db, outbox, audit, wakeMailDelivery } = dependencies;
+export function createMailAdmin(services: AdminServices) {
+  const { db, outbox, audit, wakeMailDelivery } = services;
   return {
-    ...deliveryActions(dependencies),
+    ...deliveryActions(services),
 
     async list({
       limit,
@@ -109,7 +98,9 @@ const viewOf = ({ failedAt, nextTryAt: _next, ...row }: Row): MailView => ({
 });
 
 /** The state of the delivery, and a test of it. */
-function deliveryActions({ db, audit, testMail, mailLimits }: MailAdminDependencies) {
+function deliveryActions(services: AdminServices) {
+  const { db, audit, brand, brandImages, mailLimits, texts } = services;
+  const testMail = createTestMail(services, { texts, brand: brand.current, readPicture: brandImages.read });
   return {
     server: testMail.server,
     templates: testMail,

@@ -2,7 +2,6 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Brand } from '../../applications/brand/brand.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
@@ -19,9 +18,8 @@ import {
   previewChoices,
 } from '../branding/preview-choices.ts';
 import type { ConsolePage } from '../console/blocks.ts';
-import { type Frame, listPath } from '../console/frame.ts';
-import type { Names } from '../console/names.ts';
-import type { MailAdmin } from './actions.ts';
+import { listPath } from '../console/frame.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { mailTabs } from './tabs.ts';
 import { templateNames } from './template-names.ts';
 
@@ -33,15 +31,13 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; f
 const query = z.object(previewChoices);
 type Choice = z.output<typeof query> & NamedApplication;
 
-export interface TemplatePagesDependencies {
-  frame: Frame;
-  templates: MailAdmin['templates'];
-  brand: Brand;
-  names: Names;
-}
-
-export function mailTemplateRoutes(dependencies: TemplatePagesDependencies): Router<State, Extras> {
-  const { frame, templates } = dependencies;
+export function mailTemplateRoutes(services: ConsoleServices): Router<State, Extras> {
+  const {
+    frame,
+    admin: {
+      mail: { templates },
+    },
+  } = services;
   const router = new Router<State, Extras>({ prefix: HERE });
   const kindOf = (ctx: Context & { params: { kind?: string } }): MailKind => {
     const kind = templates.kinds.find((one) => one === ctx.params.kind);
@@ -50,25 +46,25 @@ export function mailTemplateRoutes(dependencies: TemplatePagesDependencies): Rou
   };
 
   router.get('/', ...frame.page(READ), async (ctx) => {
-    frame.show(ctx, listPage(dependencies, ctx, await choiceOf(dependencies, ctx)));
+    frame.show(ctx, listPage(services, ctx, await choiceOf(services, ctx)));
   });
 
   router.get('/:kind', ...frame.page(READ), async (ctx) => {
     const kind = kindOf(ctx);
-    frame.show(ctx, mailPage(dependencies, ctx, kind, await choiceOf(dependencies, ctx)));
+    frame.show(ctx, mailPage(services, ctx, kind, await choiceOf(services, ctx)));
   });
 
   router.get('/:kind/html', ...frame.page(READ), async (ctx) => {
     const kind = kindOf(ctx);
-    const choice = await choiceOf(dependencies, ctx);
+    const choice = await choiceOf(services, ctx);
     ctx.set('Content-Security-Policy', POLICY);
     ctx.type = 'text/html; charset=utf-8';
-    ctx.body = exampleOf(dependencies, ctx, kind, choice).html;
+    ctx.body = exampleOf(services, ctx, kind, choice).html;
   });
   return router;
 }
 
-function listPage(dependencies: TemplatePagesDependencies, ctx: Context, choice: Choice): ConsolePage {
+function listPage(services: ConsoleServices, ctx: Context, choice: Choice): ConsolePage {
   const language = choice.language ?? languageForPeople(ctx);
   return {
     title: t('console.navigation.mail'),
@@ -88,8 +84,8 @@ function listPage(dependencies: TemplatePagesDependencies, ctx: Context, choice:
           button: t('console.branding.show'),
         },
         columns: [t('console.navigation.mail'), t('console.mail.subject')],
-        rows: dependencies.templates.kinds.map((kind) => {
-          const { subject, language } = exampleOf(dependencies, ctx, kind, choice);
+        rows: services.admin.mail.templates.kinds.map((kind) => {
+          const { subject, language } = exampleOf(services, ctx, kind, choice);
           return [
             { text: templateNames[kind], href: addressOf(`${HERE}/${kind}`, choice) },
             { text: subject, language },
@@ -101,8 +97,8 @@ function listPage(dependencies: TemplatePagesDependencies, ctx: Context, choice:
   };
 }
 
-function mailPage(dependencies: TemplatePagesDependencies, ctx: Context, kind: MailKind, choice: Choice): ConsolePage {
-  const { subject, text, language } = exampleOf(dependencies, ctx, kind, choice);
+function mailPage(services: ConsoleServices, ctx: Context, kind: MailKind, choice: Choice): ConsolePage {
+  const { subject, text, language } = exampleOf(services, ctx, kind, choice);
   return {
     title: templateNames[kind],
     back: { href: addressOf(HERE, choice), label: t('console.mail.templates') },
@@ -131,14 +127,24 @@ function mailPage(dependencies: TemplatePagesDependencies, ctx: Context, kind: M
 }
 
 /** The mail as it is chosen, and its language. */
-function exampleOf({ templates, brand }: TemplatePagesDependencies, ctx: Context, kind: MailKind, choice: Choice) {
+function exampleOf(
+  {
+    admin: {
+      mail: { templates },
+    },
+    brand,
+  }: ConsoleServices,
+  ctx: Context,
+  kind: MailKind,
+  choice: Choice,
+) {
   const { language: chosen, mode, application } = choice;
   const language = isInEnglish(kind) ? SOURCE_LANGUAGE : (chosen ?? languageForPeople(ctx));
   const look = { mode, brand: () => brand.ofApplication(application) ?? brand.current() };
   return { ...templates.example(kind, language, look), language };
 }
 
-async function choiceOf({ names }: TemplatePagesDependencies, ctx: Context): Promise<Choice> {
+async function choiceOf({ names }: ConsoleServices, ctx: Context): Promise<Choice> {
   const choice = parseQuery(ctx, query);
   return { ...choice, ...(await namedApplication(names, choice.application)) };
 }

@@ -1,4 +1,5 @@
 // /admin/mail: how mail leaves this server, a test email with the answer of the mail server, and the queue.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
@@ -6,8 +7,9 @@ import { parseQuery } from '../../base/http/input.ts';
 import { t } from '../../base/texts/text.ts';
 import type { SendOutcome } from '../../core/mail/transport.ts';
 import type { Action, Block, Cell, ConsolePage, Mark, Search } from '../console/blocks.ts';
-import { cursorField, type Frame, trailField } from '../console/frame.ts';
+import { cursorField, trailField } from '../console/frame.ts';
 import { type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import type { MailAdmin, MailView } from './actions.ts';
 import { STATES, stateMark, WRITTEN } from './states.ts';
 import { mailTabs } from './tabs.ts';
@@ -23,17 +25,15 @@ const query = z.object({
 });
 const SEND_TEST = { label: t('console.mail.send-test'), icon: 'send', post: `${HERE}/test` };
 
-export interface MailPagesDependencies {
-  frame: Frame;
-  mail: MailAdmin;
-}
-
 /** All pages below /admin/mail, except the templates. */
-export function mailRoutes(dependencies: MailPagesDependencies): Router<State, Extras> {
-  const { frame, mail } = dependencies;
+export function mailRoutes(services: ConsoleServices): Router<State, Extras> {
+  const {
+    frame,
+    admin: { mail },
+  } = services;
   const router = new Router<State, Extras>({ prefix: HERE });
 
-  router.get('/', ...frame.page(READ), async (ctx) => frame.show(ctx, await queuePage(dependencies, ctx)));
+  router.get('/', ...frame.page(READ), async (ctx) => frame.show(ctx, await queuePage(services, ctx)));
 
   // Displayed at once and not stored: the answer of the mail server is for this administrator.
   router.post('/test', ...frame.change(WRITE), (ctx) =>
@@ -43,10 +43,10 @@ export function mailRoutes(dependencies: MailPagesDependencies): Router<State, E
         const result = await mail.sendTest(frame.account(ctx), frame.actor(ctx));
         frame.show(
           ctx,
-          await queuePage(dependencies, ctx, testBlocks(result, frame.account(ctx).email ?? '', mail.server)),
+          await queuePage(services, ctx, testBlocks(result, frame.account(ctx).email ?? '', mail.server)),
         );
       },
-      () => queuePage(dependencies, ctx),
+      () => queuePage(services, ctx),
     ),
   );
 
@@ -59,7 +59,7 @@ export function mailRoutes(dependencies: MailPagesDependencies): Router<State, E
 }
 
 async function queuePage(
-  { frame, mail }: MailPagesDependencies,
+  { frame, admin: { mail } }: ConsoleServices,
   ctx: Context,
   result: Block[] = [],
 ): Promise<ConsolePage> {

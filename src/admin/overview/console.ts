@@ -1,45 +1,23 @@
 // /admin: statistics, and what an administrator should look at.
+
 import Router from '@koa/router';
 import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
 import type { Extras, State } from '../../base/http/context.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { waitText } from '../../base/texts/dates.ts';
-import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import { sentences, t } from '../../base/texts/text.ts';
 import { type Block, maxBarValue } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
-import type { Names } from '../console/names.ts';
-import { createFirstSteps, type FirstStepsDependencies } from './first-steps.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { createFirstSteps } from './first-steps.ts';
 import type { Statistics } from './statistics.ts';
-
-export interface Warnings {
-  locked: { id: string; username: string; seconds: number }[];
-  /** Users whose first second factor needs an approval. */
-  waiting: { id: string; username: string; requestedAt: Date }[];
-  /** Certificates and secrets, the soonest first; those that have ended are among them. */
-  ending: { what: PageText; until: Date; applicationId?: string; connectionId?: string }[];
-  health: { what: PageText; state: 'good' | 'warn' | 'bad'; text: PageText }[];
-}
-
-export interface OverviewDependencies extends FirstStepsDependencies {
-  frame: Frame;
-  names: Names;
-  now: Clock;
-  statistics(days: number): Promise<Statistics>;
-  warnings(): Promise<Warnings>;
-}
+import type { Warnings } from './warnings.ts';
 
 const DAYS = 30;
 
 /** The page /admin. */
-export function overviewRoutes({
-  frame,
-  names,
-  now,
-  statistics,
-  warnings,
-  ...dependencies
-}: OverviewDependencies): Router<State, Extras> {
-  const firstSteps = createFirstSteps(dependencies);
+export function overviewRoutes(services: ConsoleServices): Router<State, Extras> {
+  const { frame, names, now, warnings } = services;
+  const { statistics } = services.admin;
+  const firstSteps = createFirstSteps(services);
   const router = new Router<State, Extras>({ prefix: '/admin' });
 
   router.get('/', ...frame.page(), async (ctx) => {

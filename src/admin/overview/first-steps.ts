@@ -1,20 +1,15 @@
 // What a new installation still needs, at the top of the overview until all of it is done.
-import type { Config } from '../../base/config.ts';
+
 import { sentences, t } from '../../base/texts/text.ts';
-import type { AccountFactors } from '../../people/mfa/account-factors.ts';
 import { hasSecondFactor } from '../../people/mfa/policy.ts';
 import type { Need } from '../../people/rbac/rights.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
 import type { Block, Step } from '../console/blocks.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import type { Statistics } from './statistics.ts';
 
-export interface FirstStepsDependencies {
-  config: Pick<Config, 'smtpUrl' | 'loopback' | 'issuer'>;
-  factors: AccountFactors;
-}
-
 /** Returns the function that makes the checklist for one administrator; no block when nothing is left to do. */
-export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
+export function createFirstSteps({ config, mfa: { factors } }: ConsoleServices) {
   return async function firstSteps(
     userId: string,
     { users, applications }: Pick<Statistics, 'users' | 'applications'>,
@@ -39,7 +34,7 @@ export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
 }
 
 interface Situation extends Pick<Statistics, 'users' | 'applications'> {
-  config: FirstStepsDependencies['config'];
+  config: ConsoleServices['config'];
   /** Whether the administrator has a second factor. */
   isProtected: boolean;
   may(need: Need): boolean;

@@ -1,10 +1,9 @@
 // Numbers for the overview: what there is, and how many signed in, day by day and by application.
 
-import type { Clock } from '../../base/platform/clock.ts';
+import type { Base } from '../../base/base.ts';
 import type { Db } from '../../base/storage/database.ts';
 import type { Dialect } from '../../base/storage/dialect.ts';
 import { joinFragments } from '../../base/storage/fragments.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import { timesOf } from '../../core/audit/repeated-entries.ts';
 import { countUnsentMail } from '../../core/mail/message-store.ts';
 import { signInsOf } from '../applications/sign-in-counts.ts';
@@ -22,19 +21,13 @@ export interface Statistics {
   byApplication: { clientId: string; signIns: number }[];
 }
 
-export interface StatisticsDependencies {
-  db: Db;
-  sql: Sql;
-  now: Clock;
-}
-
 const DAY_MS = 86_400_000;
 const TOP = 20;
 const DONE = 'sign-in.completed';
 const FAILED = ['sign-in.password', 'sign-in.passkey', 'sign-in.second-factor', 'sign-in.recovery-code'];
 
 /** Statistics of the last so many days, today included. */
-export function createStatistics({ db, sql, now }: StatisticsDependencies) {
+export function createStatistics({ db, sql, now }: Base) {
   return async function statistics(days: number): Promise<Statistics> {
     const at = now();
     const today = new Date(at.toISOString().slice(0, 10));

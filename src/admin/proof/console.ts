@@ -1,24 +1,17 @@
 // /admin/confirm/:form: a form that needs a fresh sign-in. The page asks for the sign-in, which leads back to it; then it shows
 // the form as it was filled in. It changes nothing itself: the form goes to its own address, with the CSRF token of its user.
 // /admin/result/:result: the page with a new secret, for an hour in the session that made it.
+
 import Router from '@koa/router';
-import type { SignedIn } from '../../account/rp/signed-in.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
-import type { StoredPages } from '../../base/http/stored-pages.ts';
 import { t } from '../../base/texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { confirmationPage, filledInPage } from './confirmation-pages.ts';
 import { CONFIRM, RESULT, type StoredForm } from './stored-form.ts';
 
-export interface ConfirmationDependencies {
-  frame: Frame;
-  storedPages: StoredPages;
-  signedIn: SignedIn;
-}
-
-export function confirmationRoutes({ frame, storedPages, signedIn }: ConfirmationDependencies): Router<State, Extras> {
+export function confirmationRoutes({ frame, storedPages, signedIn }: ConsoleServices): Router<State, Extras> {
   const router = new Router<State, Extras>();
   const ownerOf = (ctx: Context) => {
     const { account, session } = signedIn.userOf(ctx);

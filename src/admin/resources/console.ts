@@ -1,4 +1,5 @@
 // /admin/apis: the APIs that access tokens are issued for, their scopes, and the permissions that scopes are tied to.
+
 import { z } from 'zod';
 import { type Resource, scopePermissionFaults } from '../../applications/resources.ts';
 import type { Context } from '../../base/http/context.ts';
@@ -19,12 +20,12 @@ import {
   versionField,
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
-import type { Frame } from '../console/frame.ts';
 import { sortColumn, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import { lines } from '../console/text-area.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
-import { apiNoun, type ResourceAdmin } from './resources.ts';
+import { apiNoun } from './resources.ts';
 
 const HOME = '/admin/apis';
 const WRITE = 'gatehouse.applications:write' as const;
@@ -40,14 +41,7 @@ const apiForm = z.object({
 });
 type ApiForm = z.output<typeof apiForm>;
 
-export interface ApiPagesDependencies {
-  frame: Frame;
-  resources: ResourceAdmin;
-  /** The path of the configuration file. */
-  configFile: string | undefined;
-}
-
-export function apiRoutes({ frame, resources, configFile }: ApiPagesDependencies) {
+export function apiRoutes({ frame, admin: { resources }, config: { configFile } }: ConsoleServices) {
   const { router, list, create, one, question } = pagesOf(frame, apiNoun(resources));
 
   list(async ({ ctx, language, may }) => listPage(await resources.list(), { ctx, language, mayWrite: may(WRITE) }));

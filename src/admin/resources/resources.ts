@@ -1,14 +1,14 @@
 // The APIs (resource servers, RFC 8707) that access tokens are issued for. A change names the version that it is made for, and the row is
 // locked meanwhile. A scope that is tied to a permission is meant for its holders, so only an actor who has the permission ties and unties it.
+
 import { z } from 'zod';
-import type { Resource as Api, Resources } from '../../applications/resources.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import type { Resource as Api } from '../../applications/resources.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { keyAlgs } from '../../core/keys/rotation.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
+import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
@@ -20,16 +20,9 @@ type Ties = Readonly<Record<string, string>>;
 
 export type ResourceAdmin = ReturnType<typeof createResourceAdmin>;
 
-export interface ResourceAdminDependencies {
-  db: Db;
-  sql: Sql;
-  resources: Resources;
-  authority: Authority;
-}
-
 /** Changes throw StepUpNeeded, forbidden, precondition_failed for another version, and not_found. */
-export function createResourceAdmin(dependencies: ResourceAdminDependencies) {
-  const { db, sql, resources, authority } = dependencies;
+export function createResourceAdmin(services: AdminServices) {
+  const { db, sql, resources, authority } = services;
 
   async function assertExpected(identifier: string, expected: Expected, tx: Tx): Promise<Api> {
     await lockRow(tx, sql, 'resources', identifier);

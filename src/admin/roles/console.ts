@@ -1,4 +1,5 @@
 // /admin/roles: the roles, their permissions as a matrix, and each role with its permissions, members and applications.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
@@ -22,15 +23,15 @@ import {
   versionField,
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
-import { type Frame, listQuery } from '../console/frame.ts';
+import { listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, pageLinks, sortColumn, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { permissionMark, permissionWords, quotedPermissions } from '../console/permission-words.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
-import { type FindTypedUser, sameNameText } from '../suggestions/typed-user.ts';
-import type { UserAdmin } from '../users/actions.ts';
+import { sameNameText } from '../suggestions/typed-user.ts';
 import {
   permissionQuery,
   permissionSearch,
@@ -79,17 +80,13 @@ const memberForm = z.object({ user: z.string().trim().max(320).default('') });
 const nameOf = ({ name, username }: Pick<Account, 'name' | 'username'>) => name ?? username;
 const membersPath = (role: Role) => `${pathOf(role)}/members`;
 
-export interface RolePagesDependencies {
-  frame: Frame;
-  roles: RoleAdmin;
-  users: UserAdmin;
-  findUser: FindTypedUser;
-  configFile: string | undefined;
-}
-
 /** All pages below /admin/roles. */
-export function roleRoutes(dependencies: RolePagesDependencies) {
-  const { frame, roles, configFile } = dependencies;
+export function roleRoutes(services: ConsoleServices) {
+  const {
+    frame,
+    admin: { roles },
+    config: { configFile },
+  } = services;
   const noun = roleNoun(roles);
   const { router, list, create, one, question } = pagesOf(frame, noun);
 
@@ -140,7 +137,7 @@ export function roleRoutes(dependencies: RolePagesDependencies) {
     },
   });
 
-  addMemberPages({ one, router }, dependencies);
+  addMemberPages({ one, router }, services);
 
   question('/delete', {
     async assertOpen(visit) {
@@ -374,15 +371,20 @@ async function formBlocks(
 /** /admin/roles/:id/members: who has the role, a field to add a user, and the page that asks before one is removed. */
 function addMemberPages(
   { router, one }: { router: Router<State, Extras>; one: ReturnType<typeof pagesOf<Role>>['one'] },
-  dependencies: RolePagesDependencies,
+  services: ConsoleServices,
 ): void {
-  const { frame, roles, users, findUser, configFile } = dependencies;
+  const {
+    frame,
+    admin: { roles, users },
+    findUser,
+    config: { configFile },
+  } = services;
 
   one('/members', {
     submitNeeds: NEEDS,
     form: memberForm,
     page: async (visit, given) =>
-      rolePage(visit, 'members', configFile, await memberBlocks(visit, dependencies, given?.user ?? '')),
+      rolePage(visit, 'members', configFile, await memberBlocks(visit, services, given?.user ?? '')),
     async submit({ by, subject: role }, { user }) {
       const found = user ? await findUser(user, by) : undefined;
       const account = found?.account;
@@ -423,9 +425,9 @@ function addMemberPages(
   });
 }
 
-async function memberBlocks(visit: Visit<Role>, dependencies: RolePagesDependencies, user: string): Promise<Block[]> {
+async function memberBlocks(visit: Visit<Role>, services: ConsoleServices, user: string): Promise<Block[]> {
   const { by, meets, subject: role } = visit;
-  const mayAssign = meets(CHANGE) && (await dependencies.roles.assignable(by)).includes(role.name);
+  const mayAssign = meets(CHANGE) && (await services.admin.roles.assignable(by)).includes(role.name);
   const add: Block = {
     kind: 'form',
     title: t('console.roles.add-member-title'),
@@ -434,14 +436,14 @@ async function memberBlocks(visit: Visit<Role>, dependencies: RolePagesDependenc
     button: t('console.roles.add-member'),
   };
   const list: Block = isOpenTab(visit, 'members')
-    ? await memberTable(visit, dependencies, mayAssign)
+    ? await memberTable(visit, services, mayAssign)
     : { kind: 'text', text: t('console.roles.no-users-right') };
   return mayAssign ? [add, list] : [list];
 }
 
 async function memberTable(
   { ctx, by, subject: role }: Visit<Role>,
-  { users }: RolePagesDependencies,
+  { admin: { users } }: ConsoleServices,
   mayAssign: boolean,
 ): Promise<Block> {
   const given = parseQuery(ctx, listQuery);

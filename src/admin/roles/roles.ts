@@ -1,4 +1,5 @@
 // Roles and their permissions: those of the configuration file are read-only, and each change names the version that it is made for.
+
 import { z } from 'zod';
 import { forbidden } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
@@ -6,16 +7,15 @@ import { inChunks } from '../../base/storage/chunks.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import { rule } from '../../base/texts/faults.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
 import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '../../people/rbac/names.ts';
 import type { StoredRole } from '../../people/rbac/protected-grants.ts';
 import { isBrokenLimit, limitSyntax } from '../../people/rbac/rights.ts';
 import { descriptionOf } from '../../people/rbac/role.ts';
-import type { NewRole, Role, Roles } from '../../people/rbac/roles.ts';
+import type { NewRole, Role } from '../../people/rbac/roles.ts';
+import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { paged, pageOf } from '../api/parts.ts';
@@ -33,15 +33,8 @@ export interface OpenedApplication {
 
 export type RoleAdmin = ReturnType<typeof createRoleAdmin>;
 
-export interface RoleAdminDependencies {
-  db: Db;
-  sql: Sql;
-  roles: Roles;
-  authority: Authority;
-}
-
 /** Sensitive changes throw StepUpNeeded; all throw owned_by_file for a role of the file, and precondition_failed for another version. */
-export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependencies) {
+export function createRoleAdmin({ db, sql, roles, authority }: AdminServices) {
   async function lockForChange(id: string, expected: Expected, tx: Tx): Promise<StoredRole> {
     await lockRow(tx, sql, 'roles', id);
     const stored = await roles.forChange(id, tx);

@@ -1,4 +1,5 @@
 // /admin/sessions: the live single sign-on sessions, and the end of one.
+
 import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import { parseQuery } from '../../base/http/input.ts';
@@ -8,12 +9,13 @@ import { browserName } from '../../core/mail/browser-name.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { EndResult } from '../../protocols/logout/end-session.ts';
 import type { Cell, Search } from '../console/blocks.ts';
-import { cursorField, type Frame, trailField } from '../console/frame.ts';
+import { cursorField, trailField } from '../console/frame.ts';
 import { pageLinks, sortColumn, tableOf } from '../console/lists.ts';
 import { applicationTags, type Names, nameAndUsername } from '../console/names.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
-import { type FindTypedUser, sameNameText, typedUserValue } from '../suggestions/typed-user.ts';
-import { END, type SessionAdmin, type SessionView, sessionNoun } from './sessions.ts';
+import { sameNameText, typedUserValue } from '../suggestions/typed-user.ts';
+import { END, type SessionView, sessionNoun } from './sessions.ts';
 
 const query = z.object({
   after: cursorField,
@@ -23,15 +25,8 @@ const query = z.object({
 });
 const back = { href: '/admin/sessions', label: t('console.navigation.sessions') };
 
-export interface SessionPagesDependencies {
-  frame: Frame;
-  sessions: SessionAdmin;
-  findUser: FindTypedUser;
-  names: Names;
-}
-
 /** All pages below /admin/sessions. */
-export function sessionRoutes({ frame, sessions, findUser, names }: SessionPagesDependencies) {
+export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: ConsoleServices) {
   const { router, list, question } = pagesOf(frame, sessionNoun(sessions));
 
   list(async ({ ctx, by, meets }) => {

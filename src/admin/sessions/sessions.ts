@@ -1,18 +1,18 @@
 // Single sign-on sessions: their user, browser and applications, and their end.
+
 import { z } from 'zod';
-import type { Applications } from '../../applications/applications.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { fragment, trustedText } from '../../base/storage/fragments.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { isMemberOf } from '../../people/rbac/members.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { EndResult, EndSession } from '../../protocols/logout/end-session.ts';
-import type { SessionEntry, Sessions } from '../../protocols/oidc/store/sessions/sessions.ts';
+import type { EndResult } from '../../protocols/logout/end-session.ts';
+import type { SessionEntry } from '../../protocols/oidc/store/sessions/sessions.ts';
+import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
 import { nameAndUsername } from '../console/names.ts';
@@ -44,17 +44,9 @@ export interface ListSessions {
 
 export type SessionAdmin = ReturnType<typeof createSessionAdmin>;
 
-export interface SessionAdminDependencies {
-  db: Db;
-  authority: Authority;
-  sessions: Sessions;
-  endSession: EndSession;
-  applications: Applications;
-}
-
 /** `get` and `end` throw not_found for a session that has ended. */
-export function createSessionAdmin(dependencies: SessionAdminDependencies) {
-  const { db, authority, sessions, endSession, applications } = dependencies;
+export function createSessionAdmin(services: AdminServices) {
+  const { db, authority, sessions, endSession, applications } = services;
 
   const get: (uid: string, by: Actor, needs?: OwnPermission) => Promise<SessionView> = async (
     uid,
@@ -71,7 +63,7 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies) {
     /** The live sessions of the users whom the actor may see, the newest first. */
     async list({ limit = limits.api.pageSize, after, ...query }: ListSessions, by: Actor): Promise<SessionPage> {
       const extent = await authority.extent(by, READ);
-      return listSessions(dependencies, { ...query, limit, cursor: parseCursor(after), extent });
+      return listSessions(services, { ...query, limit, cursor: parseCursor(after), extent });
     },
 
     async ofUser(userId: string, by: Actor): Promise<SessionView[]> {
@@ -104,7 +96,7 @@ function throwNoSession(): never {
 
 /** The live sessions after the cursor, at most `limit`. */
 async function listSessions(
-  { db, sessions }: SessionAdminDependencies,
+  { db, sessions }: AdminServices,
   { limit, cursor, extent, isAscending = false, userId }: PageOfSessions,
 ): Promise<SessionPage> {
   const [beyond, order] = isAscending

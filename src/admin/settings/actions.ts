@@ -1,25 +1,24 @@
 // Changes of settings: those of the configuration file are read-only, secrets are written and never read back, and each
 // change is audited with the value before and after.
 
-import type { ImageStore } from '../../applications/brand/image-store.ts';
 import { pictureNames, withStoredPictures } from '../../applications/brand/pictures.ts';
 import { forbidden, invalidInput } from '../../base/http/errors.ts';
 import { inNetworks } from '../../base/network/networks.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
 import { at, fault } from '../../base/texts/faults.ts';
 import { type TextValues, textFaults, textsBeside } from '../../base/texts/overrides.ts';
 import { t } from '../../base/texts/text.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import {
   type SettingEntry,
   type SettingName,
-  type Settings,
   type SettingValues,
   settingNames,
   withoutSecrets,
   withStoredSecrets,
 } from '../../core/settings/settings.ts';
 import type { Authority } from '../../people/rbac/authority.ts';
+import type { AdminServices } from '../admin-services.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { settingPermission } from './setting-tabs.ts';
@@ -30,17 +29,9 @@ export type SettingAdmin = ReturnType<typeof createSettingAdmin>;
 
 export type SettingChanges = { [Name in SettingName]?: SettingValues[Name] | null };
 
-export interface SettingAdminDependencies {
-  db: Db;
-  audit: Audit;
-  settings: Settings;
-  authority: Authority;
-  brandImages: ImageStore;
-}
-
 /** Changes throw StepUpNeeded, forbidden, owned_by_file for a setting of the configuration file, and precondition_failed for another version. */
-export function createSettingAdmin(dependencies: SettingAdminDependencies) {
-  const { db, audit, settings, authority, brandImages } = dependencies;
+export function createSettingAdmin(services: AdminServices) {
+  const { db, audit, settings, authority, brandImages } = services;
 
   async function change(name: SettingName, before: SettingEntry, value: unknown, by: Actor, tx: Tx): Promise<void> {
     if (before.source === 'file') {

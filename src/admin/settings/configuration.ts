@@ -3,28 +3,22 @@
 import { isPicturePath, picturesIn } from '../../applications/brand/pictures.ts';
 import { invalidInput } from '../../base/http/errors.ts';
 import { fault } from '../../base/texts/faults.ts';
-import type { ConfigFile, Plan } from '../../config-file/config-file.ts';
-import type { FileReader } from '../../config-file/file-reader.ts';
+import type { Plan } from '../../config-file/config-file.ts';
+import { exportConfiguration, exportedConfiguration } from '../../config-file/export.ts';
+import type { AdminServices } from '../admin-services.ts';
 
 export type ConfigurationAdmin = ReturnType<typeof createConfigurationAdmin>;
 
-export interface ConfigurationAdminDependencies {
-  configFile: ConfigFile;
-  fileReader: FileReader;
-  exportConfiguration(): Promise<string>;
-  exportedConfiguration(): Promise<object>;
-}
-
 /** Plans and exports; never applies a file. */
-export function createConfigurationAdmin(dependencies: ConfigurationAdminDependencies) {
+export function createConfigurationAdmin(services: AdminServices) {
   return {
-    export: dependencies.exportConfiguration,
+    export: () => exportConfiguration(services),
     /** The same as JSON. */
-    exportJson: async (): Promise<string> => JSON.stringify(await dependencies.exportedConfiguration()),
+    exportJson: async (): Promise<string> => JSON.stringify(await exportedConfiguration(services)),
 
     /** Hides secrets (`PlanOptions`). Throws invalid_input with the line and column of every fault. */
     async plan(text: string): Promise<Plan> {
-      const parsed = await dependencies.fileReader.read(text);
+      const parsed = await services.fileReader.read(text);
       // It would read a file of this server.
       const pictures = picturesIn(structuredClone(parsed.declared.settings)).filter(({ value }) =>
         isPicturePath(value),
@@ -41,7 +35,7 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
       const result =
         faults.length > 0
           ? { ok: false as const, faults }
-          : await dependencies.configFile.plan({ ...parsed, path: '' }, { hidesSecrets: true });
+          : await services.configFile.plan({ ...parsed, path: '' }, { hidesSecrets: true });
       if (result.ok) return result.plan;
       throw invalidInput(result.faults);
     },

@@ -1,25 +1,19 @@
 // /admin/security and /admin/settings: the settings in tabs, each with its source; /admin/settings/edit: all of them on one page.
+
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Config } from '../../base/config.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseForm } from '../../base/http/input.ts';
-import { type PageText, t, textAt } from '../../base/texts/text.ts';
+import { packageVersion } from '../../base/platform/package.ts';
+import { t, textAt } from '../../base/texts/text.ts';
 import type { SettingEntry, SettingName } from '../../core/settings/settings.ts';
 import { oneOf } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
-import {
-  type Block,
-  type ConsolePage,
-  type Field,
-  type FormBlock,
-  type Mark,
-  VERSION,
-  versionField,
-} from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
+import { type Block, type ConsolePage, type Field, type FormBlock, VERSION, versionField } from '../console/blocks.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
 import { isRowButton, type Sent, sentValue } from '../console/row-buttons.ts';
-import type { SettingAdmin } from './actions.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { changesOf, fieldsOf, type Lock, type SettingField, settingsIn, switchesField } from './console-fields.ts';
 import { SECURITY, SETTINGS, type SettingGroup, type SettingTab, settingPermission } from './setting-tabs.ts';
 
@@ -28,20 +22,11 @@ const CHANGE = oneOf('gatehouse.settings:write', 'gatehouse.settings:write-secur
 const ALL = '/admin/settings/edit';
 const form = z.record(z.string(), z.array(z.string().max(20_000)));
 
-export interface SettingPagesDependencies {
-  frame: Frame;
-  settings: SettingAdmin;
-  /** The path of the configuration file. */
-  configFile: string | undefined;
-  /** What the environment says about this server, for the tab System. */
-  system: readonly { label: PageText; value: PageText | Mark }[];
-}
-
 /** All pages below /admin/security and /admin/settings. */
-export function settingRoutes(dependencies: SettingPagesDependencies): Router<State, Extras> {
-  const { frame } = dependencies;
+export function settingRoutes(services: ConsoleServices): Router<State, Extras> {
+  const { frame } = services;
   const router = new Router<State, Extras>();
-  const { show, save } = createPages(dependencies);
+  const { show, save } = createPages(services);
 
   for (const group of [SECURITY, SETTINGS])
     for (const tab of group.tabs) {
@@ -56,7 +41,7 @@ export function settingRoutes(dependencies: SettingPagesDependencies): Router<St
 
 type Place = { group: SettingGroup; tab: SettingTab } | 'all';
 
-function createPages({ frame, settings, system, configFile }: SettingPagesDependencies) {
+function createPages({ frame, admin: { settings }, config }: ConsoleServices) {
   function lockOf(ctx: Context, { name, source }: SettingEntry): Lock {
     if (source === 'file') return 'file';
     return frame.may(ctx, settingPermission(name)) ? undefined : 'permission';
@@ -79,7 +64,7 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
     const blocks: Block[] =
       tab.boxes.length > 0
         ? [formBlock(tab.href, tab.boxes, found, { entries, sent, cancel: tab.href })]
-        : [systemBlock(system)];
+        : [systemBlock(config)];
     const names = tab.boxes.flatMap(settingsIn);
     const isDeclared = entries.some(({ name, source }) => source === 'file' && names.includes(name));
     return {
@@ -89,7 +74,7 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
       ...(tab.links && { actions: tab.links }),
       ...(tab.boxes.length === 0 &&
         frame.meets(ctx, CHANGE) && { actions: [{ label: t('console.settings.all.link'), href: ALL }] }),
-      blocks: isDeclared ? [fileNotice(configFile, 'settings'), ...blocks] : blocks,
+      blocks: isDeclared ? [fileNotice(config.configFile, 'settings'), ...blocks] : blocks,
     };
   }
 
@@ -114,9 +99,29 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
   };
 }
 
-function systemBlock(system: SettingPagesDependencies['system']): Block {
-  const [title, lead] = [t('console.settings.server'), t('console.settings.server.lead')];
-  return { kind: 'facts', title, lead, rows: [...system] };
+/** What the environment says about this server, without secrets. */
+function systemBlock(config: Config): Block {
+  const { configFile, databaseKind, issuer, mailFrom, smtpUrl, trustProxy, workers } = config;
+  const rows = [
+    { label: t('console.settings.system.version'), value: packageVersion() },
+    {
+      label: t('console.settings.system.address'),
+      value: { text: issuer, copy: t('console.settings.system.address.copy') },
+    },
+    { label: t('console.settings.system.database'), value: databaseKind === 'sqlite' ? 'SQLite' : 'PostgreSQL' },
+    {
+      label: t('console.settings.system.mail-server'),
+      value: smtpUrl ? new URL(smtpUrl).host : t('console.settings.system.no-mail-server'),
+    },
+    { label: t('console.settings.system.mail-sender'), value: mailFrom },
+    {
+      label: t('console.page.configuration-file'),
+      value: configFile ? { text: configFile, code: true } : t('console.settings.system.no-file'),
+    },
+    { label: t('console.settings.system.proxies'), value: String(trustProxy) },
+    { label: t('console.settings.system.processes'), value: String(workers) },
+  ];
+  return { kind: 'facts', title: t('console.settings.server'), lead: t('console.settings.server.lead'), rows };
 }
 
 /** A box for each part; without a button where nothing can be changed. */

@@ -7,11 +7,11 @@ import { type Fault, textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { SignUpCode } from '../../people/sign-up-codes/sign-up-codes.ts';
 import type { Action, ConsolePage, Mark } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
 import { tableOf } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
-import { type CreatedSignUpCode, type SignUpCodeAdmin, signUpCodeNoun } from './sign-up-codes.ts';
+import { type CreatedSignUpCode, signUpCodeNoun } from './sign-up-codes.ts';
 
 const HOME = '/admin/security/sign-up-codes';
 const DAY_CHOICES = [1, 7, 30, 90, 365];
@@ -30,15 +30,10 @@ const codeForm = z.object({
 });
 type CodeForm = z.output<typeof codeForm>;
 
-export interface SignUpCodePagesDependencies {
-  frame: Frame;
-  codes: SignUpCodeAdmin;
-  /** Whether the settings demand a code of people who sign up. */
-  areNeeded(): Promise<boolean>;
-  issuer: string;
-}
-
-export function signUpCodeRoutes({ frame, codes, areNeeded, issuer }: SignUpCodePagesDependencies) {
+export function signUpCodeRoutes({ frame, admin, config: { issuer }, settingOf }: ConsoleServices) {
+  const codes = admin.signUpCodes;
+  const areNeeded = async () =>
+    Boolean((await settingOf('self_registration')) && (await settingOf('sign_up_code_required')));
   const { router, list, create, question } = pagesOf(frame, signUpCodeNoun(codes));
 
   list(async ({ may }) =>

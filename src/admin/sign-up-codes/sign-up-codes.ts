@@ -1,11 +1,13 @@
 // Sign-up codes, with which people sign up: created, listed and revoked. An administrator who may create one may also turn the demand
 // for codes off (gatehouse.settings:write-security), so a code gives nobody more than the settings would.
+
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { nameUpTo } from '../../base/schemas/line-schema.ts';
-import { type Db, transaction } from '../../base/storage/database.ts';
+import { transaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { NewSignUpCode, SignUpCode, SignUpCodes } from '../../people/sign-up-codes/sign-up-codes.ts';
+import type { NewSignUpCode, SignUpCode } from '../../people/sign-up-codes/sign-up-codes.ts';
+import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { iso, time } from '../api/parts.ts';
@@ -20,7 +22,7 @@ export type CreatedSignUpCode = { code: SignUpCode; text: string };
 export type SignUpCodeAdmin = ReturnType<typeof createSignUpCodeAdmin>;
 
 /** `create` and `revoke` throw StepUpNeeded. */
-export function createSignUpCodeAdmin({ db, codes }: { db: Db; codes: SignUpCodes }) {
+export function createSignUpCodeAdmin({ db, signUpCodes: codes }: AdminServices) {
   return {
     list: codes.list,
     get: codes.get,

@@ -1,4 +1,5 @@
 // /admin/suggest/…: what a field with autocomplete offers while its user types, as JSON. The same rights as the lists, and the same search.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
@@ -8,17 +9,9 @@ import { hueOf, initials } from '../../base/http/pages/tokens.ts';
 import { inLanguage, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { ApplicationAdmin } from '../applications/actions.ts';
 import type { Frame } from '../console/frame.ts';
 import { ACCESS_CHECK_NEEDS, SUGGEST, type SuggestionKind } from '../console/suggest.ts';
-import type { UserAdmin } from '../users/actions.ts';
-
-export interface SuggestionDependencies {
-  frame: Frame;
-  users: Pick<UserAdmin, 'list'>;
-  applications: Pick<ApplicationAdmin, 'list'>;
-  roles: { list(): Promise<{ name: string; description: string }[]> };
-}
+import type { ConsoleServices } from '../console-services.ts';
 
 /** One entry of the list below the field; `value` is what the field sends. */
 interface Suggestion {
@@ -34,7 +27,7 @@ interface Suggestion {
 const MAX = 8;
 const query = z.object({ q: z.string().trim().max(200).default('') });
 
-export function suggestionRoutes({ frame, users, applications, roles }: SuggestionDependencies) {
+export function suggestionRoutes({ frame, admin: { users, applications, roles } }: ConsoleServices) {
   const router = new Router<State, Extras>({ prefix: SUGGEST });
 
   const offer = (kind: SuggestionKind, guards: ReturnType<Frame['page']>, find: Find) =>

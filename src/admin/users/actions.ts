@@ -1,29 +1,21 @@
 // What administrators do with users, for the API and the console alike: people/rbac/authority.ts decides which users an actor may
 // see and change, the last administrator stays, and a change names the version that it is made for.
 
-import type { PasswordReset } from '../../account/recovery/password-reset.ts';
-import type { Invitations } from '../../account/registration/invitation.ts';
 import { AppError, forbidden } from '../../base/http/errors.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import { newOneTimePassword } from '../../config-file/new-account.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
-import type { NotifyOwner } from '../../core/mail/notify-owner.ts';
-import type { SsoIds } from '../../federation/sso-ids.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AccountCount, AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
 import type { OwnFactors } from '../../people/mfa/account-factors.ts';
-import type { Mfa } from '../../people/mfa/create-mfa.ts';
 import type { FirstEnrolmentState } from '../../people/mfa/first-enrolment-rule.ts';
-import type { Lockout } from '../../people/rate-limits/lockout.ts';
-import { type Authority, falseIfForbidden } from '../../people/rbac/authority.ts';
+import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { Roles } from '../../people/rbac/roles.ts';
-import type { EndedAll, EndSession } from '../../protocols/logout/end-session.ts';
+import type { EndedAll } from '../../protocols/logout/end-session.ts';
+import type { AdminServices } from '../admin-services.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
@@ -51,62 +43,44 @@ export type UserChanges = Partial<Profile> & { roles?: readonly string[]; ssoCon
 
 export type UserAdmin = ReturnType<typeof createUserAdmin>;
 
-export interface UserAdminDependencies {
-  db: Db;
-  sql: Sql;
-  audit: Audit;
-  accounts: Accounts;
-  roles: Roles;
-  authority: Authority;
-  credentials: Credentials;
-  mfa: Mfa;
-  lockout: Lockout;
-  endSession: EndSession;
-  /** Mails the user about a change. */
-  notifyOwner: NotifyOwner;
-  ssoIds: SsoIds;
-  invitations: Invitations;
-  passwordReset: PasswordReset;
-}
-
 /**
  * Sensitive changes throw StepUpNeeded. All throw not_found, and forbidden for a user who has more permissions or other roles
  * than the actor (not endSessions).
  */
-export function createUserAdmin(dependencies: UserAdminDependencies) {
-  const lookup = createUserLookup(dependencies);
-  const changeRoles = createChangeRoles(dependencies, lookup);
+export function createUserAdmin(services: AdminServices) {
+  const lookup = createUserLookup(services);
+  const changeRoles = createChangeRoles(services, lookup);
   return {
-    ...readActions(dependencies, lookup),
+    ...readActions(services, lookup),
     /** The connections at which these users sign in with their `ssoId`, by the ids of the users. */
-    connectionsOf: dependencies.ssoIds.connectionsOf,
+    connectionsOf: services.ssoIds.connectionsOf,
     /** Throws forbidden unless the actor may create a user with these roles. */
-    assertMayCreate: (names: readonly string[], by: Actor): Promise<void> => assertMayCreate(dependencies, names, by),
+    assertMayCreate: (names: readonly string[], by: Actor): Promise<void> => assertMayCreate(services, names, by),
     /** Throws forbidden unless the actor may connect users to this connection. */
     assertMayConnect: (connectionId: string, by: Actor): Promise<void> =>
-      dependencies.ssoIds.assertMayConnect(connectionId, by, dependencies.db),
+      services.ssoIds.assertMayConnect(connectionId, by, services.db),
     /** `onCreated` runs in the transaction. */
     async create(
       { ssoConnection, ...user }: NewUser,
       by: Actor,
       onCreated: OnCreated<CreatedUser> = async () => {},
     ): Promise<CreatedUser> {
-      await assertMayCreate(dependencies, user.roles ?? [], by);
-      return createUser(dependencies, lookup, user, by, async (created, tx) => {
-        await dependencies.ssoIds.set(created.account, { before: null, connectionId: ssoConnection }, by, tx);
+      await assertMayCreate(services, user.roles ?? [], by);
+      return createUser(services, lookup, user, by, async (created, tx) => {
+        await services.ssoIds.set(created.account, { before: null, connectionId: ssoConnection }, by, tx);
         if (user.roles?.length) assertFreshProof(by, 'user.create-with-roles', user.username);
         await onCreated(created, tx);
       });
     },
-    ...accountActions(dependencies, lookup, changeRoles),
-    ...roleActions(dependencies, lookup, changeRoles),
-    ...passwordActions(dependencies, lookup),
-    ...recoveryActions(dependencies, lookup),
+    ...accountActions(services, lookup, changeRoles),
+    ...roleActions(services, lookup, changeRoles),
+    ...passwordActions(services, lookup),
+    ...recoveryActions(services, lookup),
   };
 }
 
 function readActions(
-  { db, accounts, authority, credentials, invitations, mfa, lockout, ssoIds }: UserAdminDependencies,
+  { db, accounts, authority, credentials, registration: { invitations }, mfa, lockout, ssoIds }: AdminServices,
   lookup: UserLookup,
 ) {
   async function visibleTo(by: Actor): Promise<Pick<ListAccounts, 'memberOf'>> {
@@ -193,7 +167,7 @@ function readActions(
 
 /** Profile, roles, state and deletion. */
 function accountActions(
-  { db, accounts, roles, endSession, notifyOwner, ssoIds }: UserAdminDependencies,
+  { db, accounts, roles, endSession, notifyOwner, ssoIds }: AdminServices,
   { find, lockForChange }: UserLookup,
   changeRoles: ChangeRoles,
 ) {
@@ -248,7 +222,14 @@ const INVITE: readonly OwnPermission[] = ['gatehouse.users:reset-password', 'gat
 
 /** The password, and the mailed links with which the user sets it. */
 function passwordActions(
-  { credentials, mfa, endSession, notifyOwner, invitations, passwordReset }: UserAdminDependencies,
+  {
+    credentials,
+    mfa,
+    endSession,
+    notifyOwner,
+    registration: { invitations },
+    recovery: { passwordReset },
+  }: AdminServices,
   { findManaged }: UserLookup,
 ) {
   return {
@@ -294,17 +275,8 @@ interface RecoveryActions {
   endSessions(id: string, by: Actor): Promise<EndedAll>;
 }
 
-interface RecoveryActionsDependencies {
-  audit: Audit;
-  authority: Authority;
-  mfa: Mfa;
-  lockout: Lockout;
-  endSession: EndSession;
-  notifyOwner: NotifyOwner;
-}
-
 function recoveryActions(
-  { audit, authority, mfa, lockout, endSession, notifyOwner }: RecoveryActionsDependencies,
+  { audit, authority, mfa, lockout, endSession, notifyOwner }: AdminServices,
   { find, findManaged }: UserLookup,
 ): RecoveryActions {
   return {

@@ -1,17 +1,17 @@
 // What an administrator can do for one user with a button: a table, from which the page of the user and the routes are made.
+
 import type Router from '@koa/router';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
 import { sentences, type Text, t } from '../../base/texts/text.ts';
-import type { Actor, Audit } from '../../core/audit/audit.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { assertTypedName, readTypedName, typedNameField } from '../console/danger-zone.ts';
-import type { Frame } from '../console/frame.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { endedNotice } from '../sessions/console.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { disabledBy, disabledSentence } from './disabled-by.ts';
@@ -187,27 +187,20 @@ const notSent = (text: Text, id: string): Notice => ({
   link: { href: `/admin/users/${id}/password`, label: t('console.users.temporary') },
 });
 
-export interface UserActionDependencies {
-  frame: Frame;
-  users: UserAdmin;
-  audit: Audit;
-  accounts: Accounts;
-  hasMailServer: boolean;
-}
-
 /** Who disabled the account and when, for an administrator who may read the activity log. */
-async function disabledText(
-  { frame, ...dependencies }: UserActionDependencies,
-  ctx: Context,
-  account: Account,
-): Promise<Text[]> {
-  const found = frame.may(ctx, 'gatehouse.audit:read') ? await disabledBy(dependencies, account) : undefined;
+async function disabledText(services: ConsoleServices, ctx: Context, account: Account): Promise<Text[]> {
+  const mayRead = services.frame.may(ctx, 'gatehouse.audit:read');
+  const found = mayRead ? await disabledBy(services, account) : undefined;
   return [t('console.users.disabled.account'), ...(found ? [disabledSentence(found)] : [])];
 }
 
 /** One action of the table each: a confirmation page where it has a consequence, and the form's target. */
-export function userActionPages(router: Router<State, Extras>, dependencies: UserActionDependencies): void {
-  const { frame, users, hasMailServer } = dependencies;
+export function userActionPages(router: Router<State, Extras>, services: ConsoleServices): void {
+  const {
+    frame,
+    admin: { users },
+    config: { hasMailServer },
+  } = services;
   for (const action of userActions) {
     const { path, tab, file, needs, consequence, run } = action;
     const work = async (ctx: Context, id: string) => {
@@ -224,7 +217,7 @@ export function userActionPages(router: Router<State, Extras>, dependencies: Use
       router.get(`/:id/${path}`, ...frame.page(within(needs)), async (ctx) => {
         const { account } = await find(ctx.params.id ?? '', frame.actor(ctx), needs);
         if (path === 'delete' && account.source === 'file') throw forbidden('owned_by_file');
-        frame.show(ctx, await questionPage(dependencies, ctx, { action, account }));
+        frame.show(ctx, await questionPage(services, ctx, { action, account }));
       });
     router.post(`/:id/${path}`, ...frame.change(within(needs)), async (ctx) => {
       const { id = '' } = ctx.params;
@@ -237,7 +230,7 @@ export function userActionPages(router: Router<State, Extras>, dependencies: Use
           assertTypedName(typed, account.username);
           await work(ctx, id);
         },
-        () => questionPage(dependencies, ctx, { action, account, typed }),
+        () => questionPage(services, ctx, { action, account, typed }),
       );
     });
   }
@@ -248,7 +241,7 @@ const pathOf = (id: string, tab: UserTab) => (tab === '' ? `/admin/users/${id}` 
 
 /** The page that asks. */
 async function questionPage(
-  dependencies: UserActionDependencies,
+  services: ConsoleServices,
   ctx: Context,
   { action, account, typed }: { action: UserAction; account: Account; typed?: string },
 ): Promise<ConsolePage> {
@@ -262,7 +255,7 @@ async function questionPage(
     blocks: [
       {
         kind: 'form',
-        lead: sentences([...(path === 'enable' ? await disabledText(dependencies, ctx, account) : []), consequence]),
+        lead: sentences([...(path === 'enable' ? await disabledText(services, ctx, account) : []), consequence]),
         action: `/admin/users/${id}/${path}`,
         fields: asksForName ? [typedNameField(username, typed)] : [],
         button: asksForName ? t('console.shared.delete-name', { name }) : label,

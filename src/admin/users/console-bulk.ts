@@ -11,9 +11,7 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
-import type { RoleAdmin } from '../roles/roles.ts';
-import type { UserAdmin } from './actions.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import {
   BULK,
   type BulkAction,
@@ -27,13 +25,6 @@ import {
   runBulk,
   toneOf,
 } from './bulk-actions.ts';
-
-export interface BulkPagesDependencies {
-  frame: Frame;
-  users: UserAdmin;
-  roles: RoleAdmin;
-  hasMailServer: boolean;
-}
 
 /** A selected user, and why nothing will change. */
 interface Target {
@@ -63,38 +54,38 @@ const confirmed = selected.extend({
 });
 type Confirmed = z.output<typeof confirmed>;
 
-export function bulkPages(router: Router<State, Extras>, dependencies: BulkPagesDependencies): void {
-  const { frame } = dependencies;
+export function bulkPages(router: Router<State, Extras>, services: ConsoleServices): void {
+  const { frame } = services;
 
   router.get('/bulk', ...frame.page(within(READ)), async (ctx) => {
     const { action: name, id, list } = parseQuery(ctx, selected, { lists: ['id'] });
-    const action = permitted(dependencies, ctx, name);
+    const action = permitted(services, ctx, name);
     if (id.length === 0) return frame.redirect(ctx, list, t('console.bulk.select-one'), 'warn');
-    const targets = await targetsOf(dependencies, ctx, action, id);
-    frame.show(ctx, await questionPage(dependencies, ctx, action, targets, { role: '', list }));
+    const targets = await targetsOf(services, ctx, action, id);
+    frame.show(ctx, await questionPage(services, ctx, action, targets, { role: '', list }));
   });
 
   router.post('/bulk', ...frame.change(within(READ)), async (ctx) => {
     const given = await parseForm(ctx, confirmed.loose(), { lists: ['id'] });
-    const action = permitted(dependencies, ctx, given.action);
-    const targets = await targetsOf(dependencies, ctx, action, given.id);
+    const action = permitted(services, ctx, given.action);
+    const targets = await targetsOf(services, ctx, action, given.id);
     await frame.attempt(
       ctx,
       async () => {
         assertComplete(action, given);
         const named = namesOf(targets);
         const change = { action, ids: given.id, role: given.role, named };
-        const outcomes = await runBulk(dependencies, change, frame.actor(ctx));
+        const outcomes = await runBulk(services.admin, change, frame.actor(ctx));
         const isWhole = outcomes.every(({ state }) => state === 'done');
         if (isWhole) frame.redirect(ctx, given.list, doneOf(action, named), toneOf(action));
         else frame.show(ctx, resultPage(action, targets, outcomes, given.list));
       },
-      () => questionPage(dependencies, ctx, action, targets, given),
+      () => questionPage(services, ctx, action, targets, given),
     );
   });
 }
 
-function permitted({ frame, hasMailServer }: BulkPagesDependencies, ctx: Context, name: string): BulkAction {
+function permitted({ frame, config: { hasMailServer } }: ConsoleServices, ctx: Context, name: string): BulkAction {
   const action = offeredBulkActions((need) => frame.meets(ctx, need), hasMailServer).find((one) => one.name === name);
   if (!action) throw forbidden('forbidden', { detail: { action: name } });
   return action;
@@ -109,7 +100,7 @@ function assertComplete(action: BulkAction, { id, role, confirm }: Confirmed): v
 
 /** The users with these ids, in their order; those that the administrator may not see are left out. */
 async function targetsOf(
-  { frame, users }: BulkPagesDependencies,
+  { frame, admin: { users } }: ConsoleServices,
   ctx: Context,
   { needs, skips }: BulkAction,
   ids: readonly string[],
@@ -136,7 +127,7 @@ function namesOf(targets: readonly Target[]): PageText {
 const nameOf = ({ name, username }: Account) => name ?? username;
 
 async function questionPage(
-  { frame, roles }: BulkPagesDependencies,
+  { frame, admin: { roles } }: ConsoleServices,
   ctx: Context,
   action: BulkAction,
   targets: readonly Target[],

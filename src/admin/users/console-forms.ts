@@ -1,4 +1,5 @@
 // /admin/users/new and …/:id/edit: the profile and the roles of a user as a form.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
@@ -6,7 +7,6 @@ import { forbidden } from '../../base/http/errors.ts';
 import { readForm } from '../../base/http/input.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import {
   addressColumn,
   addressPartNames,
@@ -18,28 +18,17 @@ import {
 import { within } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Field, versionField } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
 import { addPage, type FormReader } from '../console/pages.ts';
 import { isRowButton, type Sent, toSent } from '../console/row-buttons.ts';
 import { inSections, type SectionRule } from '../console/sections.ts';
 import { readTypedForm } from '../console/typed-form.ts';
-import type { RoleAdmin } from '../roles/roles.ts';
-import type { UserAdmin, UserDetails } from './actions.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import type { UserDetails } from './actions.ts';
 import { invitedNotice } from './console-actions.ts';
 import { oneTimePasswordPage } from './console-password.ts';
 import { attributeSection, sentAttributes } from './form/attribute-fields.ts';
 import { profileFields } from './form/profile-fields.ts';
 import { versionOf } from './lookup.ts';
-
-export interface UserFormsDependencies {
-  frame: Frame;
-  users: UserAdmin;
-  hasMailServer: boolean;
-  roles: RoleAdmin;
-  issuer: string;
-  /** The setting user_attributes. */
-  attributeSchema(): Promise<AttributeSchema>;
-}
 
 const WRITE = 'gatehouse.users:write' as const;
 const text = z.string().trim().max(254).default('');
@@ -70,19 +59,23 @@ const SECTIONS: readonly SectionRule[] = [
 ];
 
 /** The pages …/new and …/:id/edit. */
-export function userFormPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
-  newUserPages(router, dependencies);
-  editUserPages(router, dependencies);
+export function userFormPages(router: Router<State, Extras>, services: ConsoleServices): void {
+  newUserPages(router, services);
+  editUserPages(router, services);
 }
 
-function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
-  const { frame, users, attributeSchema } = dependencies;
+function newUserPages(router: Router<State, Extras>, services: ConsoleServices): void {
+  const {
+    frame,
+    admin: { users },
+    attributeSchema,
+  } = services;
   addPage(router, frame, '/new', {
     needs: [within(WRITE)],
     form: readUserForm,
     async page({ ctx, by }, given) {
       const { values, sent } = given ?? {};
-      const fields = [...(await fieldsFor(dependencies, ctx, by, values)), firstSignIn(values, dependencies)];
+      const fields = [...(await fieldsFor(services, ctx, by, values)), firstSignIn(values, services)];
       return {
         title: t('console.users.add'),
         lead: t('console.users.form.add.lead'),
@@ -104,15 +97,19 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
       const { username, roles, begin } = values;
       const profile = { ...profileOf(values), ...(attributes && { attributes }), username, roles };
       const { account, oneTimePassword } = await users.create({ ...profile, invite: begin === 'invite' }, by);
-      if (oneTimePassword) return { result: oneTimePasswordPage(dependencies, account, oneTimePassword) };
-      const { text, tone, link } = invitedNotice(dependencies.hasMailServer, account.id);
+      if (oneTimePassword) return { result: oneTimePasswordPage(services, account, oneTimePassword) };
+      const { text, tone, link } = invitedNotice(services.config.hasMailServer, account.id);
       return { to: `/admin/users/${account.id}`, notice: text, tone, link };
     },
   });
 }
 
-function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
-  const { frame, users, roles, attributeSchema } = dependencies;
+function editUserPages(router: Router<State, Extras>, services: ConsoleServices): void {
+  const {
+    frame,
+    admin: { users, roles },
+    attributeSchema,
+  } = services;
   addPage(router, frame, '/:id/edit', {
     needs: [within(WRITE)],
     async load({ params: { id = '' } }, by) {
@@ -137,7 +134,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
             kind: 'form',
             action: `${at}/edit`,
             fields: [versionField(given.version)],
-            sections: [...inSections(await fieldsFor(dependencies, ctx, by, given), SECTIONS), attributes],
+            sections: [...inSections(await fieldsFor(services, ctx, by, given), SECTIONS), attributes],
             button: t('console.shared.save-changes'),
             cancel: at,
           },
@@ -165,7 +162,7 @@ const readUserForm: FormReader<{ values: UserForm; sent: Sent }> = async (ctx) =
 };
 
 async function fieldsFor(
-  { roles }: UserFormsDependencies,
+  { admin: { roles } }: ConsoleServices,
   ctx: Context,
   by: Actor,
   given?: UserForm,
@@ -202,7 +199,7 @@ async function fieldsFor(
   ];
 }
 
-function firstSignIn(given: UserForm | undefined, { hasMailServer }: UserFormsDependencies): Field {
+function firstSignIn(given: UserForm | undefined, { config: { hasMailServer } }: ConsoleServices): Field {
   const invite = t(`console.users.form.begin.${hasMailServer ? 'invite' : 'invite-file'}`);
   return {
     name: 'begin',

@@ -1,5 +1,6 @@
 // /admin/import: users from a CSV file, some seconds of work for each request with the progress on the page, or a trial run that
 // creates nothing; and /admin/import/export: all users as CSV.
+
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
@@ -7,11 +8,10 @@ import type { Extras, State } from '../../base/http/context.ts';
 import { badRequest } from '../../base/http/errors.ts';
 import { acceptUploads, parseForm } from '../../base/http/input.ts';
 import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
-import type { Audit } from '../../core/audit/audit.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Block, ConsolePage, FormBlock } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
-import { IMPORT_COLUMNS, type ImportResult, type UserImport } from './import.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { createUserImport, IMPORT_COLUMNS, type ImportResult } from './import.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -42,14 +42,10 @@ function faultsIn(text: string): FaultyRow[] {
   }
 }
 
-export interface ImportDependencies {
-  frame: Frame;
-  imports: UserImport;
-  audit: Audit;
-}
-
 /** The page /admin/import and the download /admin/import/export. */
-export function importRoutes({ frame, imports, audit }: ImportDependencies): Router<State, Extras> {
+export function importRoutes(services: ConsoleServices): Router<State, Extras> {
+  const { audit, frame } = services;
+  const imports = createUserImport(services);
   const router = new Router<State, Extras>({ prefix: '/admin/import' });
 
   router.get('/', ...frame.page(within(WRITE)), (ctx) => frame.show(ctx, importPage('', true)));

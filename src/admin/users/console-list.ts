@@ -1,4 +1,5 @@
 // /admin/users: the list, with filters, sorting, and what can be done with several users at once.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
@@ -8,17 +9,10 @@ import { t } from '../../base/texts/text.ts';
 import type { AccountSort, AccountSummary } from '../../people/accounts/account-list.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Block, Cell, Mark, Search, Selection } from '../console/blocks.ts';
-import { type Frame, listPath, listQuery } from '../console/frame.ts';
+import { listPath, listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
-import type { UserAdmin } from './actions.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { BULK, labelOf, offeredBulkActions } from './bulk-actions.ts';
-
-export interface UserListDependencies {
-  frame: Frame;
-  users: Pick<UserAdmin, 'list' | 'count' | 'lastSignIns'>;
-  hasMailServer: boolean;
-  lockedAccounts(): Promise<{ id: string }[]>;
-}
 
 const HOME = '/admin/users';
 const NEWEST: AccountSort = '-created';
@@ -30,10 +24,9 @@ const query = listQuery.extend({
 });
 type Query = z.output<typeof query>;
 
-export function userList(
-  router: Router<State, Extras>,
-  { frame, users, hasMailServer, lockedAccounts }: UserListDependencies,
-): void {
+export function userList(router: Router<State, Extras>, services: ConsoleServices): void {
+  const { frame, lockedAccounts } = services;
+  const { users } = services.admin;
   router.get('/', ...frame.page(within('gatehouse.users:read')), async (ctx) => {
     const given = parseQuery(ctx, query);
     const { q: search, after, state, role, sort } = given;
@@ -72,7 +65,7 @@ export function userList(
           ],
           rows: page.accounts.map((one) => rowOf(one, lastSignIns.get(one.id), locked)),
           empty: isFiltered(given) ? t('console.users.none-match') : noUsers(mayAdd),
-          selection: selectionOf({ frame, hasMailServer }, ctx, given, page.accounts),
+          selection: selectionOf(services, ctx, given, page.accounts),
           count: found.count === undefined ? undefined : countText(found.count, 'users', found.isMore),
           pages: pageLinks(list, given, page.next),
         },
@@ -171,7 +164,7 @@ function filterOf({ q, role, state, sort }: Query): Search {
 
 /** Undefined for an administrator who may do nothing with several users. */
 function selectionOf(
-  { frame, hasMailServer }: Pick<UserListDependencies, 'frame' | 'hasMailServer'>,
+  { frame, config: { hasMailServer } }: ConsoleServices,
   ctx: Context,
   { select, ...given }: Query,
   accounts: readonly AccountSummary[],

@@ -1,22 +1,20 @@
 // /admin/users/:id/password: a temporary password.
+
 import type Router from '@koa/router';
 import type { Extras, State } from '../../base/http/context.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { ConsolePage } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
 import { addQuestion } from '../console/pages.ts';
-import type { UserAdmin } from './actions.ts';
+import type { ConsoleServices } from '../console-services.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
 
 /** The page …/password and its action. */
-export function oneTimePasswordPages(
-  router: Router<State, Extras>,
-  dependencies: { frame: Frame; users: UserAdmin; issuer: string },
-): void {
-  const { frame, users } = dependencies;
+export function oneTimePasswordPages(router: Router<State, Extras>, services: ConsoleServices): void {
+  const { frame } = services;
+  const { users } = services.admin;
   addQuestion(router, frame, '/:id/password', {
     needs: [within(WRITE)],
     load: ({ params: { id = '' } }, by) => users.find(id, by, WRITE),
@@ -27,13 +25,17 @@ export function oneTimePasswordPages(
     button: t('console.users.temporary.button'),
     async submit({ by, subject: account }) {
       const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, by);
-      return { result: oneTimePasswordPage(dependencies, account, oneTimePassword) };
+      return { result: oneTimePasswordPage(services, account, oneTimePassword) };
     },
   });
 }
 
 /** What the user needs for the first sign-in: the address, the username and the temporary password. */
-export function oneTimePasswordPage({ issuer }: { issuer: string }, account: Account, password: string): ConsolePage {
+export function oneTimePasswordPage(
+  { config: { issuer } }: ConsoleServices,
+  account: Account,
+  password: string,
+): ConsolePage {
   return {
     title: t('console.users.temporary.created', { user: account.name ?? account.username }),
     back: { href: `/admin/users/${account.id}`, label: account.name ?? account.username },

@@ -1,18 +1,15 @@
 // A new user, with roles, a password, an imported hash or an invitation, in one transaction.
 
-import type { Invitations } from '../../account/registration/invitation.ts';
 import { forbidden, invalidInput, unprocessable } from '../../base/http/errors.ts';
-import { type Db, transaction } from '../../base/storage/database.ts';
+import { transaction } from '../../base/storage/database.ts';
 import { textFault } from '../../base/texts/faults.ts';
 import { oneOf, t } from '../../base/texts/text.ts';
 import { createAccountWithPassword } from '../../config-file/new-account.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts, NewAccount } from '../../people/accounts/accounts.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
+import type { NewAccount } from '../../people/accounts/accounts.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
-import type { Roles } from '../../people/rbac/roles.ts';
+import type { AdminServices } from '../admin-services.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { UserLookup } from './lookup.ts';
 import { assertMailed, INVITED_WITH_PASSWORD, passwordRejected } from './outcomes.ts';
@@ -34,19 +31,10 @@ export interface CreatedUser {
   oneTimePassword?: string;
 }
 
-export interface CreationDependencies {
-  db: Db;
-  accounts: Accounts;
-  roles: Roles;
-  authority: Authority;
-  credentials: Credentials;
-  invitations: Invitations;
-}
-
 const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
 
 /** Throws forbidden unless the actor may create a user with these roles, and unknown_role (422) to an actor who might give them. */
-export async function assertMayCreate({ authority, roles }: CreationDependencies, names: readonly string[], by: Actor) {
+export async function assertMayCreate({ authority, roles }: AdminServices, names: readonly string[], by: Actor) {
   const unknown: string[] = [];
   for (const name of names) {
     const role = await roles.find(name);
@@ -67,7 +55,7 @@ export async function assertMayCreate({ authority, roles }: CreationDependencies
 
 /** With the given password, or a temporary password. */
 export async function createUser(
-  dependencies: CreationDependencies,
+  services: AdminServices,
   lookup: UserLookup,
   user: NewUser,
   by: Actor,
@@ -77,12 +65,12 @@ export async function createUser(
     throw invalidInput([textFault(['invite'], INVITED_WITH_PASSWORD)]);
   }
   if (user.invite || user.passwordHash !== undefined || user.withoutPassword) {
-    return createWithoutPassword(dependencies, lookup, user, by, onCreated);
+    return createWithoutPassword(services, lookup, user, by, onCreated);
   }
-  const { authority } = dependencies;
+  const { authority } = services;
   const { roles: names = [], password, passwordHash: _hash, invite: _invite, ...profile } = user;
   const created = await createAccountWithPassword(
-    dependencies,
+    services,
     { ...profile, password, roles: names },
     by,
     async (user, tx) => {
@@ -97,7 +85,7 @@ export async function createUser(
 
 /** With an imported password hash, an invitation, or neither. */
 async function createWithoutPassword(
-  { db, accounts, roles, credentials, invitations, authority }: CreationDependencies,
+  { db, accounts, roles, credentials, registration: { invitations }, authority }: AdminServices,
   lookup: UserLookup,
   user: NewUser,
   by: Actor,

@@ -11,8 +11,7 @@ import { fault, faultText, formatPath, textFault } from '../../base/texts/faults
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { csvCell } from '../../core/audit/export.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import { type AttributeSchema, attributeFaults } from '../../people/accounts/attributes.ts';
+import { attributeFaults } from '../../people/accounts/attributes.ts';
 import { nameKey } from '../../people/accounts/names.ts';
 import { profileColumns } from '../../people/accounts/profile.ts';
 import {
@@ -24,6 +23,7 @@ import {
   textsOf,
 } from '../../people/accounts/profile-fields.ts';
 import { taggedName } from '../../people/accounts/tagged-values.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
 import { INVITED_WITH_PASSWORD } from './outcomes.ts';
@@ -45,16 +45,6 @@ export interface ImportResult {
 
 export type UserImport = ReturnType<typeof createUserImport>;
 
-export interface UserImportDependencies {
-  accounts: Accounts;
-  /** The setting user_attributes. */
-  attributeSchema(): Promise<AttributeSchema>;
-  /** Throws not_found. */
-  connections: { get(id: string): Promise<unknown> };
-  users: Pick<UserAdmin, 'create' | 'assertMayCreate' | 'assertMayConnect' | 'list' | 'connectionsOf'>;
-  stopwatch?: Stopwatch;
-}
-
 export const IMPORT_COLUMNS = [
   'username',
   'email',
@@ -72,8 +62,8 @@ export const IMPORT_COLUMNS = [
 type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number] | `${string}#${string}`, string>>;
 
 /** The import and the export of users, on the same actions as single users. */
-export function createUserImport(dependencies: UserImportDependencies) {
-  const { users, stopwatch } = dependencies;
+export function createUserImport(services: ConsoleServices, stopwatch?: Stopwatch) {
+  const { users } = services.admin;
   return {
     /**
      * Handles up to `limit` rows of the text, after the first `done` ones, for `limits.bulk.importSeconds`: one row at least. Throws invalid_input
@@ -112,7 +102,7 @@ export function createUserImport(dependencies: UserImportDependencies) {
         try {
           const problem = before
             ? t('console.import.problem.same-username', { line: before })
-            : await problemOf(() => handleRow(dependencies, values, { isTrial, by }));
+            : await problemOf(() => handleRow(services, values, { isTrial, by }));
           rows.push({ line, username, ...(problem && { problem }) });
         } catch (error) {
           // What is done is reported: a run that starts again from the first row would find its own users.
@@ -164,21 +154,23 @@ async function* exportUsers(users: Pick<UserAdmin, 'list' | 'connectionsOf'>, by
 
 /** Creates the user of a row, if nothing is wrong with it; resolves with what is wrong. */
 async function handleRow(
-  dependencies: UserImportDependencies,
+  services: ConsoleServices,
   values: Values,
   { isTrial, by }: { isTrial: boolean; by: Actor },
 ): Promise<PageText | undefined> {
-  const { users } = dependencies;
+  const {
+    admin: { users },
+  } = services;
   await users.assertMayCreate(rolesOf(values), by);
   if (values.sso_connection) await users.assertMayConnect(values.sso_connection, by);
-  const fault = await faultOf(dependencies, values);
+  const fault = await faultOf(services, values);
   if (!fault && !isTrial) await users.create(newUserOf(values), by);
   return fault;
 }
 
 /** What is wrong with a row; undefined where nothing is. Throws invalid_input for a wrong profile. */
 async function faultOf(
-  { accounts, connections, attributeSchema }: UserImportDependencies,
+  { accounts, admin: { connections }, attributeSchema }: ConsoleServices,
   values: Values,
 ): Promise<PageText | undefined> {
   const { username = '', email } = values;

@@ -3,30 +3,20 @@
 import { notFound } from '../../base/http/errors.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { SsoIds } from '../../federation/sso-ids.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import { textFieldNames } from '../../people/accounts/profile-fields.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import type { AdminServices } from '../admin-services.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
-
-export interface UserLookupDependencies {
-  sql: Sql;
-  accounts: Accounts;
-  authority: Authority;
-  ssoIds: SsoIds;
-}
 
 const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
 
 export type UserLookup = ReturnType<typeof createUserLookup>;
 
 /** Finds the user that an action is about. All throw not_found. */
-export function createUserLookup({ sql, accounts, authority, ssoIds }: UserLookupDependencies) {
+export function createUserLookup({ sql, accounts, authority, ssoIds }: AdminServices) {
   async function find(id: string, tx?: Tx): Promise<Account> {
     const account = await accounts.find(id, tx);
     if (!account) throw notFound({ message: t('console.person.unknown'), detail: { accountId: id } });

@@ -2,22 +2,17 @@
 // without a sign-in; and the last attempts, each with its exact reason.
 
 import { createApplicationPreviews } from '../../admin/applications/preview.ts';
-import type { FindTypedUser } from '../../admin/suggestions/typed-user.ts';
 import { accessDecision } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
-import type { Applications } from '../../applications/applications.ts';
-import type { Db } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { Rejections } from '../../core/rejections/rejections.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
-import type { ClaimsPreviews } from '../../protocols/oidc/claims/claims-preview.ts';
+import type { DiagnosticServices } from '../services.ts';
 import { type Attempts, type AttemptsQuery, readAttempts } from './attempts.ts';
 import type { Check } from './check.ts';
 import { checksOf } from './checks.ts';
-import { type FactsDependencies, readFacts } from './facts.ts';
-import { type AccessFixDependencies, type Cause, causesOf } from './fixes.ts';
+import { readFacts } from './facts.ts';
+import { type Cause, causesOf } from './fixes.ts';
 
 export interface AccessReport {
   /** The access rule (applications/access-decision.ts). */
@@ -29,22 +24,12 @@ export interface AccessReport {
 
 export type AccessCheck = ReturnType<typeof createAccessCheck>;
 
-export interface AccessCheckDependencies extends FactsDependencies, AccessFixDependencies {
-  db: Db;
-  issuer: string;
-  accounts: Accounts;
-  findUser: FindTypedUser;
-  applications: Applications;
-  rejections: Rejections;
-  claimsPreview: ClaimsPreviews;
-}
-
 /** Reads only, except for the fixes. */
-export function createAccessCheck(dependencies: AccessCheckDependencies) {
-  const { db, applications } = dependencies;
+export function createAccessCheck(services: DiagnosticServices) {
+  const { db, applications } = services;
 
   async function reportOf(account: Account, application: Application) {
-    const facts = await readFacts(dependencies, account, application);
+    const facts = await readFacts(services, account, application);
     const checks = checksOf(facts);
     const { allowed: mayOpen } = accessDecision(application, account);
     return {
@@ -55,7 +40,7 @@ export function createAccessCheck(dependencies: AccessCheckDependencies) {
 
   return {
     /** By id, username, email address or full name. */
-    findUser: dependencies.findUser,
+    findUser: services.findUser,
 
     /** By id, client_id, entity ID or name. */
     async findApplication(text: string): Promise<Application | undefined> {
@@ -78,10 +63,10 @@ export function createAccessCheck(dependencies: AccessCheckDependencies) {
       viewer: { by: Actor; mayOpen(permission: OwnPermission): boolean },
     ): Promise<AccessReport & { causes: Cause[] }> {
       const { facts, report } = await reportOf(account, application);
-      return { ...report, causes: await causesOf(dependencies, report.checks, facts, viewer) };
+      return { ...report, causes: await causesOf(services, report.checks, facts, viewer) };
     },
 
-    preview: createApplicationPreviews(dependencies),
-    attempts: (about: AttemptsQuery): Promise<Attempts> => readAttempts(dependencies, about),
+    preview: createApplicationPreviews(services),
+    attempts: (about: AttemptsQuery): Promise<Attempts> => readAttempts(services, about),
   };
 }

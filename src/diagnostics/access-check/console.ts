@@ -5,8 +5,9 @@ import { z } from 'zod';
 import { previewBlocks } from '../../admin/applications/preview.ts';
 import type { Block, ConsolePage, Field } from '../../admin/console/blocks.ts';
 import { type Frame, listPath } from '../../admin/console/frame.ts';
-import { type Names, typedApplicationValue } from '../../admin/console/names.ts';
+import { typedApplicationValue } from '../../admin/console/names.ts';
 import { ACCESS_CHECK_NEEDS } from '../../admin/console/suggest.ts';
+import type { ConsoleServices } from '../../admin/console-services.ts';
 import { sameNameText, typedUserValue } from '../../admin/suggestions/typed-user.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
@@ -18,11 +19,7 @@ import type { AccessCheck } from './access-check.ts';
 import { attemptsBlock } from './console-attempts.ts';
 import { checksBlock, endedText, fixPage, verdictBlock } from './console-blocks.ts';
 
-export interface AccessCheckPagesDependencies {
-  frame: Frame;
-  names: Names;
-  accessCheck: AccessCheck;
-}
+type AccessCheckPageServices = ConsoleServices & { accessCheck: AccessCheck };
 
 const HERE = '/admin/access-check';
 const text = z.string().trim().max(1024).default('');
@@ -31,12 +28,12 @@ type Query = z.output<typeof query>;
 const fixForm = z.object({ fix: z.string().min(1).max(200), user: text, app: text, confirmed: text });
 
 /** The page /admin/access-check, and its fixes. */
-export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): Router<State, Extras> {
-  const { frame, accessCheck } = dependencies;
+export function accessCheckRoutes(services: AccessCheckPageServices): Router<State, Extras> {
+  const { frame, accessCheck } = services;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', ...frame.page(...ACCESS_CHECK_NEEDS), async (ctx) => {
-    frame.show(ctx, await checkPage(dependencies, ctx, parseQuery(ctx, query)));
+    frame.show(ctx, await checkPage(services, ctx, parseQuery(ctx, query)));
   });
 
   // Which right a fix takes depends on the fix, so it is looked up among those that the actor is offered.
@@ -79,11 +76,11 @@ function viewerOf(frame: Frame, ctx: Context): Parameters<AccessCheck['diagnose'
 }
 
 async function checkPage(
-  dependencies: AccessCheckPagesDependencies,
+  services: AccessCheckPageServices,
   ctx: Context,
   { user, app, request }: Query,
 ): Promise<ConsolePage> {
-  const { accessCheck, frame } = dependencies;
+  const { accessCheck, frame } = services;
   const [found, application] = await Promise.all([
     user ? accessCheck.findUser(user, frame.actor(ctx)) : undefined,
     app ? accessCheck.findApplication(app) : undefined,
@@ -99,7 +96,7 @@ async function checkPage(
     searchBlock(
       {
         user: typedUserValue(user, found),
-        app: await typedApplicationValue(dependencies.names, app, application),
+        app: await typedApplicationValue(services.names, app, application),
         request,
       },
       { isPrimary: !(account && application) },
@@ -111,7 +108,7 @@ async function checkPage(
   const attempts =
     isKnown && (user || app || request)
       ? [
-          await attemptsBlock(dependencies, {
+          await attemptsBlock(services, {
             userId: account?.id,
             clientId: application?.clientId,
             requestId: request,

@@ -11,35 +11,24 @@ import { type RegistrationProblem, registrationProblem } from '../../admin/appli
 import { type DisabledBy, disabledBy } from '../../admin/users/disabled-by.ts';
 import { type AccessCondition, accessDecisionConditions } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
-import type { Applications } from '../../applications/applications.ts';
 import { hasKeyFor } from '../../applications/fields/client-keys.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
 import { signingUses } from '../../applications/oidc-rules.ts';
 import { acceptsSignIn, type SignInRule, signInRulesOf } from '../../applications/rules/sign-in-rule.ts';
 import { inNetworks } from '../../base/network/networks.ts';
-import type { Clock } from '../../base/platform/clock.ts';
-import type { Audit, AuditEntry } from '../../core/audit/audit.ts';
+import type { AuditEntry } from '../../core/audit/audit.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
-import type { Connections } from '../../federation/connections/connections.ts';
 import { FederationError } from '../../federation/faults.ts';
-import type { ExternalIdentities } from '../../federation/identities.ts';
-import type { Directory } from '../../federation/ldap/directory.ts';
 import type { AccountProblem } from '../../federation/ldap/identity.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { Credentials } from '../../people/credentials/credentials.ts';
-import type { AccountFactors, OwnFactors } from '../../people/mfa/account-factors.ts';
-import type { DirectoryBudget } from '../../people/rate-limits/directory-budget.ts';
-import type { Lock, Lockout } from '../../people/rate-limits/lockout.ts';
+import type { OwnFactors } from '../../people/mfa/account-factors.ts';
+import type { Lock } from '../../people/rate-limits/lockout.ts';
 import { addressBlock, siteBlock } from '../../people/rate-limits/network-limits.ts';
-import type { RateLimits } from '../../people/rate-limits/rate-limits.ts';
-import type { StorageBudget } from '../../people/rate-limits/storage-budget.ts';
 import { engineScope } from '../../protocols/oidc/claims/scopes.ts';
 import type { MissingForNameId } from '../../protocols/saml/messages/name-id.ts';
 import { metadataEnd } from '../../protocols/saml/metadata/service-providers.ts';
-import type { AssertionPreviews } from '../../protocols/saml/sso/assertion-previews.ts';
-import type { UpstreamSignIns } from '../../sign-in/first-factor/upstream.ts';
-import type { SignInPolicy, SignInRequirements } from '../../sign-in/sign-in-policy.ts';
+import type { SignInRequirements } from '../../sign-in/sign-in-policy.ts';
+import type { DiagnosticServices } from '../services.ts';
 
 export interface AccessFacts {
   account: Account;
@@ -103,44 +92,28 @@ export type DirectoryState = { name: string } & (
   | { outcome: 'unreachable'; error: string }
 );
 
-export interface FactsDependencies {
-  now: Clock;
-  accounts: Accounts;
-  applications: Applications;
-  audit: Audit;
-  connections: Connections;
-  credentials: Credentials;
-  factors: AccountFactors;
-  directory: Directory;
-  directoryBudget: DirectoryBudget;
-  identities: ExternalIdentities;
-  lockout: Lockout;
-  rateLimits: RateLimits;
-  storageBudget: StorageBudget;
-  signInPolicy: SignInPolicy;
-  upstream: UpstreamSignIns;
-  /** Why the engine rejects a registered client. */
-  registrationFaultOf(clientId: string): Promise<string | undefined>;
-  assertionPreviews: AssertionPreviews;
-  /** The setting `denied_networks`. */
-  deniedNetworks(): readonly string[];
-}
-
 const RECENT = 20;
 
 export async function readFacts(
-  dependencies: FactsDependencies,
+  services: DiagnosticServices,
   account: Account,
   application: Application,
 ): Promise<AccessFacts> {
-  const { now, audit, credentials, factors: ofAccount, lockout, rateLimits } = dependencies;
+  const {
+    now,
+    audit,
+    credentials,
+    mfa: { factors: ofAccount },
+    lockout,
+    rateLimits,
+  } = services;
   const { mfa, signInRule: rule } = signInRulesOf(application.metadata);
   const [locks, codes, password, factors, ways, recent] = await Promise.all([
     lockout.locks(account),
     rateLimits.peek('code:account', account.id),
     credentials.status(account.id),
     ofAccount.of(account.id),
-    waysOf(dependencies, account, rule),
+    waysOf(services, account, rule),
     audit.list({
       subjectId: account.id,
       types: ['sign-in.password', 'sign-in.completed', 'sign-in.second-factor', 'sign-in.unlocked'],
@@ -150,9 +123,9 @@ export async function readFacts(
   const isLocal = isLocalAccepted({ required: ways.required, rule });
   const hasPassword = isLocal && password !== undefined;
   const first = hasPassword ? ['pwd'] : isLocal && factors.verifyingPasskeys > 0 ? ['hwk', 'user'] : ['fed'];
-  const amr = dependencies.signInPolicy.amrOf(first);
+  const amr = services.signInPolicy.amrOf(first);
   const demanded = (proven: string[]) =>
-    dependencies.signInPolicy.requirementsOf(account, {
+    services.signInPolicy.requirementsOf(account, {
       amr: proven,
       ownAmr: proven.filter((one) => one !== 'fed'),
       hasOwnPassword: hasPassword,
@@ -162,10 +135,10 @@ export async function readFacts(
       isOwnPages: false,
       isTrustedBrowser: false,
     });
-  const network = await networkOf(dependencies, recent);
+  const network = await networkOf(services, recent);
   const requirements = await demanded(amr);
   const afterFactor = await afterSecondFactor(requirements, (proven) =>
-    demanded(dependencies.signInPolicy.amrOf([...amr, ...proven])),
+    demanded(services.signInPolicy.amrOf([...amr, ...proven])),
   );
   return {
     account,
@@ -183,15 +156,15 @@ export async function readFacts(
       account,
       network?.address,
     ),
-    disabled: await disabledBy(dependencies, account),
+    disabled: await disabledBy(services, account),
     product: productFactsOf(account, application),
-    directories: await directoriesOf(dependencies, account, rule),
+    directories: await directoriesOf(services, account, rule),
     codeWaitSeconds: codes.retryAfterSeconds,
     wrongPasswords: wrongInARow(recent),
     network,
     metadataEndsAt: application.protocol === 'saml' ? metadataEnd(application.metadata)?.endsAt : undefined,
-    secrets: await secretsOf(dependencies, application),
-    ...(await registrationFactsOf(dependencies, account, application)),
+    secrets: await secretsOf(services, application),
+    ...(await registrationFactsOf(services, account, application)),
     openid: openidOf(application),
     unsignable: unsignableOf(application),
   };
@@ -232,7 +205,7 @@ async function afterSecondFactor(
 
 /** The connections at which the person can sign in to an application with this rule. */
 async function waysOf(
-  { connections, identities, upstream }: FactsDependencies,
+  { connections, identities, federation: { signIns: upstream } }: DiagnosticServices,
   account: Account,
   rule: SignInRule | undefined,
 ): Promise<Pick<AccessFacts, 'required' | 'linked' | 'offered'>> {
@@ -252,7 +225,7 @@ async function waysOf(
 
 /** Asks the directories that the person is linked to. */
 async function directoriesOf(
-  { connections, directory, directoryBudget, identities }: FactsDependencies,
+  { connections, directory, directoryBudget, identities }: DiagnosticServices,
   { id }: Account,
   rule: SignInRule | undefined,
 ): Promise<DirectoryState[]> {
@@ -284,7 +257,7 @@ function wrongInARow(recent: readonly AuditEntry[]): number {
 }
 
 async function networkOf(
-  { deniedNetworks, rateLimits, storageBudget }: FactsDependencies,
+  { rateLimits, settings, storageBudget }: DiagnosticServices,
   recent: readonly AuditEntry[],
 ): Promise<AccessFacts['network']> {
   const address = recent.find((one) => one.address !== null)?.address;
@@ -295,11 +268,11 @@ async function networkOf(
   ]);
   const waits = failures.map(({ retryAfterSeconds }) => retryAfterSeconds);
   const waitSeconds = Math.max(...waits, storageBudget.peek(address).retryAfterSeconds);
-  return { address, isDenied: inNetworks(deniedNetworks())(address), waitSeconds };
+  return { address, isDenied: inNetworks(settings.latest().denied_networks)(address), waitSeconds };
 }
 
 async function secretsOf(
-  { applications }: FactsDependencies,
+  { applications }: DiagnosticServices,
   application: Application,
 ): Promise<AccessFacts['secrets']> {
   if (application.protocol === 'saml' || !usesSecret(application.metadata)) return 'unused';
@@ -308,7 +281,7 @@ async function secretsOf(
 
 /** What is wrong with the registration, for everyone or for this account. */
 async function registrationFactsOf(
-  { registrationFaultOf, assertionPreviews }: FactsDependencies,
+  { oidc: { registrationFaultOf }, saml: { previews: assertionPreviews } }: DiagnosticServices,
   account: Account,
   application: Application,
 ): Promise<Pick<AccessFacts, 'registration' | 'missingForNameId' | 'cannotEncrypt'>> {

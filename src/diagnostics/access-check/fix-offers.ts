@@ -1,17 +1,15 @@
 // What fixes a failed check: the same actions as on the pages of the user and of the application, so each takes the same rights and
 // the same fresh sign-in, and is audited like them.
 
-import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
 import type { MissingScope } from '../../admin/applications/presets/demands.ts';
-import type { UserAdmin } from '../../admin/users/actions.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import type { DiagnosticServices } from '../services.ts';
 import { type CheckId, nameOf } from './check.ts';
 import { localWays } from './checks.ts';
-
 import type { AccessFacts } from './facts.ts';
 
 export interface AccessFix {
@@ -43,50 +41,40 @@ export interface Offer {
     | { of: 'settings' };
 }
 
-export interface FixActions {
-  userAdmin: Pick<
-    UserAdmin,
-    'allowFirstFactor' | 'invite' | 'sendPasswordReset' | 'setActive' | 'setRoles' | 'unlock' | 'update'
-  >;
-  /** Without one, a mailed link is a file that nobody receives. */
-  hasMailServer: boolean;
-  applicationAdmin: Pick<ApplicationAdmin, 'readMetadataAgain' | 'setEnabled' | 'update'>;
-}
-
 /** The highest number of roles that get a button. */
 const MAX_ROLES = 4;
 const WRITE_USERS = ['gatehouse.users:write'] as const;
 
 /** Every fix of a failed check, regardless of the administrator; none where the failure ends by itself. */
-export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFacts): Offer[] {
-  const { applicationAdmin } = dependencies;
+export function offersFor(services: DiagnosticServices, id: CheckId, facts: AccessFacts): Offer[] {
+  const { applications } = services.admin;
   const { application } = facts;
   switch (id) {
     case 'application_disabled':
-      return [enableOffer(dependencies, facts)];
+      return [enableOffer(services, facts)];
     case 'account_disabled':
     case 'lockout':
-      return accountOffers(dependencies, id, facts);
+      return accountOffers(services, id, facts);
     case 'no_role':
-      return roleOffers(dependencies, facts);
+      return roleOffers(services, facts);
     case 'method':
     case 'password':
-      return passwordOffers(dependencies, facts);
+      return passwordOffers(services, facts);
     case 'factor':
-      return factorOffers(dependencies, facts);
+      return factorOffers(services, facts);
     case 'email':
       if (isWithheld(facts, 'email')) return [link(facts, t('console.access-check.change-scopes'), 'settings')];
       return [userLink(facts, t('console.access-check.add-email'), 'edit')];
     case 'verified-email':
-      return [verifiedOffer(dependencies, facts)];
+      return [verifiedOffer(services, facts)];
     case 'name-id':
-      return nameIdOffers(dependencies, facts);
+      return nameIdOffers(services, facts);
     case 'encryption':
       return [link(facts, t('console.access-check.change-encryption'), 'settings')];
     case 'product-role':
       if (isWithheld(facts, 'roles')) return [link(facts, t('console.access-check.change-scopes'), 'settings')];
       return [
-        ...(facts.product?.roles ?? []).slice(0, MAX_ROLES).map((role) => giveRole(dependencies, facts, role)),
+        ...(facts.product?.roles ?? []).slice(0, MAX_ROLES).map((role) => giveRole(services, facts, role)),
         link(facts, t('console.access-check.change-claims', { protocol: application.protocol }), 'claims'),
       ];
     case 'other_network':
@@ -111,7 +99,7 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
             label: t('console.access-check.read-metadata'),
             consequence: t('console.access-check.read-metadata-why', { app: application.name }),
             done: t('console.access-check.metadata-read'),
-            apply: (by) => applicationAdmin.readMetadataAgain(application.id, by),
+            apply: (by) => applications.readMetadataAgain(application.id, by),
           },
         },
       ];
@@ -130,7 +118,7 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
   }
 }
 
-function enableOffer({ applicationAdmin }: FixActions, { application }: AccessFacts): Offer {
+function enableOffer({ admin: { applications } }: DiagnosticServices, { application }: AccessFacts): Offer {
   const { name } = application;
   return {
     needs: { of: 'application' },
@@ -140,7 +128,7 @@ function enableOffer({ applicationAdmin }: FixActions, { application }: AccessFa
       consequence: t('console.access-check.app-enable-why', { app: name }),
       asksFirst: true,
       done: t('console.access-check.app-enabled', { app: name }),
-      apply: (by) => applicationAdmin.setEnabled(application.id, true, by),
+      apply: (by) => applications.setEnabled(application.id, true, by),
     },
   };
 }
@@ -160,7 +148,7 @@ function userLink({ account }: AccessFacts, label: PageText, page: string): Offe
 }
 
 function accountOffers(
-  { userAdmin }: FixActions,
+  { admin: { users } }: DiagnosticServices,
   id: 'account_disabled' | 'lockout',
   { account, disabled }: AccessFacts,
 ): Offer[] {
@@ -174,7 +162,7 @@ function accountOffers(
           label: t('console.access-check.unlock', { who }),
           consequence: t('console.access-check.unlock-why', { who }),
           done: t('console.access-check.unlocked', { who }),
-          apply: (by) => userAdmin.unlock(account.id, by),
+          apply: (by) => users.unlock(account.id, by),
         },
       },
     ];
@@ -191,21 +179,21 @@ function accountOffers(
         ]),
         asksFirst: true,
         done: t('console.access-check.enabled', { who }),
-        apply: (by) => userAdmin.setActive(account.id, true, by),
+        apply: (by) => users.setActive(account.id, true, by),
       },
     },
   ];
 }
 
-function roleOffers(actions: FixActions, facts: AccessFacts): Offer[] {
+function roleOffers(services: DiagnosticServices, facts: AccessFacts): Offer[] {
   const roles = missingRoles(facts.application.access, facts.account).slice(0, MAX_ROLES);
   return [
-    ...roles.map((role) => giveRole(actions, facts, role)),
+    ...roles.map((role) => giveRole(services, facts, role)),
     link(facts, t('console.access-check.change-rule'), 'access'),
   ];
 }
 
-function giveRole({ userAdmin }: FixActions, { account }: AccessFacts, role: string): Offer {
+function giveRole({ admin: { users } }: DiagnosticServices, { account }: AccessFacts, role: string): Offer {
   const who = nameOf(account);
   return {
     needs: { of: 'role', name: role },
@@ -214,13 +202,13 @@ function giveRole({ userAdmin }: FixActions, { account }: AccessFacts, role: str
       label: t('console.access-check.give-role', { who, role }),
       consequence: t('console.access-check.give-role-why', { who, role }),
       done: t('console.access-check.role-given', { who, role }),
-      apply: (by) => userAdmin.setRoles(account.id, [...account.roles, role], by),
+      apply: (by) => users.setRoles(account.id, [...account.roles, role], by),
     },
   };
 }
 
 /** The administrator vouches for the address, so the page asks first. */
-function verifiedOffer({ userAdmin }: FixActions, { account }: AccessFacts): Offer {
+function verifiedOffer({ admin: { users } }: DiagnosticServices, { account }: AccessFacts): Offer {
   const [who, email] = [nameOf(account), account.email ?? ''];
   return {
     needs: { of: 'profile' },
@@ -230,16 +218,16 @@ function verifiedOffer({ userAdmin }: FixActions, { account }: AccessFacts): Off
       consequence: t('console.access-check.verify-email-why', { who, email }),
       asksFirst: true,
       done: t('console.access-check.email-verified', { email }),
-      apply: (by) => userAdmin.update(account.id, { emailVerified: true }, by),
+      apply: (by) => users.update(account.id, { emailVerified: true }, by),
     },
   };
 }
 
 /** Another address for the user, or another NameID for the application. */
-function nameIdOffers(actions: FixActions, facts: AccessFacts): Offer[] {
+function nameIdOffers(services: DiagnosticServices, facts: AccessFacts): Offer[] {
   const other = link(facts, t('console.access-check.change-name-id'), 'claims');
   if (facts.missingForNameId !== 'verified-email') return [other];
-  if (facts.account.email !== null) return [verifiedOffer(actions, facts), other];
+  if (facts.account.email !== null) return [verifiedOffer(services, facts), other];
   return [userLink(facts, t('console.access-check.add-email'), 'edit'), other];
 }
 
@@ -251,7 +239,10 @@ const isWithheld = ({ product }: AccessFacts, wanted: MissingScope) =>
  * A link for a password, and for an application without local sign-in the change that accepts it; that alone helps nobody who has
  * neither password nor passkey.
  */
-function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActions, facts: AccessFacts): Offer[] {
+function passwordOffers(
+  { admin: { users, applications }, config: { hasMailServer } }: DiagnosticServices,
+  facts: AccessFacts,
+): Offer[] {
   const { account, application, password, required, rule } = facts;
   const who = nameOf(account);
   if (required) return [link(facts, t('console.access-check.change-methods'), 'access')];
@@ -268,7 +259,7 @@ function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActio
           consequence: t('console.access-check.accept-local-why', { app: application.name }),
           asksFirst: true,
           done: t('console.access-check.local-accepted', { app: application.name }),
-          apply: (by) => applicationAdmin.update(application.id, { local_sign_in: true }, by),
+          apply: (by) => applications.update(application.id, { local_sign_in: true }, by),
         },
       },
     ];
@@ -278,14 +269,14 @@ function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActio
     label: t('console.access-check.send-link'),
     consequence: t('console.access-check.send-link-why', { who, email: account.email }),
     done: t('console.access-check.link-sent', { email: account.email }),
-    apply: (by) => userAdmin.sendPasswordReset(account.id, by),
+    apply: (by) => users.sendPasswordReset(account.id, by),
   };
   const invite: AccessFix = {
     id: 'invite',
     label: t('console.access-check.invite', { who }),
     consequence: t('console.access-check.invite-why', { who, email: account.email }),
     done: t('console.access-check.invited', { email: account.email }),
-    apply: (by) => userAdmin.invite(account.id, by),
+    apply: (by) => users.invite(account.id, by),
   };
   return password
     ? [{ needs: { of: 'user', anyOf: ['gatehouse.users:reset-password'] }, fix: reset }]
@@ -293,7 +284,7 @@ function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActio
 }
 
 /** Meet the factor, or lower what the application demands. */
-function factorOffers({ userAdmin, applicationAdmin }: FixActions, facts: AccessFacts): Offer[] {
+function factorOffers({ admin: { users, applications } }: DiagnosticServices, facts: AccessFacts): Offer[] {
   const { account, application, requirements } = facts;
   const who = nameOf(account);
   const allow: Offer = {
@@ -303,7 +294,7 @@ function factorOffers({ userAdmin, applicationAdmin }: FixActions, facts: Access
       label: t('console.access-check.let-set-up', { who }),
       consequence: t('console.access-check.let-set-up-why', { who }),
       done: t('console.access-check.let-set-up-done', { who }),
-      apply: (by) => userAdmin.allowFirstFactor(account.id, by),
+      apply: (by) => users.allowFirstFactor(account.id, by),
     },
   };
   const lower: Offer = {
@@ -314,7 +305,7 @@ function factorOffers({ userAdmin, applicationAdmin }: FixActions, facts: Access
       consequence: t('console.access-check.no-mfa-why', { app: application.name }),
       asksFirst: true,
       done: t('console.access-check.no-mfa-done', { app: application.name }),
-      apply: (by) => applicationAdmin.update(application.id, { mfa: null }, by),
+      apply: (by) => applications.update(application.id, { mfa: null }, by),
     },
   };
   const settings: Offer = {

@@ -1,17 +1,15 @@
 // The causes of a red access check, each with the fixes that this actor may use, or a sentence that says what is missing.
 
-import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
 import { quotedPermissions } from '../../admin/console/permission-words.ts';
-import type { RoleAdmin } from '../../admin/roles/roles.ts';
-import type { UserAdmin } from '../../admin/users/actions.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { roleInFile } from '../role-in-file.ts';
+import type { DiagnosticServices } from '../services.ts';
 import { type Check, nameOf } from './check.ts';
 
 import type { AccessFacts } from './facts.ts';
-import { type AccessFix, type FixActions, type FixLink, type Offer, offersFor } from './fix-offers.ts';
+import { type AccessFix, type FixLink, type Offer, offersFor } from './fix-offers.ts';
 
 /** A failed check, or one that may be the cause, and what the actor can do about it. */
 export interface Cause {
@@ -24,16 +22,9 @@ export interface Cause {
   note?: PageText | undefined;
 }
 
-export interface AccessFixDependencies {
-  userAdmin: FixActions['userAdmin'] & Pick<UserAdmin, 'mayChange'>;
-  applicationAdmin: FixActions['applicationAdmin'] & Pick<ApplicationAdmin, 'mayChange'>;
-  roleAdmin: RoleAdmin;
-  hasMailServer: boolean;
-}
-
 /** The checks that are not passed, each with the fixes that the actor may use. @param mayOpen whether the actor may open a page */
 export async function causesOf(
-  dependencies: AccessFixDependencies,
+  services: DiagnosticServices,
   checks: readonly Check[],
   facts: AccessFacts,
   { by, mayOpen }: { by: Actor; mayOpen(permission: OwnPermission): boolean },
@@ -42,8 +33,8 @@ export async function causesOf(
   const open = (['failed', 'warning'] as const).flatMap((state) => checks.filter((check) => check.state === state));
   return Promise.all(
     open.map(async (check): Promise<Cause> => {
-      const offers = offersFor(dependencies, check.id, facts);
-      const verdicts = await Promise.all(offers.map((offer) => obstacle(dependencies, offer, facts, { by, mayOpen })));
+      const offers = offersFor(services, check.id, facts);
+      const verdicts = await Promise.all(offers.map((offer) => obstacle(services, offer, facts, { by, mayOpen })));
       const usable = offers.flatMap(({ fix }, index) => (verdicts[index] === undefined ? [fix] : []));
       // A link may be left where no button is: the page says why all the same.
       const isButtonUsable = usable.some((fix) => 'apply' in fix) || !offers.some(({ fix }) => 'apply' in fix);
@@ -65,7 +56,7 @@ const FILE = (what: string) => t('console.access-check.file', { what });
 
 /** Why the actor cannot use this fix; undefined when the actor can. */
 async function obstacle(
-  { userAdmin, applicationAdmin, roleAdmin }: AccessFixDependencies,
+  { admin: { users, applications, roles } }: DiagnosticServices,
   { needs, fix }: Offer,
   { account, application }: AccessFacts,
   { by, mayOpen }: { by: Actor; mayOpen(permission: OwnPermission): boolean },
@@ -73,21 +64,21 @@ async function obstacle(
   const action = fix.label;
   const lacks = (anyOf: readonly OwnPermission[], name: string) =>
     t('console.access-check.lacks-permission-for', { action, permission: quotedPermissions(anyOf), name });
-  const mayChangeUser = (anyOf: readonly OwnPermission[]) => userAdmin.mayChange(account.id, by, anyOf);
+  const mayChangeUser = (anyOf: readonly OwnPermission[]) => users.mayChange(account.id, by, anyOf);
   switch (needs.of) {
     case 'user':
       if (await mayChangeUser(needs.anyOf)) return undefined;
       return lacks(needs.anyOf, nameOf(account));
     case 'role':
       if (account.source === 'file') return roleInFile(application, account) ?? FILE(nameOf(account));
-      if ((await roleAdmin.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
+      if ((await roles.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
       return t('console.access-check.lacks-role', { role: needs.name, name: nameOf(account) });
     case 'profile':
       if (account.source === 'file') return FILE(nameOf(account));
       if (await mayChangeUser(['gatehouse.users:write'])) return undefined;
       return lacks(['gatehouse.users:write'], nameOf(account));
     case 'application':
-      if (!(await applicationAdmin.mayChange(application.id, by)))
+      if (!(await applications.mayChange(application.id, by)))
         return lacks(['gatehouse.applications:write'], application.name);
       return application.source === 'file' ? FILE(application.name) : undefined;
     case 'settings':

@@ -2,15 +2,10 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Action, Block, ConsolePage, Empty, Search } from '../../admin/console/blocks.ts';
-import { cursorField, type Frame, listPath, trailField } from '../../admin/console/frame.ts';
+import { cursorField, listPath, trailField } from '../../admin/console/frame.ts';
 import { pageLinks, sortColumn } from '../../admin/console/lists.ts';
-import {
-  applicationCell,
-  type Names,
-  typedApplicationValue,
-  userCell,
-  withInitials,
-} from '../../admin/console/names.ts';
+import { applicationCell, typedApplicationValue, userCell, withInitials } from '../../admin/console/names.ts';
+import type { ConsoleServices } from '../../admin/console-services.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseForm, parseQuery } from '../../base/http/input.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
@@ -20,11 +15,7 @@ import { fixBlocks, fixPage, type May } from './console-fixes.ts';
 import type { Explanation, RejectionAdmin } from './explanation.ts';
 import { rejectionText } from './rule-texts.ts';
 
-export interface RejectionPagesDependencies {
-  frame: Frame;
-  names: Names;
-  rejections: RejectionAdmin;
-}
+type RejectionPageServices = ConsoleServices & { rejections: RejectionAdmin };
 
 const READ = 'gatehouse.audit:read' as const;
 const text = z.string().trim().max(1024).default('');
@@ -44,14 +35,15 @@ const NONE: Empty = {
   action: { label: t('console.rejections.access-check'), href: '/admin/access-check' },
 };
 const fixForm = z.object({ fix: z.string().min(1).max(200) });
-export function rejectionRoutes({ frame, names, rejections }: RejectionPagesDependencies): Router<State, Extras> {
+
+export function rejectionRoutes(services: RejectionPageServices): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/rejections' });
-  rejectionList(router, { frame, names, rejections });
-  rejectionDetails(router, { frame, rejections });
+  rejectionList(router, services);
+  rejectionDetails(router, services);
   return router;
 }
 
-function rejectionList(router: Router<State, Extras>, { frame, names, rejections }: RejectionPagesDependencies): void {
+function rejectionList(router: Router<State, Extras>, { frame, names, rejections }: RejectionPageServices): void {
   router.get('/', ...frame.page(READ), async (ctx) => {
     const given = parseQuery(ctx, query);
     const { code, client, user, request, after, sort } = given;
@@ -122,10 +114,7 @@ function filterOf(
 }
 
 /** One rejected request, and its fixes. */
-function rejectionDetails(
-  router: Router<State, Extras>,
-  { frame, rejections }: Omit<RejectionPagesDependencies, 'names'>,
-): void {
+function rejectionDetails(router: Router<State, Extras>, { frame, rejections }: RejectionPageServices): void {
   const mayOf = (ctx: Context) => (permission: OwnPermission) => frame.may(ctx, permission);
 
   router.get('/:code', ...frame.page(READ), async (ctx) => {

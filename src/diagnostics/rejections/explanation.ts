@@ -2,19 +2,18 @@
 
 import type { RegistrationProblem } from '../../admin/applications/tabs/registration-problem.ts';
 import type { Application } from '../../applications/application.ts';
-import type { Applications } from '../../applications/applications.ts';
 import { type AppError, conflict, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { Rejection, Rejections } from '../../core/rejections/rejections.ts';
+import type { Rejection } from '../../core/rejections/rejections.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
-import type { Connections } from '../../federation/connections/connections.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
-import type { SamlSide } from '../../protocols/saml/metadata/service-providers.ts';
+import { ownResources } from '../../people/rbac/built-in.ts';
+import { samlSideOf } from '../../protocols/saml/metadata/service-providers.ts';
+import type { DiagnosticServices } from '../services.ts';
 import { type Case, type ExplainedRule, explainedRules, passesNow, problemOf } from './evaluation.ts';
 import type { ApplicableFix, Fix } from './fix.ts';
-import { type FixDependencies, fixesOf, noteOn } from './fixes.ts';
+import { fixesOf, noteOn } from './fixes.ts';
 
 export interface Explanation {
   rejection: Rejection;
@@ -34,30 +33,23 @@ export interface Explanation {
 
 export type RejectionAdmin = ReturnType<typeof createRejectionAdmin>;
 
-export interface RejectionAdminDependencies extends FixDependencies {
-  rejections: Rejections;
-  accounts: Accounts;
-  applications: Applications;
-  connections: Connections;
-  /** What the requests of a service provider are checked against. */
-  samlSide(entityId: string): Promise<SamlSide | undefined>;
-  /** Why the engine rejects a registered client. */
-  registrationFaultOf(clientId: string): Promise<string | undefined>;
-  /** Of these APIs, those that do not exist. */
-  missingApis(identifiers: readonly string[]): Promise<string[]>;
-  /** Whether it is an API of this server. */
-  isOwnApi(identifier: string): boolean;
-}
-
 function unknownReference(): AppError {
   const { keepDays, perHour } = limits.rejections;
   const advice = t('console.rejections.not-found.advice', { days: keepDays, limit: perHour });
   return notFound({ message: t('console.rejections.not-found'), advice });
 }
 
-export function createRejectionAdmin(dependencies: RejectionAdminDependencies) {
-  const { rejections, accounts, applications, connections, samlSide, missingApis, isOwnApi } = dependencies;
-  const { registrationFaultOf } = dependencies;
+export function createRejectionAdmin(services: DiagnosticServices) {
+  const { rejections, accounts, applications, config, connections, db, oidc } = services;
+  const apisOfServer = ownResources(config.issuer);
+
+  /** Of these APIs, those that are neither registered nor of this server. */
+  async function missingApis(identifiers: readonly string[]): Promise<string[]> {
+    const where = { identifier: { in: [...identifiers] } };
+    const rows = await db.asStored.resource.findMany({ where, select: { identifier: true } });
+    const existing = [...rows.map(({ identifier }) => identifier), ...Object.keys(apisOfServer)];
+    return identifiers.filter((identifier) => !existing.includes(identifier));
+  }
 
   async function caseOf(code: string): Promise<Case> {
     const rejection = await rejections.find(code);
@@ -68,12 +60,12 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies) {
       clientId !== undefined && endpoint === 'upstream' ? connections.find(clientId) : undefined,
       rejection.subjectId === undefined ? undefined : accounts.find(rejection.subjectId),
     ]);
-    const side = application?.protocol === 'saml' ? await samlSide(application.clientId) : undefined;
+    const side = application?.protocol === 'saml' ? samlSideOf(application.clientId, application.metadata) : undefined;
     const requested = rejection.received.resource?.split(' ') ?? [];
-    const ownApis = requested.filter(isOwnApi);
+    const ownApis = requested.filter((identifier) => Object.hasOwn(apisOfServer, identifier));
     const isRegistration = rejection.rules.some(({ rule, state }) => rule === 'registration' && state === 'failed');
     const registrationFault =
-      isRegistration && application ? await registrationFaultOf(application.clientId) : undefined;
+      isRegistration && application ? await oidc.registrationFaultOf(application.clientId) : undefined;
     const apis = { missingApis: await missingApis(requested), ownApis };
     return { rejection, application, account, connection, registrationFault, side, ...apis };
   }
@@ -84,7 +76,7 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies) {
     const failed = rejection.rules.find(({ state }) => state === 'failed')?.rule;
     const isFixed = failed !== undefined && passesNow(failed, about) === true;
     const isBroken = failed !== undefined && !isFixed;
-    const fixes = isBroken ? await fixesOf(failed, about, dependencies) : [];
+    const fixes = isBroken ? await fixesOf(failed, about, services) : [];
     return {
       fixes,
       explanation: {

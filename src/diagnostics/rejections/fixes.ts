@@ -1,11 +1,8 @@
 // What fixes a broken rule, where a fix is safe: the change that an administrator would make by hand, so it takes the same
 // permission and is audited like it.
 
-import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
 import { mergePatch } from '../../admin/applications/declaration-values.ts';
-import type { ConnectionAdmin } from '../../admin/connections/actions.ts';
 import { nameAndUsername } from '../../admin/console/names.ts';
-import type { UserAdmin } from '../../admin/users/actions.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
 import { metadataOf, oidcClient } from '../../applications/fields/oidc-client.ts';
@@ -27,13 +24,9 @@ import { grantOf } from '../../protocols/oidc/engine/requests/request-rules.ts';
 import { samlSideOf } from '../../protocols/saml/metadata/service-providers.ts';
 import { type NameIdFormatName, nameIdFormatOf } from '../../protocols/saml/xml/names.ts';
 import { roleInFile } from '../role-in-file.ts';
+import type { DiagnosticServices } from '../services.ts';
 import { type Case, oidcTrial, samlTrial } from './evaluation.ts';
 import type { ApplicableFix } from './fix.ts';
-
-export interface FixDependencies extends UpstreamFixDependencies {
-  applicationAdmin: Pick<ApplicationAdmin, 'update' | 'setEnabled' | 'readMetadata' | 'readMetadataAgain'>;
-  userAdmin: Pick<UserAdmin, 'setRoles' | 'update'>;
-}
 
 /** A change of the fields of an application. */
 interface Change {
@@ -52,10 +45,10 @@ const MAX_ROLES = 5;
  * The fixes of a broken rule with which a trial run of the request passes; of an application none where the configuration file declares
  * it.
  */
-export async function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies): Promise<ApplicableFix[]> {
-  const { applicationAdmin, userAdmin } = dependencies;
+export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticServices): Promise<ApplicableFix[]> {
+  const { applications, users } = services.admin;
   const { application, account, connection, rejection } = about;
-  if (connection) return upstreamFixesOf(rule, rejection, { connection, account }, dependencies);
+  if (connection) return upstreamFixesOf(rule, rejection, { connection, account }, services);
   if (!application || application.source === 'file') return [];
   const { id, name } = application;
   const needs = 'gatehouse.applications:write';
@@ -67,7 +60,7 @@ export async function fixesOf(rule: RuleId, about: Case, dependencies: FixDepend
         label: t('console.rejections.enable', { name }),
         effect: t('console.rejections.effect.enable', { name }),
         needs,
-        apply: (by) => applicationAdmin.setEnabled(id, true, by),
+        apply: (by) => applications.setEnabled(id, true, by),
       },
     ];
   }
@@ -80,14 +73,14 @@ export async function fixesOf(rule: RuleId, about: Case, dependencies: FixDepend
         label: t('console.rejections.give-role', { user: nameAndUsername(account), role }),
         effect: t('console.rejections.effect.role', { user: nameAndUsername(account) }),
         needs: 'gatehouse.roles:write',
-        apply: (by) => userAdmin.setRoles(account.id, [...account.roles, role], by),
+        apply: (by) => users.setRoles(account.id, [...account.roles, role], by),
       }));
   }
   if (application.protocol === 'saml' && isSetByMetadata(rule, application)) {
-    if (!(await passesWithNewMetadata(rule, application, about, dependencies))) return [];
+    if (!(await passesWithNewMetadata(rule, application, about, services))) return [];
     const label = t('console.rejections.update-metadata');
     const effect = t('console.rejections.effect.metadata', { name });
-    return [{ id: 'metadata', label, effect, needs, apply: (by) => applicationAdmin.readMetadataAgain(id, by) }];
+    return [{ id: 'metadata', label, effect, needs, apply: (by) => applications.readMetadataAgain(id, by) }];
   }
   return changesFor(rule, application, about)
     .map((change) => untilItPasses(change, rule, application, about))
@@ -99,7 +92,7 @@ export async function fixesOf(rule: RuleId, about: Case, dependencies: FixDepend
       needs,
       adds: address?.added,
       warning: address && newOriginWarning(name, address.added, address.registered),
-      apply: (by: Actor) => applicationAdmin.update(id, patch, by),
+      apply: (by: Actor) => applications.update(id, patch, by),
     }));
 }
 
@@ -160,12 +153,12 @@ async function passesWithNewMetadata(
   rule: RuleId,
   { clientId, metadata }: SamlApplication,
   { rejection }: Case,
-  { applicationAdmin }: FixDependencies,
+  { admin: { applications } }: DiagnosticServices,
 ): Promise<boolean> {
   const { metadata_url, metadata_certificate } = metadata;
   if (metadata_url === undefined) return false;
   try {
-    const { acs, nameIdFormats, signingCertificates, entityId } = await applicationAdmin.readMetadata({
+    const { acs, nameIdFormats, signingCertificates, entityId } = await applications.readMetadata({
       metadata_url,
       metadata_certificate,
     });
@@ -351,16 +344,11 @@ function useFormat(name: string, format: NameIdFormatName | undefined): Change |
   };
 }
 
-interface UpstreamFixDependencies {
-  connectionAdmin: Pick<ConnectionAdmin, 'setEnabled'>;
-  userAdmin: Pick<UserAdmin, 'update'>;
-}
-
 function upstreamFixesOf(
   rule: RuleId,
   { received }: Pick<Rejection, 'received'>,
   { connection, account }: { connection: Connection; account: Account | undefined },
-  { connectionAdmin, userAdmin }: UpstreamFixDependencies,
+  { admin: { connections, users } }: DiagnosticServices,
 ): ApplicableFix[] {
   const { id, name, enabled, source } = connection;
   const needs = 'gatehouse.connections:write';
@@ -371,7 +359,7 @@ function upstreamFixesOf(
         label: t('console.rejections.enable', { name }),
         effect: t('console.rejections.effect.enable', { name }),
         needs,
-        apply: (by) => connectionAdmin.setEnabled(id, true, by),
+        apply: (by) => connections.setEnabled(id, true, by),
       },
     ];
   const { subject } = received;
@@ -384,7 +372,7 @@ function upstreamFixesOf(
         effect: t('console.rejections.effect.relink', { user }),
         warning: t('console.rejections.relink-warning', { user, name }),
         needs: 'gatehouse.users:write',
-        apply: (by) => userAdmin.update(account.id, { ssoId: subject, ssoConnection: id }, by),
+        apply: (by) => users.update(account.id, { ssoId: subject, ssoConnection: id }, by),
       },
     ];
   }

@@ -7,9 +7,11 @@ import { anyDependency } from '../../support/any-dependency.ts';
 import { consoleForms, operations } from '../fresh-proof.ts';
 
 it('every form of the console declares the operations that it carries out, which decide on a fresh sign-in', () => {
-  const routers = [createConsole, createDiagnostics, createTestBench].flatMap(
-    (create) => create(anyDependency).routers,
-  );
+  const routers = [
+    ...createConsole(anyDependency),
+    ...createDiagnostics(anyDependency).routers,
+    ...createTestBench(anyDependency),
+  ];
   const forms = routers.flatMap(({ stack }) =>
     stack.filter(({ methods }) => methods.includes('POST')).map(({ path }) => String(path)),
   );

@@ -1,7 +1,7 @@
 // A request of the import of users: it ends after some seconds, lets other requests through meanwhile, and reports what it did before a fault.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createUserImport, type UserImportDependencies } from '../../../src/admin/users/import.ts';
+import { createUserImport } from '../../../src/admin/users/import.ts';
 import { limits } from '../../../src/base/limits.ts';
 import { DatabaseUnavailable } from '../../../src/base/storage/unavailable.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -28,12 +28,12 @@ function importOf(secondsPerUser: number, create: (created: string[]) => void = 
       created.push(username);
     },
   };
-  const imports = createUserImport({
-    users,
+  const services = {
+    admin: { users },
     accounts: { findByLogin: async () => undefined },
     attributeSchema: async () => ({}),
-    stopwatch: () => seconds * 1000,
-  } as unknown as UserImportDependencies);
+  };
+  const imports = createUserImport(services as never, () => seconds * 1000);
   const run = async (done: number, limit = 500) => {
     const { rows, total } = await imports.run(csv, { isTrial: false, done, limit }, by);
     expect(total).toBe(6);

@@ -1,4 +1,5 @@
 // /admin/applications/:id/picture: the picture of an application, where it comes from, and why there is none; with a form to choose one.
+
 import { z } from 'zod';
 import type { Application } from '../../../applications/application.ts';
 import { imageLimits } from '../../../applications/brand/limits.ts';
@@ -9,9 +10,9 @@ import { fault } from '../../../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../../../base/texts/text.ts';
 import { bytesOf, isImageData } from '../../../core/settings/value-schemas.ts';
 import { ACCEPTED_PICTURES, type Block, type Cell, type ConsolePage } from '../../console/blocks.ts';
+import type { ConsoleServices } from '../../console-services.ts';
 import type { Pages } from '../../resource.ts';
 import type { ApplicationDetails } from '../actions.ts';
-import type { ApplicationPagesDependencies } from '../console-parts.ts';
 import { type OpenApplication, openApplication } from '../tabs/tab-page.ts';
 
 const form = z.object({
@@ -22,15 +23,14 @@ const form = z.object({
 });
 
 /** The page and its actions. */
-export function addPicturePages(
-  { one, change }: Pages<ApplicationDetails>,
-  dependencies: ApplicationPagesDependencies,
-): void {
-  const { applications } = dependencies;
+export function addPicturePages({ one, change }: Pages<ApplicationDetails>, services: ConsoleServices): void {
+  const {
+    admin: { applications },
+  } = services;
   one('/picture', {
     accepts: acceptPictures(imageLimits.requestBytes),
     form,
-    page: async (visit) => picturePage(await openApplication(visit, dependencies)),
+    page: async (visit) => picturePage(await openApplication(visit, services)),
     async submit({ by, subject: { application } }, { picture }) {
       if (!isImageData(picture)) throw invalidInput([fault(['picture'], 'picture-kind')]);
       await applications.choosePicture(application, bytesOf(picture), by);

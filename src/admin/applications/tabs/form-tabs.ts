@@ -1,5 +1,6 @@
 // The tabs of an application that are forms: Settings, Access, Claims (for SAML: Attributes) and Credentials. Together they hold every
 // key of the application's declaration.
+
 import { bodyLimit } from '../../../base/http/input.ts';
 import { t } from '../../../base/texts/text.ts';
 import { etagOf } from '../../api/versions.ts';
@@ -8,10 +9,10 @@ import { formSections } from '../../console/form-fields.ts';
 import { longForm, type Visit } from '../../console/pages.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../../console/typed-form.ts';
+import type { ConsoleServices } from '../../console-services.ts';
 import type { Pages } from '../../resource.ts';
 import { type ApplicationDetails, applicationVersion } from '../actions.ts';
 import { enableAndDeleteButtons } from '../console-enable.ts';
-import type { ApplicationPagesDependencies } from '../console-parts.ts';
 import { secretBlocks } from '../console-secrets.ts';
 import { declarationPatch, lockedKeys, valuesOf } from '../form/change.ts';
 import { type Choices, NO_CHOICES } from '../form/own-keys.ts';
@@ -36,10 +37,13 @@ function fieldsElsewhere(protocol: 'oidc' | 'saml', path: string, current: FormT
 /** The pages of the form tabs. */
 export function addFormTabs(
   { one }: Pages<ApplicationDetails>,
-  dependencies: ApplicationPagesDependencies,
+  services: ConsoleServices,
   beside: Partial<Record<FormTab, Beside>>,
 ): void {
-  const { applications, identityProvider } = dependencies;
+  const {
+    admin: { applications },
+    identityProvider,
+  } = services;
   for (const tab of FORM_TABS)
     one(`/${tab}`, {
       accepts: bodyLimit(MAX_FORM_BYTES),
@@ -47,13 +51,13 @@ export function addFormTabs(
       elsewhere: ({ subject: { application } }) =>
         tabsOf(application).includes(tab) ? undefined : { to: `/admin/applications/${application.id}/settings` },
       async page(visit, sent) {
-        const open = await openApplication(visit, dependencies);
-        return formPage(visit, open, { tab, sent, aside: await beside[tab]?.(visit, open) }, dependencies);
+        const open = await openApplication(visit, services);
+        return formPage(visit, open, { tab, sent, aside: await beside[tab]?.(visit, open) }, services);
       },
       async submit(visit, sent) {
         const { by, subject } = visit;
         const { id, protocol } = subject.application;
-        const sections = sectionsOf(protocol, tab, await choicesOf(visit, tab, dependencies));
+        const sections = sectionsOf(protocol, tab, await choicesOf(visit, tab, services));
         const patch = declarationPatch(subject.application, sections, sent);
         const version = sentValue(sent, VERSION) ?? '';
         const { application, clientSecret } = await applications.update(subject.application, patch, by, version);
@@ -67,11 +71,11 @@ async function formPage(
   visit: Visit<ApplicationDetails>,
   open: OpenApplication,
   { tab, sent, aside }: { tab: FormTab; sent: Sent | undefined; aside: Block[] | undefined },
-  dependencies: ApplicationPagesDependencies,
+  services: ConsoleServices,
 ): Promise<ConsolePage> {
   const { application, path, mayWrite } = open;
   const version = (sent && sentValue(sent, VERSION)) ?? etagOf(applicationVersion(application));
-  const sections = sectionsOf(application.protocol, tab, await choicesOf(visit, tab, dependencies));
+  const sections = sectionsOf(application.protocol, tab, await choicesOf(visit, tab, services));
   const values = valuesOf(application);
   const form: Block = {
     kind: 'form',
@@ -86,31 +90,31 @@ async function formPage(
   };
   const after = {
     settings: [pictureTask(open), ...(mayWrite ? [enableAndDeleteButtons(application, path)] : [])],
-    credentials: secretBlocks(open, path, mayWrite, dependencies.now()),
+    credentials: secretBlocks(open, path, mayWrite, services.now()),
     access: [],
     claims: [],
   }[tab];
   const elsewhere = fieldsElsewhere(application.protocol, path, tab);
-  return { ...tabPage(open, tab, { blocks: [form, ...after], ...(aside && { aside }) }, dependencies), elsewhere };
+  return { ...tabPage(open, tab, { blocks: [form, ...after], ...(aside && { aside }) }, services), elsewhere };
 }
 
 /** Only what the tab needs, and the administrator may see. */
 async function choicesOf(
   { by, may }: Visit<ApplicationDetails>,
   tab: FormTab,
-  dependencies: ApplicationPagesDependencies,
+  services: ConsoleServices,
 ): Promise<Choices> {
   const isAccess = tab === 'access';
   const [roles, connections, apis] = await Promise.all([
-    isAccess ? dependencies.roles.choices(by) : [],
-    isAccess && may('gatehouse.connections:read') ? dependencies.connections.list() : [],
-    tab === 'settings' && may(READ) ? dependencies.resources.list() : [],
+    isAccess ? services.admin.roles.choices(by) : [],
+    isAccess && may('gatehouse.connections:read') ? services.admin.connections.list() : [],
+    tab === 'settings' && may(READ) ? services.admin.resources.list() : [],
   ]);
   return {
     roles: roles.map(({ value }) => value),
     roleHints: new Map(roles.map(({ value, hint }) => [value, hint])),
     connections: connections.map(({ connection: { id, name } }) => ({ id, name })),
     apis: apis.map(({ identifier }) => identifier),
-    signingAlgs: dependencies.resources.signingAlgs(),
+    signingAlgs: services.admin.resources.signingAlgs(),
   };
 }

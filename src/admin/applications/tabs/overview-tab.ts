@@ -1,4 +1,5 @@
 // /admin/applications/:id: how the application is connected, what is left to set up, how much it is used, and what happened last.
+
 import type { Application } from '../../../applications/application.ts';
 import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import type { Context } from '../../../base/http/context.ts';
@@ -10,8 +11,9 @@ import { eventItems } from '../../audit/console-rows.ts';
 import { type Block, type Cell, type ConsolePage, maxBarValue, type Step } from '../../console/blocks.ts';
 import { expiryCell } from '../../console/expiry.ts';
 import { ACCESS_CHECK_NEEDS } from '../../console/suggest.ts';
+import type { ConsoleServices } from '../../console-services.ts';
 import { waitingMetadataNotice } from '../console-metadata.ts';
-import { type ApplicationPagesDependencies, accessCell, pkceWarning } from '../console-parts.ts';
+import { accessCell, pkceWarning } from '../console-parts.ts';
 import { profileName } from '../form/change.ts';
 import { pictureWarning } from '../picture/console.ts';
 import { demandsOf, rolesThatCount } from '../presets/demands.ts';
@@ -25,16 +27,21 @@ const RECENT = 5;
 export async function overviewPage(
   ctx: Context,
   open: OpenApplication,
-  dependencies: ApplicationPagesDependencies,
+  services: ConsoleServices,
 ): Promise<ConsolePage> {
   const { application, path, mayChange } = open;
-  const { frame, applications, usage, audit } = dependencies;
+  const {
+    frame,
+    admin: { applications },
+    usage,
+    audit,
+  } = services;
   const mayReadAudit = frame.may(ctx, 'gatehouse.audit:read');
   const [waiting, days, firstSignIn, demands, events] = await Promise.all([
     applications.waitingMetadata(application),
     usage.byDay(application, DAYS),
     usage.firstSignIn(application),
-    demandSteps(ctx, open, dependencies),
+    demandSteps(ctx, open, services),
     mayReadAudit ? audit.list({ clientId: application.clientId, limit: RECENT }) : [],
   ]);
   const isWaiting = waiting !== undefined;
@@ -52,15 +59,15 @@ export async function overviewPage(
         ...secretWarning(open),
         ...pictureWarning(open),
         ...documentWarnings(application),
-        connectionBlock(application, dependencies.identityProvider().issuer, path, dependencies.now()),
+        connectionBlock(application, services.identityProvider().issuer, path, services.now()),
         usageBlock(days),
       ],
       aside: [
         { kind: 'steps', title: t('console.tabs.overview.setup'), steps: setupSteps(open, firstSignIn, demands) },
-        ...(mayReadAudit ? [await activityBlock(events, `${path}/activity`, dependencies)] : []),
+        ...(mayReadAudit ? [await activityBlock(events, `${path}/activity`, services)] : []),
       ],
     },
-    dependencies,
+    services,
   );
 }
 
@@ -214,7 +221,7 @@ function setupSteps(
 async function demandSteps(
   ctx: Context,
   { application }: OpenApplication,
-  { frame, usage }: ApplicationPagesDependencies,
+  { frame, usage }: ConsoleServices,
 ): Promise<Step[]> {
   const product = productOf(application);
   if (!product) return [];
@@ -242,11 +249,7 @@ async function demandSteps(
   );
 }
 
-async function activityBlock(
-  events: readonly AuditEntry[],
-  href: string,
-  { names }: Pick<ApplicationPagesDependencies, 'names'>,
-): Promise<Block> {
+async function activityBlock(events: readonly AuditEntry[], href: string, { names }: ConsoleServices): Promise<Block> {
   return {
     kind: 'events',
     title: t('console.tabs.overview.activity'),

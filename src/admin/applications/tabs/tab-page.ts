@@ -1,4 +1,5 @@
 // The frame of an application's tabs: its name and state, the tabs, and whether the administrator may change it.
+
 import type { Application } from '../../../applications/application.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
@@ -6,8 +7,9 @@ import { within } from '../../../people/rbac/rights.ts';
 import type { ConsolePage, Mark } from '../../console/blocks.ts';
 import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
 import type { Visit } from '../../console/pages.ts';
+import type { ConsoleServices } from '../../console-services.ts';
 import type { ApplicationDetails } from '../actions.ts';
-import { type ApplicationPagesDependencies, protocolName } from '../console-parts.ts';
+import { protocolName } from '../console-parts.ts';
 
 export const WRITE = 'gatehouse.applications:write' as const;
 export const READ = 'gatehouse.applications:read' as const;
@@ -49,7 +51,7 @@ export interface OpenApplication extends ApplicationDetails {
 /** What the administrator may do with the application that was read. */
 export async function openApplication(
   { by, meets, subject }: Visit<ApplicationDetails>,
-  { applications, pictures }: Pick<ApplicationPagesDependencies, 'applications' | 'pictures'>,
+  { admin: { applications }, pictures }: ConsoleServices,
 ): Promise<OpenApplication> {
   const { application } = subject;
   const mayChange = meets(within(WRITE)) && (await applications.mayChange(application, by));
@@ -65,7 +67,7 @@ export function tabPage(
   { application, path, mayChange, mayReadActivity, picture }: OpenApplication,
   tab: TabPath,
   content: Pick<ConsolePage, 'blocks' | 'aside' | 'actions'>,
-  { configFile }: Pick<ApplicationPagesDependencies, 'configFile'>,
+  { config: { configFile } }: ConsoleServices,
 ): ConsolePage {
   const isFile = application.source === 'file';
   const lead = tab === '' ? homePageOf(application) : purposes[tab](application.name);

@@ -1,4 +1,5 @@
 // The page of one application: its tabs, each at an address of its own.
+
 import { z } from 'zod';
 import { usesSecret } from '../../../applications/fields/oidc-client.ts';
 import type { Context } from '../../../base/http/context.ts';
@@ -8,10 +9,10 @@ import { visibleTo } from '../../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
 import type { Block } from '../../console/blocks.ts';
 import type { Visit } from '../../console/pages.ts';
+import type { ConsoleServices } from '../../console-services.ts';
 import type { Pages } from '../../resource.ts';
 import { sameNameText, typedUserValue } from '../../suggestions/typed-user.ts';
 import type { ApplicationDetails } from '../actions.ts';
-import type { ApplicationPagesDependencies } from '../console-parts.ts';
 import { previewBlocks } from '../preview.ts';
 import { addFormTabs } from './form-tabs.ts';
 import { overviewPage } from './overview-tab.ts';
@@ -22,25 +23,25 @@ const previewQuery = z.object({ user: z.string().trim().max(320).default('') });
 const activityQuery = z.object(eventPageQuery);
 
 /** The pages of every tab, below /admin/applications/:id. */
-export function addTabs(pages: Pages<ApplicationDetails>, dependencies: ApplicationPagesDependencies): void {
-  const { identityProvider } = dependencies;
+export function addTabs(pages: Pages<ApplicationDetails>, services: ConsoleServices): void {
+  const { identityProvider } = services;
   pages.one('', {
-    page: async (visit) => overviewPage(visit.ctx, await openApplication(visit, dependencies), dependencies),
+    page: async (visit) => overviewPage(visit.ctx, await openApplication(visit, services), services),
   });
   pages.one('/setup', {
     async page(visit) {
-      const open = await openApplication(visit, dependencies);
+      const open = await openApplication(visit, services);
       const { application } = open;
-      const firstSignIn = await dependencies.usage.firstSignIn(application);
+      const firstSignIn = await services.usage.firstSignIn(application);
       const guide = setupInstructionBlocks(application, { ...identityProvider(), clientId: application.clientId });
-      return tabPage(open, 'setup', { blocks: [guideSteps(open, firstSignIn), ...guide] }, dependencies);
+      return tabPage(open, 'setup', { blocks: [guideSteps(open, firstSignIn), ...guide] }, services);
     },
   });
-  addFormTabs(pages, dependencies, { claims: ({ ctx }, open) => previewAside(ctx, open, dependencies) });
+  addFormTabs(pages, services, { claims: ({ ctx }, open) => previewAside(ctx, open, services) });
   pages.one('/activity', {
     async page(visit) {
-      const open = await openApplication(visit, dependencies);
-      return tabPage(open, 'activity', { blocks: [await activityBlock(visit, open, dependencies)] }, dependencies);
+      const open = await openApplication(visit, services);
+      return tabPage(open, 'activity', { blocks: [await activityBlock(visit, open, services)] }, services);
     },
   });
 }
@@ -80,14 +81,14 @@ function guideSteps({ application, path, mayWrite }: OpenApplication, firstSignI
 async function activityBlock(
   { ctx, by }: Visit<ApplicationDetails>,
   open: OpenApplication,
-  dependencies: ApplicationPagesDependencies,
+  services: ConsoleServices,
 ): Promise<Block> {
   if (!open.mayReadActivity) return { kind: 'text', text: t('console.tabs.activity.no-permission') };
   const given = parseQuery(ctx, activityQuery);
   const { clientId, name } = open.application;
   const list = { path: `${open.path}/activity`, filters: {} };
-  const filter = { clientId, ...(await visibleTo(dependencies.authority, by)) };
-  const { items, pages } = await readEventPage(dependencies, filter, given, list);
+  const filter = { clientId, ...(await visibleTo(services.admin.authority, by)) };
+  const { items, pages } = await readEventPage(services, filter, given, list);
   const order = given.sort === 'at' ? 'oldest' : 'newest';
   return {
     kind: 'events',
@@ -109,7 +110,7 @@ async function activityBlock(
 async function previewAside(
   ctx: Context,
   { application, path }: OpenApplication,
-  { frame, findUser, preview }: ApplicationPagesDependencies,
+  { frame, findUser, preview }: ConsoleServices,
 ): Promise<Block[]> {
   if (!frame.may(ctx, 'gatehouse.users:read')) return [];
   const { user } = parseQuery(ctx, previewQuery);

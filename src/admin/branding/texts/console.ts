@@ -13,10 +13,9 @@ import { t } from '../../../base/texts/text.ts';
 import type { SettingEntry, SettingValues } from '../../../core/settings/settings.ts';
 import { etagOf } from '../../api/versions.ts';
 import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../../console/blocks.ts';
-import type { Frame } from '../../console/frame.ts';
 import { fileNotice } from '../../console/managed-by-file.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
-import type { SettingAdmin } from '../../settings/actions.ts';
+import type { ConsoleServices } from '../../console-services.ts';
 import { brandTabs } from '../tabs.ts';
 import { changedTexts, FIELD, textSections } from './fields.ts';
 import { listTexts, type TextsQuery, textsPath, textsQuery } from './list.ts';
@@ -28,19 +27,15 @@ const CHANGE = 'gatehouse.settings:write-security' as const;
 const MAX_FORM_BYTES = 512 * 1024;
 const form = z.record(z.string(), z.array(z.string().max(20_000)));
 
-export interface TextPagesDependencies {
-  frame: Frame;
-  settings: SettingAdmin;
-  /** The path of the configuration file. */
-  configFile: string | undefined;
-}
-
-export function textRoutes(dependencies: TextPagesDependencies): Router<State, Extras> {
-  const { frame, settings } = dependencies;
+export function textRoutes(services: ConsoleServices): Router<State, Extras> {
+  const {
+    frame,
+    admin: { settings },
+  } = services;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', ...frame.page(READ), async (ctx) => {
-    frame.show(ctx, textsPage(ctx, dependencies, await settings.list(), {}));
+    frame.show(ctx, textsPage(ctx, services, await settings.list(), {}));
   });
 
   router.post('/', bodyLimit(MAX_FORM_BYTES), ...frame.change(CHANGE), async (ctx) => {
@@ -59,7 +54,7 @@ export function textRoutes(dependencies: TextPagesDependencies): Router<State, E
         await settings.update(changes, frame.actor(ctx), sentValue(sent, VERSION) ?? '');
         frame.redirect(ctx, textsPath(query), t('console.branding.texts.saved'));
       },
-      () => textsPage(ctx, dependencies, entries, sent),
+      () => textsPage(ctx, services, entries, sent),
     );
   });
   return router;
@@ -78,7 +73,7 @@ const valuesIn = (entries: readonly SettingEntry[]) => (entryIn(entries)?.value 
 
 function textsPage(
   ctx: Context,
-  { frame, configFile }: TextPagesDependencies,
+  { frame, config: { configFile } }: ConsoleServices,
   entries: SettingEntry[],
   sent: Sent,
 ): ConsolePage {

@@ -1,44 +1,19 @@
 // The frame of a user's tabs: name and state, the tabs that the administrator may open, and what the administrator may do.
 
 import type { Context } from '../../../base/http/context.ts';
-import type { Clock } from '../../../base/platform/clock.ts';
 import { type PageText, sentences, type Text, t } from '../../../base/texts/text.ts';
-import type { Audit } from '../../../core/audit/audit.ts';
 import type { Account } from '../../../people/accounts/account.ts';
-import type { Accounts } from '../../../people/accounts/accounts.ts';
-import type { Authority } from '../../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../../people/rbac/built-in.ts';
 import { within } from '../../../people/rbac/rights.ts';
-import type { ApplicationAdmin } from '../../applications/actions.ts';
 import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
 import { dangerZone } from '../../console/danger-zone.ts';
-import type { Frame } from '../../console/frame.ts';
 import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
-import type { Names } from '../../console/names.ts';
 import { missingSentence } from '../../console/permission-words.ts';
 import { ACCESS_CHECK_NEEDS } from '../../console/suggest.ts';
-import type { MailAdmin } from '../../mail/actions.ts';
-import type { SessionAdmin } from '../../sessions/sessions.ts';
-import type { UserAdmin, UserDetails } from '../actions.ts';
+import type { ConsoleServices } from '../../console-services.ts';
+import type { UserDetails } from '../actions.ts';
 import { type UserAction, type UserTab, userActions } from '../console-actions.ts';
 import { statusTag } from '../console-list.ts';
-
-export interface UserTabsDependencies {
-  frame: Frame;
-  users: UserAdmin;
-  sessions: SessionAdmin;
-  mail: Pick<MailAdmin, 'lastTo'>;
-  applications: Pick<ApplicationAdmin, 'openTo'>;
-  /** The path of the configuration file. */
-  configFile: string | undefined;
-  /** Without one, mail becomes files that nobody receives. */
-  hasMailServer: boolean;
-  now: Clock;
-  names: Names;
-  accounts: Accounts;
-  audit: Audit;
-  authority: Authority;
-}
 
 const WRITE = 'gatehouse.users:write' as const;
 const END = 'gatehouse.sessions:end' as const;
@@ -72,7 +47,7 @@ export interface OpenUser {
 /** Throws not_found also for a user whom the administrator may not see. */
 export async function openUser(
   ctx: Context & { params?: Record<string, string> },
-  { frame, users, hasMailServer }: UserTabsDependencies,
+  { frame, admin: { users }, config: { hasMailServer } }: ConsoleServices,
 ): Promise<OpenUser> {
   const { id = '' } = ctx.params ?? {};
   const by = frame.actor(ctx);
@@ -99,7 +74,7 @@ export function userTabPage(
   user: OpenUser,
   tab: UserTab,
   blocks: readonly Block[],
-  { configFile }: UserTabsDependencies,
+  { config: { configFile } }: ConsoleServices,
 ): ConsolePage {
   const { details, path, mayWrite, obstacle } = user;
   const { account, firstEnrolment, lockedSeconds } = details;

@@ -15,6 +15,7 @@ import { visibleTo } from '../../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
 import type { Block, Cell, Empty } from '../../console/blocks.ts';
 import { tableOf } from '../../console/lists.ts';
+import type { ConsoleServices } from '../../console-services.ts';
 import { deliveryCell } from '../../mail/states.ts';
 import { applicationsOf, deviceCell, endCell } from '../../sessions/console.ts';
 import type { SessionView } from '../../sessions/sessions.ts';
@@ -22,58 +23,50 @@ import type { UserDetails } from '../actions.ts';
 import type { UserTab } from '../console-actions.ts';
 import { disabledBy } from '../disabled-by.ts';
 import { profileFacts, securityFacts } from './facts.ts';
-import {
-  isOpenTab,
-  nameOf,
-  type OpenUser,
-  openUser,
-  tabPath,
-  type UserTabsDependencies,
-  userTabPage,
-} from './tab-page.ts';
+import { isOpenTab, nameOf, type OpenUser, openUser, tabPath, userTabPage } from './tab-page.ts';
 
 const READ = 'gatehouse.users:read' as const;
 const activityQuery = z.object(eventPageQuery);
-type Blocks = (ctx: Context, user: OpenUser, dependencies: UserTabsDependencies) => Promise<readonly Block[]>;
+type Blocks = (ctx: Context, user: OpenUser, services: ConsoleServices) => Promise<readonly Block[]>;
 
 const blocksOf: Readonly<Record<UserTab, Blocks>> = {
-  '': async (ctx, { details, may }, dependencies) => {
-    const disabled = may('gatehouse.audit:read') ? await disabledBy(dependencies, details.account) : undefined;
-    const invitation = await deliveryOf(dependencies, details.account.id, 'invitation');
-    return [profileFacts(details, { disabled, invitation, language: dependencies.frame.language(ctx) })];
+  '': async (ctx, { details, may }, services) => {
+    const disabled = may('gatehouse.audit:read') ? await disabledBy(services, details.account) : undefined;
+    const invitation = await deliveryOf(services, details.account.id, 'invitation');
+    return [profileFacts(details, { disabled, invitation, language: services.frame.language(ctx) })];
   },
 
-  access: async (ctx, { details: { account } }, dependencies) => [
-    await accessBlock(dependencies, account, dependencies.frame.actor(ctx)),
+  access: async (ctx, { details: { account } }, services) => [
+    await accessBlock(services, account, services.frame.actor(ctx)),
   ],
 
-  security: async (_ctx, { details }, dependencies) => [
-    securityFacts(details, await deliveryOf(dependencies, details.account.id, 'password-reset')),
+  security: async (_ctx, { details }, services) => [
+    securityFacts(details, await deliveryOf(services, details.account.id, 'password-reset')),
   ],
 
-  sessions: async (ctx, { details: { account } }, dependencies) => {
-    const live = await dependencies.sessions.ofUser(account.id, dependencies.frame.actor(ctx));
-    const mayEnd = dependencies.frame.meets(ctx, within('gatehouse.sessions:end'));
-    return [await sessionsBlock(dependencies, live, mayEnd)];
+  sessions: async (ctx, { details: { account } }, services) => {
+    const live = await services.admin.sessions.ofUser(account.id, services.frame.actor(ctx));
+    const mayEnd = services.frame.meets(ctx, within('gatehouse.sessions:end'));
+    return [await sessionsBlock(services, live, mayEnd)];
   },
 
-  activity: async (ctx, user, dependencies) => [await activityBlock(ctx, user, dependencies)],
+  activity: async (ctx, user, services) => [await activityBlock(ctx, user, services)],
 };
 
 /** The routes of every tab, below /admin/users/:id. */
-export function userTabs(router: Router<State, Extras>, dependencies: UserTabsDependencies): void {
-  const { frame } = dependencies;
+export function userTabs(router: Router<State, Extras>, services: ConsoleServices): void {
+  const { frame } = services;
   for (const tab of Object.keys(blocksOf) as UserTab[])
     router.get(tabPath('/:id', tab), ...frame.page(within(READ)), async (ctx) => {
-      const user = await openUser(ctx, dependencies);
-      const blocks = isOpenTab(user, tab) ? await blocksOf[tab](ctx, user, dependencies) : [noPermission];
-      frame.show(ctx, userTabPage(user, tab, blocks, dependencies));
+      const user = await openUser(ctx, services);
+      const blocks = isOpenTab(user, tab) ? await blocksOf[tab](ctx, user, services) : [noPermission];
+      frame.show(ctx, userTabPage(user, tab, blocks, services));
     });
 }
 
 /** What became of the last email of this kind. */
 async function deliveryOf(
-  { mail, hasMailServer }: UserTabsDependencies,
+  { admin: { mail }, config: { hasMailServer } }: ConsoleServices,
   userId: string,
   kind: 'invitation' | 'password-reset',
 ): Promise<Cell | undefined> {
@@ -84,7 +77,7 @@ async function deliveryOf(
 const noPermission: Block = { kind: 'text', text: t('console.users.tab.no-permission') };
 
 async function sessionsBlock(
-  { names }: UserTabsDependencies,
+  { names }: ConsoleServices,
   live: readonly SessionView[],
   mayEnd: boolean,
 ): Promise<Block> {
@@ -103,15 +96,11 @@ async function sessionsBlock(
 }
 
 /** The events of the user, and about the user. */
-async function activityBlock(
-  ctx: Context,
-  { details, path }: OpenUser,
-  dependencies: UserTabsDependencies,
-): Promise<Block> {
+async function activityBlock(ctx: Context, { details, path }: OpenUser, services: ConsoleServices): Promise<Block> {
   const given = parseQuery(ctx, activityQuery);
   const list = { path: tabPath(path, 'activity'), filters: {} };
-  const visible = await visibleTo(dependencies.authority, dependencies.frame.actor(ctx));
-  const { items, pages } = await readEventPage(dependencies, { partyId: details.account.id, ...visible }, given, list);
+  const visible = await visibleTo(services.admin.authority, services.frame.actor(ctx));
+  const { items, pages } = await readEventPage(services, { partyId: details.account.id, ...visible }, given, list);
   return {
     kind: 'events',
     title: t('console.users.activity.title'),
@@ -127,7 +116,7 @@ type Account = UserDetails['account'];
 const MOST = 100;
 
 /** One query, whatever the number of applications. */
-async function accessBlock({ applications }: UserTabsDependencies, account: Account, by: Actor): Promise<Block> {
+async function accessBlock({ admin: { applications } }: ConsoleServices, account: Account, by: Actor): Promise<Block> {
   const read = await applications.openTo(account, MOST + 1, by);
   const open = read.slice(0, MOST).filter((one) => !isServiceAccount(one) && accessDecision(one, account).allowed);
   return {

@@ -1,34 +1,20 @@
 // What the overview warns of: accounts that are locked, secrets and certificates that end soon, mail that is not delivered,
 // and the state of the server. Each query is bounded, so that the overview is fast however much data there is.
 
-import type { Warnings } from '../admin/overview/console.ts';
-import { readMetadata } from '../applications/application.ts';
-import { needsPkce } from '../applications/fields/oidc-client.ts';
-import type { Config } from '../base/config.ts';
-import type { Clock } from '../base/platform/clock.ts';
-import type { Db } from '../base/storage/database.ts';
-import { type PageText, t } from '../base/texts/text.ts';
-import type { Audit } from '../core/audit/audit.ts';
-import type { Keyring } from '../core/keys/keyring.ts';
-import { countUnsentMail, mailOf } from '../core/mail/message-store.ts';
-import type { Settings } from '../core/settings/settings.ts';
-import type { ConnectionWarning } from '../federation/connections/warnings.ts';
-import type { Accounts } from '../people/accounts/accounts.ts';
-import type { FirstEnrolmentRule } from '../people/mfa/first-enrolment-rule.ts';
-import type { Lockout } from '../people/rate-limits/lockout.ts';
-import { certificateEnds, pastedMetadataEnd } from '../protocols/saml/metadata/certificate-ends.ts';
+import { readMetadata } from '../../applications/application.ts';
+import { needsPkce } from '../../applications/fields/oidc-client.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import { countUnsentMail, mailOf } from '../../core/mail/message-store.ts';
+import { certificateEnds, pastedMetadataEnd } from '../../protocols/saml/metadata/certificate-ends.ts';
+import type { AdminServices } from '../admin-services.ts';
 
-export interface WarningsDependencies {
-  db: Db;
-  now: Clock;
-  audit: Audit;
-  accounts: Accounts;
-  lockout: Lockout;
-  firstEnrolment: FirstEnrolmentRule;
-  keyring: Keyring;
-  settings: Settings;
-  connectionWarnings(): Promise<ConnectionWarning[]>;
-  config: Pick<Config, 'smtpUrl' | 'secure' | 'loopback'>;
+export interface Warnings {
+  locked: { id: string; username: string; seconds: number }[];
+  /** Users whose first second factor needs an approval. */
+  waiting: { id: string; username: string; requestedAt: Date }[];
+  /** Certificates and secrets, the soonest first; those that have ended are among them. */
+  ending: { what: PageText; until: Date; applicationId?: string; connectionId?: string }[];
+  health: { what: PageText; state: 'good' | 'warn' | 'bad'; text: PageText }[];
 }
 
 const DAY_MS = 86_400_000;
@@ -39,14 +25,14 @@ const MAX_LOCKED = 20;
 const MAX_PROVIDERS = 500;
 
 /** Returns the function that reads all warnings now. */
-export function createWarnings(dependencies: WarningsDependencies): () => Promise<Warnings> {
+export function createWarnings(services: AdminServices): () => Promise<Warnings> {
   return async () => {
     const [locked, waiting, ending, health, upstreams] = await Promise.all([
-      lockedAccounts(dependencies),
-      dependencies.firstEnrolment.waiting(),
-      endingSoon(dependencies),
-      healthOf(dependencies),
-      dependencies.connectionWarnings(),
+      lockedAccounts(services),
+      services.mfa.firstEnrolment.waiting(),
+      endingSoon(services),
+      healthOf(services),
+      services.connectionWarnings(),
     ]);
     const endingThere = upstreams.flatMap(({ connection, text, until }) =>
       until ? [{ what: text, until, ...(connection && { connectionId: connection.id }) }] : [],
@@ -67,12 +53,7 @@ function bySoonest(ending: Warnings['ending']): Warnings['ending'] {
 }
 
 /** Accounts that are locked now, at most `MAX_LOCKED`, from the failures of the last day. */
-export async function lockedAccounts({
-  now,
-  audit,
-  accounts,
-  lockout,
-}: Pick<WarningsDependencies, 'now' | 'audit' | 'accounts' | 'lockout'>): Promise<Warnings['locked']> {
+export async function lockedAccounts({ now, audit, accounts, lockout }: AdminServices): Promise<Warnings['locked']> {
   const from = new Date(now().getTime() - DAY_MS);
   const failures = await audit.list({
     types: ['sign-in.password', 'sign-in.throttled'],
@@ -94,7 +75,7 @@ export async function lockedAccounts({
 }
 
 /** Secrets, certificates and pasted metadata that end within 30 days. */
-async function endingSoon({ db, now, keyring }: WarningsDependencies): Promise<Warnings['ending']> {
+async function endingSoon({ db, now, keyring }: AdminServices): Promise<Warnings['ending']> {
   const soon = new Date(now().getTime() + SOON_DAYS * DAY_MS);
   const [secrets, providers] = await Promise.all([
     db.asStored.clientSecret.findMany({
@@ -137,7 +118,7 @@ async function endingSoon({ db, now, keyring }: WarningsDependencies): Promise<W
     .slice(0, 50);
 }
 
-async function healthOf({ db, now, keyring, settings, config }: WarningsDependencies): Promise<Warnings['health']> {
+async function healthOf({ db, now, keyring, settings, config }: AdminServices): Promise<Warnings['health']> {
   const waiting = await db.mailMessage.findFirst({
     where: mailOf.waiting,
     orderBy: { createdAt: 'asc' },

@@ -1,0 +1,38 @@
+// What the actions of administration are created with. They check the rights of the actor; pages and endpoints get the actions
+// (`ConsoleServices`), not these services.
+import type { AccountPageHelpers } from '../account/account-page-helpers.ts';
+import type { PasswordReset } from '../account/recovery/password-reset.ts';
+import type { Invitations } from '../account/registration/invitation.ts';
+import type { ApplicationServices } from '../applications/application-services.ts';
+import type { Http } from '../base/http/http.ts';
+import type { ConfigFile } from '../config-file/config-file.ts';
+import type { FileReader } from '../config-file/file-reader.ts';
+import type { Core } from '../core/core.ts';
+import type { Federation } from '../federation/create-federation.ts';
+import type { FederationServices } from '../federation/federation-services.ts';
+import type { People } from '../people/people.ts';
+import type { Oidc } from '../protocols/oidc/create-oidc.ts';
+import type { Saml } from '../protocols/saml/create-saml.ts';
+import type { FetchMetadata } from '../protocols/saml/metadata/fetch.ts';
+import type { SessionServices } from '../protocols/session-services.ts';
+import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
+
+export type AdminServices = Core &
+  Http &
+  People &
+  ApplicationServices &
+  SessionServices &
+  FederationServices & {
+    fetchMetadata: FetchMetadata;
+    signInPolicy: SignInPolicy;
+    configFile: ConfigFile;
+    fileReader: FileReader;
+    oidc: Oidc;
+    saml: Saml;
+    account: { page: AccountPageHelpers };
+    recovery: { passwordReset: PasswordReset };
+    registration: { invitations: Invitations };
+    federation: Federation;
+    /** Starts the mail delivery without waiting for the next run of its job. */
+    wakeMailDelivery(): void;
+  };
