@@ -68,4 +68,22 @@ describe('a create with an Idempotency-Key', () => {
     });
     expect(again.isRepeated).toBe(false);
   });
+
+  it('is rejected with 409 when another program exchanged its stored response', async () => {
+    await people.db.idempotencyKey.deleteMany();
+    for (const name of ['own', 'other']) {
+      await idempotency.once(request(name), async (record) => {
+        await create(name, record);
+        return created(name);
+      });
+    }
+    const [one, two] = await people.db.idempotencyKey.findMany();
+    if (!one || !two) throw new Error('two keys are stored');
+    await people.db.idempotencyKey.update({ where: { id: one.id }, data: { responseSealed: two.responseSealed } });
+    await people.db.idempotencyKey.update({ where: { id: two.id }, data: { responseSealed: 'no vault' } });
+    for (const name of ['own', 'other']) {
+      const again = idempotency.once(request(name), () => Promise.reject(new Error('called again')));
+      await expect(again).rejects.toMatchObject({ status: 409, code: 'changed_outside' });
+    }
+  });
 });

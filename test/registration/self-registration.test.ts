@@ -50,6 +50,15 @@ describe('a new account', () => {
     expect(events.map(({ type }) => type)).toEqual(['account.registered', 'password.set', 'account.created']);
   });
 
+  it('is created for an address that was typed or filled in with blank ends', async () => {
+    await ask('\u00a0 blanks@example.com  ');
+    const link = linkIn(await mailOf(box, 'blanks@example.com', 'Finish creating your account'));
+    const { browser, page } = await open(idp, link);
+    const done = await browser.submit(page, { username: ' blanks@example.com ', password: NEW_PASSWORD });
+    expect(done.status).toBe(303);
+    expect(await find('blanks@example.com')).toMatchObject({ username: 'blanks@example.com' });
+  });
+
   it('is created once by twenty requests', async () => {
     const link = await linkFor('twenty@example.com');
     const forms = await Promise.all(Array.from({ length: 20 }, () => open(idp, link)));

@@ -73,7 +73,7 @@ export function createLinkPage({ cookies, rateLimits }: Http & People, { cookie,
 
     /** Rejects a form for another account than that of the last opened link (for example in another tab). */
     assertUnchanged(displayedValue: string, expected: string): void {
-      if (displayedValue !== expected) throw badRequest('other_link');
+      if (displayedValue.trim() !== expected) throw badRequest('other_link');
     },
 
     /** Throws `link_invalid` (400). */

@@ -5,7 +5,7 @@ import { conflict, unprocessable } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { sha256 } from '../../base/platform/random.ts';
-import type { Vault } from '../../base/platform/vault.ts';
+import { type Vault, VaultError } from '../../base/platform/vault.ts';
 import { type Db, isUniqueViolation, type Tx } from '../../base/storage/database.ts';
 
 export interface StoredResponse {
@@ -22,7 +22,10 @@ export type RecordResponse = (response: StoredResponse, tx: Tx) => Promise<void>
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
-/** `once` throws in_progress (409, with Retry-After) during the first call, and key_reused (422) for another request with the same key. */
+/**
+ * `once` throws in_progress (409, with Retry-After) during the first call, key_reused (422) for another request with the same key,
+ * and changed_outside (409) for a stored response that another program wrote.
+ */
 export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; now: Clock }) {
   const context = (id: string) => `idempotency_keys:${id}`;
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
@@ -49,7 +52,12 @@ export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; no
     if (!row) throw inProgress();
     if (row.requestHash !== requestHash) throw unprocessable('key_reused');
     if (row.responseSealed === null) throw inProgress(row.expiresAt);
-    return JSON.parse(vault.open(row.responseSealed, context(id)).toString()) as StoredResponse;
+    try {
+      return JSON.parse(vault.open(row.responseSealed, context(id)).toString()) as StoredResponse;
+    } catch (cause) {
+      if (cause instanceof VaultError) throw conflict('changed_outside', { cause });
+      throw cause;
+    }
   }
 
   return {

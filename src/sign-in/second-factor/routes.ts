@@ -63,40 +63,40 @@ interface SentCode {
 }
 
 /** Tries are limited per account over all instances, and counted before the code is checked. */
-const checkCode = traced(
-  'sign-in second factor',
-  async (
-    services: SignInState,
-    { state: { request } }: Context,
-    account: Account,
-    sent: SentCode,
-  ): Promise<{ outcome: 'ok' | 'wrong' | 'expired' } | { outcome: 'wait'; retryAfterSeconds: number }> => {
-    const { rateLimits, audit, metrics, repeatedEntries } = services;
-    const { method } = sent;
-    const about = { subjectId: account.id, request };
-    const { allowed, retryAfterSeconds } = await rateLimits.consume('code:account', account.id);
-    if (!allowed) {
-      metrics.signIns.inc({ outcome: 'throttled', method });
-      const reason = 'too_many_codes';
-      await repeatedEntries.record({ type: 'sign-in.throttled', outcome: 'failure', reason, ...about });
-      return { outcome: 'wait', retryAfterSeconds };
-    }
-    const result = await resultOf(services, account.id, sent, request);
-    const isRight = result === 'ok';
-    metrics.signIns.inc({ outcome: isRight ? 'success' : 'failure', method });
-    await audit.record({
-      type: 'sign-in.second-factor',
-      outcome: isRight ? 'success' : 'failure',
-      ...about,
-      data: { method },
-      ...(isRight ? { actorId: account.id } : { reason: result }),
-    });
-    if (!isRight) return { outcome: result === 'expired' || result === 'too-many-tries' ? 'expired' : 'wrong' };
-    await rateLimits.reset('code:account', account.id);
-    return { outcome: 'ok' };
-  },
-  ({ outcome }) => ({ 'gatehouse.outcome': outcome }),
-);
+async function checkWithinLimits(
+  services: SignInState,
+  { state: { request } }: Context,
+  account: Account,
+  sent: SentCode,
+): Promise<{ outcome: 'ok' | 'wrong' | 'expired' } | { outcome: 'wait'; retryAfterSeconds: number }> {
+  const { rateLimits, audit, metrics, repeatedEntries } = services;
+  const { method } = sent;
+  const about = { subjectId: account.id, request };
+  const { allowed, retryAfterSeconds } = await rateLimits.consume('code:account', account.id);
+  if (!allowed) {
+    metrics.signIns.inc({ outcome: 'throttled', method });
+    const reason = 'too_many_codes';
+    await repeatedEntries.record({ type: 'sign-in.throttled', outcome: 'failure', reason, ...about });
+    return { outcome: 'wait', retryAfterSeconds };
+  }
+  const result = await resultOf(services, account.id, sent, request);
+  const isRight = result === 'ok';
+  metrics.signIns.inc({ outcome: isRight ? 'success' : 'failure', method });
+  await audit.record({
+    type: 'sign-in.second-factor',
+    outcome: isRight ? 'success' : 'failure',
+    ...about,
+    data: { method },
+    ...(isRight ? { actorId: account.id } : { reason: result }),
+  });
+  if (!isRight) return { outcome: result === 'expired' || result === 'too-many-tries' ? 'expired' : 'wrong' };
+  await rateLimits.reset('code:account', account.id);
+  return { outcome: 'ok' };
+}
+
+const checkCode = traced('sign-in second factor', checkWithinLimits, ({ outcome }) => ({
+  'gatehouse.outcome': outcome,
+}));
 
 function resultOf(
   { mfa: { totp, recoveryCodes, oneTimeCodes } }: SignInState,
