@@ -110,7 +110,9 @@ it('a secret that cannot be written leaves no draft', () => {
 });
 
 describe.skipIf(!canMount)('on a full disk', () => {
-  it.each(['8k', '64k', '300k', '600k', '1m'])('a first start ends with one line: %s', async (size) => {
+  // Beside a remote database, there is only the secret to write.
+  const sizes = databaseKind() === 'sqlite' ? ['8k', '64k', '300k', '600k', '1m'] : ['8k', '1m'];
+  it.each(sizes)('a first start ends with one line: %s', async (size) => {
     for (const name of ['data', 'filler']) rmSync(path.join(disk, name), { recursive: true, force: true });
     execFileSync('mount', ['-o', `remount,size=${size}`, disk]);
     const full = await run('main', { DATA_DIR: path.join(disk, 'data'), PORT: String(await freePort()) });

@@ -1,4 +1,5 @@
 // A server that applications name in their logo_uri: good pictures, and others that must not be used.
+import type { ServerResponse } from 'node:http';
 import { aPng, aSvg } from '../../brand/pictures.ts';
 import { type Listening, listen } from '../../support/listen.ts';
 
@@ -9,6 +10,8 @@ export interface PictureServer extends Listening {
   count(path: string): number;
   /** What /changing answers. */
   changing: { status: number; body: Buffer };
+  /** Ends the requests of /slow, which get no answer. */
+  endSlow(): void;
 }
 
 const HOSTILE_SVG =
@@ -17,6 +20,7 @@ const HOSTILE_SVG =
 
 export async function pictureServer(): Promise<PictureServer> {
   const requests: PictureServer['requests'] = [];
+  const waiting: ServerResponse[] = [];
   const changing = { status: 200, body: aPng() };
   const server = await listen(async ({ url: path = '', headers }, response) => {
     requests.push({ path, headers });
@@ -30,8 +34,15 @@ export async function pictureServer(): Promise<PictureServer> {
     if (path === '/private') return void response.writeHead(302, { location: 'http://10.0.0.1/logo.png' }).end();
     if (path === '/moved') return void response.writeHead(302, { location: '/good' }).end();
     if (path === '/changing') return void response.writeHead(changing.status).end(changing.body);
-    if (path === '/slow') return; // never
+    if (path === '/slow') return void waiting.push(response);
     response.writeHead(404).end();
   });
-  return { ...server, requests, changing, count: (wanted) => requests.filter(({ path }) => path === wanted).length };
+  const endSlow = () => waiting.splice(0).forEach((response) => void response.destroy());
+  return {
+    ...server,
+    requests,
+    changing,
+    endSlow,
+    count: (wanted) => requests.filter(({ path }) => path === wanted).length,
+  };
 }

@@ -106,19 +106,16 @@ describe('the picture of an application', () => {
     expect((await signInPage(clientId)).text).not.toContain('<img class="logo');
   });
 
-  itOnSqlite(
-    'is left out where the server does not answer, and delays no other',
-    async () => {
-      const slow = await withPicture('/slow');
-      await expect.poll(() => server.count('/slow')).toBe(1);
-      expect((await state(slow.applicationId))?.failure).toBeUndefined();
-      const other = await withPicture('/good-beside-slow');
-      await expect.poll(() => server.count('/good-beside-slow'), { timeout: 14_000 }).toBe(1);
-      await fetched(other.applicationId);
-      expect(await failed(slow.applicationId)).toMatch(/did not answer in \d+ ms/);
-    },
-    30_000,
-  );
+  itOnSqlite('is left out where the server does not answer, and delays no other', async () => {
+    const slow = await withPicture('/slow');
+    await expect.poll(() => server.count('/slow')).toBe(1);
+    const other = await withPicture('/good-beside-slow');
+    await fetched(other.applicationId);
+    expect(server.count('/good-beside-slow')).toBe(1);
+    expect((await state(slow.applicationId))?.failure).toBeUndefined();
+    server.endSlow();
+    expect(await failed(slow.applicationId)).toContain(server.origin);
+  });
 
   it('is not read from a private address', async () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris, logo_uri: 'https://10.0.0.1/logo.png' });
