@@ -88,7 +88,7 @@ async function seedPeople(): Promise<void> {
   await roles.create({ name: 'editors', description: '' });
   for (const name of ['App', 'Phone', 'Disabled with app']) await roles.assign(idOf(name), 'editors');
   const role = await db.role.findUniqueOrThrow({ where: { name: 'editors' } });
-  const twice = { userId: idOf('Phone'), roleId: role.id, via: 'connection:corp' };
+  const twice = { userId: idOf('Phone'), roleId: role.id, via: 'connection:corp', since: null, until: null };
   await db.userRole.create({ data: twice });
   const formerAdmin = await add('Former administrator');
   await roles.assign(formerAdmin.account.id, 'admin');
