@@ -1,6 +1,12 @@
-// `gatehouse app list`, `show` and `secret`: the registered applications of both protocols.
+// `gatehouse app …`: the registered applications of both protocols, their secrets, and new ones.
 
+import { access, readFile } from 'node:fs/promises';
 import type { Application } from '../applications/application.ts';
+import type { Access, OidcClientInput } from '../applications/fields/oidc-client.ts';
+import { redirectUriFault, resourceFault } from '../applications/uris.ts';
+import { type Fault, fault, faultLine, sentenceOf } from '../base/texts/faults.ts';
+import { createRegistrationTokens } from '../protocols/oidc/store/registration-tokens.ts';
+import { SamlError } from '../protocols/saml/xml/errors.ts';
 import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
@@ -105,3 +111,315 @@ function withApp(
     return 1;
   });
 }
+
+// `gatehouse app add`: registers an OIDC client from options, or a SAML service provider from its metadata. Without options,
+// on a terminal, it is interactive.
+
+const many = (value: string, help: string) => ({ type: 'string', value, multiple: true, help }) as const;
+
+export const appAdd: Command = {
+  name: 'app add',
+  summary: 'add an application; prints its client secret once',
+  details: `Without options on a terminal, it asks for each value.
+OpenID Connect: gatehouse app add --name Shop --redirect-uri https://shop.example.com/callback
+SAML:           gatehouse app add --name Wiki --saml-metadata wiki-sp.xml (or an https URL)
+All other settings are in the configuration file and the console.`,
+  options: {
+    name: { type: 'string', value: 'NAME', help: 'name that people see' },
+    'client-id': { type: 'string', value: 'ID', help: 'OIDC client_id (default: generated)' },
+    'redirect-uri': many('URI', 'redirect URI for authorization responses'),
+    'post-logout-redirect-uri': many('URI', 'post-logout redirect URI'),
+    'backchannel-logout-uri': { type: 'string', value: 'URI', help: 'back-channel logout URI' },
+    grant: many('GRANT', 'authorization_code (default), refresh_token, client_credentials, device'),
+    resource: many('URI', 'API that the application may call, such as ISSUER/api/admin'),
+    scope: { type: 'string', value: 'SCOPES', help: 'allowed scopes, separated by spaces' },
+    'auth-method': { type: 'string', value: 'METHOD', help: 'client_secret_basic (default), client_secret_post, …' },
+    profile: { type: 'string', value: 'PROFILE', help: 'high security: fapi2 or fapi2-signing; needs --jwks-uri' },
+    'jwks-uri': { type: 'string', value: 'URL', help: "URL of the application's public keys" },
+    public: { type: 'boolean', help: 'browser or mobile app without a secret' },
+    native: { type: 'boolean', help: 'mobile or desktop app' },
+    'first-party': { type: 'boolean', help: 'skip the consent screen' },
+    role: many('ROLE', 'give access only to people with this role'),
+    'saml-metadata': {
+      type: 'string',
+      value: 'FILE|URL',
+      help: 'metadata of the SAML service provider, a file or an https URL',
+    },
+    'idp-initiated': { type: 'boolean', help: 'SAML: show it in the app list' },
+    ...jsonOption,
+  },
+  run: (given, io) =>
+    withServices(
+      io,
+      async (services) => {
+        const input = given.isEmpty && io.ask ? await askForApplication(io.ask, io, services) : given;
+        return input.text('saml-metadata') === undefined
+          ? addClient(input, io, services)
+          : addProvider(input, io, services);
+      },
+      { mayBegin: true },
+    ),
+};
+
+async function addClient(input: Input, io: Io, { applications, config }: Services): Promise<number> {
+  const isPublic = input.flag('public');
+  const grants = input
+    .texts('grant')
+    .map((grant) => (grant === 'device' ? 'urn:ietf:params:oauth:grant-type:device_code' : grant));
+  const resources = input.texts('resource');
+  const given = {
+    client_id: input.text('client-id'),
+    client_name: input.text('name'),
+    redirect_uris: input.texts('redirect-uri'),
+    post_logout_redirect_uris: input.texts('post-logout-redirect-uri'),
+    backchannel_logout_uri: input.text('backchannel-logout-uri'),
+    grant_types: grants.length > 0 ? grants : undefined,
+    resources: resources.length > 0 ? resources : undefined,
+    scope: input.text('scope'),
+    profile: input.text('profile'),
+    jwks_uri: input.text('jwks-uri'),
+    token_endpoint_auth_method: isPublic ? 'none' : input.text('auth-method'),
+    application_type: input.flag('native') ? 'native' : undefined,
+    consent: input.flag('first-party') ? 'implicit' : undefined,
+    access: accessOf(input),
+  };
+  // Values are not validated here; the registration does that.
+  const client = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const { application, clientSecret } = await applications.createOidc(client as Partial<OidcClientInput>);
+  if (input.flag('json')) {
+    io.json({ client_id: application.clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) });
+    return 0;
+  }
+  io.out(`Added ${plain(application.name)}.`);
+  io.out(`Issuer:        ${config.issuer}`);
+  io.out(`Client ID:     ${application.clientId}`);
+  if (clientSecret) printSecret(clientSecret, io);
+  return 0;
+}
+
+async function addProvider(input: Input, io: Io, services: Services): Promise<number> {
+  const { applications, now, fetchMetadata } = services;
+  const source = input.text('saml-metadata') ?? '';
+  const isUrl = /^https?:\/\//.test(source);
+  const xml = await (isUrl ? fetchMetadata(source) : readDocument(source)).catch(unreadable);
+  const { metadataFaults, serviceProvider, settingsOf } = await import('../applications/fields/service-provider.ts');
+  const metadata = await parsed(xml, now());
+  const name = input.text('name') ?? metadata.displayName ?? metadata.entityId;
+  const entry = serviceProvider.parse({
+    name,
+    ...(isUrl ? { metadata_url: source } : { metadata: xml }),
+    idp_initiated: input.flag('idp-initiated'),
+    access: accessOf(input) ?? 'everyone',
+  });
+  const [found] = metadataFaults(entry, metadata);
+  if (found) throw new UsageError(`--saml-metadata: ${faultLine(found)}`);
+  const { enabled, consent, access } = entry;
+  const declared = { entityId: metadata.entityId, name, enabled, consent, access, settings: settingsOf(entry, xml) };
+  const application = await applications.createSaml(declared);
+  if (input.flag('json')) io.json({ entity_id: application.clientId, name: application.name });
+  else {
+    io.out(`Added ${plain(application.name)}.`);
+    const { metadataWarnings } = await import('../protocols/saml/metadata/parse.ts');
+    for (const warning of metadataWarnings(metadata)) io.out(`Warning: ${plain(String(warning))}`);
+    io.out(`Entity ID: ${plain(application.clientId)}`);
+    io.out(`Metadata of Gatehouse: ${services.config.issuer}/saml/metadata`);
+  }
+  return 0;
+}
+
+function accessOf(input: Input): Access | undefined {
+  const roles = input.texts('role');
+  return roles.length > 0 ? { roles } : undefined;
+}
+
+async function readDocument(file: string): Promise<string> {
+  const octets = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${file} can't be read (${error.code})`);
+  });
+  const { decodeXml } = await import('../protocols/saml/xml/encoding.ts');
+  return decodeXml(octets);
+}
+
+function unreadable(error: unknown): never {
+  throw new UsageError(`--saml-metadata: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+async function parsed(xml: string, now: Date) {
+  const { parseServiceProviderMetadata } = await import('../protocols/saml/metadata/parse.ts');
+  try {
+    return parseServiceProviderMetadata(xml, now);
+  } catch (error) {
+    if (error instanceof SamlError) throw new UsageError(`--saml-metadata: ${error.message}`);
+    throw error;
+  }
+}
+
+// Interactive `gatehouse app add`: asks for the kind of application, then only for what that kind needs. The answers become
+// the same options that a script would pass. An invalid answer is explained, and the prompt repeated.
+
+type Ask = NonNullable<Io['ask']>;
+type Values = Record<string, string | boolean | string[]>;
+/** The error of an answer, or undefined. */
+type Validate = (answer: string) => string | undefined | Promise<string | undefined>;
+
+const KINDS = [
+  'web application with a server',
+  'single-page application in the browser',
+  'mobile or desktop app',
+  'service without users',
+  'SAML application',
+  'web application with high security (FAPI 2) and its own signing key',
+] as const;
+
+/** Prompts for each value; returns the answers as options. */
+async function askForApplication(ask: Ask, io: Io, services: Services): Promise<Input> {
+  const { config, roles } = services;
+  const askFor = (question: string, validate?: Validate) => askUntilValid(ask, io, question, validate);
+  const list = async (question: string, validate: Validate, isNeeded = false) =>
+    split(await askFor(question, eachOf(validate, isNeeded)));
+  const yes = async (question: string) => /^y/i.test(await askFor(`${question} [y/N] `));
+
+  io.out('Application type');
+  for (const [index, kind] of KINDS.entries()) io.out(`  ${index + 1}  ${kind}`);
+  const kind = Number(
+    await askFor('1 to 6: ', (answer) => (/^[1-6]$/.test(answer) ? undefined : 'Enter a number from 1 to 6')),
+  );
+  const values: Values = { name: await askFor('Name that users see: ', required) };
+  const native = kind === 3;
+
+  if (kind <= 3 || kind === 6) {
+    const uri: Validate = (answer) => sentenceIf(redirectUriFault(answer, native ? 'native' : 'web'));
+    values['redirect-uri'] = await list('Redirect URIs, separated by commas: ', uri, true);
+    values['post-logout-redirect-uri'] = await list('Post-logout redirect URI (optional): ', uri);
+    const stays = await yes('Allow access while the user is away (refresh tokens)?');
+    values.grant = ['authorization_code', ...(stays ? ['refresh_token'] : [])];
+    values.public = kind === 2 || kind === 3;
+    values.native = native;
+    values['first-party'] = await yes('Skip the consent screen, because the application is your own?');
+  }
+  if (kind === 6) {
+    values['jwks-uri'] = await askFor('URL of its public keys (jwks_uri): ', httpsUrl);
+    const isSigned = await yes('Sign requests and responses too (FAPI 2 Message Signing)?');
+    values.profile = isSigned ? 'fapi2-signing' : 'fapi2';
+  }
+  if (kind === 4) {
+    values.grant = ['client_credentials'];
+    values.resource = await list(
+      `API that it calls (optional; the admin API is ${config.issuer}/api/admin): `,
+      (answer) => sentenceIf(resourceFault(answer)),
+    );
+    values.scope = await askFor('Scopes of that API, separated by spaces (optional): ');
+  }
+  if (kind === 5) {
+    values['saml-metadata'] = await askFor('SAML metadata, a file or an https URL: ', unreadableFault);
+    values['idp-initiated'] = await yes('Show it in the app list?');
+  }
+  if (kind !== 4) {
+    const known: Validate = async (name) => ((await roles.find(name)) ? undefined : `the role ${name} doesn’t exist`);
+    values.role = await list('Roles with access, separated by commas (empty: everyone): ', known);
+  }
+  return inputOf(values);
+}
+
+async function askUntilValid(
+  ask: Ask,
+  io: Io,
+  question: string,
+  validate: Validate = () => undefined,
+): Promise<string> {
+  for (;;) {
+    const answer = (await ask(question)).trim();
+    const fault = await validate(answer);
+    if (fault === undefined) return answer;
+    io.err(`  ${fault}`);
+  }
+}
+
+function required(answer: string): string | undefined {
+  return answer === '' ? 'Enter a value' : undefined;
+}
+
+function httpsUrl(answer: string): string | undefined {
+  return answer.startsWith('https://') && URL.canParse(answer) ? undefined : sentenceIf(fault([], 'https-url'));
+}
+
+const sentenceIf = (found: Fault | undefined) => found && sentenceOf(found, 'It');
+
+async function unreadableFault(source: string): Promise<string | undefined> {
+  if (source === '') return required('');
+  if (/^https?:\/\//.test(source)) return undefined;
+  return access(source).then(
+    () => undefined,
+    () => `${source} cannot be read`,
+  );
+}
+
+function eachOf(validate: Validate, isNeeded: boolean): Validate {
+  return async (answer) => {
+    const parts = split(answer);
+    if (isNeeded && parts.length === 0) return required('');
+    for (const part of parts) {
+      const fault = await validate(part);
+      if (fault !== undefined) return `${part}: ${fault}`;
+    }
+    return undefined;
+  };
+}
+
+function split(answer: string): string[] {
+  return answer
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
+function inputOf(values: Values): Input {
+  return {
+    isEmpty: false,
+    words: [],
+    flag: (name) => values[name] === true,
+    text(name) {
+      const value = values[name];
+      return typeof value === 'string' && value !== '' ? value : undefined;
+    },
+    texts(name) {
+      const value = values[name];
+      return Array.isArray(value) ? value : [];
+    },
+  };
+}
+
+// `gatehouse app registration-token`: creates an initial access token for dynamic client registration
+// (RFC 7591 section 3).
+
+export const appRegistrationToken: Command = {
+  name: 'app registration-token',
+  summary: 'create an initial access token for dynamic registration (/register); prints it once',
+  options: {
+    seconds: { type: 'string', value: 'SECONDS', help: 'seconds that the token is valid (default: 86400)' },
+    'without-pkce': {
+      type: 'boolean',
+      help: 'confidential clients registered with it need no PKCE; for software that cannot send it',
+    },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withServices(io, async (services) => {
+      const seconds = input.text('seconds');
+      if (seconds !== undefined && !/^[1-9]\d{0,7}$/.test(seconds))
+        throw new UsageError('--seconds must be a number of seconds');
+      const tokens = createRegistrationTokens(services);
+      const withoutPkce = input.flag('without-pkce');
+      const { token, expiresAt } = await tokens.issue({
+        ...(seconds !== undefined && { seconds: Number(seconds) }),
+        withoutPkce,
+      });
+      if (withoutPkce) io.note('Warning: a stolen code of a client without PKCE can be used with its secret alone.');
+      if (input.flag('json')) io.json({ initial_access_token: token, expires_at: expiresAt });
+      else {
+        io.out(`Initial access token: ${token}`);
+        io.out(`Copy it now. You won't see it again. It expires at ${expiresAt.toISOString()}.`);
+      }
+      return 0;
+    }),
+};

@@ -1,8 +1,8 @@
 // The list of commands, in the order of the help.
+import { type Variable, variables } from '../base/config/variables.ts';
 import { apiKeyCreate, apiKeyList, apiKeyRevoke } from './api-keys.ts';
-import { appAdd, appRegistrationToken } from './app-add.ts';
 import { applyCommand, exportCommand } from './apply.ts';
-import { appList, appSecret, appShow } from './apps.ts';
+import { appAdd, appList, appRegistrationToken, appSecret, appShow } from './apps.ts';
 import { auditAcceptRestore, auditCheckpoints, auditPublicKey, auditVerify } from './audit.ts';
 import { backupCommand } from './backup/backup.ts';
 import { restoreCommand } from './backup/restore.ts';
@@ -12,20 +12,42 @@ import { connectionCommands } from './connections.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { keysList, keysRotate } from './keys.ts';
 import { secretsRotate } from './secrets/rotate.ts';
-import { serveCommand } from './serve.ts';
 import { signUpCodeCreate, signUpCodeList, signUpCodeRevoke } from './sign-up-codes.ts';
 import { upgradeCheck } from './upgrade/upgrade-check.ts';
-import { userAdd, userSetPassword } from './user-passwords.ts';
 import {
+  userAdd,
   userAllowFactor,
   userDelete,
   userDisable,
   userEnable,
   userList,
   userResetMfa,
+  userSetPassword,
   userShow,
   userUnlock,
 } from './users.ts';
+
+// `gatehouse serve`: the server, as `npm start` runs it.
+
+const serveCommand: Command = {
+  name: 'serve',
+  summary: 'start the server; SIGTERM or SIGINT stops it when open requests are done',
+  details: `Environment:\n${environmentTable()}`,
+  async run() {
+    // Loaded here: only this command needs the server.
+    const { serve } = await import('../server/serve.ts');
+    return serve();
+  },
+};
+
+function environmentTable(): string {
+  const rows = Object.entries<Variable>(variables).map(([name, variable]) => [
+    `  ${name}${variable.file ? ` or ${name}_FILE` : ''}`,
+    `${variable.meaning} (default: ${variable.default})`,
+  ]);
+  const width = Math.max(...rows.map(([left = '']) => left.length));
+  return rows.map(([left = '', right = '']) => `${left.padEnd(width)}  ${right}`).join('\n');
+}
 
 export const commands: readonly Command[] = [
   ...[serveCommand, applyCommand, exportCommand],

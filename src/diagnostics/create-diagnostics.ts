@@ -1,10 +1,8 @@
 // Builds diagnostics: why a request was rejected, whether a user may open an application, and what it would receive.
-import { createAccessCheck } from './access-check/access-check.ts';
-import { accessCheckEndpoints } from './access-check/api.ts';
+import { accessCheckEndpoints, createAccessCheck } from './access-check/access-check.ts';
 import { accessCheckRoutes } from './access-check/console.ts';
-import { rejectionEndpoints } from './rejections/api.ts';
 import { rejectionRoutes } from './rejections/console.ts';
-import { createRejectionAdmin } from './rejections/explanation.ts';
+import { createRejectionAdmin, rejectionEndpoints } from './rejections/explanation.ts';
 import type { DiagnosticServices } from './services.ts';
 
 /** Endpoints for the admin API, and routers for the console. */

@@ -1,13 +1,21 @@
 // Starts one server: services, protocols, pages, jobs and the listening socket; and stops all of it.
 
 import type { RequestListener } from 'node:http';
+import Router from '@koa/router';
+import { unknownBrandApplications } from '../applications/brand/unknown-applications.ts';
 import { PICTURE_JOB } from '../applications/pictures/pictures.ts';
+import type { Base } from '../base/base.ts';
+import { ConfigError } from '../base/config/config-error.ts';
 import type { Config } from '../base/config.ts';
+import { createKoa, type Extras, type State } from '../base/http/context.ts';
+import { cookieKeys, createCookies } from '../base/http/cookies.ts';
+import { createCsrf } from '../base/http/csrf.ts';
+import { errorHandler } from '../base/http/error-handler.ts';
 import { healthRoutes, type Phase } from '../base/http/health.ts';
 import type { Http } from '../base/http/http.ts';
 import { metricsRoutes } from '../base/http/metrics-routes.ts';
-import { homeRoutes } from '../base/http/pages/home-page.ts';
 import { languageRoutes } from '../base/http/pages/language.ts';
+import { requestContext } from '../base/http/request-context.ts';
 import { createHttpServer, type HttpServer } from '../base/http/server.ts';
 import { limits } from '../base/limits.ts';
 import type { ResolveTxt } from '../base/network/txt-records.ts';
@@ -18,15 +26,15 @@ import { packageVersion, viewsDir } from '../base/platform/package.ts';
 import { randomId } from '../base/platform/random.ts';
 import type { Tracing } from '../base/platform/tracing.ts';
 import type { DatabaseLimits } from '../base/storage/open-options.ts';
-import { ensureFirstAdmin, type FirstAdmin } from '../config-file/first-admin.ts';
+import { ignoredTexts } from '../base/texts/overrides.ts';
+import { formatFault } from '../config-file/file.ts';
+import { ensureFirstAdmin, type FirstAdmin, warnOfUnusedPassword } from '../config-file/first-admin.ts';
+import { type ConfigurationFile, readValidFile } from '../config-file/read-file.ts';
 import { createScheduler, wakeSoon } from '../core/jobs/scheduler.ts';
 import { createMailDelivery } from '../core/mail/create-mail.ts';
 import { LOGOUT_JOB } from '../protocols/logout/create-logout.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
-import { createHttp } from './http.ts';
-import { createMetricsServer } from './metrics-server.ts';
-import { prepareData } from './prepare-data.ts';
 import { createProtocols, type Protocols } from './protocols.ts';
 import { readinessChecks } from './readiness.ts';
 import { scheduleJobs } from './schedule.ts';
@@ -303,4 +311,96 @@ function beginStart(isAlone: boolean): StartPhase {
     },
     now: (isDraining) => (isDraining ? 'draining' : isServing || !isAlone ? 'serving' : 'starting'),
   };
+}
+
+// What every route of the server shares: cookies, CSRF protection and metrics.
+
+/** Creates them, with keys derived from the data keys. */
+function createHttp({ config, vault }: Base, metrics: Metrics): Http {
+  const cookies = createCookies({ secure: config.secure });
+  return {
+    cookies,
+    metrics,
+    cookieKeys: cookieKeys(vault.deriveKeys('cookies')),
+    csrf: createCsrf({ cookies, keys: vault.deriveKeys('csrf'), issuerUrl: config.issuerUrl }),
+  };
+}
+
+// Runs before the server listens: creates the built-in roles, and applies the configuration file.
+
+/** Throws ConfigError with one line for each fault of the configuration file. */
+export async function prepareData(services: Services): Promise<void> {
+  await services.roles.ensureBuiltInRoles();
+  const file = await applyConfigurationFile(services);
+  // The plan has warned of those in the file.
+  if (!file?.declared.settings.brand_applications) await warnOfUnknownBrandApplications(services);
+  await warnOfUnusedPassword(services);
+  const { texts, rate_limits: limitsRates } = services.settings.latest();
+  const ignored = ignoredTexts(texts);
+  if (ignored.length > 0)
+    services.logger.warn(
+      { texts: ignored },
+      'settings.texts: these texts are ignored, because this version cannot use them',
+    );
+  if (!limitsRates) services.logger.warn('RATE LIMITS ARE OFF (settings.rate_limits: false): only for load tests');
+}
+
+/** Returns the file; undefined where there is none, or where it was applied before and nothing has changed since. */
+async function applyConfigurationFile({
+  config: { configFile: path },
+  configFile,
+  logger,
+  settings,
+}: Services): Promise<ConfigurationFile | undefined> {
+  if (path === undefined) return undefined;
+  if (await configFile.isApplied(path)) {
+    await settings.reload();
+    logger.info({ file: path, changes: 0, isUnchanged: true }, 'configuration file applied');
+    return undefined;
+  }
+  const file = await readValidFile(path);
+  const result = await configFile.apply(file);
+  if (!result.ok) throw new ConfigError(result.faults.map((fault) => formatFault(file.path, fault)));
+  for (const warning of result.plan.warnings) logger.warn(warning);
+  logger.info({ file: file.path, changes: result.plan.steps.length }, 'configuration file applied');
+  return file;
+}
+
+async function warnOfUnknownBrandApplications({ applications, logger, settings }: Services): Promise<void> {
+  const brands = settings.latest().brand_applications;
+  const found = await Promise.all(Object.keys(brands).map((id) => applications.find(id)));
+  const known = new Set(found.map((application) => application?.clientId));
+  const isKnown = (id: string) => known.has(id) || applications.isReserved(id);
+  for (const warning of unknownBrandApplications(brands, isKnown)) logger.warn(warning);
+}
+
+// The listener of METRICS_PORT: it serves /metrics and nothing else, and is closed with the server.
+
+interface MetricsServerDependencies {
+  config: Pick<Config, 'metrics'>;
+  http: Http;
+  logger: Logger;
+}
+
+/** Creates it; it does not listen. A proxy is never in front, so X-Forwarded headers are ignored. */
+export function createMetricsServer({ config, http, logger }: MetricsServerDependencies): HttpServer {
+  const app = createKoa(http.cookieKeys, logger);
+  app.use(requestContext({ logger, trustProxy: 0, debugPaths: ['/metrics'] }));
+  app.use(errorHandler());
+  app.use(mounted(metricsRoutes({ metrics: http.metrics, token: config.metrics.token })));
+  return createHttpServer({ handler: app.callback(), logger });
+}
+
+// The start page: links to the discovery document and the SAML metadata.
+
+function homeRoutes({ issuer }: { issuer: string }): Router<State, Extras> {
+  const router = new Router<State, Extras>();
+  router.get('/', (ctx) => {
+    ctx.render('home', {
+      issuer,
+      discoveryUrl: `${issuer}/.well-known/openid-configuration`,
+      samlMetadataUrl: `${issuer}/saml/metadata`,
+    });
+  });
+  return router;
 }

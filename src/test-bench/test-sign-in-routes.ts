@@ -3,6 +3,7 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { AdminServices } from '../admin/admin-services.ts';
 import {
   type DemandVerdict,
   demandVerdicts,
@@ -17,18 +18,24 @@ import type { Block, Cell, Field, FormSection } from '../admin/console/blocks.ts
 import type { Frame } from '../admin/console/frame.ts';
 import type { Application, OidcApplication } from '../applications/application.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
-import { conflict } from '../base/http/errors.ts';
+import { conflict, notFound } from '../base/http/errors.ts';
 import { parseForm, parseQuery } from '../base/http/input.ts';
 import { limits } from '../base/limits.ts';
 import { randomToken, sha256 } from '../base/platform/random.ts';
 import { undefinedUnlessUnavailable } from '../base/storage/unavailable.ts';
 import { oneOf, type PageText, t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
-import { acrValues } from '../people/mfa/acr.ts';
+import { acrLevel, acrValues, MFA_ACR, PHISHING_RESISTANT_ACR } from '../people/mfa/acr.ts';
 import { TEST_MODE } from '../protocols/oidc/engine/test-response-mode.ts';
+import type { RequestedAuthnContext } from '../protocols/saml/messages/authn-request.ts';
+import { newMessageId } from '../protocols/saml/messages/encode.ts';
+import { chooseNameIdFormat } from '../protocols/saml/messages/name-id.ts';
+import { authorizationParameters } from '../protocols/saml/sso/authorization-parameter-checks.ts';
+import type { PendingAuthnRequest } from '../protocols/saml/sso/pending-authn-requests.ts';
+import { defaultAcs } from '../protocols/saml/sso/request-checks.ts';
+import { contextClasses } from '../protocols/saml/xml/names.ts';
 import { json, testNotBegun } from './page-parts.ts';
 import { audienceOf, samlResponseBlocks } from './saml-response-summary.ts';
-import { beginTestSignIn, testResponse } from './saml-test-sign-in.ts';
 import type { TestBenchServices } from './services.ts';
 import { showTokens } from './test-app-routes.ts';
 import { TEST_CLIENT_ID } from './test-registrations.ts';
@@ -344,3 +351,62 @@ function demandsBlocks(
 }
 
 const warning = (text: PageText): Block => ({ kind: 'text', tone: 'warning', text });
+
+// A test sign-in to a SAML application: an AuthnRequest of the console itself, whose Response is displayed and never posted.
+
+/** What a test sign-in asks for. */
+export interface SamlTestOptions {
+  forceAuthn: boolean;
+  /** IdP-initiated: the Response answers no request. */
+  isUnsolicited: boolean;
+  acr?: string;
+}
+
+/**
+ * Begins a sign-in whose Response is displayed at /admin/test/saml: stores the request as a pending AuthnRequest that is marked as a
+ * test. Returns the URL to go to; throws not_found.
+ */
+async function beginTestSignIn(
+  { config: { issuer }, saml: { tests } }: AdminServices,
+  ctx: Context,
+  entityId: string,
+  { forceAuthn, isUnsolicited, acr }: SamlTestOptions,
+): Promise<string> {
+  const sp = await tests.serviceProviders.find(entityId);
+  const acs = sp && defaultAcs(sp.acs);
+  if (!sp || !acs) throw notFound({ message: t('console.test-bench.no-acs') });
+  const request: PendingAuthnRequest = {
+    entityId,
+    requestId: isUnsolicited ? undefined : newMessageId(),
+    acsUrl: acs.url,
+    relayState: undefined,
+    nameIdFormat: chooseNameIdFormat(undefined, sp),
+    mayCreateNameId: true,
+    requestedContext: minimumOf(acr),
+    forceAuthn,
+    isPassive: false,
+    subject: undefined,
+    loginHint: undefined,
+    isTest: true,
+  };
+  const id = await tests.pendingAuthnRequests.save(sp.applicationId, request, tests.browser.remember(ctx));
+  return `${issuer}/authorize?${new URLSearchParams(authorizationParameters(request, id))}`;
+}
+
+/** The XML of the Response to this request, in the browser that began it. */
+async function testResponse(
+  { saml: { tests } }: AdminServices,
+  ctx: Context,
+  requestId: string,
+): Promise<string | undefined> {
+  const sealed = await tests.pendingAuthnRequests.testResponse(requestId, tests.browser.of(ctx));
+  return sealed && tests.openTestResponse(sealed, requestId);
+}
+
+/** The context of a test that demands more than a password. */
+function minimumOf(acr: string | undefined): RequestedAuthnContext | undefined {
+  const level = acrLevel(acr);
+  if (level < acrLevel(MFA_ACR)) return undefined;
+  const name = level < acrLevel(PHISHING_RESISTANT_ACR) ? contextClasses.mfa : contextClasses.passkey;
+  return { comparison: 'minimum', classes: [name], declarations: [] };
+}

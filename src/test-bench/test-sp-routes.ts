@@ -18,8 +18,8 @@ import { providerErrorPage } from '../protocols/saml/messages/error-page.ts';
 import { samlRateLimit } from '../protocols/saml/messages/received.ts';
 import { TEST_HOME, testNotBegun } from './page-parts.ts';
 import { indented, samlResponseBlocks } from './saml-response-summary.ts';
-import type { SamlTestOptions } from './saml-test-sign-in.ts';
 import type { TestBenchServices } from './services.ts';
+import type { SamlTestOptions } from './test-sign-in-routes.ts';
 import type { ReceivedMessage } from './test-sp.ts';
 import { type SpSession, spSession } from './test-sp-checks.ts';
 

@@ -1,7 +1,12 @@
 // The built-in test service provider: writes requests and validates responses as any other service provider would. It knows
 // this server by its published certificates only, and signs with a key of its own.
 
+import { createPrivateKey } from 'node:crypto';
+import { z } from 'zod';
 import type { AdminServices } from '../admin/admin-services.ts';
+import { limits } from '../base/limits.ts';
+import { selfSignedCertificate } from '../core/keys/certificate.ts';
+import { makeKeyPair } from '../core/keys/key-pair.ts';
 import { stableSecret } from '../core/settings/settings.ts';
 import { acrLevel } from '../people/mfa/acr.ts';
 import { decodePost, decodeRedirect } from '../protocols/saml/messages/decode.ts';
@@ -15,6 +20,7 @@ import { bindings, contextClasses, statusCodes } from '../protocols/saml/xml/nam
 import { parseXml } from '../protocols/saml/xml/parse.ts';
 import { childOf } from '../protocols/saml/xml/read.ts';
 import { validateWellFormed } from '../protocols/saml/xml/schema.ts';
+import { createSigner, type Signer } from '../protocols/saml/xml/sign.ts';
 import { canonical, element, samlTime, wireFormat, type XmlElement } from '../protocols/saml/xml/write.ts';
 import { TEST_HOME } from './page-parts.ts';
 import {
@@ -25,7 +31,6 @@ import {
   type SpSession,
   sessionOf,
 } from './test-sp-checks.ts';
-import { newTestSpCredential, testSpKey } from './test-sp-credential.ts';
 
 /** A message to send: its text, and the URL with the signed message. */
 export interface OutgoingMessage {
@@ -242,4 +247,36 @@ async function outgoing(
 /** What a message of this server must be signed with. */
 function sender({ publishedKeys }: ServiceProvider) {
   return { signingKeys: publishedKeys(), allowSha1: false, requireSigned: true };
+}
+
+// The signing key of the built-in test service provider, and its certificate.
+
+const testSpCredential = z.object({ privateKey: z.string(), certificate: z.string() });
+
+/** A new key and its certificate, as JSON. */
+async function newTestSpCredential(host: string, now: Date): Promise<string> {
+  const { privateKey, publicKey } = await makeKeyPair('RS256');
+  const until = new Date(now.getTime() + limits.saml.certificateDays * 24 * 3600 * 1000);
+  const certificate = await selfSignedCertificate({ privateKey, publicKey, host, from: now, until });
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  return JSON.stringify({ privateKey: pem, certificate } satisfies z.output<typeof testSpCredential>);
+}
+
+/** Loads the credential at the first call; after a failure the next call tries again. */
+function testSpKey(credential: () => Promise<string>): () => Promise<{ signer: Signer; certificate: string }> {
+  let loading: Promise<{ signer: Signer; certificate: string }> | undefined;
+
+  async function load() {
+    const { privateKey, certificate } = testSpCredential.parse(JSON.parse(await credential()));
+    const signer = createSigner({ privateKey: createPrivateKey(privateKey), certificatePem: certificate });
+    return { signer, certificate };
+  }
+
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/platform/logger.ts';
 import { createMetrics } from '../../src/base/platform/metrics.ts';
-import { createMetricsServer } from '../../src/server/metrics-server.ts';
+import { createMetricsServer } from '../../src/server/start.ts';
 import { httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
 import { sharedIdp } from '../support/shared-idp.ts';

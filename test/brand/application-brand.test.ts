@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkDatabase } from '../../src/cli/doctor/check-database.ts';
-import { prepareData } from '../../src/server/prepare-data.ts';
+import { prepareData } from '../../src/server/start.ts';
 import { type Application, anApplication, completeSignIn } from '../oidc/support.ts';
 import { aServiceProvider } from '../support/applications/sp.ts';
 import { aUser } from '../support/factories.ts';

@@ -1,9 +1,8 @@
 // The tables whose rows have a MAC: the one list that `doctor` works by, compared with the schema.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rowFindings } from '../../src/cli/doctor/check-rows.ts';
+import { rowFindings, rowsOf, tablesInOrder, uniqueKey } from '../../src/cli/doctor/check-rows.ts';
 import { checkConnection } from '../../src/federation/connections/schema.ts';
-import { rowsOf, tablesInOrder, uniqueKey } from '../../src/server/secrets/protected-tables.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { aPng } from '../brand/pictures.ts';
 import { aClient } from '../support/factories.ts';

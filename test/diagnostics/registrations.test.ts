@@ -2,7 +2,7 @@
 // request say what is wrong with one and lead to its tab.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkDatabase } from '../../src/cli/doctor/check-database.ts';
-import { prepareData } from '../../src/server/prepare-data.ts';
+import { prepareData } from '../../src/server/start.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { ec, good, payroll, rsa, startOf, storedClient } from '../support/applications/registrations.ts';

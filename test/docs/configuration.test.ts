@@ -2,7 +2,7 @@
 // `npm run docs` brings the documents up to date; a row whose schema has no `describe()` keeps the meaning that is written there.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '../../src/admin/api/openapi.ts';
+import { openApiDocument } from '../../src/admin/api/documents.ts';
 import { applicationEndpoints } from '../../src/admin/applications/api.ts';
 import { variables } from '../../src/base/config/variables.ts';
 import { connectionTables, type Row, tables } from './reference.ts';

@@ -32,12 +32,12 @@ import type { AdminServices } from '../admin-services.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { mergePatch } from './declaration-values.ts';
 import {
   createSamlDeclarations,
   type Declaration,
   inputOf,
   type MetadataSource,
+  mergePatch,
   type ResolvedDeclaration,
 } from './saml-declarations.ts';
 

@@ -3,9 +3,10 @@
 
 import type Router from '@koa/router';
 import type { Extras, State } from '../../base/http/context.ts';
-import { notFound } from '../../base/http/errors.ts';
+import { AppError, badRequest, notFound } from '../../base/http/errors.ts';
 import { bodyLimit, parseQuery } from '../../base/http/input.ts';
 import type { Tx } from '../../base/storage/database.ts';
+import type { Fault } from '../../base/texts/faults.ts';
 import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import { concatenated, inLanguage, listOf, type PageText, t } from '../../base/texts/text.ts';
 import type { Block, ConsolePage, Field, Option } from '../console/blocks.ts';
@@ -17,7 +18,6 @@ import type { ConsoleServices } from '../console-services.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { NO_CHOICES } from './form/own-keys.ts';
 import { applicationKey } from './form/sections.ts';
-import { withFaultsAtAnswers } from './presets/faults.ts';
 import type { Preset, PresetRole } from './presets/parts.ts';
 import { genericPresets, presetOf } from './presets/presets.ts';
 import { presetKinds, productPresets } from './presets/products.ts';
@@ -227,4 +227,44 @@ function rolesField({ title }: Preset, roles: readonly PresetRole[]): Field {
     checked: true,
     hint: t('console.applications.new.create-roles-hint', { roles: names }),
   };
+}
+
+// Faults of a declaration at the fields of the form that it was made of: one answer can be in several keys.
+
+/** Keys that a product derives from its address. */
+const ADDRESSES: ReadonlySet<string> = new Set([
+  ...['client_uri', 'redirect_uris', 'post_logout_redirect_uris', 'backchannel_logout_uri'],
+  ...['entity_id', 'acs_url'],
+]);
+
+/** Runs the registration. The faults that it throws get the fields of the preset. */
+async function withFaultsAtAnswers<Result>(preset: Preset, register: () => Promise<Result>): Promise<Result> {
+  try {
+    return await register();
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'invalid_input')) throw error;
+    const { text, advice, detail, faults } = error;
+    throw badRequest('invalid_input', { message: text, advice, detail, faults: atAnswers(preset, faults) });
+  }
+}
+
+/** Only the first one at an answer: an address that is wrong is wrong in every key. */
+function atAnswers(preset: Preset, faults: readonly Fault[]): Fault[] {
+  const moved = new Set<string>();
+  return faults.flatMap((one) => {
+    const name = answerOf(preset, one);
+    if (name === undefined) return [one];
+    if (moved.has(name)) return [];
+    moved.add(name);
+    return [{ ...one, path: [name] }];
+  });
+}
+
+/** The field that the value of this key comes from; undefined for a key with a field of its own. */
+function answerOf({ fields }: Preset, { path: [key = ''], code }: Fault): string | undefined {
+  // In a configuration file the missing metadata is a fault of the entry, which its name stands for.
+  if (code === 'sources') return fields.find(({ name }) => name === 'metadata_url')?.name;
+  if (fields.some(({ name }) => name === key)) return undefined;
+  if (key === 'client_name') return 'name';
+  return ADDRESSES.has(String(key)) ? fields[0]?.name : undefined;
 }

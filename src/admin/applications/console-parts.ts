@@ -1,4 +1,4 @@
-// What the pages of applications share: their dependencies, and how a registration and its access rule are displayed.
+// What the pages of applications share: how a registration and its access rule are displayed.
 import type { Application } from '../../applications/application.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Block, Cell } from '../console/blocks.ts';
@@ -17,4 +17,9 @@ export function accessCell({ access }: Pick<Application, 'access'>): Cell {
 export function pkceWarning(application: Application): Block[] {
   if (!isWithoutPkce(application)) return [];
   return [{ kind: 'text', tone: 'warning', text: t('console.applications.pkce-warning') }];
+}
+
+/** It acts for itself only, so that nobody signs in to it. */
+export function isServiceAccount({ protocol, metadata }: Application): boolean {
+  return protocol === 'oidc' && metadata.grant_types?.length === 1 && metadata.grant_types[0] === 'client_credentials';
 }

@@ -1,8 +1,10 @@
 // What an application would receive about a person, without a sign-in: no NameID and no token is created.
 
-import type { Application } from '../../applications/application.ts';
+import type { Application, OidcApplication } from '../../applications/application.ts';
 import { ownScopes } from '../../applications/fields/claim-settings.ts';
+import { clientKeyFaults } from '../../applications/fields/client-keys.ts';
 import { signsUsersIn } from '../../applications/fields/oidc-client.ts';
+import { faultText } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { claimsByScope } from '../../people/accounts/claims.ts';
@@ -10,7 +12,6 @@ import type { AccessTokenPreview, ClaimsPreview } from '../../protocols/oidc/cla
 import type { AssertionPreview } from '../../protocols/saml/sso/assertion-previews.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Block } from '../console/blocks.ts';
-import { registrationProblem } from './tabs/registration-problem.ts';
 
 export interface ApplicationPreview {
   oidc?: ClaimsPreview & { accessTokens: AccessTokenPreview[] };
@@ -99,4 +100,29 @@ function accessTokenBlock(api: string | undefined, claims: object, isClosed: boo
       : t('console.applications.preview.access-token-for', { api });
   const lead = api === undefined ? t('console.applications.preview.opaque') : t('console.applications.preview.jwt');
   return { kind: 'code', title, lead, label: title, text: JSON.stringify(claims, undefined, 2), isClosed };
+}
+
+// What is wrong with a registration that the engine rejects, in words, and the tab where it is changed.
+
+export interface RegistrationProblem {
+  /** Sentences. */
+  text: PageText;
+  /** The page of the application. */
+  tab: 'claims' | 'credentials' | 'settings';
+}
+
+/** @param reason what the engine says in English */
+export function registrationProblem(
+  { metadata }: Pick<OidcApplication, 'metadata'>,
+  reason: string,
+): RegistrationProblem {
+  if (/sector_identifier_uri/.test(reason)) {
+    const values = { uri: metadata.sector_identifier_uri ?? '', reason };
+    return { text: t('console.applications.problem.sector', values), tab: 'claims' };
+  }
+  if (!/jwks|JSON Web Key/.test(reason))
+    return { text: t('console.applications.problem.incomplete', { reason }), tab: 'settings' };
+  const [found] = metadata.jwks ? clientKeyFaults(metadata.jwks) : [];
+  const text = found ? faultText(found, 'jwks') : reason;
+  return { text: t('console.applications.problem.keys', { text }), tab: 'credentials' };
 }

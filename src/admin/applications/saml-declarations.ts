@@ -10,8 +10,7 @@ import {
 import { invalidInput } from '../../base/http/errors.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { check, type Fault, fault } from '../../base/texts/faults.ts';
-import type { SpMetadata } from '../../protocols/saml/metadata/parse.ts';
-import { parseServiceProviderMetadata } from '../../protocols/saml/metadata/parse.ts';
+import { parseServiceProviderMetadata, type SpMetadata } from '../../protocols/saml/metadata/parse.ts';
 import { SamlError } from '../../protocols/saml/xml/errors.ts';
 import type { AdminServices } from '../admin-services.ts';
 
@@ -107,4 +106,21 @@ function metadataFault(field: string, error: unknown): Fault {
     if (code === 'ENOTFOUND') return fault([field], 'unknown-host', { host: String(hostname) });
   }
   return fault([field], 'english', { english: error instanceof Error ? error.message : String(error) });
+}
+
+// What a declaration says after a change by merge patch.
+
+/** JSON merge patch, RFC 7396 section 2. */
+export function mergePatch(target: unknown, patch: unknown): Declaration {
+  const merged: Declaration = isGroup(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(isGroup(patch) ? patch : {})) {
+    if (key === '__proto__') continue;
+    if (value === null) delete merged[key];
+    else merged[key] = isGroup(value) && isGroup(merged[key]) ? mergePatch(merged[key], value) : value;
+  }
+  return merged;
+}
+
+function isGroup(value: unknown): value is Declaration {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -18,7 +18,7 @@ import { typedApplicationValue } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { sameNameText, type TypedUser, typedUserValue } from '../suggestions/typed-user.ts';
 import { visibleTo } from './api.ts';
-import { eventPageQuery, orderField, orderLink, readEventPage } from './event-page.ts';
+import { eventPageQuery, orderField, orderLink, readEventPage } from './console-rows.ts';
 
 const HERE = '/admin/audit';
 const READ = 'gatehouse.audit:read' as const;

@@ -1,7 +1,7 @@
 // What became of an email, in words: the state is read from the outbox whenever a page is displayed.
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Cell, Mark, Tone } from '../console/blocks.ts';
-import type { MailState, MailView } from './actions.ts';
+import type { MailState, MailView } from './mail.ts';
 
 export const STATES: Record<MailState, { text: PageText; tone: Tone }> = {
   sent: { text: t('console.mail.state.sent'), tone: 'good' },

@@ -1,12 +1,78 @@
 // Numbers for the overview: what there is, and how many signed in, day by day and by application.
 
+import { z } from 'zod';
 import type { Base } from '../../base/base.ts';
+import { limits } from '../../base/limits.ts';
+import type { Clock } from '../../base/platform/clock.ts';
 import type { Db } from '../../base/storage/database.ts';
 import type { Dialect } from '../../base/storage/dialect.ts';
 import { joinFragments } from '../../base/storage/fragments.ts';
 import { timesOf } from '../../core/audit/repeated-entries.ts';
 import { countUnsentMail } from '../../core/mail/message-store.ts';
+import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { signInsOf } from '../applications/sign-in-counts.ts';
+
+// /api/admin/me (the caller) and /api/admin/statistics.
+
+const statistics = z.object({
+  counted_at: z.iso.datetime(),
+  users: z.object({ total: z.int(), disabled: z.int(), with_second_factor: z.int() }),
+  applications: z.object({ oidc: z.int(), saml: z.int(), disabled: z.int() }),
+  sessions: z.int(),
+  mail: z.object({ waiting: z.int(), failed: z.int() }),
+  days: z.array(z.object({ day: z.iso.date(), sign_ins: z.int(), failures: z.int() })),
+  by_application: z
+    .array(z.object({ client: z.string(), sign_ins: z.int() }))
+    .describe('Sign-ins to applications, also with a session that exists'),
+});
+
+/** /me and /statistics. */
+export function overviewEndpoints(count: (days: number) => Promise<Statistics>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/me',
+      operationId: 'whoAmI',
+      tag: 'Server',
+      needs: [],
+      summary: 'The caller and its permissions',
+      response: z.object({
+        application: z.string().nullable().describe('null with an API key'),
+        api_key: z.object({ id: z.string(), name: z.string() }).optional(),
+        user: z.object({ id: z.string(), username: z.string() }).nullable(),
+        permissions: z.union([z.literal('everything'), z.array(z.string())]),
+      }),
+      async handle({ caller: { app = null, apiKey, account, rights } }) {
+        const user = account ? { id: account.id, username: account.username } : null;
+        const permissions = rights === 'everything' ? rights : [...rights];
+        return { body: { application: app, ...(apiKey && { api_key: apiKey }), user, permissions } };
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/statistics',
+      operationId: 'statistics',
+      tag: 'Server',
+      needs: ['gatehouse.audit:read'],
+      summary: 'Totals, and sign-ins by day and by application',
+      query: z.object({ days: z.coerce.number().int().min(1).max(90).default(30) }),
+      response: statistics,
+      handle: async ({ query }) => ({ body: statisticsJson(await count(query.days)) }),
+    }),
+  ];
+}
+
+function statisticsJson({ at, users, applications, sessions, mail: mails, days, byApplication }: Statistics) {
+  return {
+    counted_at: at.toISOString(),
+    users: { total: users.total, disabled: users.disabled, with_second_factor: users.withSecondFactor },
+    applications,
+    sessions,
+    mail: mails,
+    days: days.map(({ day, signIns, failures }) => ({ day, sign_ins: signIns, failures })),
+    by_application: byApplication.map(({ clientId, signIns }) => ({ client: clientId, sign_ins: signIns })),
+  };
+}
 
 export interface Statistics {
   /** When they were counted. */
@@ -104,4 +170,46 @@ function mostUsed(signIns: readonly { clientId: string; count: number }[]): Stat
     .map(([clientId, count]) => ({ clientId, signIns: count }))
     .sort((one, other) => other.signIns - one.signIns || (one.clientId < other.clientId ? -1 : 1))
     .slice(0, TOP);
+}
+
+// Statistics of a large database take up to a second to count, and on SQLite nothing else runs meanwhile. So the last ones are used for a
+// while, with the time at which they were counted, and new ones are counted after the answer.
+
+const { countedRows, msPerRow, maxAgeMs } = limits.statistics;
+
+/**
+ * Returns `count` with a cache. A small database is counted each time. For a large one the age is at most some minutes, unless there was no
+ * request for longer: then the next but one answer is new. Throws what `count` throws when nothing is cached.
+ */
+export function cacheStatistics(count: (days: number) => Promise<Statistics>, now: Clock) {
+  const cached = new Map<number, Statistics>();
+  const counting = new Map<number, Promise<Statistics>>();
+
+  function recount(days: number): Promise<Statistics> {
+    const running = counting.get(days);
+    if (running) return running;
+    const counted = count(days)
+      .then((statistics) => {
+        if (maxAge(statistics) > 0) cached.set(days, statistics);
+        else cached.delete(days);
+        return statistics;
+      })
+      .finally(() => counting.delete(days));
+    counting.set(days, counted);
+    return counted;
+  }
+
+  return async (days: number): Promise<Statistics> => {
+    const last = cached.get(days);
+    if (!last) return recount(days);
+    const age = now().getTime() - last.at.getTime();
+    // A failure is that of the next request.
+    if (age < 0 || age > maxAge(last)) setImmediate(() => void recount(days).catch(() => cached.delete(days)));
+    return last;
+  };
+}
+
+function maxAge({ users, sessions, days }: Statistics): number {
+  const rows = days.reduce((sum, { signIns, failures }) => sum + signIns + failures, users.total + sessions);
+  return rows < countedRows ? 0 : Math.min(maxAgeMs, rows * msPerRow);
 }

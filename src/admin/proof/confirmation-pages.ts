@@ -6,7 +6,6 @@ import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Proof } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { ConsolePage, Field, FormBlock, TextBlock } from '../console/blocks.ts';
-import type { StoredForm } from './stored-form.ts';
 
 const MINUTES = limits.recentAuthentication.seconds / 60;
 
@@ -77,4 +76,21 @@ export function pressedButtonPage(title: PageText, path: string, sent: Fields, c
     back: { href: cancel, label: t('console.page.back') },
     blocks: [{ kind: 'form', action: path, fields, button: t('console.proof.continue'), look: 'danger', cancel }],
   };
+}
+
+// A form of the console that was sent without a fresh sign-in, and the addresses of the pages that wait in the database
+// (base/http/stored-pages.ts).
+
+/** The path of the page that asks for the sign-in; the value of the form follows. */
+export const CONFIRM = '/admin/confirm';
+/** The path of the page with a result that holds a new secret; the value of the result follows. */
+export const RESULT = '/admin/result';
+
+export interface StoredForm {
+  /** What the user is about to do (`StepUpNeeded`). */
+  change: PageText;
+  /** The path that the form was sent to. */
+  path: string;
+  /** The page with the filled-in form. */
+  page: ConsolePage;
 }

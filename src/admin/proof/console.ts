@@ -8,8 +8,7 @@ import { notFound } from '../../base/http/errors.ts';
 import { t } from '../../base/texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { confirmationPage, filledInPage } from './confirmation-pages.ts';
-import { CONFIRM, RESULT, type StoredForm } from './stored-form.ts';
+import { CONFIRM, confirmationPage, filledInPage, RESULT, type StoredForm } from './confirmation-pages.ts';
 
 export function confirmationRoutes({ frame, storedPages, signedIn }: ConsoleServices): Router<State, Extras> {
   const router = new Router<State, Extras>();

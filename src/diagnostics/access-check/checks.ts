@@ -11,7 +11,6 @@ import { networkSentence } from '../../federation/connections/network-sentences.
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
 import { type Check, failed, later, nameOf, passed, type Result, skipped, warning } from './check.ts';
 import { type AccessFacts, type DirectoryState, isLocalAccepted, type ProductFacts } from './facts.ts';
-import { registrationChecks } from './registration-checks.ts';
 
 /** Every check; those that cannot apply to the application's protocol are left out. */
 export function checksOf(facts: AccessFacts): Check[] {
@@ -324,4 +323,68 @@ function metadata({ application, now }: AccessFacts, endsAt: Date): Result {
 function waitText(seconds: number): Text {
   if (seconds < 60) return t('console.access-check.seconds', { count: Math.max(1, Math.ceil(seconds)) });
   return t('console.access-check.minutes', { count: Math.ceil(seconds / 60) });
+}
+
+// The checks of the registration itself: with a fault in it nobody can sign in. Pure.
+
+/** Those that apply to the application. */
+function registrationChecks(facts: AccessFacts): Check[] {
+  const { application, registration, unsignable } = facts;
+  const complete: Check = {
+    id: 'registration',
+    label: t('console.access-check.label.registration'),
+    ...(registration ? failed(registration.text) : passed()),
+  };
+  if (application.protocol === 'saml')
+    return [
+      complete,
+      { id: 'name-id', label: t('console.access-check.label.name-id'), ...nameId(facts) },
+      ...(facts.cannotEncrypt
+        ? [
+            {
+              id: 'encryption' as const,
+              label: t('console.access-check.label.encryption'),
+              ...failed(t('console.access-check.no-encryption', { app: application.name })),
+            },
+          ]
+        : []),
+    ];
+  return [
+    complete,
+    { id: 'openid', label: t('console.access-check.label.openid'), ...openid(facts) },
+    ...(unsignable
+      ? [{ id: 'key' as const, label: t('console.access-check.label.key'), ...key(facts, unsignable) }]
+      : []),
+  ];
+}
+
+/** OpenID Connect Core 3.1.2.1. An OAuth 2.0 client for APIs needs no `openid`. */
+function openid({ application, openid: state }: AccessFacts) {
+  if (state === 'included') return passed();
+  const sentence = t('console.access-check.no-openid', { app: application.name });
+  return state === 'alone' ? warning(sentence) : failed(sentence);
+}
+
+/** SAML Core 8.3: what the NameID is made of. A request may ask for another format, and for AllowCreate. */
+function nameId({ application, account, missingForNameId: missing }: AccessFacts) {
+  const values = { app: application.name, who: nameOf(account) };
+  if (missing === 'allow-create') return warning(t('console.access-check.no-allow-create', values));
+  if (missing === undefined) return passed();
+  return failed(
+    account.email === null
+      ? t('console.access-check.name-id-no-email', values)
+      : t('console.access-check.name-id-unverified', values),
+  );
+}
+
+/** Request objects may be left out unless the registration demands signed ones (RFC 9101 10.5). */
+function key({ application }: AccessFacts, unsignable: NonNullable<AccessFacts['unsignable']>) {
+  const [first] = unsignable;
+  if (!first) return passed();
+  const isNeeded =
+    first.use === 'authentication' ||
+    (application.protocol === 'oidc' && application.metadata.require_signed_request_object === true);
+  const values = { app: application.name, use: first.use, alg: first.alg ?? 'none' };
+  const sentence = t('console.access-check.no-key', values);
+  return isNeeded ? failed(sentence) : warning(sentence);
 }

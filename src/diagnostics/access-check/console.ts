@@ -1,11 +1,13 @@
 // /admin/access-check: why a person can or cannot sign in to an application, with a button for each cause; what the application would receive,
 // and the last attempts.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import { previewBlocks } from '../../admin/applications/preview.ts';
-import type { Block, ConsolePage, Field } from '../../admin/console/blocks.ts';
+import { dotted, eventItems } from '../../admin/audit/console-rows.ts';
+import type { Action, Block, ConsolePage, EventItem, Field, Mark } from '../../admin/console/blocks.ts';
 import { type Frame, listPath } from '../../admin/console/frame.ts';
-import { typedApplicationValue } from '../../admin/console/names.ts';
+import { applicationCell, type Names, typedApplicationValue, userCell } from '../../admin/console/names.ts';
 import { ACCESS_CHECK_NEEDS } from '../../admin/console/suggest.ts';
 import type { ConsoleServices } from '../../admin/console-services.ts';
 import { sameNameText, typedUserValue } from '../../admin/suggestions/typed-user.ts';
@@ -13,11 +15,14 @@ import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { conflict, notFound } from '../../base/http/errors.ts';
 import { parseForm, parseQuery } from '../../base/http/input.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { type PageText, Slot, sentences, type Text, t } from '../../base/texts/text.ts';
+import type { Rejection } from '../../core/rejections/rejections.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { AccessCheck } from './access-check.ts';
-import { attemptsBlock } from './console-attempts.ts';
-import { checksBlock, endedText, fixPage, verdictBlock } from './console-blocks.ts';
+import { rejectionText } from '../rejections/rule-texts.ts';
+import type { AccessCheck, AccessReport, AttemptsQuery } from './access-check.ts';
+import { type Check, nameOf } from './check.ts';
+import type { AccessFix } from './fix-offers.ts';
+import type { Cause } from './fixes.ts';
 
 type AccessCheckPageServices = ConsoleServices & { accessCheck: AccessCheck };
 
@@ -158,6 +163,187 @@ function searchBlock(
       { name: 'user', label: t('console.access-check.user'), ...user, suggest: 'users' },
       { name: 'app', label: t('console.access-check.application'), ...app, suggest: 'applications' },
       ...(request ? [{ name: 'request', label: t('console.access-check.request-id'), value: request }] : []),
+    ],
+  };
+}
+
+// The recent attempts on the page of the access check: events in sentences, with the reference of a rejected request where one was stored.
+
+const MAX_ITEMS = 12;
+const DENIED = { icon: 'circle-x' };
+
+async function attemptsBlock(
+  { accessCheck, names }: { accessCheck: AccessCheck; names: Names },
+  about: AttemptsQuery,
+): Promise<Block> {
+  const { events, rejections } = await accessCheck.attempts(about);
+  // A rejected request is also an event; the rejection says more.
+  const rejected = new Set(rejections.map(({ requestId }) => requestId));
+  const others = events.filter(({ requestId, outcome }) => outcome === 'success' || !rejected.has(requestId ?? ''));
+  const items = [...(await eventItems(others, names)), ...(await rejectionItems(rejections, names))];
+  const { userId, clientId, requestId } = about;
+  // In the log the steps of a sign-in, such as the password, belong to the user alone.
+  const client = userId ? undefined : clientId;
+  return {
+    kind: 'events',
+    title: t('console.access-check.attempts'),
+    caption: t('console.access-check.attempts-caption'),
+    items: grouped(items.sort((one, other) => other.at.getTime() - one.at.getTime())).slice(0, MAX_ITEMS),
+    empty: t('console.access-check.no-attempts'),
+    actions: [
+      {
+        label: t('console.audit.title'),
+        href: listPath('/admin/audit', { user: userId, client, request: requestId }),
+      },
+    ],
+  };
+}
+
+/** Equal attempts in a row as one, with their number and the newest of them. */
+function grouped(items: readonly EventItem[]): EventItem[] {
+  const groups: { item: EventItem; look: string; count: number }[] = [];
+  for (const item of items) {
+    const look = JSON.stringify([item.sentence, item.place]);
+    const last = groups.at(-1);
+    if (last?.look === look) last.count += 1;
+    else groups.push({ item, look, count: 1 });
+  }
+  return groups.map(({ item, count }) =>
+    count === 1 ? item : { ...item, place: dotted([t('console.audit.times', { count }), item.place]) },
+  );
+}
+
+async function rejectionItems(rejections: readonly Rejection[], names: Names): Promise<EventItem[]> {
+  const [applications, users] = await Promise.all([
+    names.applications(rejections.map(({ clientId }) => clientId ?? null)),
+    names.users(rejections.map(({ subjectId }) => subjectId ?? null)),
+  ]);
+  return rejections.map(({ at, code, clientId, endpoint, rules, reason, requestId, subjectId }) => ({
+    at,
+    ...DENIED,
+    tone: 'bad' as const,
+    sentence: rejectedSentence(
+      code,
+      subjectId ? userCell(subjectId, users) : null,
+      clientId && endpoint !== 'upstream' ? applicationCell(clientId, applications) : null,
+    ),
+    place: rejectionText({ endpoint, rules }),
+    details: [
+      { label: t('console.audit.reason'), value: { text: reason, code: true } },
+      { label: t('console.audit.endpoint'), value: { text: endpoint, code: true } },
+      { label: t('console.audit.request-id'), value: { text: requestId, code: true } },
+    ],
+  }));
+}
+
+function rejectedSentence(code: string, user: Mark | null, app: Mark | null): Text {
+  return t('console.access-check.rejected', {
+    about: user && app ? 'both' : user ? 'user' : app ? 'application' : 'none',
+    user: new Slot(user ?? { text: '' }),
+    app: new Slot(app ?? { text: '' }),
+    code: new Slot({ text: code, href: `/admin/rejections/${code}` }),
+  });
+}
+
+// The answer of the access check on its page: verdict with buttons, checks, preview, and the page that asks before a fix.
+
+/** What a fix is about, for the form of its button. */
+interface Subject {
+  action: string;
+  /** Id of the user, and client_id or entity ID of the application. */
+  user: string;
+  app: string;
+}
+
+/** The answer, and a button for each cause. The first button is the primary one. */
+function verdictBlock(
+  { canSignIn, checks, causes }: AccessReport & { causes: readonly Cause[] },
+  account: Account,
+  application: Application,
+  subject: Subject,
+): Block {
+  const later = checks.filter(({ state }) => state === 'later').map(({ explanation }) => explanation);
+  let hasPrimary = false;
+  const lookOf = (isFailed: boolean): 'primary' | 'secondary' => {
+    const isFirst = isFailed && !hasPrimary;
+    hasPrimary ||= isFirst;
+    return isFirst ? 'primary' : 'secondary';
+  };
+  return {
+    kind: 'verdict',
+    isGood: canSignIn,
+    title: canSignIn
+      ? t('console.access-check.can', { who: nameOf(account), app: application.name })
+      : t('console.access-check.can-not', { who: nameOf(account), app: application.name }),
+    text: canSignIn
+      ? later.length > 0
+        ? sentences(later)
+        : causes.length === 0
+          ? t('console.access-check.all-passed')
+          : t('console.access-check.nothing-blocks')
+      : '',
+    causes: causes.map(({ check, fixes, links, note }) => ({
+      text: check.explanation,
+      note,
+      actions: [
+        ...fixes.map(
+          ({ id, label }): Action => ({
+            label,
+            post: subject.action,
+            fields: { fix: id, user: subject.user, app: subject.app },
+            look: lookOf(check.state === 'failed'),
+          }),
+        ),
+        ...links.map((link): Action => ({ ...link, look: 'secondary' })),
+      ],
+    })),
+  };
+}
+
+/** What the page says when a fix is sent whose cause has ended since. @param id of the fix */
+function endedText(id: string, account: Account, { name }: Application): Text {
+  const who = nameOf(account);
+  switch (id) {
+    case 'unlock':
+      return t('console.access-check.ended.unlock', { who });
+    case 'enable':
+      return t('console.access-check.ended.enable', { who });
+    case 'enable-application':
+      return t('console.access-check.ended.enable-application', { app: name });
+    case 'allow-factor':
+      return t('console.access-check.ended.allow-factor', { who });
+    default:
+      return t('console.access-check.ended.other');
+  }
+}
+
+function checksBlock(checks: readonly Check[]): Block {
+  return {
+    kind: 'rules',
+    title: t('console.access-check.checks'),
+    rules: checks.map(({ label, state, explanation }) => ({ label, state, ...(explanation && { explanation }) })),
+  };
+}
+
+/** One fix on a page of its own: where it asks first, after a fault, and after the sign-in that it needs. */
+function fixPage(
+  { action, here }: { action: string; here: string },
+  { id, label, consequence, asksFirst }: AccessFix,
+  { user, app }: Pick<Subject, 'user' | 'app'>,
+): ConsolePage {
+  const hidden = (name: string, value: string): Field => ({ name, label: '', type: 'hidden', value });
+  return {
+    title: asksFirst ? t('console.access-check.question', { action: label }) : label,
+    back: { href: here, label: t('console.access-check.title') },
+    blocks: [
+      {
+        kind: 'form',
+        lead: consequence,
+        action,
+        fields: [hidden('fix', id), hidden('user', user), hidden('app', app), hidden('confirmed', 'yes')],
+        button: label,
+        cancel: here,
+      },
     ],
   };
 }

@@ -7,7 +7,7 @@ import {
   rolesThatCount,
 } from '../../admin/applications/presets/demands.ts';
 import { productOf } from '../../admin/applications/presets/presets.ts';
-import { type RegistrationProblem, registrationProblem } from '../../admin/applications/tabs/registration-problem.ts';
+import { type RegistrationProblem, registrationProblem } from '../../admin/applications/preview.ts';
 import { type DisabledBy, disabledBy } from '../../admin/users/disabled-by.ts';
 import { type AccessCondition, accessDecisionConditions } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';

@@ -1,6 +1,6 @@
 // A rejected request against what is registered now: what each rule expects, and whether the broken one would pass.
 import { X509Certificate } from 'node:crypto';
-import { type RegistrationProblem, registrationProblem } from '../../admin/applications/tabs/registration-problem.ts';
+import { type RegistrationProblem, registrationProblem } from '../../admin/applications/preview.ts';
 import { accessDecisionRule } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { OidcMetadata } from '../../applications/fields/oidc-client.ts';

@@ -1,7 +1,7 @@
 // What fixes a broken rule, where a fix is safe: the change that an administrator would make by hand, so it takes the same
 // permission and is audited like it.
 
-import { mergePatch } from '../../admin/applications/declaration-values.ts';
+import { mergePatch } from '../../admin/applications/saml-declarations.ts';
 import { nameAndUsername } from '../../admin/console/names.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
@@ -26,7 +26,6 @@ import { type NameIdFormatName, nameIdFormatOf } from '../../protocols/saml/xml/
 import { roleInFile } from '../role-in-file.ts';
 import type { DiagnosticServices } from '../services.ts';
 import { type Case, oidcTrial, samlTrial } from './evaluation.ts';
-import type { ApplicableFix } from './fix.ts';
 
 /** A change of the fields of an application. */
 interface Change {
@@ -378,4 +377,27 @@ function upstreamFixesOf(
   }
   // Whether newer documents would verify an answer, only the next sign-in tells: the answer is not stored.
   return [];
+}
+
+// A change that fixes a broken rule.
+
+export interface Fix {
+  id: string;
+  label: PageText;
+  /** What it changes for others: the other users of the application. */
+  effect: PageText;
+  /** The address that it registers. */
+  adds?: string | undefined;
+  /** What to find out before it. */
+  warning?: PageText | undefined;
+  /** The permission for the change. */
+  needs:
+    | 'gatehouse.applications:write'
+    | 'gatehouse.roles:write'
+    | 'gatehouse.connections:write'
+    | 'gatehouse.users:write';
+}
+
+export interface ApplicableFix extends Fix {
+  apply(by: Actor): Promise<unknown>;
 }

@@ -1,7 +1,7 @@
 // Sensitive changes in the console without a fresh sign-in: nothing changes, a page says why, and after the sign-in the form is
 // there again as it was filled in.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CONFIRM } from '../../../src/admin/proof/stored-form.ts';
+import { CONFIRM } from '../../../src/admin/proof/confirmation-pages.ts';
 import { limits } from '../../../src/base/limits.ts';
 import { MFA_ACR } from '../../../src/people/mfa/acr.ts';
 import { signRows } from '../../support/database/row-macs.ts';

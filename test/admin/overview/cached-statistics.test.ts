@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cacheStatistics } from '../../../src/admin/overview/cached-statistics.ts';
-import type { Statistics } from '../../../src/admin/overview/statistics.ts';
+import { cacheStatistics, type Statistics } from '../../../src/admin/overview/statistics.ts';
 import { limits } from '../../../src/base/limits.ts';
 
 /** The statistics of a database with `users` users; `pass` lets time pass. */

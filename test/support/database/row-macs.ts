@@ -1,7 +1,7 @@
 // The MACs of rows that a test writes directly: the server would reject them as those of another program.
 
 import type { Db } from '../../../src/base/storage/database.ts';
-import { coveredOf, rowsOf, tablesInOrder, uniqueKey } from '../../../src/server/secrets/protected-tables.ts';
+import { coveredOf, rowsOf, tablesInOrder, uniqueKey } from '../../../src/cli/doctor/check-rows.ts';
 
 export interface SigningServices {
   db: Db;

@@ -12,7 +12,7 @@ import { type Block, type Cell, type ConsolePage, maxBarValue, type Step } from 
 import { expiryCell } from '../../console/expiry.ts';
 import { ACCESS_CHECK_NEEDS } from '../../console/suggest.ts';
 import type { ConsoleServices } from '../../console-services.ts';
-import { waitingMetadataNotice } from '../console-metadata.ts';
+import { waitingMetadataNotice } from '../console-changes.ts';
 import { accessCell, pkceWarning } from '../console-parts.ts';
 import { profileName } from '../form/change.ts';
 import { pictureWarning } from '../picture/console.ts';

@@ -1,11 +1,14 @@
 // /api/admin/keys: the public side of the signing keys, and their rotation.
+
 import { z } from 'zod';
 import { rule } from '../../base/texts/faults.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { KeyInfo, RotationOutcome } from '../../core/keys/keyring.ts';
-import { keyAlgs, keyUses } from '../../core/keys/rotation.ts';
+import { keyAlgs, keyUses, type RotationRequest } from '../../core/keys/rotation.ts';
+import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { iso, time } from '../api/parts.ts';
-import type { KeyAdmin } from './actions.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 const tag = 'Keys';
 
@@ -94,5 +97,20 @@ function outcomeJson(result: RotationOutcome) {
     published,
     kid: 'kid' in result ? result.kid : null,
     ready_at: 'readyAt' in result ? iso(result.readyAt) : null,
+  };
+}
+
+// The signing keys and their rotation, which the keyring audits itself.
+
+type KeyAdmin = ReturnType<typeof createKeyAdmin>;
+
+/** The keyring, as administrators use it. `rotate` throws StepUpNeeded. */
+export function createKeyAdmin({ keyring }: AdminServices) {
+  return {
+    list: (): Promise<KeyInfo[]> => keyring.list(),
+    async rotate(request: RotationRequest, by: Actor): Promise<RotationOutcome> {
+      assertFreshProof(by, 'keys.rotate');
+      return keyring.rotate(request, by);
+    },
   };
 }
