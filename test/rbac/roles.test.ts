@@ -51,7 +51,9 @@ describe('a role', () => {
     const role = await roles.create({ name: 'twice', permissions: ['twice:read'] });
     const { id } = await people.person();
     await roles.assign(id, 'twice');
-    await people.db.userRole.create({ data: { userId: id, roleId: role.id, via: 'group:1', since: null, until: null } });
+    await people.db.userRole.create({
+      data: { userId: id, roleId: role.id, via: 'group:1', since: null, until: null },
+    });
     expect(await people.accounts.find(id)).toMatchObject({ roles: ['twice'], permissions: ['twice:read'] });
     expect((await people.accounts.list({ role: 'twice' })).accounts.map((one) => one.roles)).toEqual([['twice']]);
     expect(await roles.unassign(id, 'twice')).toBe(true);

@@ -222,6 +222,20 @@ async function serviceProviders(
   return { verifiers, isMore: next !== undefined };
 }
 
+const TITLES: Record<KeyUse, PageText> = {
+  oidc: 'OpenID Connect',
+  saml: 'SAML',
+  'saml-sp': t('console.keys.title.saml-sp'),
+  'saml-sp-encryption': t('console.keys.title.saml-sp-encryption'),
+};
+
+const LEADS: Record<KeyUse, PageText> = {
+  oidc: t('console.keys.lead.oidc'),
+  saml: t('console.keys.lead.saml'),
+  'saml-sp': t('console.keys.lead.saml-sp'),
+  'saml-sp-encryption': t('console.keys.lead.saml-sp-encryption'),
+};
+
 // The steps of a rotation, with their consequences: OpenID Connect takes one, SAML two, because the other side has to read the metadata again.
 
 interface Rotation {
@@ -303,21 +317,7 @@ function obstacleOf(
   return use === 'oidc' ? t('console.keys.no-next') : t('console.keys.outcome.nothing-to-activate');
 }
 
-// The names of the uses of keys, and the list of those who verify SAML signatures.
-
-const TITLES: Record<KeyUse, PageText> = {
-  oidc: 'OpenID Connect',
-  saml: 'SAML',
-  'saml-sp': t('console.keys.title.saml-sp'),
-  'saml-sp-encryption': t('console.keys.title.saml-sp-encryption'),
-};
-
-const LEADS: Record<KeyUse, PageText> = {
-  oidc: t('console.keys.lead.oidc'),
-  saml: t('console.keys.lead.saml'),
-  'saml-sp': t('console.keys.lead.saml-sp'),
-  'saml-sp-encryption': t('console.keys.lead.saml-sp-encryption'),
-};
+// The list of those who verify SAML signatures.
 
 /** The service providers, and what is known about each. */
 function verifierTable(verifiers: readonly Verifier[], isMore: boolean, hasNext: boolean): Block {
