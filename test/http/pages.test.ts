@@ -261,31 +261,33 @@ it('a page sends a form once, however often the button is pressed', async () => 
   await page.close();
 });
 
-it.each(languages)('the links of the bar above the account stand in one line on a phone: %s', async (locale) => {
-  const context = await browser.newContext({ locale, viewport: viewports.phone });
-  const page = await context.newPage();
-  await page.goto(`${app.origin}/account`);
-  expect(await page.getAttribute('html', 'lang')).toBe(locale);
-  const tops =
-    '[...document.querySelectorAll(".topbar a")].map((link) => Math.round(link.getBoundingClientRect().top))';
-  expect(new Set(await page.evaluate<number[]>(tops)).size).toBe(1);
-  await context.close();
-});
+describe.each(languages)('on a phone, in %s', (locale) => {
+  let page: Page;
+  beforeAll(async () => {
+    page = await (await browser.newContext({ locale, viewport: viewports.phone })).newPage();
+    return () => page.context().close();
+  });
 
-it.each(languages)('each line of the link below a field ends where the field ends, on a phone: %s', async (locale) => {
-  const context = await browser.newContext({ locale, viewport: viewports.phone });
-  const page = await context.newPage();
-  await page.goto(`${app.origin}/identify`);
-  const ends = `(() => {
-    const side = document.dir === 'rtl' ? 'left' : 'right';
-    const field = document.querySelector('#password').getBoundingClientRect()[side];
-    const text = document.createRange();
-    text.selectNodeContents(document.querySelector('.field-foot a'));
-    const lines = [...text.getClientRects()];
-    return lines.map((line) => Math.round(line[side] - field));
-  })()`;
-  expect(new Set(await page.evaluate<number[]>(ends))).toEqual(new Set([0]));
-  await context.close();
+  it('the links of the bar above the account stand in one line', async () => {
+    await page.goto(`${app.origin}/account`);
+    expect(await page.getAttribute('html', 'lang')).toBe(locale);
+    const tops =
+      '[...document.querySelectorAll(".topbar a")].map((link) => Math.round(link.getBoundingClientRect().top))';
+    expect(new Set(await page.evaluate<number[]>(tops)).size).toBe(1);
+  });
+
+  it('each line of the link below a field ends where the field ends', async () => {
+    await page.goto(`${app.origin}/identify`);
+    const ends = `(() => {
+      const side = document.dir === 'rtl' ? 'left' : 'right';
+      const field = document.querySelector('#password').getBoundingClientRect()[side];
+      const text = document.createRange();
+      text.selectNodeContents(document.querySelector('.field-foot a'));
+      const lines = [...text.getClientRects()];
+      return lines.map((line) => Math.round(line[side] - field));
+    })()`;
+    expect(new Set(await page.evaluate<number[]>(ends))).toEqual(new Set([0]));
+  });
 });
 
 it('in Arabic, an address in its field starts on the right like all text', async () => {

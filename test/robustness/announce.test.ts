@@ -8,8 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, type TestContext } from 'vitest';
 import { createLogger } from '../../src/base/platform/logger.ts';
 import { announce, firstAdminBox, terminalOf } from '../../src/server/announce.ts';
+import { testDatabase } from '../support/database/database.ts';
 import { freePort } from '../support/idp.ts';
 import { programArguments } from '../support/program.ts';
+import { testSecret } from '../support/secret.ts';
 
 const never = new Promise<never>(() => {});
 
@@ -68,9 +70,13 @@ const childrenOf = (pid: number) =>
     .split(' ')
     .filter((one) => one !== '');
 
-async function addressOfItsOwn() {
+/** An address of its own, and a database with signing keys, which take seconds to make. */
+async function ownAddressAndDatabase() {
   const port = String(await freePort());
-  return { PORT: port, ISSUER: `http://localhost:${port}` };
+  const { url, close } = await testDatabase({ keysFrom: new Date() });
+  await close();
+  const GATEHOUSE_SECRET = testSecret.toString('base64url');
+  return { PORT: port, ISSUER: `http://localhost:${port}`, DATABASE_URL: url, GATEHOUSE_SECRET };
 }
 
 it.concurrent.for(['1', '2'])(
@@ -78,7 +84,11 @@ it.concurrent.for(['1', '2'])(
   { timeout: 90_000 },
   async (workers, context) => {
     const { expect } = context;
-    const { printed } = firstStart(context, { ...(await addressOfItsOwn()), LOG_FORMAT: 'pretty', WORKERS: workers });
+    const { printed } = firstStart(context, {
+      ...(await ownAddressAndDatabase()),
+      LOG_FORMAT: 'pretty',
+      WORKERS: workers,
+    });
     await expect.poll(printed, { timeout: 60_000 }).toContain('First administrator');
     // Jobs log within two seconds of a start.
     await sleep(4000);
@@ -91,7 +101,7 @@ it.concurrent.for(['1', '2'])(
 it.concurrent('a start says so when its first worker is killed, and the next one prints the box', async (context) => {
   const { expect } = context;
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-killed-start-'));
-  const environment = { ...(await addressOfItsOwn()), LOG_FORMAT: 'json', WORKERS: '2', DATA_DIR: folder };
+  const environment = { ...(await ownAddressAndDatabase()), LOG_FORMAT: 'json', WORKERS: '2', DATA_DIR: folder };
   const first = firstStart(context, environment);
   await expect.poll(() => childrenOf(first.pid), { timeout: 60_000, interval: 5 }).toHaveLength(1);
   process.kill(Number(childrenOf(first.pid)[0]), 'SIGKILL');
@@ -105,7 +115,11 @@ it.concurrent('a start says so when its first worker is killed, and the next one
 
 it.concurrent('the box is printed once when the worker that made the first administrator is killed as soon as it is ready', async (context) => {
   const { expect } = context;
-  const { pid, printed } = firstStart(context, { ...(await addressOfItsOwn()), LOG_FORMAT: 'json', WORKERS: '2' });
+  const { pid, printed } = firstStart(context, {
+    ...(await ownAddressAndDatabase()),
+    LOG_FORMAT: 'json',
+    WORKERS: '2',
+  });
   await expect.poll(printed, { timeout: 60_000, interval: 5 }).toContain('Gatehouse is ready');
   process.kill(Number(childrenOf(pid)[0]), 'SIGKILL');
   await expect.poll(printed, { timeout: 60_000 }).toContain('2 workers are ready');
