@@ -5,19 +5,14 @@ import { apiRouter } from '../admin/api/router.ts';
 import { createConsoleServices } from '../admin/console-services.ts';
 import { adminEndpoints, createAdminActions } from '../admin/create-admin.ts';
 import { createConsole } from '../admin/create-console.ts';
-import type { Http } from '../base/http/http.ts';
 import { createInternalRequest } from '../base/http/internal-request.ts';
 import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
 import { createAuthzen } from '../protocols/authzen/routes.ts';
 import { createTestBench } from '../test-bench/create-test-bench.ts';
-import type { Protocols } from './protocols.ts';
-import type { Services } from './services.ts';
+import type { Parts } from './protocols.ts';
 import type { UserPages } from './user-pages.ts';
 
-export interface AdministrationDependencies {
-  services: Services;
-  http: Http;
-  protocols: Protocols;
+interface AdministrationParts extends Parts {
   userPages: UserPages;
   /** Wakes the delivery of mail. */
   wakeMailDelivery(): void;
@@ -26,8 +21,8 @@ export interface AdministrationDependencies {
 }
 
 /** Returns the routers in the order in which they run, and what runs before every route. */
-export function createAdministration(dependencies: AdministrationDependencies) {
-  const { services: own, http, protocols, userPages, wakeMailDelivery, handler } = dependencies;
+export function createAdministration(parts: AdministrationParts) {
+  const { services: own, http, protocols, userPages, wakeMailDelivery, handler } = parts;
   const services = { ...own, ...http, ...protocols, ...userPages, wakeMailDelivery };
   const { audit, config, consents, directoryUsers, oidc } = services;
   const admin = createAdminActions(services);

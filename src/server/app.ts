@@ -29,7 +29,7 @@ import { engineSender } from '../protocols/oidc/engine/app-context.ts';
 import { isForPrograms } from '../protocols/oidc/engine/routes.ts';
 import type { Services } from './services.ts';
 
-export interface AppDependencies {
+interface AppParts {
   services: Services;
   http: Http;
   viewsDir: string;
@@ -41,7 +41,7 @@ export interface AppDependencies {
 
 const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
-export function createApp({ services, http, viewsDir, tracing, routes }: AppDependencies): Application {
+export function createApp({ services, http, viewsDir, tracing, routes }: AppParts): Application {
   const { cookieKeys, csrf, metrics } = http;
   const { audit, brand, brandImages, config, logger, pictures, rateLimits, settings, storageBudget, texts } = services;
   const assets = createAssets({ dirs: assetDirs, reload: !config.production });

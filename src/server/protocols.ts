@@ -3,45 +3,31 @@
 import { FIRST_PARTY_CLIENT_ID, firstPartyClientMetadata } from '../account/rp/first-party-client.ts';
 import type { Http } from '../base/http/http.ts';
 import { createUpstreamParticipants } from '../federation/logout/upstream-participants.ts';
-import { createSamlUpstream, type SamlUpstream } from '../federation/saml/create-saml-upstream.ts';
+import { createSamlUpstream } from '../federation/saml/create-saml-upstream.ts';
 import { createLogout } from '../protocols/logout/create-logout.ts';
 import { createEngineLogoutHooks } from '../protocols/logout/end-session.ts';
-import { createOidc, type Oidc } from '../protocols/oidc/create-oidc.ts';
-import { createSaml, type Saml } from '../protocols/saml/create-saml.ts';
+import { createOidc } from '../protocols/oidc/create-oidc.ts';
+import { createSaml } from '../protocols/saml/create-saml.ts';
 import type { Services } from './services.ts';
 
 export type Protocols = Awaited<ReturnType<typeof createProtocols>>;
 
-interface ProtocolsDependencies {
+/** What the pages and the administration are created with. */
+export interface Parts {
   services: Services;
   http: Http;
+  protocols: Protocols;
 }
 
 /** Creates them in the order in which they depend on each other. The signing keys must be loaded. */
-export async function createProtocols(dependencies: ProtocolsDependencies) {
-  const saml = samlIdentityProvider(dependencies);
-  const oidc = await openIdProvider(dependencies, saml);
-  const samlUpstream = samlServiceProvider(dependencies, saml);
-  const logout = logoutOf(dependencies, { saml, oidc, samlUpstream });
-  return { saml, samlUpstream, oidc, logout };
-}
-
-function samlIdentityProvider({ services, http }: ProtocolsDependencies): Saml {
-  const { fetchMetadata } = services;
-  return createSaml({ ...services, ...http, fetchMetadata });
-}
-
-function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): Promise<Oidc> {
-  const { config, mfa } = services;
-  const { sessions, settings } = services;
-  const { endSession, runs, signInPolicy } = services;
+export async function createProtocols(services: Services, http: Http) {
+  const { config, connections, endSession, mfa, runs, settings, signInPolicy, upstreamSessions } = services;
   const { cookies } = http;
-  const { issuer, secure } = config;
-  return createOidc({
+  const saml = createSaml({ ...services, ...http });
+  const oidc = await createOidc({
     ...services,
     ...http,
-    secure,
-    sessions,
+    secure: config.secure,
     outgoingFetch: services.outgoing as never,
     canSatisfyAcr: (account, acrs) => signInPolicy.canSatisfyAcr(account, acrs, undefined),
     canEnterMailedCode: async (account) => (await signInPolicy.strongestProof(account)).mailedCode,
@@ -50,9 +36,9 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
         const known = await mfa.knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), account.id);
         return settings.latest().remember_browser_days > 0 && known?.isTrusted === true;
       }),
-    firstPartyClient: firstPartyClientMetadata(issuer),
+    firstPartyClient: firstPartyClientMetadata(config.issuer),
     checkDirectories: services.directoryUsers.check,
-    upstream: { ...services.upstreamSessions, ...services.stepUps },
+    upstream: { ...upstreamSessions, ...services.stepUps },
     logout: {
       ...createEngineLogoutHooks({ ...http, endSession, runs, ownClientId: FIRST_PARTY_CLIENT_ID }),
       async limitSessions(accountId) {
@@ -62,34 +48,17 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
     },
     saml: saml.engine,
   });
-}
-
-/** The service provider of upstream SAML identity providers. */
-function samlServiceProvider({ services }: ProtocolsDependencies, saml: Saml): SamlUpstream {
-  return createSamlUpstream({
-    ...services,
-    saml: saml.slo,
-    presentation: saml.presentation,
-  });
-}
-
-function logoutOf(
-  { services, http }: ProtocolsDependencies,
-  { saml, oidc, samlUpstream }: { saml: Saml; oidc: Oidc; samlUpstream: SamlUpstream },
-) {
-  const { connections, endSession } = services;
-  const { runs, sessions, upstreamLogoutProtocols, upstreamSessions } = services;
-  return createLogout({
+  // The service provider of upstream SAML identity providers.
+  const samlUpstream = createSamlUpstream({ ...services, saml: saml.slo, presentation: saml.presentation });
+  const logout = createLogout({
     ...services,
     ...http,
-    endSession,
-    runs,
-    sessions,
     upstreams: createUpstreamParticipants(
       { connections, sessions: upstreamSessions },
-      { ...upstreamLogoutProtocols, saml: samlUpstream.logoutProtocol },
+      { ...services.upstreamLogoutProtocols, saml: samlUpstream.logoutProtocol },
     ),
     sendLogoutToken: oidc.engine.sendLogoutToken,
     saml: saml.slo,
   });
+  return { saml, samlUpstream, oidc, logout };
 }

@@ -3,41 +3,31 @@
 import { brandJobs } from '../applications/brand/pictures.ts';
 import { pictureJobs } from '../applications/pictures/pictures.ts';
 import { limits } from '../base/limits.ts';
+import type { Db } from '../base/storage/database.ts';
 import { auditJobs } from '../core/audit/jobs.ts';
-import type { ScheduledJob, Scheduler } from '../core/jobs/scheduler.ts';
+import type { ScheduledJob } from '../core/jobs/scheduler.ts';
 import { createSweep, type SweepTarget } from '../core/jobs/sweep.ts';
 import { keyJobs } from '../core/keys/keyring.ts';
 import type { Services } from './services.ts';
 
-export interface ScheduleDependencies {
-  services: Services;
-  /** Ends the sessions that have expired. */
-  endExpired: ScheduledJob['run'];
-  /** The jobs of mail, logout and SAML. */
-  jobs: readonly ScheduledJob[];
-}
-
-/** Adds all jobs to the scheduler. */
-export function scheduleJobs(scheduler: Scheduler, { services, endExpired, jobs }: ScheduleDependencies): void {
-  const { keyring, audit, auditChain, alarm, pictures } = services;
+/** The jobs of the server itself and of the folders below the protocols. */
+export function serverJobs(services: Services): ScheduledJob[] {
   const sweep = createSweep({ ...services, targets: expiringRows, batch: limits.sweep.batch });
-  const all: ScheduledJob[] = [
+  return [
     {
       name: 'sweep',
       everySeconds: limits.sweep.everySeconds,
       // In this order, because the data of an expired session is needed to notify its applications.
       async run(signal) {
-        await endExpired(signal);
+        await services.endSession.expired(signal);
         await sweep(signal);
       },
     },
-    ...keyJobs(keyring),
-    ...auditJobs({ ...services, auditChain, audit, alarm }),
+    ...keyJobs(services.keyring),
+    ...auditJobs(services),
     ...brandJobs(services),
-    ...pictureJobs(pictures),
-    ...jobs,
+    ...pictureJobs(services.pictures),
   ];
-  for (const job of all) scheduler.add(job);
 }
 
 // Which rows the sweep deletes, in order: those that are of no use after the time in their column.
@@ -68,70 +58,21 @@ export const expiringRows: readonly SweepTarget[] = [
     remove: (db, before, limit) =>
       db.rateLimit.deleteMany({ where: { expiresAt: { lt: BigInt(before.getTime()) } }, limit }),
   },
-  {
-    table: 'sign_in_attempts',
-    keepSeconds: keepShortSeconds,
-    remove: (db, before, limit) => db.signInAttempt.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'saml_requests',
-    keepSeconds: keepShortSeconds,
-    remove: (db, before, limit) => db.samlRequest.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'seen_messages',
-    remove: (db, before, limit) => db.seenMessage.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'saml_participants',
-    remove: (db, before, limit) => db.samlParticipant.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'password_reset_tokens',
-    remove: (db, before, limit) => db.passwordResetToken.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'mail_tokens',
-    remove: (db, before, limit) => db.mailToken.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'one_time_codes',
-    remove: (db, before, limit) => db.oneTimeCode.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'known_browsers',
-    remove: (db, before, limit) => db.knownBrowser.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'session_devices',
-    remove: (db, before, limit) => db.sessionDevice.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'rp_sessions',
-    remove: (db, before, limit) => db.rpSession.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'stored_forms',
-    remove: (db, before, limit) => db.storedForm.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'upstream_requests',
-    keepSeconds: keepShortSeconds,
-    remove: (db, before, limit) => db.upstreamRequest.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'upstream_sessions',
-    remove: (db, before, limit) => db.upstreamSession.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'client_secrets',
-    remove: (db, before, limit) => db.clientSecret.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'api_keys',
-    keepSeconds: limits.apiKey.keepDays * DAY_SECONDS,
-    remove: (db, before, limit) => db.apiKey.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
+  expired('sign_in_attempts', (db) => db.signInAttempt, keepShortSeconds),
+  expired('saml_requests', (db) => db.samlRequest, keepShortSeconds),
+  expired('seen_messages', (db) => db.seenMessage),
+  expired('saml_participants', (db) => db.samlParticipant),
+  expired('password_reset_tokens', (db) => db.passwordResetToken),
+  expired('mail_tokens', (db) => db.mailToken),
+  expired('one_time_codes', (db) => db.oneTimeCode),
+  expired('known_browsers', (db) => db.knownBrowser),
+  expired('session_devices', (db) => db.sessionDevice),
+  expired('rp_sessions', (db) => db.rpSession),
+  expired('stored_forms', (db) => db.storedForm),
+  expired('upstream_requests', (db) => db.upstreamRequest, keepShortSeconds),
+  expired('upstream_sessions', (db) => db.upstreamSession),
+  expired('client_secrets', (db) => db.clientSecret),
+  expired('api_keys', (db) => db.apiKey, limits.apiKey.keepDays * DAY_SECONDS),
   {
     // Those of the configuration file stay: it would declare them again, with no uses.
     table: 'sign_up_codes',
@@ -139,18 +80,9 @@ export const expiringRows: readonly SweepTarget[] = [
     remove: (db, before, limit) =>
       db.signUpCode.deleteMany({ where: { source: 'local', expiresAt: { lt: before } }, limit }),
   },
-  {
-    table: 'idempotency_keys',
-    remove: (db, before, limit) => db.idempotencyKey.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'rejections',
-    remove: (db, before, limit) => db.rejection.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
-  {
-    table: 'logout_runs',
-    remove: (db, before, limit) => db.logoutRun.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
-  },
+  expired('idempotency_keys', (db) => db.idempotencyKey),
+  expired('rejections', (db) => db.rejection),
+  expired('logout_runs', (db) => db.logoutRun),
   {
     table: 'logout_deliveries',
     keepSeconds: 7 * DAY_SECONDS,
@@ -167,6 +99,19 @@ export const expiringRows: readonly SweepTarget[] = [
     remove: (db, before, limit) => db.mailMessage.deleteMany({ where: { failedAt: { lt: before } }, limit }),
   },
 ];
+
+/** The rows of a table whose column `expires_at` has passed. */
+function expired(table: string, rowsIn: (db: Db) => Expiring, keepSeconds?: number): SweepTarget {
+  return {
+    table,
+    ...(keepSeconds !== undefined && { keepSeconds }),
+    remove: (db, before, limit) => rowsIn(db).deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  };
+}
+
+interface Expiring {
+  deleteMany(rows: { where: { expiresAt: { lt: Date } }; limit: number }): Promise<{ count: number }>;
+}
 
 function epochSeconds(time: Date): bigint {
   return BigInt(Math.floor(time.getTime() / 1000));

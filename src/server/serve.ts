@@ -3,7 +3,7 @@ import cluster from 'node:cluster';
 import { type Config, loadConfig } from '../base/config.ts';
 import { createLogger, type Logger } from '../base/platform/logger.ts';
 import { announce, firstAdminBox, reportStartFailure, terminalOf } from './announce.ts';
-import { stopSignal } from './stop-signal.ts';
+import { stopServer, stopSignal } from './stop.ts';
 
 /** Resolves with the exit code, after SIGTERM or SIGINT and a clean shutdown. Throws ConfigError. */
 export async function serve(): Promise<number> {
@@ -22,7 +22,7 @@ export async function serve(): Promise<number> {
 async function serveAlone(config: Config, logger: Logger): Promise<number> {
   // Before the start, because a signal may arrive as soon as /readyz answers, while the start is still running.
   const signal = stopSignal();
-  const [{ startServer }, { stopServer }] = await Promise.all([import('./start.ts'), import('./stop.ts')]);
+  const { startServer } = await import('./start.ts');
   const server = await startServer({ config, logger }).catch((error: unknown) => {
     reportStartFailure(config, logger, error);
     // Open handles of the failed start, such as the listener, would prevent the exit of the process.

@@ -16,7 +16,7 @@ import type { Http } from '../base/http/http.ts';
 import { metricsRoutes } from '../base/http/metrics-routes.ts';
 import { languageRoutes } from '../base/http/pages/language.ts';
 import { requestContext } from '../base/http/request-context.ts';
-import { createHttpServer, type HttpServer } from '../base/http/server.ts';
+import { createHttpServer, type HttpServer, tryPorts } from '../base/http/server.ts';
 import { limits } from '../base/limits.ts';
 import type { ResolveTxt } from '../base/network/txt-records.ts';
 import { type Clock, systemStopwatch, watchClock } from '../base/platform/clock.ts';
@@ -35,12 +35,11 @@ import { createMailDelivery } from '../core/mail/create-mail.ts';
 import { LOGOUT_JOB } from '../protocols/logout/create-logout.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
-import { createProtocols, type Protocols } from './protocols.ts';
+import { createProtocols } from './protocols.ts';
 import { readinessChecks } from './readiness.ts';
-import { scheduleJobs } from './schedule.ts';
+import { serverJobs } from './schedule.ts';
 import { createServices, type Services } from './services.ts';
-import { tryPorts } from './try-ports.ts';
-import { createUserPages, type UserPages } from './user-pages.ts';
+import { createUserPages } from './user-pages.ts';
 import { requireWritable, startError } from './writable.ts';
 
 export interface RunningServer {
@@ -97,6 +96,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const metrics = metricsOf(worker);
   const instanceId = randomId();
   const tracing = await startTracing({ config, logger, instanceId });
+
   const services = await createServices({
     config,
     logger,
@@ -114,17 +114,70 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   await keyring.load();
 
   const http = createHttp(services, metrics);
+  const protocols = await createProtocols(services, http);
+  const userPages = createUserPages({ services, http, protocols });
+  const scheduler = createScheduler({
+    ...services,
+    instanceId,
+    tracing,
+    onRun: (job, outcome, seconds) => metrics.jobs.observe({ job, outcome }, seconds),
+  });
+  const mail = createMailDelivery({
+    ...services,
+    wake: scheduler.wake,
+    // The domains that write a deferred mail once its recipient is known.
+    writers: {
+      'password-reset': userPages.recovery.passwordReset.writeMail,
+      unlock: userPages.recovery.unlock.writeMail,
+      registration: userPages.registration.selfRegistration.writeMail,
+    },
+    readPicture: services.brandImages.read,
+    countMail: (outcome) => metrics.mails.inc({ outcome }),
+  });
+  for (const job of serverJobs(services)) scheduler.add(job);
+  for (const job of [...services.federationJobs, ...mail.jobs, ...protocols.logout.jobs, ...protocols.saml.jobs])
+    scheduler.add(job);
+  const { scheduleDelivery } = mail;
+  const administration = createAdministration({
+    services,
+    http,
+    protocols,
+    userPages,
+    wakeMailDelivery: scheduleDelivery,
+    handler: () => handler,
+  });
   const phase = () => startPhase.now(server.isDraining());
-  const { handler, scheduler, mail } = await composeServer({ services, http, phase, instanceId, tracing });
+  const { account, federation, recovery, registration, rp, signIn } = userPages;
+  const { listen, token } = config.metrics;
+  const routes = [
+    // First, because most requests are for it.
+    protocols.oidc.middleware,
+    administration.consoleErrors,
+    mounted(healthRoutes({ checks: readinessChecks(services), phase })),
+    ...(!listen && token !== undefined ? [mounted(metricsRoutes({ metrics, token }))] : []),
+    ...[signIn, federation, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),
+    mounted(protocols.saml.routes),
+    ...[protocols.logout, rp, account, administration].flatMap(({ routers }) => routers.map(mounted)),
+    mounted(homeRoutes({ issuer: config.issuer })),
+    mounted(languageRoutes({ cookies: http.cookies })),
+  ];
+  const handler: RequestListener = createApp({ services, http, viewsDir, tracing, routes }).callback();
+
   wake.logout = () => scheduler.wake(LOGOUT_JOB);
-  wake.mail = mail.scheduleDelivery;
+  wake.mail = scheduleDelivery;
   wake.pictures = wakeSoon(() => scheduler.wake(PICTURE_JOB), limits.mail.delayMs);
   const requestsPerConnection = worker && limits.workers.maxRequests;
   const server = createHttpServer({ handler, logger, requestsPerConnection });
   const { port } = await server.listen({ host: config.host, port: config.port });
-  const metricsServer = await listenForMetrics(services, http);
+  const metricsServer = listen && createMetricsServer(services, http);
+  if (listen) await metricsServer?.listen(listen);
 
-  const stopWatching = watchKeysAndClock(services, scheduler.clockSetBack);
+  // Not a job: jobs run on one instance at a time, but every instance has to follow a key change.
+  const keyRefresh = setInterval(() => {
+    keyring.refresh().catch((err: unknown) => logger.error({ err }, 'the signing keys could not be read'));
+  }, limits.keys.reloadSeconds * 1000);
+  const onSetBack = scheduler.clockSetBack;
+  const clockWatch = watchClock({ now: services.now, logger, stopwatch: systemStopwatch, onSetBack });
   // Before the jobs, so that a start on a full disk fails here with one line.
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
   const firstJobs = scheduler.start().then(mfa.passkeys.prepare); // the start does not wait for it
@@ -140,23 +193,13 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     announceStop: server.announceDrain,
     retire: () => Promise.all([scheduler.stop(), server.retire()]).then(() => {}),
     async stop() {
-      stopWatching();
+      clearInterval(keyRefresh);
+      clockWatch.stop();
       await Promise.all([server.drain({ seconds: limits.http.drainSeconds }), scheduler.stop()]);
       // After the drain, so that its last minute can be scraped too.
       await metricsServer?.drain({ seconds: 0 });
       await Promise.all([services.close(), tracing?.stop()]);
     },
-  };
-}
-
-/** Returns what ends it. */
-function watchKeysAndClock(services: Services, onSetBack: () => Promise<void>): () => void {
-  const { now, logger } = services;
-  const keyRefresh = refreshKeys(services);
-  const clockWatch = watchClock({ now, logger, stopwatch: systemStopwatch, onSetBack });
-  return () => {
-    clearInterval(keyRefresh);
-    clockWatch.stop();
   };
 }
 
@@ -167,131 +210,18 @@ function metricsOf(worker: WorkerOptions | undefined): Metrics {
   return { ...metrics, render: worker.allMetrics };
 }
 
-interface CompositionDependencies {
-  services: Services;
-  http: Http;
-  phase(): Phase;
-  instanceId: string;
-  tracing: Tracing | undefined;
-}
-
 /** Reads the OpenTelemetry packages only when traces are on. */
 async function startTracing({
   config: { tracing: config },
-  ...dependencies
-}: Pick<ServerOptions, 'config' | 'logger'> & { instanceId: string }): Promise<Tracing | undefined> {
+  ...rest
+}: {
+  config: Config;
+  logger: Logger;
+  instanceId: string;
+}): Promise<Tracing | undefined> {
   if (!config) return undefined;
   const { createTracing } = await import('../base/platform/otlp.ts');
-  return createTracing({ ...dependencies, config, version: packageVersion() });
-}
-
-/** Protocols, pages, jobs and the request handler that serves them; nothing runs yet. */
-async function composeServer({ services, http, phase, instanceId, tracing }: CompositionDependencies) {
-  const protocols = await createProtocols({ services, http });
-  const userPages = createUserPages({ services, http, protocols });
-  const { scheduler, mail } = createJobs({ services, http, protocols, userPages, instanceId, tracing });
-  const administration = createAdministration({
-    services,
-    http,
-    protocols,
-    userPages,
-    wakeMailDelivery: mail.scheduleDelivery,
-    handler: () => handler,
-  });
-  const routes = routesOf({
-    services,
-    http,
-    protocols,
-    userPages,
-    administration,
-    phase,
-  });
-  const handler: RequestListener = createApp({ services, http, viewsDir, tracing, routes }).callback();
-  return { handler, scheduler, mail };
-}
-
-async function listenForMetrics({ config, logger }: Services, http: Http): Promise<HttpServer | undefined> {
-  const { listen } = config.metrics;
-  if (!listen) return undefined;
-  const server = createMetricsServer({ config, http, logger });
-  await server.listen(listen);
-  return server;
-}
-
-interface JobsDependencies extends PagesDependencies {
-  instanceId: string;
-  tracing: Tracing | undefined;
-}
-
-interface PagesDependencies {
-  services: Services;
-  http: Http;
-  protocols: Protocols;
-  userPages: UserPages;
-}
-
-/** The scheduler with every job of the server, not yet started. */
-function createJobs({ services, http, protocols, userPages, instanceId, tracing }: JobsDependencies) {
-  const scheduler = createScheduler({
-    ...services,
-    instanceId,
-    tracing,
-    onRun: (job, outcome, seconds) => http.metrics.jobs.observe({ job, outcome }, seconds),
-  });
-  const mail = createMailDelivery({
-    ...services,
-    wake: scheduler.wake,
-    writers: mailWriters(userPages),
-    readPicture: services.brandImages.read,
-    countMail: (outcome) => http.metrics.mails.inc({ outcome }),
-  });
-  scheduleJobs(scheduler, {
-    services,
-    endExpired: services.endSession.expired,
-    jobs: [...services.federationJobs, ...mail.jobs, ...protocols.logout.jobs, ...protocols.saml.jobs],
-  });
-  return { scheduler, mail };
-}
-
-/** Not a job: jobs run on one instance at a time, but every instance has to follow a key change. */
-function refreshKeys({ keyring, logger }: Services): NodeJS.Timeout {
-  return setInterval(() => {
-    keyring.refresh().catch((err: unknown) => logger.error({ err }, 'the signing keys could not be read'));
-  }, limits.keys.reloadSeconds * 1000);
-}
-
-interface RoutesDependencies extends PagesDependencies {
-  administration: ReturnType<typeof createAdministration>;
-  phase(): Phase;
-}
-
-/** Every route of the server, in the order in which they run. */
-function routesOf({ services, http, protocols, userPages, administration, phase }: RoutesDependencies) {
-  const { config } = services;
-  const { account, federation, recovery, registration, rp, signIn } = userPages;
-  const { listen, token } = config.metrics;
-  const publicMetrics = !listen && token !== undefined ? [metricsRoutes({ metrics: http.metrics, token })] : [];
-  return [
-    // First, because most requests are for it.
-    protocols.oidc.middleware,
-    administration.consoleErrors,
-    mounted(healthRoutes({ checks: readinessChecks(services), phase })),
-    ...publicMetrics.map(mounted),
-    ...[signIn, federation, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),
-    mounted(protocols.saml.routes),
-    ...[protocols.logout, rp, account, administration].flatMap(({ routers }) => routers.map(mounted)),
-    mounted(homeRoutes({ issuer: config.issuer })),
-    mounted(languageRoutes({ cookies: http.cookies })),
-  ];
-}
-
-/** The domains that write a deferred mail once its recipient is known. */
-function mailWriters({ recovery, registration }: UserPages) {
-  return {
-    'password-reset': recovery.passwordReset.writeMail,
-    unlock: recovery.unlock.writeMail,
-    registration: registration.selfRegistration.writeMail,
-  };
+  return createTracing({ ...rest, config, version: packageVersion() });
 }
 
 interface StartPhase {
@@ -374,20 +304,12 @@ async function warnOfUnknownBrandApplications({ applications, logger, settings }
   for (const warning of unknownBrandApplications(brands, isKnown)) logger.warn(warning);
 }
 
-// The listener of METRICS_PORT: it serves /metrics and nothing else, and is closed with the server.
-
-interface MetricsServerDependencies {
-  config: Pick<Config, 'metrics'>;
-  http: Http;
-  logger: Logger;
-}
-
-/** Creates it; it does not listen. A proxy is never in front, so X-Forwarded headers are ignored. */
-export function createMetricsServer({ config, http, logger }: MetricsServerDependencies): HttpServer {
-  const app = createKoa(http.cookieKeys, logger);
+/** The listener of METRICS_PORT: it serves /metrics and nothing else. A proxy is never in front, so X-Forwarded headers are ignored. */
+export function createMetricsServer({ config, logger }: Base, { cookieKeys, metrics }: Http): HttpServer {
+  const app = createKoa(cookieKeys, logger);
   app.use(requestContext({ logger, trustProxy: 0, debugPaths: ['/metrics'] }));
   app.use(errorHandler());
-  app.use(mounted(metricsRoutes({ metrics: http.metrics, token: config.metrics.token })));
+  app.use(mounted(metricsRoutes({ metrics, token: config.metrics.token })));
   return createHttpServer({ handler: app.callback(), logger });
 }
 

@@ -1,4 +1,4 @@
-// Stops a server in the order that supervisors and proxies expect, within a time limit.
+// The signals of a supervisor or a terminal, and a stop in the order that supervisors and proxies expect, within a time limit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/platform/logger.ts';
@@ -39,4 +39,20 @@ export async function stopServer(
   if (outcome === 'stopped') logger.info('stopped');
   else logger.error('stopped before everything was finished: a request, a job or the database did not end in time');
   return outcome;
+}
+
+const SAME_SIGNAL_MILLISECONDS = 500;
+
+/** The first SIGTERM or SIGINT. A second one ends the process at once. */
+export function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    let since: number | undefined;
+    const onSignal = (signal: string) => {
+      // npm passes on the Ctrl-C that the terminal sends to its whole process group, so the signal arrives twice.
+      if (since !== undefined && performance.now() - since > SAME_SIGNAL_MILLISECONDS) process.exit(130);
+      since ??= performance.now();
+      resolve(signal);
+    };
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  });
 }

@@ -65,11 +65,10 @@ describe('the listener of METRICS_PORT', () => {
   it('needs no token where none is set', async () => {
     const logger = createLogger({ level: 'silent', format: 'json' });
     const cookieKeys = { sign: () => '', verify: () => false, index: () => -1 };
-    const server = createMetricsServer({
-      config: { metrics: {} },
-      http: { cookieKeys, metrics: createMetrics() } as never,
-      logger,
-    });
+    const server = createMetricsServer(
+      { config: { metrics: {} }, logger } as never,
+      { cookieKeys, metrics: createMetrics() } as never,
+    );
     const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
     expect((await scrape(`http://127.0.0.1:${port}`)).status).toBe(200);
     await server.drain({ seconds: 0 });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Config } from '../config.ts';
 import { limits } from '../limits.ts';
 import type { Logger } from '../platform/logger.ts';
 import { randomToken } from '../platform/random.ts';
@@ -23,8 +24,13 @@ const MAX_HEADER_BYTES = 32 * 1024;
 const CHECK_EVERY_MS = 1000;
 const RETIRE_SPARE_SECONDS = 5;
 
-/** Rejects (EADDRINUSE, EACCES) when the address cannot be bound. */
-export async function tryListening(options: { host: string; port: number }): Promise<void> {
+/** Rejects (EADDRINUSE, EACCES) when a port of the configuration cannot be bound. */
+export async function tryPorts({ host, port, metrics }: Config): Promise<void> {
+  await tryListening({ host, port });
+  if (metrics.listen) await tryListening(metrics.listen);
+}
+
+async function tryListening(options: { host: string; port: number }): Promise<void> {
   const probe = createServer().listen(options);
   await once(probe, 'listening');
   probe.close();

@@ -3,11 +3,11 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../base/config.ts';
+import { tryPorts } from '../../base/http/server.ts';
 import { limits } from '../../base/limits.ts';
 import type { Logger } from '../../base/platform/logger.ts';
 import { atMost, BOX_SECONDS, reportStartFailure, terminalOf } from '../announce.ts';
-import { stopSignal } from '../stop-signal.ts';
-import { tryPorts } from '../try-ports.ts';
+import { stopSignal } from '../stop.ts';
 import { type ToPrimary, tell } from './messages.ts';
 
 /** One of the places of WORKERS; its number is in the log and in the metrics. */
@@ -54,7 +54,7 @@ function createWorkers(
 ) {
   const slots = Array.from({ length: count }, (_, index): Slot => ({ number: index + 1, failures: 0 }));
   const current = () => slots.flatMap((slot) => slot.current ?? []);
-  const processes = createWorkerProcesses({ logger, printFirstAdmin, current });
+  const processes = createWorkerProcesses(logger, current, printFirstAdmin);
   const { isStopping } = processes;
   let restarting = Promise.resolve();
 
@@ -125,15 +125,16 @@ async function pauseAfter({ failures }: Slot): Promise<void> {
 
 // The processes of the workers, as the primary process starts and stops them.
 
-interface WorkerProcessesDependencies {
-  logger: Logger;
-  /** The workers that serve, one for each number. */
-  current(): Worker[];
-  /** Prints the box with the first administrator; `firstJobs` resolves when the jobs of its worker have logged, or it has ended. */
-  printFirstAdmin(box: string, firstJobs: Promise<unknown>): void;
-}
-
-function createWorkerProcesses({ logger, current, printFirstAdmin }: WorkerProcessesDependencies) {
+/**
+ * @param current the workers that serve, one for each number
+ * @param printFirstAdmin prints the box with the first administrator; `firstJobs` resolves when the jobs of its worker have logged, or it
+ *   has ended
+ */
+function createWorkerProcesses(
+  logger: Logger,
+  current: () => Worker[],
+  printFirstAdmin: (box: string, firstJobs: Promise<unknown>) => void,
+) {
   const metrics = createMetricsExchange(current);
   const running = new Set<Worker>();
   let isStopping = false;
