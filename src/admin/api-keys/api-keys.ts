@@ -133,7 +133,6 @@ async function createOwn(
 ): Promise<{ key: ApiKey; text: string }> {
   const owner = by.actorId === undefined ? undefined : await accounts.find(by.actorId);
   if (!owner) throw forbidden('forbidden', { message: t('console.api-keys.problem.no-owner') });
-  assertGrantable(permissions);
   await authority.assertMay(by, { what: 'permissions', permissions });
   assertFreshProof(by, 'api-key.create', name);
   const created = await transaction(db, async (tx) => {
@@ -167,14 +166,6 @@ async function visibleKeys(
     after = page.at(-1);
     if (page.length < limits.api.maxPageSize) return { keys };
   }
-}
-
-/** Throws invalid_input unless these are permissions for Gatehouse. */
-function assertGrantable(permissions: readonly string[]): void {
-  if (permissions.length === 0) throw invalidInput([fault(['permissions'], 'choose-permission')]);
-  const other = permissions.find((permission) => !isOwnPermission(permission));
-  if (other === undefined) return;
-  throw invalidInput([fault(['permissions'], 'not-own-permission', { permission: other })]);
 }
 
 function assertLifetime(days: number, maxDays: number): void {
@@ -231,6 +222,21 @@ export const apiKeyNoun = (apiKeys: ApiKeyAdmin): Resource<KeyView> => ({
   }),
 });
 
+/** A new key. */
+export const newKey = z.strictObject({
+  name: z.string().trim().min(1).max(100),
+  permissions: z
+    .array(z.string().refine(isOwnPermission, rule('gatehouse-permission')).meta(permissionSchema))
+    .min(1, rule('choose-permission'))
+    .max(100),
+  expires_in_days: z
+    .int()
+    .min(1)
+    .max(limits.apiKey.maxDays)
+    .optional()
+    .describe('At most the setting api_key_max_days; 90 by default'),
+});
+
 /** /api/admin/api-keys. */
 export function apiKeyEndpoints(apiKeys: ApiKeyAdmin): Endpoint[] {
   const noun = apiKeyNoun(apiKeys);
@@ -255,19 +261,7 @@ export function apiKeyEndpoints(apiKeys: ApiKeyAdmin): Endpoint[] {
       summary: 'A new API key of the user who calls',
       description:
         'It contains only permissions that the caller has. A call with an API key, or without a user, creates none. The owner is notified by email.',
-      body: z.strictObject({
-        name: z.string().trim().min(1).max(100),
-        permissions: z
-          .array(z.string().refine(isOwnPermission, rule('gatehouse-permission')).meta(permissionSchema))
-          .min(1)
-          .max(100),
-        expires_in_days: z
-          .int()
-          .min(1)
-          .max(limits.apiKey.maxDays)
-          .optional()
-          .describe('At most the setting api_key_max_days; 90 by default'),
-      }),
+      body: newKey,
       response: z
         .object({ ...fields, api_key: z.string().describe('The key; it is in this answer only') })
         .meta({ id: 'NewApiKey' }),

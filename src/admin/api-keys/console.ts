@@ -1,14 +1,12 @@
 // /admin/api-keys: the API keys that an administrator may see, one of them, a new one, and the revocation of one.
 
 import { z } from 'zod';
-import { invalidInput } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
-import { textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import { maskedKey } from '../../people/api-keys/key-text.ts';
 import { adminApi } from '../../people/rbac/built-in.ts';
-import type { Action, Cell, ConsolePage, Mark, Option, Search } from '../console/blocks.ts';
+import type { Action, Cell, ConsolePage, Field, Mark, Option, Search } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { cursorField, listPath, trailField } from '../console/frame.ts';
 import { pageLinks, tableOf } from '../console/lists.ts';
@@ -16,7 +14,7 @@ import { keyPermissionMark, keyPermissionOptions } from '../console/permission-w
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { typedUserValue } from '../suggestions/typed-user.ts';
-import { apiKeyNoun, type CreatedKey, type KeyView } from './api-keys.ts';
+import { apiKeyNoun, type CreatedKey, type KeyView, newKey } from './api-keys.ts';
 
 const HOME = '/admin/api-keys';
 const WRITE = 'gatehouse.api-keys:write' as const;
@@ -35,7 +33,7 @@ const query = z.object({
 });
 
 export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, config: { issuer }, now }: ConsoleServices) {
-  const { router, list, create, one, question } = pagesOf(frame, apiKeyNoun(apiKeys));
+  const { router, list, createForm, one, question } = pagesOf(frame, apiKeyNoun(apiKeys));
 
   list(async ({ ctx, by, may }) => {
     const { state, user, after, trail } = parseQuery(ctx, query);
@@ -48,19 +46,16 @@ export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, config: { is
     return keyListPage(page, { state, user, owner: field, after, trail, isEmpty, now: now(), mayWrite: may(WRITE) });
   });
 
-  create({
-    form: keyForm,
-    lists: ['permissions'],
-    async page({ by }, given) {
-      const { defaultDays, maxDays } = apiKeys.lifetimes();
-      const options = keyPermissionOptions(await apiKeys.grantable(by));
-      const empty = { name: '', expires_in_days: String(defaultDays), permissions: [] };
-      return newKeyPage(given ?? empty, { defaultDays, maxDays, options });
-    },
-    async submit({ by }, { name, permissions, expires_in_days: days }) {
-      if (name === '') throw invalidInput([textFault(['name'], t('console.api-keys.form.name.missing'))]);
-      return { result: createdPage(await apiKeys.create({ name, permissions, days: Number(days) }, by), issuer) };
-    },
+  createForm({
+    title: () => t('console.api-keys.create'),
+    purpose: t('console.api-keys.form.lead'),
+    back: () => back,
+    fields: async ({ by }) => keyFields(apiKeys.lifetimes(), keyPermissionOptions(await apiKeys.grantable(by))),
+    body: newKey,
+    button: t('console.api-keys.create'),
+    submit: async ({ by }, { expires_in_days: days, ...key }) => ({
+      result: createdPage(await apiKeys.create({ ...key, days }, by), issuer),
+    }),
   });
 
   one('', { page: ({ subject, may }) => keyPage(subject, { now: now(), mayWrite: may(WRITE) }) });
@@ -77,16 +72,6 @@ export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, config: { is
   });
   return router;
 }
-
-const keyForm = z.object({
-  name: z.string().trim().max(100).default(''),
-  expires_in_days: z
-    .string()
-    .regex(/^\d{1,4}$/)
-    .default(''),
-  permissions: z.array(z.string().max(400)).max(100).default([]),
-});
-type KeyForm = z.output<typeof keyForm>;
 
 interface ListOptions {
   state: 'active' | 'ended';
@@ -107,6 +92,12 @@ function keyListPage(
   { state, user, owner, after, trail, isEmpty, now, mayWrite }: ListOptions,
 ): ConsolePage {
   const filters = filtersOf(state, user);
+  const noKeys = {
+    icon: 'key-square',
+    title: t('console.api-keys.none'),
+    text: t('console.api-keys.none.text'),
+    ...(mayWrite && { action: CREATE }),
+  };
   return {
     title: t('console.navigation.api-keys'),
     lead: t('console.api-keys.lead'),
@@ -134,7 +125,7 @@ function keyListPage(
               }),
             ],
         ]),
-        empty: isEmpty ? noKeys(mayWrite) : user === '' ? NONE[state] : t('console.api-keys.none-of-user', { user }),
+        empty: isEmpty ? noKeys : user === '' ? NONE[state] : t('console.api-keys.none-of-user', { user }),
         pages: pageLinks({ path: HOME, filters, sort: '', defaultSort: '' }, { after, trail }, next),
       },
     ],
@@ -161,15 +152,6 @@ function filterOf(state: ListOptions['state'], user: string, owner: ListOptions[
 }
 
 const NONE = { active: t('console.api-keys.none-active'), ended: t('console.api-keys.none-ended') };
-
-function noKeys(mayWrite: boolean) {
-  return {
-    icon: 'key-square',
-    title: t('console.api-keys.none'),
-    text: t('console.api-keys.none.text'),
-    ...(mayWrite && { action: CREATE }),
-  };
-}
 
 function ownerCell({ username, ownerId }: KeyView): Mark {
   const name = username || ownerId;
@@ -228,59 +210,38 @@ function createdBy({ createdBy: id, ownerId, username }: KeyView): Cell {
   return id === ownerId ? username || ownerId : { text: id, code: true };
 }
 
-interface FormChoices {
-  options: readonly Option[];
-  defaultDays: number;
-  maxDays: number;
-}
-
-/** The form for a new key. */
-function newKeyPage(given: KeyForm, { options, maxDays, defaultDays }: FormChoices): ConsolePage {
+function keyFields(
+  { maxDays, defaultDays }: { defaultDays: number; maxDays: number },
+  permissions: readonly Option[],
+): Field[] {
   const days = [...new Set([...CHOICES.filter((one) => one < maxDays), defaultDays, maxDays])].sort((a, b) => a - b);
-  return {
-    title: t('console.api-keys.create'),
-    lead: t('console.api-keys.form.lead'),
-    back,
-    blocks: [
-      {
-        kind: 'form',
-        action: `${HOME}/new`,
-        fields: [
-          {
-            name: 'name',
-            label: t('console.shared.name'),
-            value: given.name,
-            required: true,
-            isHalf: true,
-            placeholder: t('console.api-keys.form.name.example'),
-            hint: t('console.api-keys.form.name.hint'),
-          },
-          {
-            name: 'expires_in_days',
-            label: t('console.api-keys.form.valid-for'),
-            type: 'select',
-            isHalf: true,
-            value: given.expires_in_days,
-            options: days.map((one) => ({
-              value: String(one),
-              label: t('console.api-keys.form.days', { count: one }),
-            })),
-          },
-          {
-            name: 'permissions',
-            label: t('console.api-keys.permissions'),
-            type: 'checks',
-            isWide: true,
-            values: given.permissions,
-            options,
-            hint: t('console.api-keys.form.permissions.hint'),
-          },
-        ],
-        button: t('console.api-keys.create'),
-        cancel: HOME,
-      },
-    ],
-  };
+  return [
+    {
+      name: 'name',
+      label: t('console.shared.name'),
+      required: true,
+      isHalf: true,
+      placeholder: t('console.api-keys.form.name.example'),
+      hint: t('console.api-keys.form.name.hint'),
+    },
+    {
+      name: 'expires_in_days',
+      label: t('console.api-keys.form.valid-for'),
+      type: 'select',
+      isNumber: true,
+      isHalf: true,
+      value: String(defaultDays),
+      options: days.map((count) => ({ value: String(count), label: t('console.api-keys.form.days', { count }) })),
+    },
+    {
+      name: 'permissions',
+      label: t('console.api-keys.permissions'),
+      type: 'checks',
+      isWide: true,
+      options: permissions,
+      hint: t('console.api-keys.form.permissions.hint'),
+    },
+  ];
 }
 
 function createdPage({ key: { name, expiresAt }, text }: CreatedKey, issuer: string): ConsolePage {

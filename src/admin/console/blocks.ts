@@ -76,6 +76,8 @@ export interface Field {
   buttons?: readonly { value: string; label: PageText; isPressed?: boolean }[];
   checked?: boolean;
   options?: readonly Option[];
+  /** Of `select`: its values are numbers. */
+  isNumber?: boolean;
   /** Of `rows`: a list with a row for each entry, and buttons that add and remove one (console/row-buttons.ts). */
   columns?: readonly RowColumn[];
   lines?: readonly (readonly string[])[];

@@ -3,7 +3,7 @@
 import type { AppError, ErrorCode } from '../../base/http/errors.ts';
 import { type Fault, type FaultCode, faultText, formatPath } from '../../base/texts/faults.ts';
 import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
-import { currentLanguage, hasText, type PageText, type Text, t } from '../../base/texts/text.ts';
+import { currentLanguage, hasText, type PageText, type Text, t, textAt } from '../../base/texts/text.ts';
 import type { ConsolePage, Field, FieldsElsewhere, PageFault } from './blocks.ts';
 
 /** What is wrong with the fields of the page; a name that is taken has no fault in the error. */
@@ -55,7 +55,10 @@ function sentence(fault: Fault, label: string, labels: Labels): PageText {
 function formSentence(fault: Fault, field: Field, label: string, labels: Labels): PageText {
   const { code } = fault;
   if (field.range && RANGED.has(code)) return rangeSentence(label, field.range, field.unit);
-  if (MISSING.has(code)) return t(isChoice(field) ? 'console.fault.select' : 'console.fault.enter', { field: label });
+  if (MISSING.has(code)) {
+    const own = field.type === 'rows' ? undefined : textAt(`console.fault.enter.${field.name}`);
+    return own ?? t(isChoice(field) ? 'console.fault.select' : 'console.fault.enter', { field: label });
+  }
   if (isChoice(field) && NO_OPTION.has(code)) return t('console.fault.choose', { field: label });
   const key = `${code}.form`;
   return sentence(hasText(`console.fault.${key}`) ? { ...fault, code: key as FaultCode } : fault, label, labels);

@@ -8,7 +8,7 @@ import { type DescribedField, jsonSchemaOf } from '../../base/platform/described
 import { fault } from '../../base/texts/faults.ts';
 import { type PageText, t, textAt } from '../../base/texts/text.ts';
 import type { Field, FormSection, Option, RowColumn } from './blocks.ts';
-import { asTyped, linesOf, type Sent, sentValue, typedNumber, untouched } from './row-buttons.ts';
+import { asTyped, linesOf, type Sent, sentValue, untouched } from './row-buttons.ts';
 import { lines } from './text-area.ts';
 
 /** Values by key; those at their default may be absent. */
@@ -67,6 +67,31 @@ export function baseOf(source: FieldSource): Base {
     ...(about.isHalf && { isHalf: true }),
   };
 }
+
+/** A field that is written out, without its value. */
+export function fieldKey(field: Field): FormKey {
+  const { name, type, required } = field;
+  const isNumber = type === 'number' || field.isNumber;
+  return {
+    key: name,
+    fields({ [name]: value }) {
+      if (type === 'checkbox') return [{ ...field, checked: value === true }];
+      if (type === 'checks') return [{ ...field, values: (value ?? []) as string[] }];
+      return [{ ...field, value: text(value) }];
+    },
+    read(sent) {
+      if (type === 'checks') return sent[name] ?? [];
+      const typed = sentValue(sent, name)?.replace(/\r\n/g, '\n');
+      if (type === 'checkbox') return typed === 'on';
+      if (!typed) return required && !isNumber ? '' : undefined;
+      return isNumber ? typedNumber(typed) : typed;
+    },
+  };
+}
+
+/** What a form says as the body of an endpoint. A field that is empty is absent. */
+export const bodyOf = (keys: readonly FormKey[], sent: Sent): Record<string, unknown> =>
+  Object.fromEntries(keys.map((key) => [key.key, key.read(sent)] as const).filter(([, value]) => value !== undefined));
 
 /** A field as its schema and its description say. */
 export function keyOf(source: FieldSource, options: FieldOptions): FormKey {
@@ -263,6 +288,10 @@ export function assertDistinct(key: string, lines: readonly string[][]): void {
   if (twice === undefined) return;
   throw invalidInput([fault([key], 'twice', { entry: twice })]);
 }
+
+/** A number that was typed; anything else is for the schema to reject. */
+const typedNumber = (typed: string): number | string =>
+  /^-?\d{1,300}(\.\d{1,300})?$/.test(typed) ? Number(typed) : typed;
 
 export function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;

@@ -11,8 +11,9 @@ import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { Need, Target } from '../../people/rbac/rights.ts';
 import type { Block, ConsolePage, Field, FormBlock } from './blocks.ts';
 import { assertTypedName, TYPED_NAME, typedNameField } from './danger-zone.ts';
+import { bodyOf, fieldKey } from './form-fields.ts';
 import type { Frame } from './frame.ts';
-import { asTyped, bodyOf, isRowButton, type Sent, sentValue, toSent } from './row-buttons.ts';
+import { asTyped, isRowButton, type Sent, sentValue, toSent } from './row-buttons.ts';
 import { readLongForm, readTypedForm } from './typed-form.ts';
 
 /** The context of a route with parameters. */
@@ -206,8 +207,9 @@ export function addForm<Subject = undefined, Given = Sent>(
     async submit(visit, sent) {
       const name = typedName?.(visit.subject);
       if (name !== undefined) assertTypedName(sentValue(sent, TYPED_NAME) ?? '', name);
-      const given = body ? parse(body, bodyOf((await fields?.(visit)) ?? [], sent)) : (sent as Given);
-      return submit(visit, given);
+      if (!body) return submit(visit, sent as Given);
+      const keys = ((await fields?.(visit)) ?? []).map(fieldKey);
+      return submit(visit, parse(body, bodyOf(keys, sent)));
     },
   });
 }

@@ -63,20 +63,3 @@ export function untouched(fields: readonly Field[]): Sent {
   });
   return Object.fromEntries(pairs);
 }
-
-/** What a form says as the body of an endpoint: numbers, booleans and lists as such. A field that is empty is absent. */
-export function bodyOf(fields: readonly Field[], sent: Sent): Record<string, unknown> {
-  const pairs = fields.flatMap(({ name, type, isLocked }): [string, unknown][] => {
-    if (isLocked) return [];
-    if (type === 'checks') return [[name, sent[name] ?? []]];
-    const value = sentValue(sent, name);
-    if (type === 'checkbox') return [[name, value === 'on']];
-    if (!value) return [];
-    return [[name, type === 'number' ? typedNumber(value) : value]];
-  });
-  return Object.fromEntries(pairs);
-}
-
-/** A number that was typed; anything else is for the schema to reject. */
-export const typedNumber = (typed: string): number | string =>
-  /^-?\d{1,300}(\.\d{1,300})?$/.test(typed) ? Number(typed) : typed;

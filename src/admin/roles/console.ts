@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
-import { bodyLimit, parseQuery } from '../../base/http/input.ts';
+import { bodyLimit, parse, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { fault, textFault } from '../../base/texts/faults.ts';
 import { inLanguage, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
@@ -42,7 +42,7 @@ import {
   searchNotice,
   sentRole,
 } from './role-form.ts';
-import { type OpenedApplication, type RoleAdmin, roleNoun } from './roles.ts';
+import { newRole, type OpenedApplication, type RoleAdmin, roleNoun } from './roles.ts';
 
 const HOME = '/admin/roles';
 const MATRIX = `${HOME}/permissions`;
@@ -111,7 +111,7 @@ export function roleRoutes(services: ConsoleServices) {
       }),
     }),
     submit: async ({ by }, sent) => ({
-      to: pathOf(await roles.create(sentRole(sent), by)),
+      to: pathOf(await roles.create(parse(newRole, sentRole(sent)), by)),
       notice: t('console.roles.created'),
     }),
   });
@@ -121,7 +121,7 @@ export function roleRoutes(services: ConsoleServices) {
     form: listForm,
     page: async (visit, sent) => rolePage(visit, '', configFile, await permissionBlocks(visit, roles, sent)),
     async submit({ by, subject: { id } }, sent) {
-      await roles.update(id, sentRole(sent), by, sentValue(sent, VERSION) ?? '');
+      await roles.update(id, parse(newRole, sentRole(sent)), by, sentValue(sent, VERSION) ?? '');
       return { to: pathOf({ id }), notice: t('console.roles.saved') };
     },
   });

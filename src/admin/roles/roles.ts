@@ -148,7 +148,8 @@ const schema = z
     permissions: z.array(z.string()).describe('resource:action'),
   })
   .meta({ id: 'Role' });
-const fields = z.strictObject({
+/** A new role. */
+export const newRole = z.strictObject({
   name: z.string().refine(isRoleName, rule('role-name')).meta(roleNameSchema),
   description: z.string().max(1000).optional(),
   permissions: z
@@ -193,13 +194,13 @@ export function roleEndpoints(roles: RoleAdmin): Endpoint[] {
       summary: 'A new role',
       description:
         'Its permissions may be any resource:action that the caller has too. To change or give it afterwards takes the role itself, or gatehouse.roles:manage.',
-      body: fields,
+      body: newRole,
       run: roles.create,
     }),
     get({ summary: 'One role' }),
     update({
       summary: 'Changes the given fields; permissions are replaced as a whole',
-      body: fields.partial(),
+      body: newRole.partial(),
       run: async (...change) => answerOf(noun, await roles.update(...change)),
     }),
     remove({ summary: 'Deletes the role and takes it from every user', run: roles.remove }),

@@ -73,9 +73,8 @@ export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: C
     button: t('console.sessions.end.button'),
     async submit({ by, may, subject: { uid } }) {
       const ended = await sessions.end(uid, by);
-      const { text, tone } = endedNotice(t('console.sessions.ended'), [ended]);
-      const log = may('gatehouse.audit:read') ? ACTIVITY : undefined;
-      return { to: back.href, notice: text, tone, link: ended.run && log };
+      const link = ended.run && may('gatehouse.audit:read') ? ACTIVITY : undefined;
+      return { to: back.href, notice: { ...endedNotice(t('console.sessions.ended'), [ended]), link } };
     },
   });
   return router;

@@ -1,21 +1,17 @@
 // /admin/security/sign-up-codes: the codes with which people sign up, a new one, and the revocation of one.
 
-import { z } from 'zod';
-import { invalidInput } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { type Fault, textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { SignUpCode } from '../../people/sign-up-codes/sign-up-codes.ts';
-import type { Action, ConsolePage, Mark } from '../console/blocks.ts';
+import type { Action, ConsolePage, Field, Mark } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
-import { type CreatedSignUpCode, signUpCodeNoun } from './sign-up-codes.ts';
+import { type CreatedSignUpCode, newCode, signUpCodeNoun } from './sign-up-codes.ts';
 
 const HOME = '/admin/security/sign-up-codes';
 const DAY_CHOICES = [1, 7, 30, 90, 365];
-const { defaultDays, maxUses: MAX_USES } = limits.signUpCode;
 const back = { href: HOME, label: t('console.sign-up-codes.title') };
 const CREATE: Action = { label: t('console.sign-up-codes.create'), icon: 'plus', href: `${HOME}/new` };
 const STATES: Record<SignUpCode['state'], Mark> = {
@@ -23,18 +19,11 @@ const STATES: Record<SignUpCode['state'], Mark> = {
   used: { text: t('console.sign-up-codes.used'), tone: 'plain' },
   expired: { text: t('console.sign-up-codes.expired'), tone: 'plain' },
 };
-const codeForm = z.object({
-  name: z.string().trim().max(100).default(''),
-  max_uses: z.string().trim().max(10).default('1'),
-  expires_in_days: z.enum(DAY_CHOICES.map(String)).default(String(defaultDays)),
-});
-type CodeForm = z.output<typeof codeForm>;
-
 export function signUpCodeRoutes({ frame, admin, config: { issuer }, settingOf }: ConsoleServices) {
   const codes = admin.signUpCodes;
   const areNeeded = async () =>
     Boolean((await settingOf('self_registration')) && (await settingOf('sign_up_code_required')));
-  const { router, list, create, question } = pagesOf(frame, signUpCodeNoun(codes));
+  const { router, list, createForm, question } = pagesOf(frame, signUpCodeNoun(codes));
 
   list(async ({ may }) =>
     listPage(await codes.list(), {
@@ -42,10 +31,16 @@ export function signUpCodeRoutes({ frame, admin, config: { issuer }, settingOf }
       areNeeded: await areNeeded(),
     }),
   );
-  create({
-    form: codeForm.loose(),
-    page: (_, given = codeForm.parse({})) => newPage(given),
-    submit: async ({ by }, given) => ({ result: createdPage(await codes.create(inputOf(given), by), issuer) }),
+  createForm({
+    title: () => t('console.sign-up-codes.create'),
+    purpose: t('console.sign-up-codes.form.lead'),
+    back: () => back,
+    fields: newCodeFields,
+    body: newCode,
+    button: t('console.sign-up-codes.create'),
+    submit: async ({ by }, { max_uses: maxUses, expires_in_days: days, name }) => ({
+      result: createdPage(await codes.create({ name, maxUses, days }, by), issuer),
+    }),
   });
   question('/revoke', {
     title: ({ name }) => t('console.sign-up-codes.revoke.title', { name }),
@@ -58,16 +53,6 @@ export function signUpCodeRoutes({ frame, admin, config: { issuer }, settingOf }
     },
   });
   return router;
-}
-
-function inputOf({ name, max_uses, expires_in_days }: CodeForm) {
-  const maxUses = /^\d+$/.test(max_uses) ? Number(max_uses) : 0;
-  const faults: Fault[] = [];
-  if (name === '') faults.push(textFault(['name'], t('console.sign-up-codes.form.name.missing')));
-  if (maxUses < 1 || maxUses > MAX_USES)
-    faults.push(textFault(['max_uses'], t('console.sign-up-codes.form.uses.wrong', { count: MAX_USES })));
-  if (faults.length > 0) throw invalidInput(faults);
-  return { name, maxUses, days: Number(expires_in_days) };
 }
 
 function listPage(
@@ -112,52 +97,38 @@ function listPage(
   };
 }
 
-function newPage(given: CodeForm): ConsolePage {
-  return {
-    title: t('console.sign-up-codes.create'),
-    lead: t('console.sign-up-codes.form.lead'),
-    back,
-    blocks: [
-      {
-        kind: 'form',
-        action: `${HOME}/new`,
-        fields: [
-          {
-            name: 'name',
-            label: t('console.shared.name'),
-            value: given.name,
-            required: true,
-            isHalf: true,
-            placeholder: t('console.sign-up-codes.form.name.example'),
-            hint: t('console.sign-up-codes.form.name.hint'),
-          },
-          {
-            name: 'max_uses',
-            label: t('console.sign-up-codes.form.uses'),
-            value: given.max_uses,
-            type: 'number',
-            required: true,
-            isHalf: true,
-            hint: t('console.sign-up-codes.form.uses.hint'),
-          },
-          {
-            name: 'expires_in_days',
-            label: t('console.sign-up-codes.form.valid-for'),
-            type: 'select',
-            isHalf: true,
-            value: given.expires_in_days,
-            options: DAY_CHOICES.map((count) => ({
-              value: String(count),
-              label: t('console.sign-up-codes.form.days', { count }),
-            })),
-          },
-        ],
-        button: t('console.sign-up-codes.create'),
-        cancel: HOME,
-      },
-    ],
-  };
-}
+const newCodeFields = (): Field[] => [
+  {
+    name: 'name',
+    label: t('console.shared.name'),
+    required: true,
+    isHalf: true,
+    placeholder: t('console.sign-up-codes.form.name.example'),
+    hint: t('console.sign-up-codes.form.name.hint'),
+  },
+  {
+    name: 'max_uses',
+    label: t('console.sign-up-codes.form.uses'),
+    value: 1,
+    type: 'number',
+    range: { minimum: 1, maximum: limits.signUpCode.maxUses },
+    required: true,
+    isHalf: true,
+    hint: t('console.sign-up-codes.form.uses.hint'),
+  },
+  {
+    name: 'expires_in_days',
+    label: t('console.sign-up-codes.form.valid-for'),
+    type: 'select',
+    isNumber: true,
+    isHalf: true,
+    value: limits.signUpCode.defaultDays,
+    options: DAY_CHOICES.map((count) => ({
+      value: String(count),
+      label: t('console.sign-up-codes.form.days', { count }),
+    })),
+  },
+];
 
 function createdPage({ code, text }: CreatedSignUpCode, issuer: string): ConsolePage {
   const lead = t('console.sign-up-codes.created.copy');

@@ -80,6 +80,13 @@ export const signUpCodeNoun = (codes: SignUpCodeAdmin): Resource<SignUpCode> => 
   }),
 });
 
+/** A new code. */
+export const newCode = z.strictObject({
+  name: nameUpTo(100, z.string().trim()),
+  max_uses: z.int().min(1).max(MAX_USES).default(1),
+  expires_in_days: z.int().min(1).max(MAX_DAYS).default(defaultDays),
+});
+
 /** /api/admin/sign-up-codes. */
 export function signUpCodeEndpoints(codes: SignUpCodeAdmin): Endpoint[] {
   const noun = signUpCodeNoun(codes);
@@ -94,11 +101,7 @@ export function signUpCodeEndpoints(codes: SignUpCodeAdmin): Endpoint[] {
     create({
       summary: 'A new sign-up code',
       description: 'The settings self_registration and sign_up_code_required turn sign-up with codes on.',
-      body: z.strictObject({
-        name: nameUpTo(100, z.string().trim()),
-        max_uses: z.int().min(1).max(MAX_USES).default(1),
-        expires_in_days: z.int().min(1).max(MAX_DAYS).default(defaultDays),
-      }),
+      body: newCode,
       response: z
         .object({ ...fields, code: z.string().describe('The code; it is in this answer only') })
         .meta({ id: 'NewSignUpCode' }),

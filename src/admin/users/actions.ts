@@ -19,9 +19,15 @@ import type { AdminServices } from '../admin-services.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
-import { assertMayCreate, type CreatedUser, createUser, type NewUser } from './creation.ts';
+import {
+  assertMailed,
+  assertMayCreate,
+  type CreatedUser,
+  createUser,
+  type NewUser,
+  passwordRejected,
+} from './creation.ts';
 import { changesLogin, createUserLookup, type UserLookup } from './lookup.ts';
-import { assertMailed, passwordRejected } from './outcomes.ts';
 
 export type { CreatedUser, NewUser } from './creation.ts';
 
@@ -118,12 +124,6 @@ function readActions(
     /** For a page: throws what a change with one of these permissions would throw. */
     assertMayChange: ({ id }: Account, by: Actor, needs: OwnPermission): Promise<void> =>
       authority.assertMay(by, { what: 'user', id, needs: [needs] }),
-
-    /** For a form: throws what the change would throw, so that nobody fills in a form in vain. */
-    async getForChange(id: string, by: Actor, needs: OwnPermission): Promise<UserDetails> {
-      await lookup.findManaged(id, by, [needs]);
-      return get(id, by, needs);
-    },
 
     /** The account, and why the actor may not change it with one of these permissions. Throws not_found as `get` does. */
     async check(

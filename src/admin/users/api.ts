@@ -7,7 +7,7 @@ import type { Answer, Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { done, flag, paged, pageOf, patchOf, text } from '../api/parts.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
-import type { CreatedUser, UserAdmin, UserDetails } from './actions.ts';
+import type { CreatedUser, NewUser, UserAdmin, UserDetails } from './actions.ts';
 import {
   detailsJson,
   password,
@@ -23,7 +23,8 @@ import {
 import { versionOf } from './lookup.ts';
 
 const { username, ...optional } = profileFields;
-const newUser = z.strictObject({
+/** A new user. */
+export const newUser = z.strictObject({
   username,
   ...z.object(optional).partial().shape,
   active: z.boolean().optional(),
@@ -34,6 +35,8 @@ const newUser = z.strictObject({
   password_hash: z.string().max(1000).optional().describe('Argon2id, bcrypt, scrypt or PBKDF2, from another system'),
   invite: z.boolean().optional().describe('Emails a link with which the user chooses a password'),
 });
+/** The fields of a user to change. */
+export const changedUser = patchOf(z.object(profileFields));
 const createdUser = user.extend({ one_time_password: z.string().optional().describe('Displayed only now') });
 
 export const userNoun = (users: UserAdmin): Resource<UserDetails> => ({
@@ -78,25 +81,14 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       description: 'Usernames and addresses that differ only in case or by look-alike letters are the same (409).',
       body: newUser,
       response: createdUser,
-      async run(body, by, onCreated: OnCreated<CreatedUser>) {
-        const { active: isActive, roles = [], password: plain, password_hash: passwordHash, invite, ...profile } = body;
-        const input = {
-          ...profileOf(profile),
-          username: body.username,
-          isActive,
-          roles,
-          password: plain,
-          passwordHash,
-          invite,
-        };
-        return withApiFieldNames(users.create(withoutUndefined(input), by, onCreated));
-      },
+      run: (body, by, onCreated: OnCreated<CreatedUser>) =>
+        withApiFieldNames(users.create(newUserOf(body), by, onCreated)),
       answer: (made: CreatedUser, tx) => createdAnswer(users, made, tx),
     }),
     get({ summary: 'One user, with password, two-step verification and lockout' }),
     update({
       summary: 'Changes the given fields; null empties one',
-      body: patchOf(z.object(profileFields)),
+      body: changedUser,
       response: user,
       run: async (id, body, by, version) =>
         answer(users, await withApiFieldNames(users.update(id, profileOf(body), by, version))),
@@ -189,6 +181,13 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
   ];
 }
 
+/** As accounts take it. */
+export function newUserOf(body: z.output<typeof newUser>): NewUser {
+  const { active: isActive, roles = [], password: plain, password_hash: passwordHash, invite, username: name } = body;
+  const user = { ...profileOf(body), username: name, isActive, roles, password: plain, passwordHash, invite };
+  return Object.fromEntries(Object.entries(user).filter(([, value]) => value !== undefined)) as unknown as NewUser;
+}
+
 /** A new user, with a temporary password that was generated. */
 async function createdAnswer(
   users: UserAdmin,
@@ -207,7 +206,3 @@ async function answer(users: UserAdmin, account: Account, tx?: Tx) {
 }
 
 const isDone = () => ({ body: { done: true as const } });
-
-function withoutUndefined<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
-}

@@ -2,7 +2,7 @@
 
 import type Router from '@koa/router';
 import type { Notice } from '../../account/account-page-helpers.ts';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
 import { sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -10,7 +10,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { ConsolePage } from '../console/blocks.ts';
-import { assertTypedName, readTypedName, typedNameField } from '../console/danger-zone.ts';
+import { addPage, addQuestion, type Next, type Params, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { endedNotice } from '../sessions/console.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
@@ -187,14 +187,7 @@ const notSent = (text: Text, id: string): Notice => ({
   link: { href: `/admin/users/${id}/password`, label: t('console.users.temporary') },
 });
 
-/** Who disabled the account and when, for an administrator who may read the activity log. */
-async function disabledText(services: ConsoleServices, ctx: Context, account: Account): Promise<Text[]> {
-  const mayRead = services.frame.may(ctx, 'gatehouse.audit:read');
-  const found = mayRead ? await disabledBy(services, account) : undefined;
-  return [t('console.users.disabled.account'), ...(found ? [disabledSentence(found)] : [])];
-}
-
-/** One action of the table each: a confirmation page where it has a consequence, and the form's target. */
+/** A question where the action has a consequence, and the target of its form; one button is enough for others. */
 export function userActionPages(router: Router<State, Extras>, services: ConsoleServices): void {
   const {
     frame,
@@ -202,65 +195,104 @@ export function userActionPages(router: Router<State, Extras>, services: Console
     config: { hasMailServer },
   } = services;
   for (const action of userActions) {
-    const { path, tab, file, needs, consequence, run } = action;
-    const work = async (ctx: Context, id: string) => {
-      const done = await run(users, id, frame.actor(ctx));
-      const given = 'tone' in done ? done : { text: done, tone: 'good' as const };
-      const { text, tone, link } = file && !hasMailServer ? notSent(file.done, id) : given;
-      // Only for who may set a password.
-      const mayHelp = link && frame.may(ctx, WRITE);
-      frame.redirect(ctx, path === 'delete' ? '/admin/users' : pathOf(id, tab), text, tone, mayHelp ? link : undefined);
+    const { path, tab, file, needs, label, consequence, question = () => label, isHarmless, asksForName, run } = action;
+    const target = {
+      needs: [within(needs)],
+      load: ({ params: { id = '' } }: Params, by: Actor) => users.find(id, by, needs),
+      async submit({ by, subject: { id }, may }: Visit<Account>): Promise<Next> {
+        const done = await run(users, id, by);
+        const given = 'tone' in done ? done : { text: done, tone: 'good' as const };
+        const { link, ...notice } = file && !hasMailServer ? notSent(file.done, id) : given;
+        const to = path === 'delete' ? '/admin/users' : tabPath(id, tab);
+        // Only for who may set a password.
+        return { to, notice: { ...notice, link: link && may(WRITE) ? link : undefined } };
+      },
     };
-    // Ending sessions takes the permission only, whatever rights the user has.
-    const find = needs === 'gatehouse.sessions:end' ? users.get : users.getForChange;
-    if (consequence !== undefined)
-      router.get(`/:id/${path}`, ...frame.page(within(needs)), async (ctx) => {
-        const { account } = await find(ctx.params.id ?? '', frame.actor(ctx), needs);
-        if (path === 'delete' && account.source === 'file') throw forbidden('owned_by_file');
-        frame.show(ctx, await questionPage(services, ctx, { action, account }));
-      });
-    router.post(`/:id/${path}`, ...frame.change(within(needs)), async (ctx) => {
-      const { id = '' } = ctx.params;
-      if (!action.asksForName) return work(ctx, id);
-      const { account } = await find(id, frame.actor(ctx), needs);
-      const typed = await readTypedName(ctx);
-      await frame.attempt(
-        ctx,
-        async () => {
-          assertTypedName(typed, account.username);
-          await work(ctx, id);
-        },
-        () => questionPage(services, ctx, { action, account, typed }),
-      );
+    if (consequence === undefined) {
+      addPage(router, frame, `/:id/${path}`, target);
+      continue;
+    }
+    addQuestion<Account>(router, frame, `/:id/${path}`, {
+      ...target,
+      async assertOpen({ by, subject }) {
+        // Ending sessions takes the permission only, whatever rights the user has.
+        if (needs !== 'gatehouse.sessions:end') await users.assertMayChange(subject, by, needs);
+        if (path === 'delete' && subject.source === 'file') throw forbidden('owned_by_file');
+      },
+      title: (account) => question(nameOf(account)),
+      back: (account) => ({ href: tabPath(account.id, tab), label: nameOf(account) }),
+      lead: async (visit) => {
+        const disabled = path === 'enable' ? await disabledTexts(services, visit) : [];
+        return sentences([...disabled, consequence]);
+      },
+      button: (account) => (asksForName ? t('console.shared.delete-name', { name: nameOf(account) }) : label),
+      look: isHarmless ? 'primary' : 'danger',
+      ...(asksForName && { typedName: ({ username }) => username }),
     });
   }
 }
 
-/** The address of one of the user's tabs. */
-const pathOf = (id: string, tab: UserTab) => (tab === '' ? `/admin/users/${id}` : `/admin/users/${id}/${tab}`);
+/** Who disabled the account and when, for an administrator who may read the activity log. */
+async function disabledTexts(services: ConsoleServices, { subject, may }: Visit<Account>): Promise<Text[]> {
+  const found = may('gatehouse.audit:read') ? await disabledBy(services, subject) : undefined;
+  return [t('console.users.disabled.account'), ...(found ? [disabledSentence(found)] : [])];
+}
 
-/** The page that asks. */
-async function questionPage(
-  services: ConsoleServices,
-  ctx: Context,
-  { action, account, typed }: { action: UserAction; account: Account; typed?: string },
-): Promise<ConsolePage> {
-  const { path, tab, label, consequence = '', question = () => label, isHarmless, asksForName } = action;
-  const { id, username } = account;
-  const name = account.name ?? username;
-  const back = pathOf(id, tab);
+export const nameOf = ({ name, username }: Pick<Account, 'name' | 'username'>): string => name ?? username;
+
+/** The address of one of the user's tabs. */
+export const tabPath = (id: string, tab: UserTab) => (tab === '' ? `/admin/users/${id}` : `/admin/users/${id}/${tab}`);
+
+// /admin/users/:id/password: a temporary password.
+
+/** The page …/password and its action. */
+export function oneTimePasswordPages(router: Router<State, Extras>, services: ConsoleServices): void {
+  const { frame } = services;
+  const { users } = services.admin;
+  addQuestion(router, frame, '/:id/password', {
+    needs: [within('gatehouse.users:write')],
+    load: ({ params: { id = '' } }, by) => users.find(id, by, 'gatehouse.users:write'),
+    assertOpen: ({ by, subject }) => users.assertMayChange(subject, by, 'gatehouse.users:write'),
+    title: (account) => t('console.users.temporary.title', { user: account.name ?? account.username }),
+    back: ({ id, name, username }) => ({ href: `/admin/users/${id}`, label: name ?? username }),
+    lead: () => t('console.users.temporary.lead'),
+    button: t('console.users.temporary.button'),
+    async submit({ by, subject: account }) {
+      const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, by);
+      return { result: oneTimePasswordPage(services, account, oneTimePassword) };
+    },
+  });
+}
+
+/** What the user needs for the first sign-in: the address, the username and the temporary password. */
+export function oneTimePasswordPage(
+  { config: { issuer } }: ConsoleServices,
+  account: Account,
+  password: string,
+): ConsolePage {
   return {
-    title: question(name),
-    back: { href: back, label: name },
+    title: t('console.users.temporary.created', { user: account.name ?? account.username }),
+    back: { href: `/admin/users/${account.id}`, label: account.name ?? account.username },
     blocks: [
       {
-        kind: 'form',
-        lead: sentences([...(path === 'enable' ? await disabledText(services, ctx, account) : []), consequence]),
-        action: `/admin/users/${id}/${path}`,
-        fields: asksForName ? [typedNameField(username, typed)] : [],
-        button: asksForName ? t('console.shared.delete-name', { name }) : label,
-        look: isHarmless ? 'primary' : 'danger',
-        cancel: back,
+        kind: 'text',
+        tone: 'warning',
+        text: t('console.users.temporary.copy'),
+      },
+      { kind: 'code', label: t('console.users.temporary.label'), text: password },
+      {
+        kind: 'facts',
+        title: t('console.users.temporary.also'),
+        rows: [
+          {
+            label: t('console.users.temporary.page'),
+            value: { text: `${issuer}/dashboard`, copy: t('console.users.temporary.page.copy') },
+          },
+          {
+            label: t('console.users.username'),
+            value: { text: account.username, copy: t('console.users.temporary.username.copy') },
+          },
+        ],
       },
     ],
   };

@@ -8,9 +8,12 @@ import { parseForm, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { rule, textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
+import type { Block, ConsolePage, Field } from '../console/blocks.ts';
+import { tableOf } from '../console/lists.ts';
+import { addPage } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import {
   BULK,
@@ -25,6 +28,8 @@ import {
   runBulk,
   toneOf,
 } from './bulk-actions.ts';
+import { nameOf } from './console-actions.ts';
+import { userMark } from './console-list.ts';
 
 /** A selected user, and why nothing will change. */
 interface Target {
@@ -33,9 +38,8 @@ interface Target {
 }
 
 const HOME = '/admin/users';
-const READ = 'gatehouse.users:read' as const;
 const names = bulkActions.map(({ name }) => name);
-const selected = z.object({
+const confirmed = z.object({
   action: z.enum(names as [string, ...string[]]),
   id: z
     .array(z.string().max(100))
@@ -47,48 +51,56 @@ const selected = z.object({
     .max(2000)
     .regex(/^\/admin\/users(\?[\w%&=.*+-]*)?$/)
     .catch(HOME),
-});
-const confirmed = selected.extend({
   role: z.string().max(100).default(''),
   confirm: z.string().trim().max(20).default(''),
 });
 type Confirmed = z.output<typeof confirmed>;
 
-export function bulkPages(router: Router<State, Extras>, services: ConsoleServices): void {
-  const { frame } = services;
-
-  router.get('/bulk', ...frame.page(within(READ)), async (ctx) => {
-    const { action: name, id, list } = parseQuery(ctx, selected, { lists: ['id'] });
-    const action = permitted(services, ctx, name);
-    if (id.length === 0) return frame.redirect(ctx, list, t('console.bulk.select-one'), 'warn');
-    const targets = await targetsOf(services, ctx, action, id);
-    frame.show(ctx, await questionPage(services, ctx, action, targets, { role: '', list }));
-  });
-
-  router.post('/bulk', ...frame.change(within(READ)), async (ctx) => {
-    const given = await parseForm(ctx, confirmed.loose(), { lists: ['id'] });
-    const action = permitted(services, ctx, given.action);
-    const targets = await targetsOf(services, ctx, action, given.id);
-    await frame.attempt(
-      ctx,
-      async () => {
-        assertComplete(action, given);
-        const named = namesOf(targets);
-        const change = { action, ids: given.id, role: given.role, named };
-        const outcomes = await runBulk(services.admin, change, frame.actor(ctx));
-        const isWhole = outcomes.every(({ state }) => state === 'done');
-        if (isWhole) frame.redirect(ctx, given.list, doneOf(action, named), toneOf(action));
-        else frame.show(ctx, resultPage(action, targets, outcomes, given.list));
-      },
-      () => questionPage(services, ctx, action, targets, given),
-    );
-  });
+/** The change, and the users whom the administrator may see, in the order of the request. */
+interface Selected {
+  given: Confirmed;
+  action: BulkAction;
+  targets: readonly Target[];
 }
 
-function permitted({ frame, config: { hasMailServer } }: ConsoleServices, ctx: Context, name: string): BulkAction {
-  const action = offeredBulkActions((need) => frame.meets(ctx, need), hasMailServer).find((one) => one.name === name);
-  if (!action) throw forbidden('forbidden', { detail: { action: name } });
-  return action;
+export function bulkPages(router: Router<State, Extras>, services: ConsoleServices): void {
+  const {
+    frame,
+    admin: { users, roles },
+    config: { hasMailServer },
+  } = services;
+
+  async function load(ctx: Context, by: Actor): Promise<Selected> {
+    const lists = { lists: ['id'] };
+    const given =
+      ctx.method === 'POST' ? await parseForm(ctx, confirmed.loose(), lists) : parseQuery(ctx, confirmed, lists);
+    const offered = offeredBulkActions((need) => frame.meets(ctx, need), hasMailServer);
+    const action = offered.find(({ name }) => name === given.action);
+    if (!action) throw forbidden('forbidden', { detail: { action: given.action } });
+    const targets: Target[] = [];
+    for (const id of new Set(given.id)) {
+      const found = await users.check(id, by, action.needs).catch(undefinedIfUnknown);
+      if (found) targets.push({ account: found.account, reason: found.reason ?? action.skips?.(found.account) });
+    }
+    return { given, action, targets };
+  }
+
+  addPage(router, frame, '/bulk', {
+    needs: [within('gatehouse.users:read')],
+    load,
+    elsewhere: ({ subject: { given } }) =>
+      given.id.length === 0 ? { to: given.list, notice: t('console.bulk.select-one'), tone: 'warn' } : undefined,
+    page: async ({ by, subject }) =>
+      questionPage(subject, subject.action.hasRole ? await roles.assignable(by) : undefined),
+    async submit({ by, subject: { given, action, targets } }) {
+      assertComplete(action, given);
+      const named = namesOf(targets);
+      const outcomes = await runBulk({ users }, { action, ids: given.id, role: given.role, named }, by);
+      const isWhole = outcomes.every(({ state }) => state === 'done');
+      if (isWhole) return { to: given.list, notice: doneOf(action, named), tone: toneOf(action) };
+      return { page: resultPage(action, targets, outcomes, given.list) };
+    },
+  });
 }
 
 function assertComplete(action: BulkAction, { id, role, confirm }: Confirmed): void {
@@ -96,21 +108,6 @@ function assertComplete(action: BulkAction, { id, role, confirm }: Confirmed): v
   if (action.hasRole && role === '') throw invalidInput([textFault(['role'], t('console.bulk.choose-role'))]);
   if (action.isFinal && confirm !== String(id.length))
     throw invalidInput([textFault(['confirm'], t('console.bulk.type.sentence', { number: String(id.length) }))]);
-}
-
-/** The users with these ids, in their order; those that the administrator may not see are left out. */
-async function targetsOf(
-  { frame, admin: { users } }: ConsoleServices,
-  ctx: Context,
-  { needs, skips }: BulkAction,
-  ids: readonly string[],
-): Promise<Target[]> {
-  const targets: Target[] = [];
-  for (const id of new Set(ids)) {
-    const found = await users.check(id, frame.actor(ctx), needs).catch(undefinedIfUnknown);
-    if (found) targets.push({ account: found.account, reason: found.reason ?? skips?.(found.account) });
-  }
-  return targets;
 }
 
 function undefinedIfUnknown(error: unknown): undefined {
@@ -124,21 +121,17 @@ function namesOf(targets: readonly Target[]): PageText {
   return first && others.length === 0 ? nameOf(first.account) : t('console.bulk.users', { count: targets.length });
 }
 
-const nameOf = ({ name, username }: Account) => name ?? username;
-
-async function questionPage(
-  { frame, admin: { roles } }: ConsoleServices,
-  ctx: Context,
-  action: BulkAction,
-  targets: readonly Target[],
-  { role, list }: Pick<Confirmed, 'role' | 'list'>,
-): Promise<ConsolePage> {
+/** @param roles those that the administrator may give and take, for a change of roles */
+function questionPage(
+  { action, targets, given: { role, list } }: Selected,
+  roles: readonly string[] | undefined,
+): ConsolePage {
   const changing = targets.filter(({ reason }) => reason === undefined);
   const staying = targets.filter(({ reason }) => reason !== undefined);
   const named = namesOf(changing);
   const hidden = [['action', action.name], ['list', list], ...changing.map(({ account }) => ['id', account.id])];
   const fields: Field[] = hidden.map(([name = '', value]) => ({ name, label: '', type: 'hidden', value }));
-  if (action.hasRole) fields.push(roleField(await roles.assignable(frame.actor(ctx)), role));
+  if (roles) fields.push(roleField(roles, role));
   if (action.isFinal)
     fields.push({
       name: 'confirm',
@@ -174,21 +167,17 @@ function roleField(names: readonly string[], value: string): Field {
 }
 
 function usersTable(title: PageText, targets: readonly Target[]): Block {
-  const hasReasons = targets.some(({ reason }) => reason !== undefined);
   return {
     kind: 'table',
     title,
     caption: title,
-    columns: [t('console.person.user'), t('console.shared.email'), ...(hasReasons ? [t('console.bulk.reason')] : [])],
-    rows: targets.map(({ account, reason }) => [userCell(account), account.email, ...(hasReasons ? [reason] : [])]),
+    ...tableOf(targets, [
+      [t('console.person.user'), ({ account }) => userMark(account)],
+      [t('console.shared.email'), ({ account }) => account.email],
+      targets.some(({ reason }) => reason !== undefined) && [t('console.bulk.reason'), ({ reason }) => reason],
+    ]),
     empty: '',
   };
-}
-
-function userCell(account: Account): Cell {
-  const name = nameOf(account);
-  const small = account.name === null ? undefined : account.username;
-  return { text: name, href: `${HOME}/${account.id}`, small, logo: { name, isPerson: true } };
 }
 
 const STATES = {
@@ -208,7 +197,6 @@ function resultPage(
   const done = outcomes.filter(({ state }) => state === 'done').length;
   const waiting = outcomes.filter(({ state }) => state === 'waiting').map(({ id }) => id);
   const query = new URLSearchParams([['action', action.name], ['list', list], ...waiting.map((id) => ['id', id])]);
-  const account = (id: string) => targets.find((one) => one.account.id === id)?.account;
   const sorted = [...outcomes].sort((a, b) => Number(a.state === 'done') - Number(b.state === 'done'));
   return {
     title: t('console.bulk.result.title', { action: labelOf(action), done, count: outcomes.length }),
@@ -226,11 +214,17 @@ function resultPage(
       {
         kind: 'table',
         caption: t('console.bulk.result.caption'),
-        columns: [t('console.person.user'), t('console.bulk.reason'), t('console.bulk.result')],
-        rows: sorted.map(({ id, state, reason }) => {
-          const user = account(id);
-          return [user ? userCell(user) : { text: id, code: true }, reason, STATES[state]];
-        }),
+        ...tableOf(sorted, [
+          [
+            t('console.person.user'),
+            ({ id }) => {
+              const user = targets.find(({ account }) => account.id === id)?.account;
+              return user ? userMark(user) : { text: id, code: true };
+            },
+          ],
+          [t('console.bulk.reason'), ({ reason }) => reason],
+          [t('console.bulk.result'), ({ state }) => STATES[state]],
+        ]),
         empty: '',
       },
     ],

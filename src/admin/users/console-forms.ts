@@ -1,81 +1,66 @@
 // /admin/users/new and …/:id/edit: the profile and the roles of a user as a form.
 
 import type Router from '@koa/router';
-import { z } from 'zod';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
-import { readForm } from '../../base/http/input.ts';
+import { parse } from '../../base/http/input.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import {
-  addressColumn,
+  type Address,
   addressPartNames,
-  type ProfileText,
-  profileOfTexts,
-  textClaims,
-  textsOf,
+  addressParts,
+  languageChoices,
+  languageTag,
+  type TextFieldName,
+  textFieldNames,
+  textFields,
 } from '../../people/accounts/profile-fields.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
-import { type Field, versionField } from '../console/blocks.ts';
-import { addPage, type FormReader } from '../console/pages.ts';
-import { isRowButton, type Sent, toSent } from '../console/row-buttons.ts';
-import { inSections, type SectionRule } from '../console/sections.ts';
-import { readTypedForm } from '../console/typed-form.ts';
+import { type Field, type Option, VERSION, versionField } from '../console/blocks.ts';
+import {
+  bodyOf,
+  changedValues,
+  type FormKey,
+  fieldKey,
+  formSections,
+  type KeySection,
+  type Values,
+} from '../console/form-fields.ts';
+import { addPage, listForm, type Visit } from '../console/pages.ts';
+import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import type { UserDetails } from './actions.ts';
-import { invitedNotice } from './console-actions.ts';
-import { oneTimePasswordPage } from './console-password.ts';
-import { attributeSection, sentAttributes } from './form/attribute-fields.ts';
-import { profileFields } from './form/profile-fields.ts';
+import { changedUser, newUser, newUserOf } from './api.ts';
+import { profileOf, userJson, withApiFieldNames } from './api-shape.ts';
+import { attributeSection, sentAttributes } from './attribute-fields.ts';
+import { invitedNotice, nameOf, oneTimePasswordPage, tabPath } from './console-actions.ts';
 import { versionOf } from './lookup.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
-const text = z.string().trim().max(254).default('');
-const long = z.string().trim().max(2000).optional();
-const flag = z.literal('on').optional();
-const texts = Object.fromEntries([...textClaims, ...addressPartNames.map(addressColumn)].map((name) => [name, long]));
-const userForm = z.object({
-  ...(texts as Record<ProfileText, typeof long>),
-  username: text,
-  email: text,
-  email_verified: flag,
-  phone_number: long,
-  begin: z.enum(['invite', 'password']).default('password'),
-  roles: z.array(z.string().max(100)).default([]),
-  version: z.string().max(100).default(''),
-});
-type UserForm = z.output<typeof userForm>;
-
-const SECTIONS: readonly SectionRule[] = [
-  {
-    title: t('console.users.form.account'),
-    names: ['username', 'email', 'email_verified', 'name', 'given_name', 'family_name'],
-  },
-  { title: t('console.users.form.first-sign-in'), names: ['begin'] },
-  { title: t('console.users.roles'), names: ['roles'] },
-  { title: t('console.users.form.profile'), names: 'rest', isAdvanced: true },
-  { title: t('console.users.form.address'), names: addressPartNames.map(addressColumn), isAdvanced: true },
-];
 
 /** The pages …/new and …/:id/edit. */
 export function userFormPages(router: Router<State, Extras>, services: ConsoleServices): void {
-  newUserPages(router, services);
-  editUserPages(router, services);
-}
-
-function newUserPages(router: Router<State, Extras>, services: ConsoleServices): void {
   const {
     frame,
-    admin: { users },
+    admin: { users, roles },
     attributeSchema,
+    config: { hasMailServer },
   } = services;
+  const sectionsFor = async ({ ctx, by }: Visit<unknown>, locale: string | null, begin: FormKey[] = []) =>
+    sectionsOf({ languages: languageOptions(ctx, locale ?? ''), roles: await roles.choices(by) }, begin);
+
+  /** The chosen roles, and those of the user that the form does not offer. */
+  const withOthers = async (chosen: readonly string[], held: readonly string[], by: Actor) => {
+    const offered = await roles.assignable(by);
+    return [...chosen, ...held.filter((name) => !offered.includes(name))];
+  };
+
   addPage(router, frame, '/new', {
     needs: [within(WRITE)],
-    form: readUserForm,
-    async page({ ctx, by }, given) {
-      const { values, sent } = given ?? {};
-      const fields = [...(await fieldsFor(services, ctx, by, values)), firstSignIn(values, services)];
+    form: listForm,
+    async page(visit, sent) {
+      const sections = await sectionsFor(visit, null, [beginKey(hasMailServer)]);
       return {
         title: t('console.users.add'),
         lead: t('console.users.form.add.lead'),
@@ -85,31 +70,27 @@ function newUserPages(router: Router<State, Extras>, services: ConsoleServices):
             kind: 'form',
             action: '/admin/users/new',
             fields: [],
-            sections: [...inSections(fields, SECTIONS), attributeSection(await attributeSchema(), {}, sent)],
+            sections: [
+              ...formSections(sections, {}, { isLocked: false, sent }),
+              attributeSection(await attributeSchema(), {}, sent),
+            ],
             button: t('console.users.add'),
             cancel: '/admin/users',
           },
         ],
       };
     },
-    async submit({ by }, { values, sent }) {
+    async submit(visit, sent) {
+      const keys = (await sectionsFor(visit, null)).flatMap((section) => section.keys);
       const attributes = sentAttributes(await attributeSchema(), {}, sent);
-      const { username, roles, begin } = values;
-      const profile = { ...profileOf(values), ...(attributes && { attributes }), username, roles };
-      const { account, oneTimePassword } = await users.create({ ...profile, invite: begin === 'invite' }, by);
+      const invite = sentValue(sent, BEGIN) === 'invite';
+      const body = parse(newUser, { ...bodyOf(keys, sent), ...(attributes && { attributes }), invite });
+      const { account, oneTimePassword } = await withApiFieldNames(users.create(newUserOf(body), visit.by));
       if (oneTimePassword) return { result: oneTimePasswordPage(services, account, oneTimePassword) };
-      const { text, tone, link } = invitedNotice(services.config.hasMailServer, account.id);
-      return { to: `/admin/users/${account.id}`, notice: text, tone, link };
+      return { to: tabPath(account.id, ''), notice: invitedNotice(hasMailServer, account.id) };
     },
   });
-}
 
-function editUserPages(router: Router<State, Extras>, services: ConsoleServices): void {
-  const {
-    frame,
-    admin: { users, roles },
-    attributeSchema,
-  } = services;
   addPage(router, frame, '/:id/edit', {
     needs: [within(WRITE)],
     async load({ params: { id = '' } }, by) {
@@ -118,121 +99,129 @@ function editUserPages(router: Router<State, Extras>, services: ConsoleServices)
       return account;
     },
     assertOpen: ({ by, subject }) => users.assertMayChange(subject, by, WRITE),
-    form: readUserForm,
-    async page({ ctx, by, subject: account }, form) {
-      const { values, sent } = form ?? {};
+    form: listForm,
+    async page(visit, sent) {
+      const account = visit.subject;
       const ssoConnection = (await users.connectionsOf([account])).get(account.id) ?? null;
-      const given = values ?? valuesOf({ account, ssoConnection });
-      const attributes = attributeSection(await attributeSchema(), account.attributes, sent);
-      const at = `/admin/users/${account.id}`;
+      const version = (sent && sentValue(sent, VERSION)) ?? etagOf(versionOf(account, ssoConnection));
+      const at = tabPath(account.id, '');
       return {
-        title: t('console.users.form.edit.title', { user: account.name ?? account.username }),
+        title: t('console.users.form.edit.title', { user: nameOf(account) }),
         lead: t('console.users.form.edit.lead'),
-        back: { href: at, label: account.name ?? account.username },
+        back: { href: at, label: nameOf(account) },
         blocks: [
           {
             kind: 'form',
             action: `${at}/edit`,
-            fields: [versionField(given.version)],
-            sections: [...inSections(await fieldsFor(services, ctx, by, given), SECTIONS), attributes],
+            fields: [versionField(version)],
+            sections: [
+              ...formSections(await sectionsFor(visit, account.locale), userJson(account), { isLocked: false, sent }),
+              attributeSection(await attributeSchema(), account.attributes, sent),
+            ],
             button: t('console.shared.save-changes'),
             cancel: at,
           },
         ],
       };
     },
-    async submit({ by, subject: account }, { values, sent }) {
-      const offered = await roles.assignable(by);
-      // Those of the user that the form did not offer stay.
-      const held = [...values.roles, ...account.roles.filter((name) => !offered.includes(name))];
+    async submit(visit, sent) {
+      const { by, subject: account } = visit;
+      const values = userJson(account);
+      const keys = (await sectionsFor(visit, account.locale)).flatMap((section) => section.keys);
+      const { roles: chosen, ...changed } = changedValues(keys, values, sent);
       const attributes = sentAttributes(await attributeSchema(), account.attributes, sent);
-      const profile = { ...profileOf(values), ...(attributes && { attributes }), username: values.username };
-      await users.update(account.id, { ...profile, roles: held }, by, values.version);
-      return { to: `/admin/users/${account.id}`, notice: t('console.users.form.saved') };
+      const body = parse(changedUser, {
+        ...changed,
+        // A new address is as verified as the form says.
+        ...('email' in changed && { email_verified: sentValue(sent, 'email_verified') === 'on' }),
+        ...(attributes && { attributes }),
+      });
+      const names = chosen === undefined ? {} : { roles: await withOthers(chosen as string[], account.roles, by) };
+      const version = sentValue(sent, VERSION) ?? '';
+      await withApiFieldNames(users.update(account.id, { ...profileOf(body), ...names }, by, version));
+      return { to: tabPath(account.id, ''), notice: t('console.users.form.saved') };
     },
   });
 }
 
-/** The form, and the fields of attributes as they were sent. */
-const readUserForm: FormReader<{ values: UserForm; sent: Sent }> = async (ctx) => {
-  const sent = toSent(await readForm(ctx, { lists: 'every field' }));
-  const lists = ['roles', ...Object.keys(sent).filter((name) => name.startsWith('attributes.'))];
-  const { given: values, check } = await readTypedForm(ctx, userForm, { lists });
-  return { given: { values, sent }, check, isRowButton: isRowButton(sent) };
-};
+const BEGIN = 'begin';
 
-async function fieldsFor(
-  { admin: { roles } }: ConsoleServices,
-  ctx: Context,
-  by: Actor,
-  given?: UserForm,
-): Promise<Field[]> {
-  const names = await roles.choices(by);
-  return [
-    {
-      name: 'username',
-      label: t('console.users.username'),
-      value: given?.username ?? '',
-      required: true,
-      isHalf: true,
-    },
-    { name: 'email', label: t('console.shared.email'), type: 'email', value: given?.email ?? '', isHalf: true },
-    {
+/** How the user signs in for the first time. */
+function beginKey(hasMailServer: boolean): FormKey {
+  const key = fieldKey({
+    name: BEGIN,
+    label: t('console.users.form.begin'),
+    type: 'select',
+    ...(!hasMailServer && { hint: t('console.users.form.begin.no-mail') }),
+    options: [
+      { value: 'invite', label: t(`console.users.form.begin.${hasMailServer ? 'invite' : 'invite-file'}`) },
+      { value: 'password', label: t('console.users.form.begin.password') },
+    ],
+  });
+  return { ...key, fields: () => key.fields({ [BEGIN]: hasMailServer ? 'invite' : 'password' }) };
+}
+
+/** The parts of the form, without the attributes. `begin`: of a new user. */
+function sectionsOf(
+  choices: { languages: readonly Option[]; roles: readonly Option[] },
+  begin: FormKey[],
+): KeySection[] {
+  const own: FormKey[] = [
+    fieldKey({ name: 'username', label: t('console.users.username'), required: true, isHalf: true }),
+    fieldKey({ name: 'email', label: t('console.shared.email'), type: 'email', isHalf: true }),
+    fieldKey({
       name: 'email_verified',
       label: t('console.users.form.email-verified'),
       hint: t('console.users.form.email-verified-hint'),
       type: 'checkbox',
-      checked: given?.email_verified === 'on',
-    },
-    ...profileFields(given ?? {}, ctx.state.offeredLanguages().tags),
-    ...(names.length > 0
-      ? [
-          {
-            name: 'roles',
-            label: t('console.users.form.roles'),
-            type: 'checks' as const,
-            values: given?.roles ?? [],
-            options: names,
-          },
-        ]
-      : []),
+    }),
   ];
+  const texts = (names: readonly TextFieldName[]) => names.map((name) => textKey(name, choices.languages));
+  const roles: Field = { name: 'roles', label: t('console.users.form.roles'), type: 'checks', options: choices.roles };
+  const phone = fieldKey({ name: 'phone_number', label: t('console.users.phone'), isHalf: true });
+  const others = textFieldNames.filter((name) => !IN_ACCOUNT.includes(name));
+  const sections: KeySection[] = [
+    { title: t('console.users.form.account'), keys: [...own, ...texts(IN_ACCOUNT)] },
+    { title: t('console.users.form.first-sign-in'), keys: begin },
+    { title: t('console.users.roles'), keys: choices.roles.length > 0 ? [fieldKey(roles)] : [] },
+    { title: t('console.users.form.profile'), keys: [...texts(others), phone], isAdvanced: true },
+    { title: t('console.users.form.address'), keys: [addressKey], isAdvanced: true },
+  ];
+  return sections.filter(({ keys }) => keys.length > 0);
 }
 
-function firstSignIn(given: UserForm | undefined, { config: { hasMailServer } }: ConsoleServices): Field {
-  const invite = t(`console.users.form.begin.${hasMailServer ? 'invite' : 'invite-file'}`);
-  return {
-    name: 'begin',
-    label: t('console.users.form.begin'),
-    type: 'select',
-    value: given?.begin ?? (hasMailServer ? 'invite' : 'password'),
-    ...(!hasMailServer && { hint: t('console.users.form.begin.no-mail') }),
-    options: [
-      { value: 'invite', label: invite },
-      { value: 'password', label: t('console.users.form.begin.password') },
-    ],
-  };
+/** What every user has. */
+const IN_ACCOUNT: readonly TextFieldName[] = ['name', 'givenName', 'familyName'];
+
+function textKey(name: TextFieldName, languages: readonly Option[]): FormKey {
+  const { claim, label, hint, kind } = textFields[name];
+  const choice = kind === 'language' && { type: 'select' as const, options: languages };
+  return fieldKey({ name: claim, label, isHalf: name !== 'name', ...(hint && { hint }), ...choice });
 }
 
-function profileOf(given: UserForm) {
-  const { email, email_verified, phone_number: phoneNumber } = given;
-  return {
-    ...profileOfTexts(given),
-    ...(phoneNumber !== undefined && { phoneNumber: phoneNumber || null }),
-    email: email || null,
-    emailVerified: email !== '' && email_verified === 'on',
-  };
-}
+const languageOptions = (ctx: Visit<unknown>['ctx'], stored: string): Option[] => [
+  { value: '', label: t('profile.locale-none') },
+  ...languageChoices(stored, ctx.state.offeredLanguages().tags).map(({ tag, name }) => ({
+    value: tag,
+    label: name,
+    ...(languageTag(tag) && { language: tag }),
+  })),
+];
 
-function valuesOf({ account, ssoConnection }: Pick<UserDetails, 'account' | 'ssoConnection'>): UserForm {
+/** A field for each part, by the path of its value. */
+const addressKey: FormKey = (() => {
+  const parts = addressPartNames.map((part) => {
+    const { label, lines } = addressParts[part];
+    const shape = lines > 1 ? { type: 'textarea' as const, rows: lines } : { isHalf: true };
+    return { part, key: fieldKey({ name: `address.${part}`, label, ...shape }) };
+  });
   return {
-    username: account.username,
-    email: account.email ?? '',
-    ...textsOf(account),
-    phone_number: account.phoneNumber ?? '',
-    ...(account.emailVerified && { email_verified: 'on' as const }),
-    begin: 'password',
-    roles: account.roles,
-    version: etagOf(versionOf(account, ssoConnection)),
+    key: 'address',
+    fields: ({ address }: Values) =>
+      parts.flatMap(({ part, key }) => key.fields({ [key.key]: (address as Address | null | undefined)?.[part] })),
+    read(sent: Sent) {
+      const given = parts.map(({ part, key }) => [part, key.read(sent)] as const).filter(([, value]) => value);
+      return given.length > 0 ? Object.fromEntries(given) : undefined;
+    },
   };
-}
+})();

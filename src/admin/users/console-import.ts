@@ -10,6 +10,7 @@ import { acceptUploads, parseForm } from '../../base/http/input.ts';
 import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { Block, ConsolePage, FormBlock } from '../console/blocks.ts';
+import { addPage, type FormReader } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { createUserImport, IMPORT_COLUMNS, type ImportResult } from './import.ts';
 
@@ -48,25 +49,21 @@ export function importRoutes(services: ConsoleServices): Router<State, Extras> {
   const imports = createUserImport(services);
   const router = new Router<State, Extras>({ prefix: '/admin/import' });
 
-  router.get('/', ...frame.page(within(WRITE)), (ctx) => frame.show(ctx, importPage('', true)));
-
-  router.post('/', acceptUploads(MAX_BYTES + MAX_STATE_BYTES), ...frame.change(within(WRITE)), async (ctx) => {
-    const form = await parseForm(ctx, importForm.loose());
-    const { file, trial, done, failed } = form;
-    const csv = file.trim() === '' ? form.csv : file;
-    const isTrial = trial === 'on';
-    const before = { done, failed, faults: faultsIn(form.faults) };
-    await frame.attempt(
-      ctx,
-      async () => {
-        const limit = isTrial ? BATCH.trial : BATCH.import;
-        const result = await imports.run(csv, { isTrial, done, limit }, frame.actor(ctx));
-        // Faults are passed on in a field of the form, as words.
-        const page = inLanguage(frame.language(ctx), () => resultPage(result, { csv, isTrial, before }));
-        frame.show(ctx, page);
-      },
-      () => (done === 0 ? importPage(csv, isTrial) : resumePage({ csv, isTrial, ...before })),
-    );
+  addPage(router, frame, '/', {
+    needs: [within(WRITE)],
+    accepts: acceptUploads(MAX_BYTES + MAX_STATE_BYTES),
+    form: readImport,
+    page(_, given) {
+      if (!given) return importPage('', true);
+      return given.done === 0 ? importPage(given.csv, given.isTrial) : resumePage(given);
+    },
+    async submit({ by, language }, given) {
+      const { csv, isTrial, done } = given;
+      const limit = isTrial ? BATCH.trial : BATCH.import;
+      const result = await imports.run(csv, { isTrial, done, limit }, by);
+      // Faults are passed on in a field of the form, as words.
+      return { page: inLanguage(language, () => resultPage(result, given)) };
+    },
   });
 
   router.get('/export', ...frame.page(within('gatehouse.users:read')), async (ctx) => {
@@ -79,6 +76,21 @@ export function importRoutes(services: ConsoleServices): Router<State, Extras> {
 
   return router;
 }
+
+/** An import between two requests. */
+interface Progress {
+  csv: string;
+  isTrial: boolean;
+  done: number;
+  failed: number;
+  faults: FaultyRow[];
+}
+
+const readImport: FormReader<Progress> = async (ctx) => {
+  const { csv, file, trial, done, failed, faults } = await parseForm(ctx, importForm.loose());
+  const text = file.trim() === '' ? csv : file;
+  return { given: { csv: text, isTrial: trial === 'on', done, failed, faults: faultsIn(faults) } };
+};
 
 /** The form, with what was typed into it; the content of a file is its text. */
 function importPage(csv: string, isTrial: boolean): ConsolePage {
@@ -117,7 +129,7 @@ function importPage(csv: string, isTrial: boolean): ConsolePage {
 }
 
 /** An import that stopped between two requests, for want of a fresh sign-in. */
-function resumePage(state: Progress & { csv: string; isTrial: boolean }): ConsolePage {
+function resumePage(state: Progress): ConsolePage {
   return {
     title: t('console.import.title'),
     back: { href: '/admin/import', label: t('console.import.back') },
@@ -129,10 +141,7 @@ function resumePage(state: Progress & { csv: string; isTrial: boolean }): Consol
 }
 
 /** What this request did, and the form of the next one. */
-function resultPage(
-  { rows, total }: ImportResult,
-  { csv, isTrial, before }: { csv: string; isTrial: boolean; before: Progress },
-): ConsolePage {
+function resultPage({ rows, total }: ImportResult, { csv, isTrial, ...before }: Progress): ConsolePage {
   const wrong = rows.flatMap(({ line, username, problem }) =>
     problem === undefined ? [] : [{ line, username: username.slice(0, 100), problem: String(problem).slice(0, 400) }],
   );
@@ -176,18 +185,9 @@ function resultPage(
   };
 }
 
-interface Progress {
-  done: number;
-  failed: number;
-  faults: FaultyRow[];
-}
-
 const hidden = (name: string, value: string | number) => ({ name, label: '', type: 'hidden' as const, value });
 
-function continueForm(
-  { csv, isTrial, done, failed, faults }: Progress & { csv: string; isTrial: boolean },
-  button: PageText,
-): FormBlock {
+function continueForm({ csv, isTrial, done, failed, faults }: Progress, button: PageText): FormBlock {
   const state = [hidden('done', done), hidden('failed', failed), hidden('faults', JSON.stringify(faults))];
   return {
     kind: 'form',

@@ -1,18 +1,17 @@
 // /admin/users: the list, with filters, sorting, and what can be done with several users at once.
 
-import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { t } from '../../base/texts/text.ts';
 import type { AccountSort, AccountSummary } from '../../people/accounts/account-list.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { Block, Cell, Mark, Search, Selection } from '../console/blocks.ts';
+import type { Action, Block, ConsolePage, Mark, Search, Selection } from '../console/blocks.ts';
 import { listPath, listQuery } from '../console/frame.ts';
-import { countText, type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
+import { countText, type ListAddress, pageLinks, sortColumn, tableOf } from '../console/lists.ts';
+import type { Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { BULK, labelOf, offeredBulkActions } from './bulk-actions.ts';
+import { BULK, type BulkAction, labelOf, offeredBulkActions } from './bulk-actions.ts';
 
 const HOME = '/admin/users';
 const NEWEST: AccountSort = '-created';
@@ -24,63 +23,67 @@ const query = listQuery.extend({
 });
 type Query = z.output<typeof query>;
 
-export function userList(router: Router<State, Extras>, services: ConsoleServices): void {
-  const { frame, lockedAccounts } = services;
-  const { users } = services.admin;
-  router.get('/', ...frame.page(within('gatehouse.users:read')), async (ctx) => {
-    const given = parseQuery(ctx, query);
-    const { q: search, after, state, role, sort } = given;
-    const locked = new Set((await lockedAccounts()).map(({ id }) => id));
-    const filter = { search, ...stateFilter(state, locked), ...(role && { role }) };
-    const by = frame.actor(ctx);
-    const [page, found] = await Promise.all([
-      users.list({ ...filter, sort, after, limit: limits.api.pageSize }, by),
-      users.count(filter, by),
-    ]);
-    const lastSignIns = await users.lastSignIns(page.accounts.map(({ id }) => id));
-    const mayAdd = frame.meets(ctx, within('gatehouse.users:write'));
-    const list: ListAddress = { path: HOME, filters: { q: search, state, role }, sort, defaultSort: NEWEST };
-    frame.show(ctx, {
-      title: t('console.navigation.users'),
-      lead: t('console.users.lead'),
-      actions: mayAdd
-        ? [
-            { label: t('console.users.import'), icon: 'upload', href: '/admin/import' },
-            { label: t('console.users.add'), icon: 'plus', href: `${HOME}/new`, look: 'primary' },
-          ]
-        : [],
-      blocks: [
-        ...cutNotice(search, found),
-        {
-          kind: 'table',
-          filter: filterOf(given),
-          caption: t('console.navigation.users'),
-          columns: [
-            sortColumn(t('console.person.user'), 'name', list),
-            t('console.shared.email'),
-            t('console.users.roles'),
-            { label: t('console.users.last-sign-in'), isShort: true },
+/** The page of the list. */
+export async function userListPage(
+  { admin: { users }, config: { hasMailServer }, lockedAccounts }: ConsoleServices,
+  { ctx, by, meets }: Visit<undefined>,
+): Promise<ConsolePage> {
+  const given = parseQuery(ctx, query);
+  const { q: search, after, state, role, sort } = given;
+  const locked = new Set((await lockedAccounts()).map(({ id }) => id));
+  const filter = { search, ...stateFilter(state, locked), ...(role && { role }) };
+  const [page, found] = await Promise.all([
+    users.list({ ...filter, sort, after, limit: limits.api.pageSize }, by),
+    users.count(filter, by),
+  ]);
+  const lastSignIns = await users.lastSignIns(page.accounts.map(({ id }) => id));
+  const mayAdd = meets(within('gatehouse.users:write'));
+  const list: ListAddress = { path: HOME, filters: { q: search, state, role }, sort, defaultSort: NEWEST };
+  const add: Action = { label: t('console.users.add'), icon: 'plus', href: `${HOME}/new` };
+  const none = {
+    icon: 'user-round',
+    title: t('console.users.none'),
+    text: t('console.users.none.text'),
+    ...(mayAdd && { action: add }),
+  };
+  return {
+    title: t('console.navigation.users'),
+    lead: t('console.users.lead'),
+    actions: mayAdd
+      ? [
+          { label: t('console.users.import'), icon: 'upload', href: '/admin/import' },
+          { ...add, look: 'primary' },
+        ]
+      : [],
+    blocks: [
+      ...cutNotice(search, found),
+      {
+        kind: 'table',
+        filter: filterOf(given),
+        caption: t('console.navigation.users'),
+        ...tableOf(page.accounts, [
+          [sortColumn(t('console.person.user'), 'name', list), userMark],
+          [t('console.shared.email'), ({ email }) => email],
+          [t('console.users.roles'), ({ roles }) => roles.map((text) => ({ text, tone: 'plain' }))],
+          [{ label: t('console.users.last-sign-in'), isShort: true }, ({ id }) => lastSignIns.get(id)],
+          [
             sortColumn(t('console.users.created'), '-created', list, { isShort: true, isMinor: true }),
-            t('console.shared.status'),
+            ({ createdAt }) => createdAt,
           ],
-          rows: page.accounts.map((one) => rowOf(one, lastSignIns.get(one.id), locked)),
-          empty: isFiltered(given) ? t('console.users.none-match') : noUsers(mayAdd),
-          selection: selectionOf(services, ctx, given, page.accounts),
-          count: found.count === undefined ? undefined : countText(found.count, 'users', found.isMore),
-          pages: pageLinks(list, given, page.next),
-        },
-      ],
-    });
-  });
+          [t('console.shared.status'), (one) => statusTag(one, locked.has(one.id))],
+        ]),
+        empty: search || state || role || after ? t('console.users.none-match') : none,
+        selection: selectionOf(offeredBulkActions(meets, hasMailServer), given, page.accounts),
+        count: found.count === undefined ? undefined : countText(found.count, 'users', found.isMore),
+        pages: pageLinks(list, given, page.next),
+      },
+    ],
+  };
 }
 
 function stateFilter(state: Query['state'], locked: ReadonlySet<string>) {
   if (state === 'locked') return { isActive: true, ids: [...locked] };
   return state ? { isActive: state === 'active' } : {};
-}
-
-function isFiltered({ q, state, role, after }: Query): boolean {
-  return Boolean(q || state || role || after);
 }
 
 /** A search by index finds at most so many of each kind, so that a page does not have to sort them all. */
@@ -90,21 +93,11 @@ function cutNotice(search: string, { count, isMore }: { count: number | undefine
   return [{ kind: 'text', tone: 'notice', text }];
 }
 
-function rowOf(one: AccountSummary, lastSignIn: Date | undefined, locked: ReadonlySet<string>): Cell[] {
-  const name = one.name ?? one.username;
-  return [
-    {
-      text: name,
-      href: `${HOME}/${one.id}`,
-      small: one.name === null ? undefined : one.username,
-      logo: { name, isPerson: true },
-    },
-    one.email,
-    one.roles.map((text) => ({ text, tone: 'plain' as const })),
-    lastSignIn,
-    one.createdAt,
-    statusTag(one, locked.has(one.id)),
-  ];
+/** A user as a link, with the username below the name. */
+export function userMark({ id, name, username }: Pick<AccountSummary, 'id' | 'name' | 'username'>): Mark {
+  const text = name ?? username;
+  const small = name === null ? undefined : username;
+  return { text, href: `${HOME}/${id}`, small, logo: { name: text, isPerson: true } };
 }
 
 /** The state of an account: locked is a state of an active one. */
@@ -113,15 +106,6 @@ export function statusTag({ isActive }: Pick<AccountSummary, 'isActive'>, isLock
   return isLocked
     ? { text: t('console.person.locked'), tone: 'warn' }
     : { text: t('console.shared.active'), tone: 'good' };
-}
-
-function noUsers(mayAdd: boolean) {
-  return {
-    icon: 'user-round',
-    title: t('console.users.none'),
-    text: t('console.users.none.text'),
-    ...(mayAdd && { action: { label: t('console.users.add'), icon: 'plus', href: `${HOME}/new` } }),
-  };
 }
 
 function filterOf({ q, role, state, sort }: Query): Search {
@@ -164,12 +148,10 @@ function filterOf({ q, role, state, sort }: Query): Search {
 
 /** Undefined for an administrator who may do nothing with several users. */
 function selectionOf(
-  { frame, config: { hasMailServer } }: ConsoleServices,
-  ctx: Context,
+  offered: readonly BulkAction[],
   { select, ...given }: Query,
   accounts: readonly AccountSummary[],
 ): Selection | undefined {
-  const offered = offeredBulkActions((need) => frame.meets(ctx, need), hasMailServer);
   if (offered.length === 0) return undefined;
   const options = offered.map((action) => ({ value: action.name, label: labelOf(action) }));
   return {

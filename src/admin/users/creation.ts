@@ -1,6 +1,6 @@
 // A new user, with roles, a password, an imported hash or an invitation, in one transaction.
 
-import { forbidden, invalidInput, unprocessable } from '../../base/http/errors.ts';
+import { badRequest, conflict, forbidden, invalidInput, unprocessable } from '../../base/http/errors.ts';
 import { transaction } from '../../base/storage/database.ts';
 import { textFault } from '../../base/texts/faults.ts';
 import { oneOf, t } from '../../base/texts/text.ts';
@@ -8,11 +8,12 @@ import { createAccountWithPassword } from '../../config-file/new-account.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { NewAccount } from '../../people/accounts/accounts.ts';
+import { passwordAdvice } from '../../people/credentials/password-advice.ts';
+import type { PasswordFault } from '../../people/credentials/password-policy.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { UserLookup } from './lookup.ts';
-import { assertMailed, INVITED_WITH_PASSWORD, passwordRejected } from './outcomes.ts';
 
 export interface NewUser extends NewAccount {
   roles?: readonly string[] | undefined;
@@ -101,5 +102,30 @@ async function createWithoutPassword(
     const created = { account: await lookup.find(account.id, tx) };
     await onCreated(created, tx);
     return created;
+  });
+}
+
+// What an administrator reads when a mail was not sent or a password is rejected.
+
+type Mailed = 'sent' | 'no-address' | 'disabled' | 'has-credentials';
+
+export const INVITED_WITH_PASSWORD = t('console.users.problem.password-and-invitation');
+
+const notSent = {
+  disabled: t('console.users.problem.mail-disabled'),
+  'no-address': t('console.users.problem.mail-no-address'),
+  'has-credentials': t('console.users.problem.mail-has-credentials'),
+};
+
+/** Throws conflict unless the mail was sent. */
+export function assertMailed(outcome: Mailed): void {
+  if (outcome === 'sent') return;
+  throw conflict('conflict', { message: notSent[outcome] });
+}
+
+/** The error for a password with these faults. */
+export function passwordRejected(faults: readonly PasswordFault[], hasSecondFactor: boolean) {
+  return badRequest('password_rejected', {
+    faults: faults.map((one) => textFault(['password'], passwordAdvice(one, hasSecondFactor))),
   });
 }

@@ -26,7 +26,7 @@ import { taggedName } from '../../people/accounts/tagged-values.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
-import { INVITED_WITH_PASSWORD } from './outcomes.ts';
+import { INVITED_WITH_PASSWORD } from './creation.ts';
 
 export interface ImportRow {
   /** In the file; the header line is 1. */

@@ -181,12 +181,12 @@ describe('bad values in every field', () => {
       [saml, 'name'],
     ]) {
       const page = await admin.submit(await admin.get(`${at}/settings`), { [field ?? '']: ' ' });
-      expect(summaryOf(page)).toEqual([{ href: `#f-${field}`, text: 'Name must be filled in.' }]);
+      expect(summaryOf(page)).toEqual([{ href: `#f-${field}`, text: 'Enter a name.' }]);
     }
     for (const kind of ['web', 'spa', 'native', 'service', 'saml', 'fapi2']) {
       const sent = { name: ' ', redirect_uris: 'https://shop.example.com/cb' };
       const page = await admin.submit(await admin.get(`/admin/applications/new/${kind}`), sent);
-      expect(summaryOf(page), kind).toContainEqual({ href: '#f-name', text: 'Name must be filled in.' });
+      expect(summaryOf(page), kind).toContainEqual({ href: '#f-name', text: 'Enter a name.' });
       expect(marked(page), kind).toContain('name');
     }
   });

@@ -51,7 +51,7 @@ it('the page of sign-up codes says what is wrong at the field', async () => {
   const form = await console.get(`${HOME}/new`);
   const wrong = await console.submit(form, { name: ' ', max_uses: '0', expires_in_days: '7' });
   expect(wrong.status).toBe(400);
-  expect(textOf(wrong.text)).toMatch(/Enter a name\..*Enter a number from 1 to 100,000\./s);
+  expect(textOf(wrong.text)).toMatch(/Enter a name\..*must be a whole number between 1 and 100,000\./s);
   await idp.services.signUpCodes.create({ name: 'Taken', maxUses: 1, days: 1 }, {});
   const taken = await console.submit(form, { name: 'Taken', max_uses: '1', expires_in_days: '7' });
   expect([taken.status, textOf(taken.text)]).toEqual([409, expect.stringContaining('There is already a sign-up code')]);

@@ -1,13 +1,13 @@
 // The custom attributes of a user in a form: a field for each attribute that the setting user_attributes declares in a simple way, and rows
 // with name, type and value for all others.
 
-import { invalidInput } from '../../../base/http/errors.ts';
-import { fault } from '../../../base/texts/faults.ts';
-import { type PageText, t } from '../../../base/texts/text.ts';
-import type { AttributeSchema } from '../../../people/accounts/attributes.ts';
-import { type SimpleAttribute, simpleAttributes } from '../../../people/accounts/simple-attributes.ts';
-import type { Field, FormSection } from '../../console/blocks.ts';
-import { asTyped, linesOf, type Sent, sentValue } from '../../console/row-buttons.ts';
+import { invalidInput } from '../../base/http/errors.ts';
+import { fault } from '../../base/texts/faults.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { AttributeSchema } from '../../people/accounts/attributes.ts';
+import { type SimpleAttribute, simpleAttributes } from '../../people/accounts/simple-attributes.ts';
+import type { Field, FormSection } from '../console/blocks.ts';
+import { asTyped, linesOf, type Sent, sentValue } from '../console/row-buttons.ts';
 
 export type Attributes = Readonly<Record<string, unknown>>;
 
