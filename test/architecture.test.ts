@@ -30,7 +30,12 @@ const sublayers: Record<string, string[][]> = {
   protocols: [['session-services'], ['authzen'], ['logout'], ['saml'], ['oidc']],
   'protocols/saml': [['create-saml'], ['sso', 'slo'], ['metadata'], ['messages'], ['xml']],
   applications: [['*', 'brand', 'consents']],
-  people: [['people'], ['api-keys', 'credentials', 'mfa', 'rate-limits', 'rbac', 'sign-up-codes'], ['accounts']],
+  people: [
+    ['people'],
+    ['groups'],
+    ['api-keys', 'credentials', 'mfa', 'rate-limits', 'rbac', 'sign-up-codes'],
+    ['accounts'],
+  ],
   core: [['core'], ['audit', 'keys', 'mail', 'rejections', 'settings', 'sms'], ['jobs']],
   base: [['base'], ['http', 'network'], ['storage'], ['schemas'], ['texts'], ['config', 'limits', 'platform']],
 };

@@ -3,13 +3,14 @@
 // (protocols/oidc/claims/find-account.ts), AuthZEN (protocols/authzen/routes.ts), the portal (account/portal/applications.ts), the access check
 // (diagnostics/access-check) and rejected requests (protocols/oidc/engine/events.ts, diagnostics/rejections/evaluation.ts).
 import { inNetworks } from '../base/network/networks.ts';
+import type { AccountGroup } from '../people/accounts/account.ts';
 import type { Access } from './fields/oidc-client.ts';
 
 /** Why an account may not use an application. */
 export type AccessDenial = 'application_disabled' | 'account_disabled' | 'no_role' | 'other_network';
 
 /** Why an account may, or may not, use an application. */
-export type AccessReason = 'everyone' | 'role' | AccessDenial;
+export type AccessReason = 'everyone' | 'role' | 'group' | AccessDenial;
 
 export interface AccessDecision {
   allowed: boolean;
@@ -36,6 +37,8 @@ export interface AccessSubject {
   isActive: boolean;
   /** Names of the roles that it has. */
   roles: readonly string[];
+  /** The groups that it is in. */
+  groups: readonly AccountGroup[];
 }
 
 /** Whether the application may be used from this address; also where no address is judged. */
@@ -47,7 +50,7 @@ export function isInNetworks(
 }
 
 /**
- * Both must be enabled, the application open to everyone or to a role of the account, and used from one of its networks.
+ * Both must be enabled, the application open to everyone, to a role or to a group of the account, and used from one of its networks.
  *
  * @param address where the request comes from; undefined where that is not judged: in lists, and for APIs that ask about a token
  */
@@ -60,7 +63,13 @@ export function accessDecisionConditions(
   return [
     { denial: 'application_disabled', isMet: enabled },
     { denial: 'account_disabled', isMet: account.isActive },
-    { denial: 'no_role', isMet: access === 'everyone' || grantingRoles(access, account).length > 0 },
+    {
+      denial: 'no_role',
+      isMet:
+        access === 'everyone' ||
+        grantingRoles(access, account).length > 0 ||
+        grantingGroups(access, account).length > 0,
+    },
     { denial: 'other_network', isMet: isInNetworks(application, address) },
   ];
 }
@@ -76,12 +85,19 @@ export function accessDecision(
 ): AccessDecision {
   const unmet = accessDecisionConditions(application, account, address).find(({ isMet }) => !isMet);
   if (unmet) return { allowed: false, reason: unmet.denial };
-  return { allowed: true, reason: application.access === 'everyone' ? 'everyone' : 'role' };
+  const { access } = application;
+  if (access === 'everyone') return { allowed: true, reason: 'everyone' };
+  return { allowed: true, reason: grantingRoles(access, account).length > 0 ? 'role' : 'group' };
 }
 
 /** The roles of the account that the access rule names; none for an application that is open to everyone. */
 export function grantingRoles(access: Access, account: Pick<AccessSubject, 'roles'>): string[] {
   return access === 'everyone' ? [] : access.roles.filter((role) => account.roles.includes(role));
+}
+
+/** The groups of the account that the access rule names, with the way in and the end of each. */
+export function grantingGroups(access: Access, { groups }: Pick<AccessSubject, 'groups'>): AccountGroup[] {
+  return access === 'everyone' ? [] : groups.filter(({ name }) => access.groups?.includes(name));
 }
 
 /** The roles that the account lacks, each of which would give access. */
@@ -98,13 +114,14 @@ export function accessDecisionRule(
   const { access } = application;
   const { allowed, reason } = accessDecision(application, account, address);
   if (reason === 'other_network') return { rule: 'network', allowed, ...networkViolation(application, address) };
-  const { username, roles } = account;
-  const held = roles.length > 0 ? `has ${roles.join(', ')}` : 'has no roles';
+  const { username, roles, groups } = account;
+  const isIn = groups.length > 0 ? ` and is in ${groups.map(({ name }) => name).join(', ')}` : '';
+  const held = `${roles.length > 0 ? `has ${roles.join(', ')}` : 'has no roles'}${isIn}`;
   return {
     rule: 'access',
     allowed,
     received: `${username} ${reason === 'account_disabled' ? 'is disabled' : held}`,
-    expected: access === 'everyone' ? 'everyone' : access.roles.length > 0 ? rolesText(access.roles) : 'no role',
+    expected: access === 'everyone' ? 'everyone' : namesText(access),
   };
 }
 
@@ -113,17 +130,25 @@ export function networkViolation({ networks = [] }: Pick<ProtectedApplication, '
   return { received: address, expected: networks.join('\n') };
 }
 
-const rolesText = (roles: readonly string[]) =>
-  `${roles.length === 1 ? 'the role' : 'one of the roles'} ${roles.join(', ')}`;
+function namesText({ roles, groups = [] }: Exclude<Access, 'everyone'>): string {
+  const named = (one: string, several: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`${names.length === 1 ? one : several} ${names.join(', ')}`];
+  const parts = [...named('the role', 'one of the roles', roles), ...named('the group', 'one of the groups', groups)];
+  return parts.join(' or ') || 'no role';
+}
 
 /**
  * The same rule as a condition of a database query (Prisma's `where` on applications), for lists that must not read
  * every application. test/applications/access-decision.test.ts checks that both agree.
  */
-export function accessDecisionFilter({ isActive, roles }: AccessSubject) {
+export function accessDecisionFilter({ isActive, roles, groups }: AccessSubject) {
   return {
     ...(isActive ? {} : { id: { in: [] } }),
     enabled: true,
-    OR: [{ access: 'everyone' }, { access: 'roles', roles: { some: { role: { name: { in: [...roles] } } } } }],
+    OR: [
+      { access: 'everyone' },
+      { access: 'roles', roles: { some: { role: { name: { in: [...roles] } } } } },
+      { access: 'roles', groups: { some: { groupId: { in: groups.map(({ id }) => id) } } } },
+    ],
   };
 }

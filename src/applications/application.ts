@@ -34,8 +34,11 @@ export function newSecretReplacesOld({ protocol, metadata }: Registration): bool
   return protocol === 'oidc' && needsSecretValue(metadata);
 }
 
-/** What Prisma selects with `withRoles`. */
-export const withRoles = { roles: { select: { role: { select: { name: true } } } } } as const;
+/** What Prisma selects with `withAccess`. */
+export const withAccess = {
+  roles: { select: { role: { select: { name: true } } } },
+  groups: { select: { group: { select: { name: true } } } },
+} as const;
 
 type Row = {
   id: string;
@@ -50,6 +53,7 @@ type Row = {
   createdAt: Date;
   updatedAt: Date;
   roles: { role: { name: string } }[];
+  groups: { group: { name: string } }[];
 };
 
 // A later version may have written fields that this one does not know.
@@ -104,19 +108,26 @@ export class UnreadableApplication extends Error {
 export function fromRow(row: Row): Application {
   const { id, clientId, name, enabled, createdAt, updatedAt } = row;
   const roles = row.roles.map(({ role }) => role.name).sort();
+  const groups = row.groups.map(({ group }) => group.name).sort();
   return {
     id,
     clientId,
     name,
     enabled,
     consent: row.consent === 'implicit' ? 'implicit' : 'explicit',
-    access: row.access === 'roles' ? { roles } : 'everyone',
+    access: row.access === 'roles' ? accessOf(roles, groups) : 'everyone',
     source: row.source as ApplicationSource,
     createdAt,
     updatedAt,
     ...readRegistration(row),
   };
 }
+
+/** The access rule that names these; it has the groups only where there are some. */
+export const accessOf = (roles: string[], groups: string[]): Access => ({
+  roles,
+  ...(groups.length > 0 && { groups }),
+});
 
 function readRegistration(row: Row): Registration {
   try {

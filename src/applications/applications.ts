@@ -220,8 +220,14 @@ export function createApplications(
     });
     await setAccess(id, access, tx);
     if (before.enabled && !row.enabled) await removeClientArtifacts(before.clientId, tx);
-    const roles = access === 'everyone' ? [] : [...new Set(access.roles)].map((name) => ({ role: { name } }));
-    const after = fromRow({ ...data, createdAt: before.createdAt, updatedAt, roles });
+    const { roles, groups = [] } = access === 'everyone' ? { roles: [] } : access;
+    const after = fromRow({
+      ...data,
+      createdAt: before.createdAt,
+      updatedAt,
+      roles: [...new Set(roles)].map((name) => ({ role: { name } })),
+      groups: [...new Set(groups)].map((name) => ({ group: { name } })),
+    });
     // Tokens of the time before are not bound to a key, and codes may lack PKCE.
     if (profileOf(after) !== undefined && profileOf(before) === undefined)
       await removeClientArtifacts(before.clientId, tx, { keepsRegistration: true });
@@ -413,7 +419,7 @@ function kindOf(access: Access): 'everyone' | 'roles' {
 }
 
 async function setAccess(applicationId: string, access: Access, tx: Tx): Promise<void> {
-  const names = access === 'everyone' ? [] : access.roles;
+  const { roles: names, groups: groupNames = [] } = access === 'everyone' ? { roles: [] } : access;
   const roles = await tx.role.findMany({ where: { name: { in: names } }, select: { id: true, name: true } });
   const missing = names.filter((name) => !roles.some((role) => role.name === name));
   if (missing.length > 0) {
@@ -422,6 +428,13 @@ async function setAccess(applicationId: string, access: Access, tx: Tx): Promise
   await tx.applicationRole.deleteMany({ where: { applicationId } });
   if (roles.length > 0)
     await tx.applicationRole.createMany({ data: roles.map(({ id: roleId }) => ({ applicationId, roleId })) });
+  await tx.applicationGroup.deleteMany({ where: { applicationId } });
+  if (groupNames.length === 0) return;
+  const groups = await tx.group.findMany({ where: { name: { in: groupNames } }, select: { id: true, name: true } });
+  const unknown = groupNames.filter((name) => !groups.some((group) => group.name === name));
+  if (unknown.length > 0)
+    throw invalidInput([fault(['access', 'groups'], 'unknown-group', { groups: unknown.join(', ') })]);
+  await tx.applicationGroup.createMany({ data: groups.map(({ id: groupId }) => ({ applicationId, groupId })) });
 }
 
 function throwTaken(error: unknown): never {

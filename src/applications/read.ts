@@ -7,7 +7,7 @@ import { type Fragment, fragment, joinFragments, trustedText } from '../base/sto
 import { isStorable, withoutUnstorable } from '../base/storage/storable-text.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import { type AccessSubject, accessDecisionFilter } from './access-decision.ts';
-import { type Application, fromRow, UnreadableApplication, withRoles } from './application.ts';
+import { type Application, fromRow, UnreadableApplication, withAccess } from './application.ts';
 
 export interface ListApplications {
   /** Part of the name or identifier. */
@@ -49,7 +49,7 @@ export interface StoredApplication {
 export function createApplicationReads(db: Db) {
   /** By the id of the row, for a change in this transaction; throws not_found (404). */
   async function forChange(id: string, tx: Tx): Promise<StoredApplication> {
-    const row = await tx.asStored.application.findUnique({ where: { id }, include: withRoles });
+    const row = await tx.asStored.application.findUnique({ where: { id }, include: withAccess });
     if (!row) throw notFound({ detail: { applicationId: id } });
     return { application: fromRow(row), isGenuine: () => tx.macs.isGenuine('applications', row, row.mac) };
   }
@@ -59,7 +59,7 @@ export function createApplicationReads(db: Db) {
 
     /** By client_id or entity ID, as this server registered it: one that another program wrote is unknown. */
     async find(clientId: string, tx: Tx = db): Promise<Application | undefined> {
-      const row = await tx.application.findUnique({ where: { clientId }, include: withRoles });
+      const row = await tx.application.findUnique({ where: { clientId }, include: withAccess });
       return row ? fromRow(row) : undefined;
     },
 
@@ -112,7 +112,7 @@ export function createApplicationReads(db: Db) {
       const listed = identifiers ? { clientId: { in: identifiers.filter(isStorable) } } : {};
       const rows = await db.asStored.application.findMany({
         where: { AND: [accessDecisionFilter(account), listed] },
-        include: withRoles,
+        include: withAccess,
         orderBy: [{ name: 'asc' }, { id: 'asc' }],
         take: limit,
       });
@@ -135,7 +135,7 @@ async function allRows({ application }: Pick<Tx, 'application'>) {
   return inChunks(ids, (piece) =>
     application.findMany({
       where: { id: { in: piece.map(({ id }) => id) } },
-      include: withRoles,
+      include: withAccess,
       orderBy: { clientId: 'asc' },
     }),
   );
@@ -159,7 +159,7 @@ async function listByRank(
 }
 
 async function byIds(db: Db, ids: readonly string[]): Promise<Application[]> {
-  const rows = await db.asStored.application.findMany({ where: { id: { in: [...ids] } }, include: withRoles });
+  const rows = await db.asStored.application.findMany({ where: { id: { in: [...ids] } }, include: withAccess });
   return ids.flatMap((one) => rows.filter((row) => row.id === one).map(fromRow));
 }
 

@@ -122,10 +122,11 @@ function assertNoFaults(faults: readonly Fault[]): void {
   if (faults.length > 0) throw invalidInput(faults);
 }
 
-type Columns = { scopes: string; scopePermissions: string; signingAlg: string };
+type Columns = { scopes: string; scopePermissions: string; signingAlg: string; access: string };
 
 function columnsOf({ scopes, scopePermissions, signingAlg }: Omit<Resource, 'identifier' | 'source'>): Columns {
-  return { scopes: JSON.stringify(scopes), scopePermissions: JSON.stringify(scopePermissions), signingAlg };
+  const access = 'everyone'; // of issue 28: an API gets the access rule of applications
+  return { scopes: JSON.stringify(scopes), scopePermissions: JSON.stringify(scopePermissions), signingAlg, access };
 }
 
 type ResourceRow = Columns & { identifier: string; source: string };

@@ -284,6 +284,8 @@ export const limits = {
     maxRepeated: 1000,
   },
   /** The admin API. */
+  /** Above these, a token or an assertion holds no groups and says so. */
+  groups: { inToken: 200, inAssertion: 150 },
   api: {
     pageSize: 50,
     maxPageSize: 200,

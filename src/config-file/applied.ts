@@ -47,6 +47,7 @@ export async function stateOf(db: Db): Promise<string> {
     () => db.rolePermission.findMany(),
     () => db.asStored.application.findMany(),
     () => db.asStored.applicationRole.findMany(),
+    () => db.asStored.applicationGroup.findMany(),
     () => db.asStored.clientSecret.findMany(),
     () => db.asStored.connection.findMany(),
     () => db.asStored.connectionSecret.findMany(),

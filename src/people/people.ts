@@ -11,6 +11,8 @@ import { createBreached } from './credentials/breached.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { createPasswords } from './credentials/password.ts';
 import { createStrengthMeter } from './credentials/strength.ts';
+import { createEnds } from './groups/ends.ts';
+import { createGroups } from './groups/groups.ts';
 import { createMfa } from './mfa/create-mfa.ts';
 import { createCodeDelivery } from './mfa/factors/code-delivery.ts';
 import { createAttemptCounters } from './rate-limits/attempt-counters.ts';
@@ -61,6 +63,8 @@ export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange }:
     accounts,
     authority,
     permissions: createPermissions({ accounts }),
+    ends: createEnds({ ...core, logoutOnRoleChange }),
+    groups: createGroups({ ...core, authority, logoutOnRoleChange }),
     roles: createRoles({ ...core, authority, logoutOnRoleChange }),
     setConnectionRoles: createSetConnectionRoles({ ...core, logoutOnRoleChange }),
     mfa,

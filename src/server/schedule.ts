@@ -8,6 +8,7 @@ import { auditJobs } from '../core/audit/jobs.ts';
 import type { ScheduledJob } from '../core/jobs/scheduler.ts';
 import { createSweep, type SweepTarget } from '../core/jobs/sweep.ts';
 import { keyJobs } from '../core/keys/keyring.ts';
+import { endJobs } from '../people/groups/ends.ts';
 import type { Services } from './services.ts';
 
 /** The jobs of the server itself and of the folders below the protocols. */
@@ -24,6 +25,7 @@ export function serverJobs(services: Services): ScheduledJob[] {
       },
     },
     ...keyJobs(services.keyring),
+    ...endJobs(services.ends),
     ...auditJobs(services),
     ...brandJobs(services),
     ...pictureJobs(services.pictures),

@@ -1,6 +1,5 @@
 // OIDC claims and SAML attributes of an account.
 import { describe, expect, test } from 'vitest';
-import type { Account } from '../../src/people/accounts/account.ts';
 import {
   attributesFor,
   claimsByScope,
@@ -9,8 +8,9 @@ import {
   isUserField,
 } from '../../src/people/accounts/claims.ts';
 import { emptyProfile } from '../../src/people/accounts/profile-fields.ts';
+import type { VisibleAccount } from '../../src/people/accounts/visible-roles.ts';
 
-const ann: Account = {
+const ann: VisibleAccount = {
   ...emptyProfile,
   id: 'sub-of-ann',
   username: 'ann',
@@ -29,10 +29,11 @@ const ann: Account = {
   roles: ['editor', 'reader'],
   permissions: ['articles:read'],
   groups: [],
+  groupNames: [],
 };
 
 /** The claims of these scopes, as the engine filters them. */
-function claimsOfScopes(account: Account, scopes: (keyof typeof claimsByScope)[]) {
+function claimsOfScopes(account: VisibleAccount, scopes: (keyof typeof claimsByScope)[]) {
   const names = ['sub', ...scopes.flatMap((scope): readonly string[] => claimsByScope[scope])];
   return Object.fromEntries(Object.entries(claimsFor(account)).filter(([name]) => names.includes(name)));
 }

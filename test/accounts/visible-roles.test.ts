@@ -10,12 +10,13 @@ const account = {
   roles: ['admin', 'wiki-editor', 'wiki-reader'],
   permissions: ['articles:read', 'articles:write', 'gatehouse.users:read'],
   attributes: {},
+  groups: [],
   updatedAt: new Date(0),
 } as unknown as Account;
 
 describe('the roles and permissions that an application sees', () => {
   it('are all but the permissions of Gatehouse itself by default', () => {
-    const seen = { ...account, permissions: ['articles:read', 'articles:write'] };
+    const seen = { ...account, permissions: ['articles:read', 'articles:write'], groupNames: [] };
     expect(withVisibleRoles(account, undefined)).toEqual(seen);
     expect(withVisibleRoles(account, {})).toEqual(seen);
   });

@@ -7,7 +7,7 @@ import {
   grantingRoles,
   missingRoles,
 } from '../../src/applications/access-decision.ts';
-import { fromRow, withRoles } from '../../src/applications/application.ts';
+import { fromRow, withAccess } from '../../src/applications/application.ts';
 import { randomId } from '../../src/base/platform/random.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
@@ -18,12 +18,16 @@ const ROLES = ['staff', 'guests', 'ops'];
 const ROLE_SETS = Array.from({ length: 2 ** ROLES.length }, (_, bits) => ROLES.filter((_role, at) => bits & (1 << at)));
 
 describe('accessDecision', () => {
-  const member = { isActive: true, roles: ['staff'] };
+  const physics = { id: 'physics', name: 'Physics', path: '/Physics', isDirect: true, via: 'Physics', until: null };
+  const member = { isActive: true, roles: ['staff'], groups: [physics] };
 
   it.each([
-    [{ enabled: true, access: 'everyone' }, { isActive: true, roles: [] }, true, 'everyone'],
+    [{ enabled: true, access: 'everyone' }, { isActive: true, roles: [], groups: [] }, true, 'everyone'],
     [{ enabled: true, access: { roles: ['guests', 'staff'] } }, member, true, 'role'],
     [{ enabled: true, access: { roles: ['guests'] } }, member, false, 'no_role'],
+    [{ enabled: true, access: { roles: ['guests'], groups: ['Physics'] } }, member, true, 'group'],
+    [{ enabled: true, access: { roles: ['staff'], groups: ['Physics'] } }, member, true, 'role'],
+    [{ enabled: true, access: { roles: [], groups: ['Chemistry'] } }, member, false, 'no_role'],
     [{ enabled: true, access: { roles: [] } }, member, false, 'no_role'],
     [{ enabled: true, access: 'everyone' }, { ...member, isActive: false }, false, 'account_disabled'],
     [{ enabled: true, access: { roles: ['staff'] } }, { ...member, isActive: false }, false, 'account_disabled'],
@@ -31,7 +35,8 @@ describe('accessDecision', () => {
     [{ enabled: false, access: { roles: ['staff'] } }, member, false, 'application_disabled'],
   ] as const)('decides for %j and %j: %s, because %s', (application, account, allowed, reason) => {
     const { access } = application;
-    const mutable = access === 'everyone' ? access : { roles: [...access.roles] };
+    const groups = access !== 'everyone' && 'groups' in access ? { groups: [...access.groups] } : {};
+    const mutable = access === 'everyone' ? access : { roles: [...access.roles], ...groups };
     expect(accessDecision({ ...application, access: mutable }, account)).toEqual({ allowed, reason });
   });
 
@@ -83,7 +88,7 @@ describe('the condition of a query', () => {
       if (!isActive) await people.accounts.setActive(id, false);
       const account = await people.accounts.find(id);
       if (!account) throw new Error('the account is missing');
-      const all = (await people.db.asStored.application.findMany({ include: withRoles })).map(fromRow);
+      const all = (await people.db.asStored.application.findMany({ include: withAccess })).map(fromRow);
       const decided = all.filter((application) => accessDecision(application, account).allowed);
       const found = await people.db.asStored.application.findMany({
         where: accessDecisionFilter(account),

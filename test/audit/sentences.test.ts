@@ -33,6 +33,8 @@ describe('an audit event', () => {
       message: 'a row',
       number: '··12',
       domain: 'example.com',
+      groupName: 'Lab',
+      childName: 'Physics',
       amr: ['pwd'],
     };
     for (const outcome of ['success', 'failure'] as const)

@@ -47,12 +47,12 @@ describe('a role', () => {
     expect((await people.audit.list({ types: ['role.updated'] })).length).toBe(events);
   });
 
-  test('counts once when granted directly and by a group, and the grant of the group stays', async () => {
+  test('counts once when granted directly and by a connection, and the grant of the connection stays', async () => {
     const role = await roles.create({ name: 'twice', permissions: ['twice:read'] });
     const { id } = await people.person();
     await roles.assign(id, 'twice');
     await people.db.userRole.create({
-      data: { userId: id, roleId: role.id, via: 'group:1', since: null, until: null },
+      data: { userId: id, roleId: role.id, via: 'connection:1', since: null, until: null },
     });
     expect(await people.accounts.find(id)).toMatchObject({ roles: ['twice'], permissions: ['twice:read'] });
     expect((await people.accounts.list({ role: 'twice' })).accounts.map((one) => one.roles)).toEqual([['twice']]);

@@ -25,6 +25,7 @@ const KIND_ICONS: Record<EventKind, { icon: string }> = {
   password: { icon: 'key-round' },
   factor: { icon: 'shield-check' },
   role: { icon: 'shield' },
+  group: { icon: 'users-round' },
   request: { icon: 'arrow-right-left' },
   application: { icon: 'layout-grid' },
   connection: { icon: 'plug' },

@@ -14,6 +14,8 @@ const WORDS: Partial<Record<OwnPermission, Text>> = {
   'gatehouse.roles:read': t('console.permission.roles-read'),
   'gatehouse.roles:write': t('console.permission.roles-write'),
   'gatehouse.roles:manage': t('console.permission.roles-manage'),
+  'gatehouse.groups:read': t('console.permission.groups-read'),
+  'gatehouse.groups:write': t('console.permission.groups-write'),
   'gatehouse.sessions:read': t('console.permission.sessions-read'),
   'gatehouse.sessions:write': t('console.permission.sessions-write'),
   'gatehouse.sessions:end': t('console.permission.sessions-end'),

@@ -28,6 +28,21 @@ export const viewFields = {
       'which permissions it receives, such as `["articles:*"]`; those in Gatehouse only if a pattern begins with `gatehouse.`',
     )
     .register(applicationFields, { section: 'roles', gives: 'permissions' }),
+  groups_filter: z
+    .array(pattern)
+    .optional()
+    .describe('which groups it receives, such as `[lab-*]` (`/Science/*` with `groups_as: path`); default: all')
+    .register(applicationFields, { section: 'roles', gives: 'nothing' }),
+  groups_as: z
+    .enum(['name', 'path', 'id'])
+    .optional()
+    .describe('what names a group in the claim or attribute; default: `name`')
+    .register(applicationFields, { section: 'roles', gives: 'nothing' }),
+  groups_direct: z
+    .boolean()
+    .optional()
+    .describe('`true`: only the groups that a user is a member of; default: those above them too')
+    .register(applicationFields, { section: 'roles', gives: 'nothing', switch: { off: false } }),
 };
 
 /** Patterns that match nothing: a permission is `resource:action`. What is stored already may have them. */

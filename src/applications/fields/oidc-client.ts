@@ -88,11 +88,21 @@ export const clientSecret = z
   .meta({ minLength: limits.symmetricKey.minBytes });
 
 /** Who may open an application, OIDC or SAML. */
-const access = z.union([z.literal('everyone'), z.strictObject({ roles: uniqueList(line).min(1) })], rule('access'));
+const access = z.union(
+  [
+    z.literal('everyone'),
+    z
+      .strictObject({ roles: uniqueList(line).default([]), groups: uniqueList(line).min(1).optional() })
+      .refine(({ roles, groups = [] }) => roles.length + groups.length > 0, rule('access')),
+  ],
+  rule('access'),
+);
 export const accessField = {
   access: access
     .default('everyone')
-    .describe('who can open it: `everyone`, or `{ roles: [editor] }`')
+    .describe(
+      'who can open it: `everyone`, or `{ roles: [editor], groups: [Lab] }`: who has one of these roles or is in one of these groups',
+    )
     .register(applicationFields, { section: 'who', gives: 'access' }),
 };
 export const consent = z.enum(['explicit', 'implicit']);

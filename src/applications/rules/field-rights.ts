@@ -58,10 +58,13 @@ export function neededFor(before: Declaration | undefined, after: Declaration): 
 function accessChange(before: Declaration | undefined, { access }: Declaration): Change[] {
   const [old, next] = [rolesOf(before?.access), rolesOf(access)];
   const wasClosed = before !== undefined && isClosed(before.access);
-  const isSame =
-    old.length === next.length && old.every((role) => next.includes(role)) && wasClosed === isClosed(access);
+  const [oldGroups, nextGroups] = [groupsOf(before?.access), groupsOf(access)];
+  const areSame = (one: readonly string[], other: readonly string[]) =>
+    one.length === other.length && one.every((name) => other.includes(name));
+  const isSame = areSame(old, next) && areSame(oldGroups, nextGroups) && wasClosed === isClosed(access);
   if (before && isSame) return [];
-  return [{ what: 'access', roles: [...old, ...next], isClosed: wasClosed }];
+  const groups = [...new Set([...oldGroups, ...nextGroups])];
+  return [{ what: 'access', roles: [...old, ...next], groups, isClosed: wasClosed }];
 }
 
 /** APIs belong to no application, so a right that is limited to one adds none. */
@@ -93,7 +96,11 @@ export function rolesOf(access: Declaration['access'] | undefined): readonly str
   return access === undefined || access === 'everyone' ? [] : access.roles;
 }
 
-/** Whether an access rule lets nobody in, because it names no role (any more). */
+/** The groups of an access rule. */
+export const groupsOf = (access: Declaration['access'] | undefined): readonly string[] =>
+  access === undefined || access === 'everyone' ? [] : (access.groups ?? []);
+
+/** Whether an access rule lets nobody in, because it names no role and no group (any more). */
 export function isClosed(access: Declaration['access']): boolean {
-  return access !== 'everyone' && access.roles.length === 0;
+  return access !== 'everyone' && access.roles.length === 0 && groupsOf(access).length === 0;
 }

@@ -260,7 +260,7 @@ export const protectedTables = {
   application_groups: {
     model: 'applicationGroup',
     key: ['applicationId', 'groupId'],
-    relations: { group: null },
+    relations: { group: 'groups' },
     covers: { applicationId: 'text', groupId: 'text' },
   },
   // An encrypted value is bound to its row already, and `secrets rotate` encrypts it again.

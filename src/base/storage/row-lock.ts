@@ -2,7 +2,7 @@
 import type { Tx } from './database.ts';
 import type { Sql } from './statements.ts';
 
-export type LockedTable = 'users' | 'roles' | 'applications' | 'resources' | 'connections' | 'sign_up_codes' | 'groups';
+export type LockedTable = 'users' | 'roles' | 'applications' | 'resources' | 'connections' | 'sign_up_codes';
 
 /** Locks a row on PostgreSQL; SQLite needs no lock, because only one transaction writes at a time. */
 export async function lockRow(tx: Tx, sql: Sql, table: LockedTable, id: string): Promise<void> {
@@ -13,8 +13,16 @@ export async function lockRow(tx: Tx, sql: Sql, table: LockedTable, id: string):
 }
 
 /** Against other transactions that compare usernames with email addresses: `shared` ones run beside each other. */
-export async function lockAccountNames(tx: Tx, sql: Sql, mode: 'shared' | 'exclusive'): Promise<void> {
+export const lockAccountNames = (tx: Tx, sql: Sql, mode: LockMode): Promise<void> =>
+  lock(tx, sql, 'account names', mode);
+
+/** `exclusive`: the graph, the roles or the owners of groups change; `shared`: people join or leave. */
+export const lockGroups = (tx: Tx, sql: Sql, mode: LockMode): Promise<void> => lock(tx, sql, 'groups', mode);
+
+type LockMode = 'shared' | 'exclusive';
+
+async function lock(tx: Tx, sql: Sql, name: 'account names' | 'groups', mode: LockMode): Promise<void> {
   if (sql.dialect.forUpdate === '') return;
-  const lock = mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
-  await tx.$queryRawUnsafe(`SELECT ${lock}(hashtextextended('account names', 0))::text AS locked`);
+  const take = mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
+  await tx.$queryRawUnsafe(`SELECT ${take}(hashtextextended('${name}', 0))::text AS locked`);
 }

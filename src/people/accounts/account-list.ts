@@ -6,8 +6,9 @@ import { limits } from '../../base/limits.ts';
 import type { Db } from '../../base/storage/database.ts';
 import type { Dialect } from '../../base/storage/dialect.ts';
 import { type Fragment, fragment, joinFragments, noFragment, trustedText } from '../../base/storage/fragments.ts';
-import type { Sql } from '../../base/storage/statements.ts';
 import { isStorable, withoutUnstorable } from '../../base/storage/storable-text.ts';
+import type { Core } from '../../core/core.ts';
+import { hasRole, holdersOf, rolesOf } from './members.ts';
 import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames } from './profile-fields.ts';
 
@@ -68,27 +69,30 @@ const SUMMARY = {
   updatedAt: true,
   usernameKey: true,
   nameKey: true,
-  roles: { select: { role: { select: { name: true } } } },
 } as const;
 
-export function createAccountList({ db, sql }: { db: Db; sql: Sql }) {
+export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'now'>) {
   return {
     /** One page of accounts that match the query, and the cursor of the next one. */
     async list(query: ListAccounts = {}): Promise<AccountPage> {
       const { role, sort, limit = limits.api.pageSize } = query;
       if (role !== undefined && !isStorable(role)) return { accounts: [] };
-      const sizes = await sizesOf(db, query);
+      const sizes = await sizesOf(db, now(), query);
       const found = await db.$queryRaw<{ id: string }[]>(pageQuery(sql.dialect, { ...query, limit }, sizes));
       const ids = found.slice(0, limit).map(({ id }) => id);
       const rows = new Map(
         (await db.asStored.user.findMany({ where: { id: { in: ids } }, select: SUMMARY })).map((row) => [row.id, row]),
       );
       const page = ids.flatMap((id) => rows.get(id) ?? []);
+      const held =
+        ids.length === 0
+          ? []
+          : await db.$queryRaw<{ userId: string; name: string }[]>(rolesOf(joinFragments(ids, ', '), now()));
       const accounts = page.map(({ usernameKey: _username, nameKey: _name, ...row }) => ({
         ...row,
         address: addressOf(row.address),
         attributes: JSON.parse(row.attributes) as Record<string, unknown>,
-        roles: namesOf(row.roles),
+        roles: namesOf(held.filter(({ userId }) => userId === row.id)),
       }));
       const last = page.at(-1);
       return found.length > limit && last ? { accounts, next: cursorOf(last, sort) } : { accounts };
@@ -98,7 +102,7 @@ export function createAccountList({ db, sql }: { db: Db; sql: Sql }) {
     async countMatches(query: ListAccounts): Promise<AccountCount> {
       const { role, search } = query;
       if (role !== undefined && !isStorable(role)) return { count: 0, isMore: false };
-      const sizes = await sizesOf(db, query);
+      const sizes = await sizesOf(db, now(), query);
       const counting = countQuery(sql.dialect, query, sizes);
       const count = counting && (await countOf(db, counting));
       const isCut = sizes.isLarge && search ? (await countOf(db, matchesQuery(search))) >= limits.lists.matches : false;
@@ -110,22 +114,26 @@ export function createAccountList({ db, sql }: { db: Db; sql: Sql }) {
 }
 
 /** Each role once, also one that is granted directly and by a group. */
-function namesOf(held: readonly { role: { name: string } }[]): string[] {
-  return [...new Set(held.map(({ role }) => role.name))].sort();
+function namesOf(held: readonly { name: string }[]): string[] {
+  return [...new Set(held.map(({ name }) => name))].sort();
 }
 
-async function sizesOf(db: Db, { role, memberOf, search, isActive, sort }: ListAccounts): Promise<FilterSizes> {
+async function sizesOf(
+  db: Db,
+  now: Date,
+  { role, memberOf, search, isActive, sort }: ListAccounts,
+): Promise<FilterSizes> {
   const { few, searched } = limits.lists;
   const filters = [...(role === undefined ? [] : [[role]]), ...(memberOf ? [memberOf.filter(isStorable)] : [])];
   const isByName = sort !== undefined && !sort.endsWith('created');
   const [members, users, disabled] = await Promise.all([
-    Promise.all(filters.map((names) => membersOf(db, names))),
+    Promise.all(filters.map((names) => membersOf(db, names, now))),
     search ? countOf(db, countedTo(fragment`SELECT 1 FROM users`, searched + 1)) : 0,
     isActive === false && isByName
       ? countOf(db, countedTo(fragment`SELECT 1 FROM users WHERE is_active = ${false}`, few + 1))
       : 0,
   ]);
-  return { members, isLarge: users > searched, disabled };
+  return { members, isLarge: users > searched, disabled, now };
 }
 
 function countedTo(rows: ReturnType<typeof fragment>, limit: number) {
@@ -138,11 +146,11 @@ async function countOf(db: Db, query: ReturnType<typeof fragment>): Promise<numb
 }
 
 /** The users with one of these roles, counted no further than it matters. */
-async function membersOf(db: Db, names: readonly string[]) {
+async function membersOf(db: Db, names: readonly string[], now: Date) {
   const rows = await db.role.findMany({ where: { name: { in: [...names] } }, select: { id: true } });
   if (rows.length === 0) return { roleIds: [''], count: 0 };
   const roleIds = rows.map(({ id }) => id);
-  const held = fragment`SELECT 1 FROM user_roles WHERE role_id IN (${joinFragments(roleIds, ', ')})`;
+  const held = holdersOf(joinFragments(roleIds, ', '), now);
   // Not Prisma's `count`: with a limit it sorts all rows before it.
   const count = await countOf(db, countedTo(held, limits.lists.few + 1));
   return { roleIds, count };
@@ -182,8 +190,12 @@ export interface FilterSizes {
   isLarge?: boolean;
   /** The disabled users, or `limits.lists.few` + 1. */
   disabled?: number;
+  /** When a role has to be held. */
+  now?: Date;
 }
 
+/** Before every end, for a query without a filter by roles. */
+const noTime = new Date(0);
 const COLUMNS: Record<AccountSortKey, string> = { created: 'created_at', name: 'name_key', username: 'username_key' };
 const { few, matches, counted } = limits.lists;
 
@@ -215,7 +227,7 @@ function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes =
     search || name !== undefined || isActive !== undefined || source !== undefined || ids || others.length > 0;
   if (members && isFiltered) return undefined;
   const from = members
-    ? fragment`SELECT DISTINCT ur.user_id FROM user_roles ur WHERE ur.role_id IN (${joinFragments([...members.roleIds], ', ')})`
+    ? fragment`SELECT DISTINCT user_id FROM (${holdersOf(joinFragments([...members.roleIds], ', '), sizes.now ?? noTime)}) AS held`
     : fragment`SELECT f.id FROM users f ${clause(conditions(dialect, query, sizes, 'created'))}`;
   return fragment`SELECT COUNT(*) AS count FROM (${from} LIMIT ${counted + 1}) AS found`;
 }
@@ -233,7 +245,7 @@ function clause(where: readonly Fragment[]): Fragment {
 function conditions(
   dialect: Dialect,
   { search, name, isActive, source, ids }: AccountFilter,
-  { members = [], isLarge = false, disabled = 0 }: FilterSizes,
+  { members = [], isLarge = false, disabled = 0, now = noTime }: FilterSizes,
   sortedBy: AccountSortKey,
 ): Fragment[] {
   const where: Fragment[] = [];
@@ -253,12 +265,8 @@ function conditions(
     where.push(dialect.contains('f.search_key', key));
   }
   for (const { roleIds, count } of members) {
-    const held = fragment`FROM user_roles ur WHERE ur.role_id IN (${joinFragments([...roleIds], ', ')})`;
-    where.push(
-      count <= few
-        ? fragment`f.id IN (SELECT ur.user_id ${held})`
-        : fragment`EXISTS (SELECT 1 ${held} AND ur.user_id = f.id)`,
-    );
+    const ids = joinFragments([...roleIds], ', ');
+    where.push(count <= few ? fragment`f.id IN (${holdersOf(ids, now)})` : hasRole('f.id', ids, now));
   }
   return where;
 }

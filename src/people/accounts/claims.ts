@@ -1,6 +1,5 @@
 // Account fields released as OIDC claims (by scope, OIDC Core 5.4) and SAML attributes (by the mapping of the service
 // provider). One list for both, so that both protocols release the same values.
-import type { Account } from './account.ts';
 import {
   type AddressPart,
   addressParts,
@@ -10,8 +9,9 @@ import {
   textFields,
 } from './profile-fields.ts';
 import { taggableClaims } from './tagged-values.ts';
+import type { VisibleAccount } from './visible-roles.ts';
 
-type Field = (account: Account) => unknown;
+type Field = (account: VisibleAccount) => unknown;
 
 const fields = {
   sub: (account) => account.id,
@@ -27,9 +27,13 @@ const fields = {
   address: (account) => account.address,
   roles: (account) => account.roles,
   permissions: (account) => account.permissions,
+  groups: (account) => account.groupNames,
 } as const satisfies Record<string, Field>;
 
 export type ClaimName = keyof typeof fields;
+
+/** True where the account has more groups than an answer may hold; it has none of them then. */
+export const GROUPS_OVERAGE = 'groups_overage';
 
 /** The claims of each scope; the engine is configured with the same table. */
 export const claimsByScope = {
@@ -40,7 +44,8 @@ export const claimsByScope = {
   address: ['address'],
   roles: ['roles'],
   permissions: ['permissions'],
-} as const satisfies Record<string, readonly ClaimName[]>;
+  groups: ['groups', GROUPS_OVERAGE],
+} as const satisfies Record<string, readonly (ClaimName | typeof GROUPS_OVERAGE)[]>;
 
 // Other names of the same fields that a mapping may use: those of the columns and of the admin API.
 const aliases: Record<string, ClaimName> = {
@@ -57,15 +62,21 @@ const PART = /^address\.(\w+)$/;
 const ATTRIBUTE = /^attributes\.([^\s.][^\s]{0,99})$/;
 
 /** Every standard claim that has a value. The engine filters by the requested scopes. */
-export function claimsFor(account: Account): Record<string, unknown> {
+export function claimsFor(account: VisibleAccount): Record<string, unknown> {
   const claims = Object.entries(fields).map(([name, read]) => [name, read(account)] as const);
-  return Object.fromEntries(claims.filter(hasValue));
+  return { ...Object.fromEntries(claims.filter(hasValue)), ...(hasOverage(account) && { [GROUPS_OVERAGE]: true }) };
 }
 
+const hasOverage = ({ groupNames }: VisibleAccount): boolean => groupNames === undefined;
+
 /** The application's own claims: claim name to user field; empty fields are left out, and `sub` cannot be replaced. */
-export function customClaims(account: Account, mapping: Record<string, string>): Record<string, unknown> {
+export function customClaims(account: VisibleAccount, mapping: Record<string, string>): Record<string, unknown> {
   const claims = Object.entries(mapping).map(([name, field]) => [name, fieldValue(account, field)] as const);
-  return Object.fromEntries(claims.filter(([name, value]) => name !== 'sub' && hasValue([name, value])));
+  const overage = Object.values(mapping).includes('groups') && hasOverage(account) && { [GROUPS_OVERAGE]: true };
+  return {
+    ...Object.fromEntries(claims.filter(([name, value]) => name !== 'sub' && hasValue([name, value]))),
+    ...overage,
+  };
 }
 
 function hasValue([, value]: readonly [string, unknown]): boolean {
@@ -73,11 +84,12 @@ function hasValue([, value]: readonly [string, unknown]): boolean {
 }
 
 /** SAML attributes: attribute name to user field, each with a list of strings; a field without a value is left out. */
-export function attributesFor(account: Account, mapping: Record<string, string>): Record<string, string[]> {
+export function attributesFor(account: VisibleAccount, mapping: Record<string, string>): Record<string, string[]> {
   const attributes = Object.entries(mapping).map(
     ([name, field]) => [name, toStrings(fieldValue(account, field))] as const,
   );
-  return Object.fromEntries(attributes.filter(([, values]) => values.length > 0));
+  const overage = Object.values(mapping).includes('groups') && hasOverage(account) && { [GROUPS_OVERAGE]: ['true'] };
+  return { ...Object.fromEntries(attributes.filter(([, values]) => values.length > 0)), ...overage };
 }
 
 /** The names of user fields to choose from; `attributes.NAME` names each further one. */
@@ -106,7 +118,7 @@ export function taggableName(field: string): string | undefined {
 }
 
 /** The value that a mapping takes from an account; undefined for a field that does not exist. */
-function fieldValue(account: Account, field: string): unknown {
+function fieldValue(account: VisibleAccount, field: string): unknown {
   const attribute = ATTRIBUTE.exec(field)?.[1];
   if (attribute !== undefined) {
     return Object.hasOwn(account.attributes, attribute) ? account.attributes[attribute] : undefined;

@@ -1,6 +1,6 @@
-// The roles and permissions of an account that one application receives, and their names there. Applied before claims and
-// attributes are built, so that OIDC and SAML deliver the same roles.
-import type { Account } from './account.ts';
+// The roles, permissions and groups of an account that one application receives, and their names there. Applied before claims and
+// attributes are built, so that OIDC and SAML deliver the same.
+import type { Account, AccountGroup } from './account.ts';
 
 export interface AccountView {
   /** Names, or patterns with a star such as `wiki-*`; all roles when absent. */
@@ -9,12 +9,33 @@ export interface AccountView {
   roles_rename?: Record<string, string> | undefined;
   /** The same for permissions (`resource:action`). When absent: all except the permissions for Gatehouse itself. */
   permissions_filter?: string[] | undefined;
+  /** The same for groups, by what `groups_as` says. */
+  groups_filter?: string[] | undefined;
+  /** What names a group; its name when absent. */
+  groups_as?: 'name' | 'path' | 'id' | undefined;
+  /** Only the groups that the user is a member of, not those above them. */
+  groups_direct?: boolean | undefined;
 }
 
-/** The account with the roles and permissions that the application receives. */
-export function withVisibleRoles(account: Account, view: AccountView | undefined): Account {
+/** An account as one application sees it. */
+export interface VisibleAccount extends Account {
+  /** What the application receives of the groups; undefined: they are more than an answer may hold. */
+  groupNames: string[] | undefined;
+}
+
+/**
+ * The account with the roles, permissions and groups that the application receives.
+ * @param mostGroups more are left out altogether and announced by `groups_overage`: a part of them would be a wrong answer
+ */
+export function withVisibleRoles(
+  account: Account,
+  view: AccountView | undefined,
+  mostGroups = Number.POSITIVE_INFINITY,
+): VisibleAccount {
+  const groups = visibleGroups(account.groups, view);
   return {
     ...account,
+    groupNames: groups.length > mostGroups ? undefined : groups,
     roles: visibleRoles(account.roles, view),
     permissions: account.permissions.filter((name) => isVisiblePermission(name, view?.permissions_filter)),
   };
@@ -26,6 +47,13 @@ export function visibleRoles(roles: readonly string[], view: AccountView | undef
   const visible = roles.filter((name) => matchesAny(name, roles_filter));
   const renamed = visible.map((name) => (Object.hasOwn(roles_rename, name) ? (roles_rename[name] ?? name) : name));
   return [...new Set(renamed)].sort();
+}
+
+/** What the application receives of these groups, sorted. */
+export function visibleGroups(groups: readonly AccountGroup[], view: AccountView | undefined): string[] {
+  const { groups_filter, groups_as = 'name', groups_direct = false } = view ?? {};
+  const names = groups.filter(({ isDirect }) => isDirect || !groups_direct).map((group) => group[groups_as]);
+  return [...new Set(names)].filter((name) => matchesAny(name, groups_filter)).sort();
 }
 
 /** Permissions for Gatehouse itself (people/rbac/built-in.ts). */

@@ -15,8 +15,10 @@ export async function listAdministrators(
   db: Db,
   find: (id: string) => Promise<Account | undefined>,
 ): Promise<Account[]> {
+  const admin = { role: { name: ADMIN_ROLE } };
+  const inAdmins = { ancestor: { roles: { some: admin } } };
   const rows = await db.asStored.user.findMany({
-    where: { roles: { some: { role: { name: ADMIN_ROLE } } } },
+    where: { OR: [{ roles: { some: admin } }, { groups: { some: { group: { ancestors: { some: inAdmins } } } } }] },
     select: { id: true },
     orderBy: { id: 'asc' },
   });

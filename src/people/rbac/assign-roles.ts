@@ -1,7 +1,9 @@
 // Assigns roles to users and takes them away. authority.ts decides who may; one active administrator always remains.
 
-import { conflict, notFound } from '../../base/http/errors.ts';
+import { conflict, invalidInput, notFound } from '../../base/http/errors.ts';
+import type { Clock } from '../../base/platform/clock.ts';
 import { type Db, type Tx, withinTransaction } from '../../base/storage/database.ts';
+import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
 import type { Authority } from './authority.ts';
@@ -14,35 +16,57 @@ const DIRECT = '';
 
 type AssignmentContext = {
   db: Db;
+  now: Clock;
   audit: Audit;
   authority: Authority;
   /** Called in the transaction in which a user got or lost a role. */
   logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
 };
 
-/** False when the user had the role. */
+/** Null or absent: at once, and without end. */
+export interface RoleTimes {
+  since?: Date | null | undefined;
+  until?: Date | null | undefined;
+}
+
+/** Gives the role, or changes how long the user has it. False when nothing changed. Throws invalid_input for an end that has passed. */
 export function assignRole(
   context: AssignmentContext,
   userId: string,
   roleName: string,
   by: Actor,
   outer: Tx | undefined,
+  { since = null, until = null }: RoleTimes = {},
 ): Promise<boolean> {
-  const { db, audit, logoutOnRoleChange } = context;
+  const { db, now, audit, logoutOnRoleChange } = context;
   return withinTransaction(db, outer, async (tx) => {
     const role = await managedRole(context, roleName, by, tx);
     // Its permissions decided who may give it, and could be put back later.
     if (!(await isGenuineRole(role, tx))) throw conflict('changed_outside');
     const grant = { userId, roleId: role.id, via: DIRECT };
-    if (await tx.userRole.findUnique({ where: { userId_roleId_via: grant } })) return false;
+    const at = now();
+    assertTimes({ since, until }, at);
+    const held = await tx.userRole.findUnique({ where: { userId_roleId_via: grant } });
+    if (held && sameTime(held.since, since) && sameTime(held.until, until)) return false;
     if ((await tx.user.count({ where: { id: userId } })) === 0) throw notFound({ detail: { userId } });
-    const row = { ...grant, since: null, until: null };
+    const isLast = until !== null && role.name === ADMIN_ROLE && (await isLastAdmin(userId, tx, at));
+    const row = { ...grant, since, until, notice: since !== null && since > at ? 'begins' : '' };
     await tx.userRole.upsert({ where: { userId_roleId_via: grant }, create: row, update: row });
-    await audit.record({ ...by, type: 'role.assigned', outcome: 'success', subjectId: userId, data: { roleName } }, tx);
+    if (isLast && !(await hasAdministrator(tx, at))) throw conflict('last_admin');
+    const data = { roleName, ...(since && { since }), ...(until && { until }) };
+    await audit.record({ ...by, type: 'role.assigned', outcome: 'success', subjectId: userId, data }, tx);
     await logoutOnRoleChange(userId, by, tx);
     return true;
   });
 }
+
+/** Throws invalid_input for an end that has passed or comes before the beginning. */
+export function assertTimes({ since, until }: { since: Date | null; until: Date | null }, now: Date): void {
+  if (until !== null && (until <= now || (since !== null && until <= since)))
+    throw invalidInput([fault(['until'], 'end-passed')]);
+}
+
+export const sameTime = (one: Date | null, other: Date | null): boolean => one?.getTime() === other?.getTime();
 
 /** False when the user did not have the role. Throws last_admin (409). */
 export function unassignRole(
@@ -55,9 +79,10 @@ export function unassignRole(
   const { db, audit, logoutOnRoleChange } = context;
   return withinTransaction(db, outer, async (tx) => {
     const role = await managedRole(context, roleName, by, tx);
-    if (role.name === ADMIN_ROLE) await assertNotLastAdmin(userId, tx);
+    const isLast = role.name === ADMIN_ROLE && (await isLastAdmin(userId, tx, context.now()));
     const { count } = await tx.userRole.deleteMany({ where: { userId, roleId: role.id, via: DIRECT } });
     if (count === 0) return false;
+    if (isLast && !(await hasAdministrator(tx, context.now()))) throw conflict('last_admin');
     const data = { roleName };
     await audit.record({ ...by, type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
     await logoutOnRoleChange(userId, by, tx);
@@ -104,18 +129,84 @@ export async function directRoles(userId: string, tx: Tx): Promise<string[]> {
 }
 
 /** Throws last_admin (409) when no other active user has the admin role. */
-export async function assertNotLastAdmin(userId: string, tx: Tx): Promise<void> {
-  if (await isLastAdmin(userId, tx)) throw conflict('last_admin');
+export async function assertNotLastAdmin(userId: string, tx: Tx, now: Date): Promise<void> {
+  if (await isLastAdmin(userId, tx, now)) throw conflict('last_admin');
 }
 
-/** Whether the user is the only active one with the admin role. Users and grants that another program wrote do not count. */
-export async function isLastAdmin(userId: string, tx: Tx): Promise<boolean> {
+/** Whether the user is the only administrator. */
+export async function isLastAdmin(userId: string, tx: Tx, now: Date): Promise<boolean> {
+  return !(await hasAdministrator(tx, now, { not: userId })) && hasAdministrator(tx, now, { equals: userId });
+}
+
+/**
+ * Whether an active user has the admin role now, directly or by a group, and for good: one whose role ends does not count, nor does what another
+ * program wrote.
+ */
+export async function hasAdministrator(
+  tx: Tx,
+  now: Date,
+  userId: { not?: string; equals?: string } = {},
+): Promise<boolean> {
   // Locks the row, so that two administrators who remove each other at the same moment are serialized.
   await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });
-  const grants = await tx.userRole.findMany({
-    where: { role: { name: ADMIN_ROLE }, user: { isActive: true } },
-    include: { user: true },
-  });
-  const holders = new Set(grants.map((grant) => grant.userId));
-  return holders.size === 1 && holders.has(userId);
+  const lasting = { userId, user: { isActive: true }, until: null, OR: [{ since: null }, { since: { lte: now } }] };
+  const include = { user: true } as const;
+  const where = { role: { name: ADMIN_ROLE }, ...lasting };
+  if ((await tx.userRole.findMany({ where, include, take: MOST_READ })).length > 0) return true;
+  const granted = await tx.groupRole.findMany({ where: { role: { name: ADMIN_ROLE } } });
+  if (granted.length === 0) return false;
+  const ancestorId = { in: granted.map(({ groupId }) => groupId) };
+  const below = await tx.groupAncestor.findMany({ where: { ancestorId } });
+  for (const { groupId } of below)
+    if ((await tx.groupMember.findMany({ where: { groupId, ...lasting }, include, take: MOST_READ })).length > 0)
+      return true;
+  return false;
+}
+
+/** One genuine administrator is enough; more are read in case another program wrote some. */
+const MOST_READ = 100;
+
+// Grants that time ends or begins, for the job of ends (people/groups/ends.ts). Each returns how many rows it found.
+
+type GrantJob = Pick<AssignmentContext, 'audit' | 'logoutOnRoleChange'>;
+
+export async function deleteEndedGrants(
+  { audit, logoutOnRoleChange }: GrantJob,
+  now: Date,
+  tx: Tx,
+  take: number,
+): Promise<number> {
+  const ended = { until: { lte: now } };
+  const include = { role: { select: { name: true } } } as const;
+  const rows = await tx.asStored.userRole.findMany({ where: ended, include, take });
+  for (const { userId, roleId, via, role } of rows) {
+    if ((await tx.userRole.deleteMany({ where: { userId, roleId, via, ...ended } })).count === 0) continue;
+    const data = { roleName: role.name, via, ended: true };
+    await audit.record({ type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
+    await logoutOnRoleChange(userId, {}, tx);
+  }
+  return rows.length;
+}
+
+export async function reportBegunGrants(
+  { logoutOnRoleChange }: Pick<GrantJob, 'logoutOnRoleChange'>,
+  now: Date,
+  tx: Tx,
+  take: number,
+): Promise<number> {
+  const rows = await tx.userRole.findMany({ where: { notice: 'begins', since: { lte: now } }, take });
+  for (const { userId, roleId, via } of rows) {
+    await tx.userRole.updateMany({ where: { userId, roleId, via }, data: { notice: '' } });
+    await logoutOnRoleChange(userId, {}, tx);
+  }
+  return rows.length;
+}
+
+/** Their users were told of the end. */
+export async function grantsWarned(
+  grants: readonly { userId: string; roleId: string; via: string }[],
+  tx: Tx,
+): Promise<void> {
+  for (const { userId, roleId, via } of grants)
+    await tx.userRole.updateMany({ where: { userId, roleId, via }, data: { notice: 'warned' } });
 }

@@ -15,12 +15,14 @@ export type Change =
   | { what: 'permissions'; permissions: readonly string[] }
   /** A role is given, taken, changed or deleted. */
   | { what: 'role'; role: { name: string; permissions: readonly string[] } }
+  /** Groups change, or people are put in or taken out; `roles`: all that the people in these groups get by them. */
+  | { what: 'group'; roles: readonly { name: string; permissions: readonly string[] }[] }
   /** A user's credentials, address, roles or state change, or the user gets help; `needs`: one of these permissions. */
   | { what: 'user'; id: string; needs: readonly OwnPermission[] }
   /** The application itself changes, by its client_id or entity ID. */
   | { what: 'application'; identifier: string }
-  /** An access rule changes or ends that names these roles before or after; `isClosed`: before, it named none. */
-  | { what: 'access'; roles: readonly string[]; isClosed?: boolean }
+  /** An access rule changes or ends that names these roles and groups before or after; `isClosed`: before, it named none. */
+  | { what: 'access'; roles: readonly string[]; groups?: readonly string[]; isClosed?: boolean }
   /** An application gets to know the holders of some of these roles under another name. */
   | { what: 'rename'; roles: readonly string[] };
 
@@ -61,6 +63,7 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
       if (change.what === 'application') return assertCoversApplication(rights, change.identifier);
       const actor = { rights, roles: await rolesOfActor(by, tx) };
       if (change.what === 'role') return assertMayUseRole(actor, change.role);
+      if (change.what === 'group') return assertMayUseGroup(actor, change.roles);
       if (change.what === 'access') return assertMayOpen(actor, change);
       if (change.what === 'rename') return assertMayRename(actor, change.roles);
       return assertMayChangeUser(actorRights, { by, actor }, change, tx);
@@ -139,10 +142,17 @@ function assertMayUseRole(actor: ActorGrants, role: { name: string; permissions:
   throw forbidden('forbidden', { message, detail: { role: role.name } });
 }
 
+function assertMayUseGroup(actor: ActorGrants, roles: Extract<Change, { what: 'group' }>['roles']): void {
+  if (!permits(actor.rights, 'gatehouse.groups:write')) throw forbidden('forbidden');
+  for (const role of roles) assertMayUseRole(actor, role);
+}
+
 function assertMayOpen(
   actor: ActorGrants,
-  { roles, isClosed = false }: { roles: readonly string[]; isClosed?: boolean },
+  { roles, groups = [], isClosed = false }: Extract<Change, { what: 'access' }>,
 ): void {
+  // Whoever decides who is in groups decides what they open.
+  if (groups.length > 0 && !permits(actor.rights, 'gatehouse.groups:write')) throw forbidden('forbidden');
   // The roles of the rule were deleted, so no single role gives the right to open it again.
   if (isClosed && !permits(actor.rights, 'gatehouse.roles:manage')) {
     throw forbidden('forbidden', { message: t('console.roles.problem.closed') });

@@ -8,6 +8,7 @@ const RESOURCES = [
   'gatehouse.api-keys',
   'gatehouse.connections',
   'gatehouse.roles',
+  'gatehouse.groups',
   'gatehouse.keys',
   'gatehouse.audit',
   'gatehouse.settings',

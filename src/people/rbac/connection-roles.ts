@@ -30,6 +30,7 @@ export type LogoutOnRoleChange = (userId: string, by: Actor, tx: Tx) => Promise<
  */
 export function createSetConnectionRoles({
   db,
+  now,
   audit,
   logoutOnRoleChange,
 }: Core & { logoutOnRoleChange: LogoutOnRoleChange }): SetConnectionRoles {
@@ -49,7 +50,7 @@ export function createSetConnectionRoles({
         const role = named.find(({ id }) => id === roleId);
         if (!role) continue; // its grants ended with it
         const isDirectToo = (await tx.userRole.count({ where: { userId, roleId, via: { not: via } } })) > 0;
-        if (role.name === ADMIN_ROLE && !isDirectToo && (await isLastAdmin(userId, tx))) continue;
+        if (role.name === ADMIN_ROLE && !isDirectToo && (await isLastAdmin(userId, tx, now()))) continue;
         removed.push({ roleId, name: role.name });
       }
       for (const { id: roleId } of added) {
@@ -70,7 +71,7 @@ export function createSetConnectionRoles({
 
 /** Takes every role that users have by this connection, before it is deleted. Throws last_admin (409). */
 export async function takeConnectionRoles(
-  { audit }: Pick<Core, 'audit'>,
+  { audit, now }: Pick<Core, 'audit' | 'now'>,
   connectionId: string,
   by: Actor,
   tx: Tx,
@@ -81,7 +82,7 @@ export async function takeConnectionRoles(
     select: { userId: true, roleId: true, role: { select: { name: true } } },
   });
   for (const { userId, roleId, role } of rows) {
-    const wasAdmin = role.name === ADMIN_ROLE && (await isLastAdmin(userId, tx));
+    const wasAdmin = role.name === ADMIN_ROLE && (await isLastAdmin(userId, tx, now()));
     await tx.userRole.deleteMany({ where: { userId, roleId, via } });
     const isDirectToo = wasAdmin && (await tx.userRole.count({ where: { userId, roleId } })) > 0;
     if (wasAdmin && !isDirectToo) throw conflict('last_admin');

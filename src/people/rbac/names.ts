@@ -28,7 +28,7 @@ export const permissionSchema = {
   pattern: `^[^\\s:${CONTROLS}]([^\\s${CONTROLS}]{0,198}[^\\s${CONTROLS}])?:[^\\s:${CONTROLS}]{1,100}$`,
 };
 
-const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
+export const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 export function isRoleName(name: string): boolean {
   return ROLE.test(name) && !INVISIBLE.test(name);

@@ -8,7 +8,7 @@ import { isUniqueViolation, type Tx, transaction, withinTransaction } from '../.
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
-import { assertNotLastAdmin, assignRole, directRoles, setRoles, unassignRole } from './assign-roles.ts';
+import { assertNotLastAdmin, assignRole, directRoles, type RoleTimes, setRoles, unassignRole } from './assign-roles.ts';
 import type { Authority } from './authority.ts';
 import { builtInRoles, type OwnPermission } from './built-in.ts';
 import {
@@ -108,13 +108,17 @@ export function createRoles(
       await authority.assertMay(by, { what: 'role', role }, tx);
       await authority.assertMay(by, { what: 'permissions', permissions: role.permissions }, tx);
       const select = { userId: true } as const;
-      const holders = await tx.asStored.userRole.findMany({ where: { roleId: role.id }, select, distinct: ['userId'] });
+      const inGroups = { group: { ancestors: { some: { ancestor: { roles: { some: { roleId: role.id } } } } } } };
+      const holders = [
+        ...(await tx.asStored.userRole.findMany({ where: { roleId: role.id }, select, distinct: ['userId'] })),
+        ...(await tx.asStored.groupMember.findMany({ where: inGroups, select, distinct: ['userId'] })),
+      ];
       await tx.role.delete({ where: { id: role.id }, select: { id: true } });
       const others = await sets.rolesWithLimit(role.name, tx);
       await withNewRoleMacs(others, tx, () => sets.removeLimitedTo(role.name, tx));
       await sets.removeUnused(tx);
       await audit.record({ ...by, type: 'role.deleted', outcome: 'success', data: { before: role } }, tx);
-      for (const { userId } of holders) await logoutOnRoleChange(userId, by, tx);
+      for (const userId of new Set(holders.map((one) => one.userId))) await logoutOnRoleChange(userId, by, tx);
     });
   }
 
@@ -148,9 +152,9 @@ export function createRoles(
     update,
     remove,
     ensureBuiltInRoles,
-    /** False when the user had the role. Throws forbidden unless the actor of `by` may manage the role. */
-    assign: (userId: string, roleName: string, by: Actor = {}, tx?: Tx): Promise<boolean> =>
-      assignRole(context, userId, roleName, by, tx),
+    /** Also changes how long the user has the role. False when nothing changed. Throws forbidden unless the actor may manage the role. */
+    assign: (userId: string, roleName: string, by: Actor = {}, tx?: Tx, times: RoleTimes = {}): Promise<boolean> =>
+      assignRole(context, userId, roleName, by, tx, times),
     /** Throws last_admin (409). */
     unassign: (userId: string, roleName: string, by: Actor = {}, tx?: Tx): Promise<boolean> =>
       unassignRole(context, userId, roleName, by, tx),
@@ -160,7 +164,7 @@ export function createRoles(
     setRoles: (userId: string, roleNames: readonly string[], by: Actor = {}, tx?: Tx): Promise<void> =>
       setRoles(context, userId, roleNames, by, tx),
     /** Throws last_admin when no other active user has the admin role; call it before disabling or deleting a user. */
-    assertNotLastAdmin: (userId: string, tx: Tx): Promise<void> => assertNotLastAdmin(userId, tx),
+    assertNotLastAdmin: (userId: string, tx: Tx): Promise<void> => assertNotLastAdmin(userId, tx, now()),
   };
 }
 

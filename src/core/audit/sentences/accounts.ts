@@ -15,6 +15,7 @@ type Types = Extract<
   | `phone.${string}`
   | `factors.${string}`
   | `role.${string}`
+  | `group.${string}`
   | `mail.${string}`
   | 'users.exported'
   | 'access.evaluated'
@@ -146,6 +147,19 @@ export const accountTexts: Record<Types, EventText> = {
     own: 'activity.event.role-given-up',
     passive: 'activity.event.role-lost',
   },
+  'group.created': { kind: 'group', done: 'console.events.group-created' },
+  'group.updated': { kind: 'group', done: 'console.events.group-updated' },
+  'group.deleted': { kind: 'group', done: 'console.events.group-deleted' },
+  'group.child-added': { kind: 'group', done: 'console.events.group-child-added' },
+  'group.child-removed': { kind: 'group', done: 'console.events.group-child-removed' },
+  'group.role-added': { kind: 'group', done: 'console.events.group-role-added' },
+  'group.role-removed': { kind: 'group', done: 'console.events.group-role-removed' },
+  'group.owner-added': { kind: 'group', done: 'console.events.group-owner-added' },
+  'group.owner-removed': { kind: 'group', done: 'console.events.group-owner-removed' },
+  'group.member-added': { kind: 'group', done: 'activity.event.group-joined' },
+  'group.member-changed': { kind: 'group', done: 'activity.event.group-membership-changed' },
+  'group.member-removed': { kind: 'group', done: 'activity.event.group-left' },
+  'group.member-expired': { kind: 'group', done: 'activity.event.group-expired' },
   'access.evaluated': {
     kind: 'role',
     done: 'activity.event.access-evaluated',

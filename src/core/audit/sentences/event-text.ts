@@ -11,6 +11,7 @@ export const eventKinds = {
   password: t('console.events.kind.password'),
   factor: t('console.events.kind.factor'),
   role: t('console.events.kind.role'),
+  group: t('console.events.kind.group'),
   request: t('console.events.kind.request'),
   application: t('console.events.kind.application'),
   connection: t('console.events.kind.connection'),

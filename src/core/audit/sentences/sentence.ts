@@ -84,7 +84,7 @@ function resolveTemplate(template: Template, event: Event): SentenceKey {
 /** The values of all placeholders of the sentences. */
 function valuesOf(event: Event, nameOf: MentionRenderer): Record<string, string | Slot | Text> {
   const { subjectId, clientId, data } = event;
-  const nameFields = ['name', 'roleName', 'number', 'recipient', 'message', 'domain'];
+  const nameFields = ['name', 'roleName', 'number', 'recipient', 'message', 'domain', 'groupName', 'childName'];
   const connection =
     typeof data.connection === 'string' ? nameOf({ type: 'connection', id: data.connection }) : undefined;
   return {

@@ -6,6 +6,7 @@ import { ownScopes } from '../../../applications/fields/claim-settings.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import type { Core } from '../../../core/core.ts';
 import type { Account } from '../../../people/accounts/account.ts';
+import { claimsByScope } from '../../../people/accounts/claims.ts';
 import type { People } from '../../../people/people.ts';
 import type { Client, Provider } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
@@ -38,8 +39,9 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
     return (await filter.result()) as Record<string, unknown>;
   }
 
-  async function available(client: Client, account: Account): Promise<Record<string, unknown>> {
-    return { ...claimsOf(account, await clients.applicationOf(client.clientId)) };
+  /** `use`: a token holds fewer groups than UserInfo. */
+  async function available(client: Client, account: Account, use: 'userinfo' | 'id_token') {
+    return { ...claimsOf(account, await clients.applicationOf(client.clientId), use) } as Record<string, unknown>;
   }
 
   return {
@@ -51,17 +53,18 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
     ): Promise<(ClaimsPreview & { accessTokens: AccessTokenPreview[] }) | undefined> {
       const client = await provider().Client.find(clientId);
       if (!client) return undefined;
-      const known = await available(client, account);
-      const userinfo = await claims(client, known, scope);
+      const userinfo = await claims(client, await available(client, account, 'userinfo'), scope);
+      const known = await available(client, account, 'id_token');
+      const ofScope = await claims(client, known, scope);
       const metadata = (await clients.applicationOf(clientId))?.metadata ?? {};
       const { id_token_claims: setting, resources = [] } = metadata;
       const ofUser = [...engineScopes, ...ownScopes(metadata)];
       const opaqueScope = scope.split(' ').filter((one) => ofUser.includes(one));
-      const inToken = setting === 'conform' ? await claims(client, known, 'openid') : userinfo;
+      const inToken = setting === 'conform' ? await claims(client, known, 'openid') : ofScope;
       const { issuer: iss } = provider();
       const token = { iss, sub: userinfo.sub, client_id: clientId };
       const apis = { resources, scope, opaqueScope, permissions: account.permissions };
-      const accessTokens = await accessTokensOf(dependencies, token, userinfo, apis);
+      const accessTokens = await accessTokensOf(dependencies, token, ofScope, apis);
       return { idToken: { iss, aud: clientId, ...inToken }, userinfo, accessTokens };
     },
 
@@ -86,7 +89,7 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
       const account = await accounts.find(code.accountId ?? '');
       if (!account) return undefined;
       const { acr, amr, authTime: auth_time, nonce, sid, scope = 'openid' } = code;
-      const known = await available(client, account);
+      const known = await available(client, account, 'id_token');
       const token = new IdToken({ ...known, acr, amr, auth_time }, { client, ctx: undefined as never });
       Object.assign(token, { scope }); // absent from oidc-provider's types
       if (nonce) token.set('nonce', nonce);
@@ -95,7 +98,7 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
       return {
         header: { ...decodeProtectedHeader(signed) },
         idToken: decodeJwt(signed),
-        userinfo: await claims(client, known, scope),
+        userinfo: await claims(client, await available(client, account, 'userinfo'), scope),
       };
     },
   };
@@ -105,7 +108,7 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
 async function accessTokensOf(
   dependencies: Core,
   token: Record<string, unknown>,
-  userinfo: Record<string, unknown>,
+  ofScope: Record<string, unknown>,
   {
     resources,
     scope,
@@ -113,7 +116,8 @@ async function accessTokensOf(
     permissions,
   }: { resources: readonly string[]; scope: string; opaqueScope: readonly string[]; permissions: readonly string[] },
 ): Promise<AccessTokenPreview[]> {
-  const byScope = Object.fromEntries(BY_SCOPE.flatMap((name) => (name in userinfo ? [[name, userinfo[name]]] : [])));
+  const names = BY_SCOPE.flatMap((name): readonly string[] => claimsByScope[name]);
+  const byScope = Object.fromEntries(names.flatMap((name) => (name in ofScope ? [[name, ofScope[name]]] : [])));
   const tokens: AccessTokenPreview[] = [{ claims: { active: true, ...token, scope: opaqueScope.join(' ') } }];
   for (const identifier of resources) {
     const api = await registeredApi(dependencies, identifier);

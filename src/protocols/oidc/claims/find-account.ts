@@ -6,12 +6,13 @@ import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { accessDecision, isInNetworks, networkViolation } from '../../../applications/access-decision.ts';
 import type { ApplicationServices } from '../../../applications/application-services.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
+import { limits } from '../../../base/limits.ts';
 import { safeEqual } from '../../../base/platform/random.ts';
 import type { Audit } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import type { RuleViolation } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
-import { claimsFor, customClaims, taggableName } from '../../../people/accounts/claims.ts';
+import { claimsByScope, claimsFor, customClaims, taggableName } from '../../../people/accounts/claims.ts';
 import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../../../people/accounts/tagged-values.ts';
 import { withVisibleRoles } from '../../../people/accounts/visible-roles.ts';
 import type { People } from '../../../people/people.ts';
@@ -71,7 +72,7 @@ export function createFindAccount(
     return {
       accountId: id,
       record: account,
-      claims: async (use) => ({ ...claimsOf(account, application, requestedLanguages(token, use)), sub: id }),
+      claims: async (use) => ({ ...claimsOf(account, application, use, requestedLanguages(token, use)), sub: id }),
     };
   };
 
@@ -118,10 +119,11 @@ export function accountOf(found: EngineAccount): Account {
 export function claimsOf(
   account: Account,
   application: Pick<ClientApplication, 'metadata'> | undefined,
+  use: string,
   languages?: RequestedLanguages,
 ) {
   const { claims: applicationClaims, ...view } = application?.metadata ?? {};
-  const visible = withVisibleRoles(account, view);
+  const visible = withVisibleRoles(account, view, use === 'userinfo' ? undefined : limits.groups.inToken);
   const standard = { ...claimsFor(visible), ...(languages && { [LOCALIZED_CLAIMS]: standardIn(languages, account) }) };
   if (!applicationClaims) return standard;
   const declaredClaims = claimSources(applicationClaims).map(({ claim, field, scope }) => ({
@@ -194,7 +196,7 @@ interface IssuedToken {
 }
 
 /** Claims of JWT access tokens that have a scope of their name. */
-export const BY_SCOPE = ['roles', 'permissions'] as const;
+export const BY_SCOPE = ['roles', 'permissions', 'groups'] as const;
 
 /** oidc-provider's `extraTokenClaims`. Rejects a client that gets a token for itself from outside of its networks. */
 export function createExtraTokenClaims(clients: ClientSource) {
@@ -223,5 +225,6 @@ async function claimsOfUser(
   const wanted = BY_SCOPE.filter((scope) => allowed.includes(scope));
   if (wanted.length === 0 || !oidc.account) return signIn;
   const claims = await oidc.account.claims('access_token', wanted.join(' '), {}, []);
-  return { ...signIn, ...Object.fromEntries(wanted.map((scope) => [scope, claims[scope]])) };
+  const byScope = wanted.flatMap((scope) => claimsByScope[scope]).map((claim) => [claim, claims[claim]] as const);
+  return { ...signIn, ...Object.fromEntries(byScope.filter(([, value]) => value !== undefined)) };
 }

@@ -1,7 +1,7 @@
 // Registered applications as the engine's clients. A SAML service provider is a client whose response type is `none` and whose
 // redirect URIs are its assertion consumer service URLs, so one engine serves both protocols.
 
-import { type ApplicationSource, readMetadata } from '../../../applications/application.ts';
+import { type ApplicationSource, accessOf, readMetadata } from '../../../applications/application.ts';
 import type { Access, OidcMetadata } from '../../../applications/fields/oidc-client.ts';
 import { type SignInRule, type SignInRules, signInRulesOf } from '../../../applications/rules/sign-in-rule.ts';
 import { originOf } from '../../../applications/uris.ts';
@@ -70,6 +70,8 @@ interface Row {
   access: 'everyone' | 'roles';
   /** Role id, MAC and name with tabs between, one role a line; only of an application that is not open to everyone. */
   roles: string | null;
+  /** Group id, MAC and name in the same way. */
+  groups: string | null;
   metadata: string;
   source: ApplicationSource;
   mac: string;
@@ -84,6 +86,8 @@ export const statements = hotStatements('clients', {
   find: `SELECT a.id, a.client_id AS "clientId", a.protocol, a.name, a.enabled, a.consent, a.access, a.metadata, a.source, a.mac,
       CASE WHEN a.access = 'roles' THEN (SELECT string_agg(ar.role_id || '\t' || ar.mac || '\t' || r.name, '\n') FROM application_roles ar
         JOIN roles r ON r.id = ar.role_id WHERE ar.application_id = a.id) END AS roles,
+      CASE WHEN a.access = 'roles' THEN (SELECT string_agg(ag.group_id || '\t' || ag.mac || '\t' || g.name, '\n') FROM application_groups ag
+        JOIN groups g ON g.id = ag.group_id WHERE ag.application_id = a.id) END AS groups,
       s.id AS "secretId", s.secret_hash AS "secretHash", s.secret_sealed AS "secretSealed", s.expires_at AS "secretExpires",
       s.mac AS "secretMac"
     FROM applications a LEFT JOIN client_secrets s ON s.application_id = a.id
@@ -178,7 +182,7 @@ function applicationFrom(row: Row, rows: Row[], { vault, now, sql }: Core): Clie
     consent,
     source: row.source,
     enabled: true,
-    access: row.access === 'roles' ? { roles: genuineRoles(row, sql) } : 'everyone',
+    access: row.access === 'roles' ? accessOf(genuineRoles(row, sql), genuineGroups(row, sql)) : 'everyone',
     ...rulesOf(row),
     // A service provider's is long, and read by protocols/saml/metadata/service-providers.ts.
     metadata: protocol === 'oidc' ? readMetadata('oidc', row.metadata) : {},
@@ -200,6 +204,14 @@ function isGenuineSecret(row: Row, { macs }: Core['sql']): boolean {
   if (secretId === null) return false;
   const secret = { id: secretId, applicationId, secretHash, secretSealed, expiresAt: secretExpires };
   return macs.isGenuine('client_secrets', secret, secretMac ?? '');
+}
+
+/** The names of the groups that may use the application. */
+function genuineGroups({ id, groups }: Row, { macs }: Core['sql']): string[] {
+  return (groups?.split('\n') ?? []).flatMap((line) => {
+    const [groupId = '', mac = '', name = ''] = line.split('\t');
+    return macs.isGenuine('application_groups', { applicationId: id, groupId }, mac) ? [name] : [];
+  });
 }
 
 /** The names of the roles that may use the application. */

@@ -3,6 +3,7 @@
 
 import type { Base } from '../../../base/base.ts';
 import type { Context } from '../../../base/http/context.ts';
+import { limits } from '../../../base/limits.ts';
 import type { PageText } from '../../../base/texts/text.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import { attributesFor } from '../../../people/accounts/claims.ts';
@@ -131,7 +132,7 @@ function contextClassOf(sp: ServiceProvider, pending: PendingAuthnRequest, user:
 
 /** The attributes that the service provider receives about the account. */
 export function attributesOf({ settings }: ServiceProvider, account: Account): Record<string, string[]> {
-  return attributesFor(withVisibleRoles(account, settings), settings.attributes);
+  return attributesFor(withVisibleRoles(account, settings, limits.groups.inAssertion), settings.attributes);
 }
 
 /** Whether every sign-in fails because nothing may be sent without encryption, for which there is no key or algorithm. */

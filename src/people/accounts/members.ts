@@ -1,0 +1,46 @@
+// Who has a role now, directly or by a group, as SQL for lists and counts. It verifies no MACs: what decides is read with the account.
+import { systemClock } from '../../base/platform/clock.ts';
+import { type Fragment, fragment, joinFragments, trustedText } from '../../base/storage/fragments.ts';
+import { isStorable } from '../../base/storage/storable-text.ts';
+
+/**
+ * Whether the user in this column has one of the roles, for lists of which the caller may see only a part.
+ * @param column from the source code, never from a request
+ */
+export function isMemberOf(column: string, roleNames: readonly string[], now = systemClock()): Fragment {
+  const names = roleNames.filter(isStorable);
+  if (names.length === 0) return fragment`1 = 0`;
+  return hasRole(column, fragment`SELECT id FROM roles WHERE name IN (${joinFragments(names, ', ')})`, now);
+}
+
+/** The same for the ids of roles: a list, or a SELECT of them. */
+export function hasRole(column: string, roleIds: Fragment, now: Date): Fragment {
+  const user = trustedText(column);
+  return fragment`(EXISTS (SELECT 1 FROM user_roles ur
+      WHERE ur.user_id = ${user} AND ur.role_id IN (${roleIds}) AND ${isNow('ur', now)})
+    OR EXISTS (SELECT 1 FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id
+      JOIN group_roles gr ON gr.group_id = a.ancestor_id
+      WHERE m.user_id = ${user} AND gr.role_id IN (${roleIds}) AND ${isNow('m', now)}))`;
+}
+
+/** SELECTs the `user_id` of everyone who has one of these roles; who has it in two ways is in it twice. */
+export function holdersOf(roleIds: Fragment, now = systemClock()): Fragment {
+  return fragment`SELECT ur.user_id FROM user_roles ur WHERE ur.role_id IN (${roleIds}) AND ${isNow('ur', now)}
+    UNION ALL SELECT m.user_id FROM group_roles gr JOIN group_ancestors a ON a.ancestor_id = gr.group_id
+      JOIN group_members m ON m.group_id = a.group_id WHERE gr.role_id IN (${roleIds}) AND ${isNow('m', now)}`;
+}
+
+/** SELECTs `user_id` and role `name` of these users, as `holdersOf` does. */
+export function rolesOf(userIds: Fragment, now: Date): Fragment {
+  return fragment`SELECT ur.user_id AS "userId", r.name FROM user_roles ur JOIN roles r ON r.id = ur.role_id
+      WHERE ur.user_id IN (${userIds}) AND ${isNow('ur', now)}
+    UNION ALL SELECT m.user_id AS "userId", r.name FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id
+      JOIN group_roles gr ON gr.group_id = a.ancestor_id JOIN roles r ON r.id = gr.role_id
+      WHERE m.user_id IN (${userIds}) AND ${isNow('m', now)}`;
+}
+
+/** Whether the grant or membership in this table has begun and has not ended. */
+function isNow(alias: 'ur' | 'm', now: Date): Fragment {
+  const [since, until] = [trustedText(`${alias}.since`), trustedText(`${alias}.until`)];
+  return fragment`(${since} IS NULL OR ${since} <= ${now}) AND (${until} IS NULL OR ${until} > ${now})`;
+}

@@ -1,0 +1,545 @@
+// Groups: who is in them, what they give, and who may put people in. A person in a group is in every group above it and has the roles of all
+// of them. rights.ts decides who may change what; graph.ts keeps what reads need of the graph.
+import { conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { randomId } from '../../base/platform/random.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
+import { isUniqueViolation, type Tx, transaction } from '../../base/storage/database.ts';
+import { lockGroups } from '../../base/storage/row-lock.ts';
+import { fault } from '../../base/texts/faults.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { AuditEventType } from '../../core/audit/events.ts';
+import type { Core } from '../../core/core.ts';
+import { nameKey } from '../accounts/names.ts';
+import { assertTimes, hasAdministrator, isLastAdmin, sameTime } from '../rbac/assign-roles.ts';
+import type { Authority } from '../rbac/authority.ts';
+import type { LogoutOnRoleChange } from '../rbac/connection-roles.ts';
+import { INVISIBLE } from '../rbac/names.ts';
+import { roleNamed } from '../rbac/role.ts';
+import { storeGraph } from './graph.ts';
+import { createGroupRights, type GroupChange, idsBelow, type MemberSource, PERSONAL } from './rights.ts';
+
+export type { GroupChange, MemberSource } from './rights.ts';
+
+export interface Group {
+  id: string;
+  name: string;
+  /** The names from the top: `/Science/Physics`. */
+  path: string;
+  description: string;
+  /** People may ask to become members. */
+  acceptsRequests: boolean;
+  source: 'local' | 'file';
+  /** The configuration file declares the members too. */
+  fileMembers: boolean;
+  createdAt: Date;
+}
+
+export interface NewGroup {
+  name: string;
+  description?: string | undefined;
+  acceptsRequests?: boolean | undefined;
+  fileMembers?: boolean | undefined;
+}
+
+export interface NewMember {
+  userId: string;
+  /** Null or absent: at once. */
+  since?: Date | null | undefined;
+  /** Null or absent: no end. */
+  until?: Date | null | undefined;
+}
+
+export type Groups = ReturnType<typeof createGroups>;
+
+/** A change of many rows: two hundred thousand members, or a graph of five thousand groups. */
+const LONG = { timeout: 120_000 };
+
+/** Every operation on groups. A change joins the transaction `tx`, or is one of its own. */
+export function createGroups(core: Core & { authority: Authority; logoutOnRoleChange: LogoutOnRoleChange }) {
+  const { db, sql, now, audit } = core;
+  const rights = createGroupRights(core);
+
+  /** Runs a change under the lock of groups: `shared` where only memberships change. */
+  const change = <T>(mode: 'shared' | 'exclusive', { tx: outer }: GroupChange, work: (tx: Tx) => Promise<T>) => {
+    const locked = async (tx: Tx) => {
+      await lockGroups(tx, sql, mode);
+      return work(tx);
+    };
+    return outer ? locked(outer) : transaction(db, locked, LONG);
+  };
+
+  const record = (
+    type: AuditEventType,
+    group: Pick<Group, 'id' | 'name'>,
+    { by = {} }: GroupChange,
+    tx: Tx,
+    data = {},
+  ) => {
+    const { subjectId, ...rest } = data as { subjectId?: string };
+    const event = { ...by, type, outcome: 'success', ...(subjectId !== undefined && { subjectId }) } as const;
+    return audit.record({ ...event, data: { groupId: group.id, groupName: group.name, ...rest } }, tx);
+  };
+
+  async function get(id: string, tx: Tx = db): Promise<Group> {
+    const row = await tx.group.findUnique({ where: { id } });
+    if (!row) throw notFound({ message: t('console.groups.problem.unknown'), detail: { groupId: id } });
+    return groupOf(row);
+  }
+
+  /** Throws owned_by_file (403) for a change of what the configuration file declares. */
+  async function changeable(
+    id: string,
+    { source = 'local' }: GroupChange,
+    tx: Tx,
+    what: 'group' | 'members' = 'group',
+  ) {
+    const group = await get(id, tx);
+    if (group.source === 'file' && source !== 'file' && (what === 'group' || group.fileMembers))
+      throw forbidden('owned_by_file');
+    return group;
+  }
+
+  /**
+   * Runs a change that gives the people in these groups, or below them, roles or takes them: an administrator remains, and whose roles
+   * change is signed out if the settings say so.
+   */
+  async function changingRoles<T>(
+    groupIds: readonly string[],
+    { by = {} }: GroupChange,
+    tx: Tx,
+    work: () => Promise<T>,
+  ) {
+    const gaveAdmin = await rights.confersAdmin(groupIds, tx);
+    const members = await membersBelow(groupIds, tx);
+    const result = await work();
+    if (gaveAdmin && !(await hasAdministrator(tx, now()))) throw conflict('last_admin');
+    await signOut(members, by, tx);
+    return result;
+  }
+
+  /** The people in these groups and below them; none where nobody is signed out, so that nobody is read. */
+  async function membersBelow(groupIds: readonly string[], tx: Tx): Promise<string[]> {
+    if (!core.settings.latest().sign_out_on_role_change) return [];
+    const below = await idsBelow(groupIds, tx);
+    const rows = await inChunks(below, (ids) =>
+      tx.asStored.groupMember.findMany({
+        where: { groupId: { in: ids } },
+        select: { userId: true },
+        distinct: ['userId'],
+      }),
+    );
+    return [...new Set(rows.map(({ userId }) => userId))];
+  }
+
+  async function signOut(userIds: readonly string[], by: Actor, tx: Tx): Promise<void> {
+    await inChunks(userIds, async (ids) => {
+      for (const id of ids) await core.logoutOnRoleChange(id, by, tx);
+      return [];
+    });
+  }
+
+  /** Throws group_name_taken (409), invalid_input (400), forbidden (403). */
+  function create(declared: NewGroup & { id?: string }, options: GroupChange = {}): Promise<Group> {
+    return change('exclusive', options, async (tx) => {
+      await rights.assertMayWrite([], options, tx);
+      const { id = randomId(), name, description = '', acceptsRequests = false, fileMembers = false } = declared;
+      const source = options.source ?? 'local';
+      const columns = { ...namesOf(name), path: `/${name}`, description, acceptsRequests, fileMembers, source };
+      const at = now();
+      await tx.group.create({ data: { id, ...columns, createdAt: at, updatedAt: at } }).catch(throwTaken);
+      await tx.groupAncestor.create({ data: { groupId: id, ancestorId: id } });
+      const group = await get(id, tx);
+      await record('group.created', group, options, tx, { after: declaredOf(group) });
+      return group;
+    });
+  }
+
+  /** Throws as `create` does, not_found (404), owned_by_file (403), and group_sensitive (409) for requests to a sensitive group. */
+  function update(
+    id: string,
+    changes: Partial<NewGroup> & { source?: 'local' | 'file' },
+    options: GroupChange = {},
+  ): Promise<Group> {
+    return change('exclusive', options, async (tx) => {
+      const before = await changeable(id, options, tx);
+      await rights.assertMayWrite([id], options, tx);
+      const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+      const after: Group = { ...before, ...given };
+      if (JSON.stringify(after) === JSON.stringify(before)) return before;
+      if (after.acceptsRequests && !before.acceptsRequests) await rights.assertNotSensitive(id, tx);
+      const { name, description, acceptsRequests, source, fileMembers, path } = after;
+      const data = { id, ...namesOf(name), path, description, acceptsRequests, source, fileMembers, updatedAt: now() };
+      await tx.group.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
+      if (name !== before.name) await storeGraph(tx, [id]);
+      const stored = await get(id, tx);
+      const difference = { before: declaredOf(before), after: declaredOf(stored) };
+      await record('group.updated', stored, options, tx, difference);
+      return stored;
+    });
+  }
+
+  /** What a page says before the group is deleted: how much its members, and those of the groups below, lose. */
+  async function losses(id: string, tx: Tx = db) {
+    await get(id, tx);
+    const groupId = { in: await idsBelow([id], tx) };
+    const stored = tx.asStored;
+    const [members, children, owners, roles, applications] = await Promise.all([
+      stored.groupMember.groupBy({ by: ['userId'], where: { groupId } }),
+      stored.groupChild.count({ where: { parentId: id } }),
+      stored.groupOwner.count({ where: { groupId: id } }),
+      stored.groupRole.findMany({ where: { groupId: id }, select: { role: { select: { name: true } } } }),
+      stored.applicationGroup.findMany({ where: { groupId: id }, select: { application: { select: { name: true } } } }),
+    ]);
+    return {
+      members: members.length,
+      children,
+      owners,
+      roles: roles.map(({ role }) => role.name).sort(),
+      applications: applications.map(({ application }) => application.name).sort(),
+    };
+  }
+
+  /** Deletes the group; its child groups stay. Throws not_found, owned_by_file, forbidden, last_admin. */
+  function remove(id: string, options: GroupChange = {}): Promise<void> {
+    return change('exclusive', options, async (tx) => {
+      const group = await changeable(id, options, tx);
+      await rights.assertMayWrite([id], options, tx);
+      const lost = await losses(id, tx);
+      await changingRoles([id], options, tx, async () => {
+        const children = await tx.groupChild.findMany({ where: { parentId: id } });
+        await tx.group.delete({ where: { id }, select: { id: true } });
+        await storeGraph(
+          tx,
+          children.map(({ childId }) => childId),
+        );
+      });
+      await record('group.deleted', group, options, tx, { before: { ...declaredOf(group), ...lost } });
+    });
+  }
+
+  /** Makes one group a child of another. Throws invalid_input for a cycle and for too many levels, group_sensitive (409), forbidden (403). */
+  function addChild(parentId: string, childId: string, options: GroupChange = {}): Promise<boolean> {
+    return change('exclusive', options, async (tx) => {
+      const [parent, child] = [await changeable(parentId, options, tx), await get(childId, tx)];
+      await rights.assertMayWrite([parentId], options, tx);
+      const edge = { parentId, childId };
+      if (await tx.groupChild.findUnique({ where: { parentId_childId: edge } })) return false;
+      await rights.assertMayConfer(childId, await rights.rolesConferred([parentId], tx), tx);
+      await changingRoles([childId], options, tx, async () => {
+        await tx.groupChild.upsert({ where: { parentId_childId: edge }, create: edge, update: edge });
+        await storeGraph(tx, [childId]);
+      });
+      await record('group.child-added', parent, options, tx, { childId, childName: child.name });
+      return true;
+    });
+  }
+
+  /** False when it was no child. Throws forbidden, owned_by_file, last_admin. */
+  function removeChild(parentId: string, childId: string, options: GroupChange = {}): Promise<boolean> {
+    return change('exclusive', options, async (tx) => {
+      const [parent, child] = [await changeable(parentId, options, tx), await get(childId, tx)];
+      await rights.assertMayWrite([parentId], options, tx);
+      const count = await changingRoles([childId], options, tx, async () => {
+        const deleted = await tx.groupChild.deleteMany({ where: { parentId, childId } });
+        if (deleted.count > 0) await storeGraph(tx, [childId]);
+        return deleted.count;
+      });
+      if (count > 0) await record('group.child-removed', parent, options, tx, { childId, childName: child.name });
+      return count > 0;
+    });
+  }
+
+  /** Gives the people in the group, and below it, a role. Throws group_sensitive (409) where owners, requests or domains could give it. */
+  function addRole(id: string, roleName: string, options: GroupChange = {}): Promise<boolean> {
+    return change('exclusive', options, async (tx) => {
+      const group = await changeable(id, options, tx);
+      const role = await rights.managedRole(roleName, options, tx);
+      await rights.assertMayWrite([id], options, tx);
+      const row = { groupId: id, roleId: role.id };
+      if (await tx.groupRole.findUnique({ where: { groupId_roleId: row } })) return false;
+      await rights.assertMayConfer(id, [role], tx);
+      await changingRoles([id], options, tx, () =>
+        tx.groupRole.upsert({ where: { groupId_roleId: row }, create: row, update: row }),
+      );
+      await record('group.role-added', group, options, tx, { roleName });
+      return true;
+    });
+  }
+
+  /** False when the group did not have it. Throws forbidden, owned_by_file, last_admin. */
+  function removeRole(id: string, roleName: string, options: GroupChange = {}): Promise<boolean> {
+    return change('exclusive', options, async (tx) => {
+      const group = await changeable(id, options, tx);
+      await rights.assertMayWrite([id], options, tx);
+      const { id: roleId } = await roleNamed(roleName, tx);
+      const { count } = await changingRoles([id], options, tx, () =>
+        tx.groupRole.deleteMany({ where: { groupId: id, roleId } }),
+      );
+      if (count > 0) await record('group.role-removed', group, options, tx, { roleName });
+      return count > 0;
+    });
+  }
+
+  /**
+   * Makes a person an owner, or changes the end of the ownership; again, it confirms roles that the group got since. Takes every role of the
+   * group. Throws group_sensitive (409), forbidden, not_found.
+   */
+  function appointOwner(
+    id: string,
+    owner: { userId: string; until?: Date | null },
+    options: GroupChange = {},
+  ): Promise<void> {
+    return change('exclusive', options, async (tx) => {
+      const group = await changeable(id, options, tx);
+      const roles = await rights.assertMayAppoint(id, options, tx);
+      const { userId, until = null } = owner;
+      assertTimes({ since: null, until }, now());
+      if (!(await tx.user.findUnique({ where: { id: userId }, select: { id: true } }))) throw unknownUser(userId);
+      const covers = JSON.stringify(roles.map((role) => role.id));
+      const columns = { groupId: id, userId, until, covers };
+      const row = { ...columns, appointedBy: options.by?.actorId ?? null, createdAt: now() };
+      await tx.groupOwner.upsert({ where: { groupId_userId: { groupId: id, userId } }, create: row, update: columns });
+      await record('group.owner-added', group, options, tx, { subjectId: userId, until });
+    });
+  }
+
+  /** Also ends the invitations of the owner. False when the person was none. */
+  function dismissOwner(id: string, userId: string, options: GroupChange = {}): Promise<boolean> {
+    return change('exclusive', options, async (tx) => {
+      const group = await changeable(id, options, tx);
+      await rights.assertMayWrite([id], options, tx);
+      const { count } = await tx.groupOwner.deleteMany({ where: { groupId: id, userId } });
+      if (count === 0) return false;
+      await tx.groupInvitation.deleteMany({ where: { groupId: id, invitedBy: userId, acceptedAt: null } });
+      await record('group.owner-removed', group, options, tx, { subjectId: userId });
+      return true;
+    });
+  }
+
+  /**
+   * Puts people in the group, or changes the end of those who are in it; all or none of them. Returns how many rows changed.
+   * @param via the way in: `direct` takes the rights of an administrator, `owner`, `request` and `invitation` those of an owner
+   */
+  function addMembers(
+    id: string,
+    members: readonly NewMember[],
+    { via = 'direct', ...options }: GroupChange & { via?: MemberSource } = {},
+  ): Promise<number> {
+    return change('shared', options, async (tx) => {
+      const group = await changeable(id, options, tx, 'members');
+      await rights.assertMayPut(id, via, options, tx);
+      const changed = await inChunks(members, async (piece) => {
+        const added = await storeMembers(group, piece, via, options, tx);
+        if (await rights.confersAny(id, tx)) await signOut(added, options.by ?? {}, tx);
+        return added;
+      });
+      if (await rights.confersAdmin([id], tx)) await assertAdministrator(tx);
+      return changed.length;
+    });
+  }
+
+  async function storeMembers(
+    group: Group,
+    members: readonly NewMember[],
+    via: MemberSource,
+    options: GroupChange,
+    tx: Tx,
+  ) {
+    const userIds = [...new Set(members.map(({ userId }) => userId))];
+    const users = await tx.user.findMany({ where: { id: { in: userIds } }, select: { id: true } });
+    const known = new Set(users.map(({ id }) => id));
+    const unknown = userIds.find((id) => !known.has(id));
+    if (unknown !== undefined) throw unknownUser(unknown);
+    const sources = isPersonal(via) ? [...PERSONAL] : [via];
+    const where = { groupId: group.id, userId: { in: userIds }, source: { in: sources } };
+    const stored = new Map((await tx.groupMember.findMany({ where })).map((row) => [row.userId, row]));
+    const at = now();
+    const fresh = [];
+    const changed: string[] = [];
+    for (const { userId, since = null, until = null } of new Map(members.map((one) => [one.userId, one])).values()) {
+      assertTimes({ since, until }, at);
+      const row = stored.get(userId);
+      const times = { since, until, notice: since !== null && since > at ? 'begins' : '' };
+      if (row && sameTime(row.since, since) && sameTime(row.until, until)) continue;
+      changed.push(userId);
+      if (row) {
+        const key = { groupId: group.id, userId, source: row.source };
+        await tx.groupMember.update({ where: { groupId_userId_source: key }, data: times, select: { groupId: true } });
+        const { since: oldSince, until: oldUntil } = row;
+        const before = { since: oldSince, until: oldUntil };
+        await record('group.member-changed', group, options, tx, {
+          subjectId: userId,
+          via: row.source,
+          before,
+          since,
+          until,
+        });
+      } else {
+        const addedBy = options.by?.actorId ?? null;
+        fresh.push({ groupId: group.id, userId, source: via, ...times, addedBy, createdAt: at });
+      }
+    }
+    // A row that another program wrote is replaced.
+    if (fresh.length > 0) {
+      const forged = { groupId: group.id, userId: { in: fresh.map(({ userId }) => userId) }, source: { in: sources } };
+      await tx.groupMember.deleteMany({ where: forged });
+      await tx.groupMember.createMany({ data: fresh }).catch((error: unknown) => {
+        throw isUniqueViolation(error) ? conflict('changed_meanwhile', { cause: error }) : error;
+      });
+    }
+    for (const { userId, since, until } of fresh)
+      await record('group.member-added', group, options, tx, { subjectId: userId, via, since, until });
+    return changed;
+  }
+
+  /** Takes people out, as far as they are in by `via`: `direct` is their own membership, whoever gave it. Returns how many were in. */
+  function removeMembers(
+    id: string,
+    userIds: readonly string[],
+    { via = 'direct', ...options }: GroupChange & { via?: MemberSource } = {},
+  ): Promise<number> {
+    return change('shared', options, async (tx) => {
+      const group = await changeable(id, options, tx, 'members');
+      await rights.assertMayPut(id, via, options, tx);
+      const source = { in: isPersonal(via) ? [...PERSONAL] : [via] };
+      const confers = await rights.confersAny(id, tx);
+      const removed = await inChunks([...new Set(userIds)], async (piece) => {
+        const where = { groupId: id, userId: { in: piece }, source };
+        const rows = await tx.asStored.groupMember.findMany({ where, select: { userId: true }, distinct: ['userId'] });
+        await tx.groupMember.deleteMany({ where });
+        for (const { userId } of rows)
+          await record('group.member-removed', group, options, tx, { subjectId: userId, via });
+        const gone = rows.map(({ userId }) => userId);
+        if (confers) await signOut(gone, options.by ?? {}, tx);
+        return gone;
+      });
+      if (await rights.confersAdmin([id], tx)) await assertAdministrator(tx);
+      return removed.length;
+    });
+  }
+
+  const assertAdministrator = async (tx: Tx) => {
+    if (!(await hasAdministrator(tx, now()))) throw conflict('last_admin');
+  };
+
+  /**
+   * Makes these the groups that a person is in by a connection, a domain or the file: joins the missing and leaves the others. The last
+   * administrator stays one.
+   */
+  async function setMemberships(
+    userId: string,
+    via: Exclude<MemberSource, (typeof PERSONAL)[number]>,
+    groupIds: readonly string[],
+    options: GroupChange = {},
+  ): Promise<{ added: string[]; removed: string[] }> {
+    const where = { userId, source: via };
+    if (groupIds.length === 0 && (await (options.tx ?? db).groupMember.count({ where })) === 0)
+      return { added: [], removed: [] };
+    return change('shared', options, async (tx) => {
+      const rows = await tx.groupMember.findMany({ where, select: { groupId: true } });
+      const held = rows.map(({ groupId }) => groupId);
+      const inner = { ...options, tx, via };
+      const added: string[] = [];
+      for (const id of groupIds)
+        if (!held.includes(id) && (await addMembers(id, [{ userId }], inner)) > 0) added.push(id);
+      const removed: string[] = [];
+      for (const id of held) {
+        if (groupIds.includes(id)) continue;
+        const isLast = (await rights.confersAdmin([id], tx)) && (await isLastAdmin(userId, tx, now()));
+        if (!isLast && (await removeMembers(id, [userId], inner)) > 0) removed.push(id);
+      }
+      return { added, removed };
+    });
+  }
+
+  return {
+    get,
+    /** By its name, or a name that looks like it. */
+    async find(name: string, tx: Tx = db): Promise<Group | undefined> {
+      const row = await tx.group.findUnique({ where: { nameKey: keyOf(name) } });
+      return row ? groupOf(row) : undefined;
+    },
+    /** By name; `after` is the name of the last one of the page before. */
+    async list({ after, limit = 50 }: { after?: string; limit?: number } = {}, tx: Tx = db): Promise<Group[]> {
+      const where = after === undefined ? {} : { nameKey: { gt: keyOf(after) } };
+      return (await tx.group.findMany({ where, orderBy: { nameKey: 'asc' }, take: limit })).map(groupOf);
+    },
+    /** The memberships of the group itself, in the order of user ids; `after` is the last user of the page before. */
+    members: (id: string, { after = '', limit = 50 }: { after?: string; limit?: number } = {}, tx: Tx = db) =>
+      tx.groupMember.findMany({
+        where: { groupId: id, userId: { gt: after } },
+        orderBy: [{ userId: 'asc' }, { source: 'asc' }],
+        take: limit,
+        omit: { mac: true },
+      }),
+    owners: (id: string, tx: Tx = db) => tx.groupOwner.findMany({ where: { groupId: id }, omit: { mac: true } }),
+    /** The groups directly above and below, and the names of the group's own roles. */
+    async relations(id: string, tx: Tx = db) {
+      const name = { select: { id: true, name: true } };
+      const [parents, children, roles] = await Promise.all([
+        tx.groupChild.findMany({ where: { childId: id }, select: { parent: name } }),
+        tx.groupChild.findMany({ where: { parentId: id }, select: { child: name } }),
+        tx.groupRole.findMany({ where: { groupId: id }, select: { role: { select: { name: true } } } }),
+      ]);
+      return {
+        parents: parents.map(({ parent }) => ({ id: parent.id, name: parent.name })),
+        children: children.map(({ child }) => ({ id: child.id, name: child.name })),
+        roles: roles.map(({ role }) => role.name).sort(),
+      };
+    },
+    /** The groups that a person owns now, and those below them. */
+    ownedBy: rights.ownedBy,
+    rolesConferred: (id: string, tx: Tx = db) => rights.rolesConferred([id], tx),
+    isSensitive: (id: string, tx: Tx = db) => rights.isSensitive(id, tx),
+    /** Throws unless the actor may put people in by this way. */
+    assertMayPut: (id: string, via: MemberSource, options: GroupChange = {}, tx: Tx = db) =>
+      rights.assertMayPut(id, via, options, tx),
+    losses,
+    create,
+    update,
+    remove,
+    addChild,
+    removeChild,
+    addRole,
+    removeRole,
+    appointOwner,
+    dismissOwner,
+    addMembers,
+    removeMembers,
+    setMemberships,
+  };
+}
+
+const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M} ._:@&()+'-]{0,98}[\p{L}\p{N}\p{M})])?$/u;
+
+/** No slash, which separates the names of a path. */
+export const isGroupName = (name: string): boolean => name.length <= 200 && NAME.test(name) && !INVISIBLE.test(name);
+
+/** Equal for names that look alike. */
+const keyOf = (name: string): string => nameKey(name.slice(0, 1000)).replace(/\s+/gu, ' ');
+
+function namesOf(name: string): { name: string; nameKey: string } {
+  if (!isGroupName(name)) throw invalidInput([fault(['name'], 'group-name-form')]);
+  return { name, nameKey: keyOf(name) };
+}
+
+function groupOf(row: Omit<Group, 'source'> & { source: string }): Group {
+  const { id, name, path, description, acceptsRequests, source, fileMembers, createdAt } = row;
+  return { id, name, path, description, acceptsRequests, source: source as Group['source'], fileMembers, createdAt };
+}
+
+const declaredOf = ({ name, description, acceptsRequests, source }: Group) => ({
+  name,
+  description,
+  acceptsRequests,
+  source,
+});
+
+const isPersonal = (source: string): boolean => PERSONAL.some((one) => one === source);
+
+function throwTaken(error: unknown): never {
+  throw isUniqueViolation(error) ? conflict('group_name_taken', { cause: error }) : error;
+}
+
+const unknownUser = (userId: string) => notFound({ message: t('console.person.unknown'), detail: { userId } });

@@ -1,0 +1,156 @@
+// Who may put whom in a group. Putting a person in gives every role of the group and of the groups above it, so each way in asks the same
+// question here, and rbac/authority.ts answers it role by role.
+import { conflict, forbidden } from '../../base/http/errors.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
+import { isCurrent } from '../accounts/account.ts';
+import { managedRole } from '../rbac/assign-roles.ts';
+import type { Authority } from '../rbac/authority.ts';
+import { ADMIN_ROLE, isStaff } from '../rbac/built-in.ts';
+import { isGenuineRole } from '../rbac/protected-grants.ts';
+import { type Role, roleById } from '../rbac/role.ts';
+
+/** The sources of a person's own membership. */
+export const PERSONAL = ['direct', 'owner', 'request', 'invitation'] as const;
+
+/** How a person came into a group. The first four are the person's own membership, of which there is one. */
+export type MemberSource = (typeof PERSONAL)[number] | 'file' | `domain:${string}` | `connection:${string}`;
+
+/** Who changes a group, in which transaction, and whether the configuration file does: it alone changes what it declares. */
+export interface GroupChange {
+  by?: Actor | undefined;
+  tx?: Tx | undefined;
+  source?: 'local' | 'file' | undefined;
+}
+
+/** The ways in that take the rights of an owner. */
+const BY_OWNERS: readonly string[] = ['owner', 'request', 'invitation'];
+
+export type GroupRights = ReturnType<typeof createGroupRights>;
+
+/** These groups and all below them. */
+export async function idsBelow(groupIds: readonly string[], tx: Tx): Promise<string[]> {
+  const rows = await inChunks(groupIds, (ids) => tx.groupAncestor.findMany({ where: { ancestorId: { in: ids } } }));
+  return [...new Set([...groupIds, ...rows.map(({ groupId }) => groupId)])];
+}
+
+/** These groups and all above them. */
+export async function idsAbove(groupIds: readonly string[], tx: Tx): Promise<string[]> {
+  const rows = await inChunks(groupIds, (ids) => tx.groupAncestor.findMany({ where: { groupId: { in: ids } } }));
+  return [...new Set([...groupIds, ...rows.map(({ ancestorId }) => ancestorId)])];
+}
+
+export function createGroupRights({ now, authority }: Core & { authority: Authority }) {
+  const roleIdsOf = async (groupIds: readonly string[], tx: Tx): Promise<string[]> => {
+    const above = await idsAbove(groupIds, tx);
+    const rows = await inChunks(above, (ids) => tx.groupRole.findMany({ where: { groupId: { in: ids } } }));
+    return [...new Set(rows.map(({ roleId }) => roleId))].sort();
+  };
+
+  /** Every role that the people in these groups get by them. */
+  async function rolesConferred(groupIds: readonly string[], tx: Tx): Promise<Role[]> {
+    const roles: Role[] = [];
+    for (const id of await roleIdsOf(groupIds, tx)) roles.push(await roleById(id, tx));
+    return roles;
+  }
+
+  /** The roles that an owner of the group can give: those of the group, and of every group below it. */
+  const rolesCoveredBy = async (id: string, tx: Tx) => rolesConferred(await idsBelow([id], tx), tx);
+
+  /** Whether it gives a right in Gatehouse itself: then nobody but administrators puts people in. */
+  const isSensitive = async (id: string, tx: Tx) => (await rolesConferred([id], tx)).some(isSensitiveRole);
+
+  async function assertNotSensitive(id: string, tx: Tx): Promise<void> {
+    if (await isSensitive(id, tx)) throw conflict('group_sensitive');
+  }
+
+  /** For a change of the groups themselves. Throws forbidden (403). */
+  async function assertMayWrite(groupIds: readonly string[], { by = {} }: GroupChange, tx: Tx): Promise<void> {
+    await authority.assertMay(by, { what: 'group', roles: await rolesConferred(groupIds, tx) }, tx);
+  }
+
+  /** Throws group_sensitive (409) where owners, requests or domains could give these roles, which the group is to get. */
+  async function assertMayConfer(groupId: string, roles: readonly Role[], tx: Tx): Promise<void> {
+    if (!roles.some(isSensitiveRole)) return;
+    const below = await idsBelow([groupId], tx);
+    const open = await inChunks(below, (ids) =>
+      tx.asStored.group.findMany({
+        where: {
+          id: { in: ids },
+          OR: [{ acceptsRequests: true }, { owners: { some: {} } }, { domains: { some: {} } }],
+        },
+        select: { name: true },
+        take: 1,
+      }),
+    );
+    if (open.length > 0) throw conflict('group_sensitive');
+  }
+
+  /** The ids of the groups that a person owns now, each with the roles that the appointment covers. */
+  async function ownershipsOf(userId: string, tx: Tx): Promise<{ groupId: string; covers: string[] }[]> {
+    const rows = await tx.groupOwner.findMany({ where: { userId } });
+    const current = rows.filter(({ until }) => isCurrent({ since: null, until }, now()));
+    return current.map(({ groupId, covers }) => ({ groupId, covers: JSON.parse(covers) as string[] }));
+  }
+
+  /** Throws not_found or forbidden unless the actor owns the group or one above it, and the appointment covered every role of it. */
+  async function assertOwns(id: string, userId: string | undefined, tx: Tx): Promise<void> {
+    const above = await idsAbove([id], tx);
+    const owned = userId === undefined ? [] : await ownershipsOf(userId, tx);
+    const fitting = owned.filter(({ groupId }) => above.includes(groupId));
+    if (fitting.length === 0) throw forbidden('forbidden', { detail: { groupId: id } });
+    await assertNotSensitive(id, tx);
+    const roleIds = await roleIdsOf([id], tx);
+    if (!fitting.some(({ covers }) => roleIds.every((role) => covers.includes(role))))
+      throw forbidden('group_unconfirmed', { detail: { groupId: id } });
+  }
+
+  return {
+    rolesConferred,
+    isSensitive,
+    assertNotSensitive,
+    assertMayWrite,
+    assertMayConfer,
+
+    /** The role that a group is to get. Throws forbidden, not_found, and changed_outside for one that another program wrote. */
+    async managedRole(name: string, { by = {} }: GroupChange, tx: Tx): Promise<Role> {
+      const role = await managedRole({ authority }, name, by, tx);
+      if (!(await isGenuineRole(role, tx))) throw conflict('changed_outside');
+      return role;
+    },
+
+    /** For an owner of a group, who gives the people of it and of all below its roles. */
+    async assertMayAppoint(id: string, { by = {} }: GroupChange, tx: Tx): Promise<Role[]> {
+      await assertNotSensitive(id, tx);
+      const roles = await rolesCoveredBy(id, tx);
+      await authority.assertMay(by, { what: 'group', roles }, tx);
+      return roles;
+    },
+
+    /** The one question of every way in, and of the way out: may the actor give, or take, all that this group gives? */
+    async assertMayPut(id: string, via: MemberSource, options: GroupChange, tx: Tx): Promise<void> {
+      if (BY_OWNERS.includes(via)) return assertOwns(id, options.by?.actorId, tx);
+      if (via.startsWith('domain:')) await assertNotSensitive(id, tx);
+      const roles = await rolesConferred([id], tx);
+      // Its permissions decide who may give it, and could be put back later.
+      for (const role of roles) if (!(await isGenuineRole(role, tx))) throw conflict('changed_outside');
+      await authority.assertMay(options.by ?? {}, { what: 'group', roles }, tx);
+    },
+
+    /** The ids of the groups that the person may put people in as an owner: those owned now and all below them. */
+    ownedBy: async (userId: string, tx: Tx): Promise<string[]> =>
+      idsBelow(
+        (await ownershipsOf(userId, tx)).map(({ groupId }) => groupId),
+        tx,
+      ),
+
+    confersAny: async (id: string, tx: Tx): Promise<boolean> => (await roleIdsOf([id], tx)).length > 0,
+
+    confersAdmin: async (groupIds: readonly string[], tx: Tx): Promise<boolean> =>
+      (await rolesConferred(await idsBelow(groupIds, tx), tx)).some(({ name }) => name === ADMIN_ROLE),
+  };
+}
+
+const isSensitiveRole = ({ name, permissions }: Role): boolean => isStaff({ roles: [name], permissions });
