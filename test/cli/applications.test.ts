@@ -9,6 +9,8 @@ import { commandLine } from './support.ts';
 let cli: Awaited<ReturnType<typeof commandLine>>;
 beforeAll(async () => {
   cli = await commandLine();
+  const argv = ['--name', 'Shop', '--client-id', 'shop', '--redirect-uri', 'https://shop.example/cb'];
+  await cli.gatehouse(['app', 'add', ...argv]);
 });
 afterAll(() => cli.close());
 
@@ -21,7 +23,7 @@ const metadata = `<?xml version="1.0"?>
 
 describe('gatehouse app', () => {
   it('registers a client, and shows its secret once', async () => {
-    const argv = ['app', 'add', '--name', 'Shop', '--client-id', 'shop', '--redirect-uri', 'https://shop.example/cb'];
+    const argv = ['app', 'add', '--name', 'Store', '--client-id', 'store', '--redirect-uri', 'https://shop.example/cb'];
     const { code, out } = await cli.gatehouse([
       ...argv,
       '--grant',
@@ -32,13 +34,13 @@ describe('gatehouse app', () => {
     ]);
     expect(code).toBe(0);
     const { client_id, client_secret } = JSON.parse(out);
-    expect(client_id).toBe('shop');
+    expect(client_id).toBe('store');
     expect(client_secret).toMatch(/^[\w-]{43}$/);
-    const printed = await cli.gatehouse(['app', 'show', 'shop']);
+    const printed = await cli.gatehouse(['app', 'show', 'store']);
     expect(printed.out).not.toContain(client_secret);
     expect(parse(printed.out)).toEqual({
-      client_id: 'shop',
-      client_name: 'Shop',
+      client_id: 'store',
+      client_name: 'Store',
       redirect_uris: ['https://shop.example/cb'],
       grant_types: ['authorization_code', 'refresh_token'],
     });
@@ -197,6 +199,9 @@ describe('gatehouse app', () => {
 
 describe('gatehouse keys', () => {
   smallRsaKeys();
+  beforeAll(async () => {
+    await cli.gatehouse(['keys', 'rotate']); // makes the first keys, and rejects the rotation
+  });
   const list = async () =>
     JSON.parse((await cli.gatehouse(['keys', 'list', '--json'])).out) as { kid: string; use: string; state: string }[];
   const active = async (use: string) =>

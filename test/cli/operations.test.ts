@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/base/storage/database.ts';
 import { smallRsaKeys } from '../keys/support.ts';
 import { headerProxy } from '../support/header-proxy.ts';
@@ -12,12 +12,12 @@ import { commandLine } from './support.ts';
 let cli: Awaited<ReturnType<typeof commandLine>>;
 beforeAll(async () => {
   cli = await commandLine();
+  await cli.gatehouse(['user', 'add', 'admin', '--role', 'admin']);
 });
 afterAll(() => cli.close());
 
 describe('gatehouse backup', () => {
   it('copies a database that is in use, whole and readable by its owner only', async () => {
-    await cli.gatehouse(['user', 'add', 'admin', '--role', 'admin']);
     const file = path.join(cli.folder, 'backup.db');
     const result = await cli.gatehouse(['backup', file]);
     expect(result).toMatchObject({ code: 0, out: expect.stringContaining(file) });
@@ -64,8 +64,14 @@ describe('gatehouse doctor', () => {
   });
 
   it('names what to fix, and fails', async () => {
+    const working = cli;
+    cli = await commandLine();
+    onTestFinished(async () => {
+      await cli.close();
+      cli = working;
+    });
     await cli.gatehouse(['user', 'add', 'other']);
-    await cli.db.asStored.user.updateMany({ where: { usernameKey: 'admin' }, data: { isActive: false } });
+    await cli.gatehouse(['keys', 'rotate', '--now']);
     await cli.db.setting.create({ data: { key: 'rate_limits', value: 'false' } });
     await cli.gatehouse(['app', 'add', '--client-id', 'web', '--redirect-uri', 'https://a.example/']);
     await cli.db.clientSecret.deleteMany();

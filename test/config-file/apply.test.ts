@@ -1,16 +1,16 @@
 // Applying the configuration file: what it makes, that a second apply changes nothing, what it deletes and leaves alone.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseFile } from '../../src/config-file/file.ts';
 import { testFolder } from '../support/database/database.ts';
 import { configFileBench, lines } from './support.ts';
 
 let bench: Awaited<ReturnType<typeof configFileBench>>;
-beforeAll(async () => {
+beforeEach(async () => {
   bench = await configFileBench();
 });
-afterAll(() => bench.close());
+afterEach(() => bench.close());
 
 const secret = 'at-least-32-bytes-of-secret-material-here';
 const declaration = `
@@ -44,8 +44,7 @@ users:
 
 describe('brands of applications', () => {
   it('warns of an application that does not exist, and of none that the file declares or that is registered', async () => {
-    const own = await configFileBench();
-    const { application } = await own.applications.createOidc({
+    const { application } = await bench.applications.createOidc({
       client_name: 'Stored',
       redirect_uris: ['https://a.example/cb'],
     });
@@ -63,21 +62,20 @@ service_providers:
   - { name: Wiki, metadata: '<EntityDescriptor entityID="https://wiki.example/sp"/>' }
 `;
     const warnings = ['brand_applications names wiki-typo, which is the client ID or entity ID of no application'];
-    expect(await own.plan(text)).toMatchObject({ ok: true, plan: { warnings } });
-    expect(await own.apply(text)).toMatchObject({ ok: true, plan: { warnings } });
+    expect(await bench.plan(text)).toMatchObject({ ok: true, plan: { warnings } });
+    expect(await bench.apply(text)).toMatchObject({ ok: true, plan: { warnings } });
     const without = text.replace(/clients:[\s\S]*/, '');
-    expect(await own.plan(without)).toMatchObject({
+    expect(await bench.plan(without)).toMatchObject({
       plan: {
         warnings: ['wiki-typo', 'web', 'https://wiki.example/sp'].map((id) => expect.stringContaining(` ${id},`)),
       },
     });
-    await own.close();
   });
 });
 
 describe('applying a file', () => {
   let file: string;
-  beforeAll(() => {
+  beforeEach(() => {
     const folder = testFolder();
     file = path.join(folder, 'gatehouse.yaml');
     writeFileSync(path.join(folder, 'wiki-sp.xml'), '<EntityDescriptor entityID="https://wiki.example/sp"/>');
@@ -122,6 +120,7 @@ describe('applying a file', () => {
   });
 
   it('changes nothing and hashes nothing when applied again', async () => {
+    await bench.apply(declaration, file);
     const rows = () =>
       Promise.all([
         bench.db.asStored.passwordCredential.findMany(),
@@ -142,6 +141,7 @@ describe('applying a file', () => {
       .replace(secret, 'another-secret-of-at-least-32-bytes-length')
       .replace('roles: [editor]\n', 'roles: []\n')
       .replace('session_hours: 8, ', '');
+    await bench.apply(declaration, file);
     const result = await bench.apply(changed, file);
     expect(lines(result)).toEqual([
       'change clients web (client_secret)',
@@ -159,6 +159,7 @@ describe('applying a file', () => {
   });
 
   it('deletes undeclared file-managed objects and keeps local ones', async () => {
+    await bench.apply(declaration, file);
     const local = await bench.accounts.create({ username: 'local-person' });
     await bench.applications.createOidc({ client_id: 'local-app', redirect_uris: ['https://l.example/'] });
     const alice = await bench.accounts.findByLogin('alice');
@@ -167,6 +168,7 @@ describe('applying a file', () => {
       'delete clients web',
       'delete service_providers Wiki',
       'delete users alice',
+      'delete settings session_hours',
       'delete settings mfa',
       'delete resources https://api.example.com',
       'delete roles editor',
@@ -194,6 +196,8 @@ describe('applying a file', () => {
     const text = `
 clients: [{ client_id: local-app, redirect_uris: ["https://l.example/"] }]
 users: [{ username: Local-Person, name: Known }]`;
+    await bench.accounts.create({ username: 'local-person' });
+    await bench.applications.createOidc({ client_id: 'local-app', redirect_uris: ['https://l.example/'] });
     expect(lines(await bench.apply(text))).toEqual([
       'change clients local-app (source)',
       'change users Local-Person (username, name, source)',
@@ -204,11 +208,9 @@ users: [{ username: Local-Person, name: Known }]`;
 });
 
 it('the audit entry of a file names the settings that it changed', async () => {
-  const fresh = await configFileBench();
-  await fresh.apply('settings: { mfa: required }');
-  const event = await fresh.db.auditEvent.findFirstOrThrow({ where: { type: 'configuration.applied' } });
+  await bench.apply('settings: { mfa: required }');
+  const event = await bench.db.auditEvent.findFirstOrThrow({ where: { type: 'configuration.applied' } });
   expect(JSON.parse(event.data).settings).toEqual([
     { name: 'mfa', kind: 'create', fields: [{ field: 'value', to: 'required' }] },
   ]);
-  await fresh.close();
 });

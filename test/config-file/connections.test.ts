@@ -1,7 +1,7 @@
 // `connections:` in the configuration file: plan, apply, export, and the secrets in none of them.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { identityProviderMetadata } from '../../src/protocols/saml/metadata/presentation.ts';
 import { selfSigned } from '../saml/certificate.ts';
 import { anRsaKey } from '../support/applications/rsa-keys.ts';
@@ -9,10 +9,10 @@ import { testFolder } from '../support/database/database.ts';
 import { configFileBench, lines } from './support.ts';
 
 let bench: Awaited<ReturnType<typeof configFileBench>>;
-beforeAll(async () => {
+beforeEach(async () => {
   bench = await configFileBench();
 });
-afterAll(() => bench.close());
+afterEach(() => bench.close());
 
 const CORP = `
 roles: [{ name: editor }]
@@ -51,6 +51,7 @@ describe('connections in the file', () => {
   });
 
   it('are those that the sso_id of its users belongs to', async () => {
+    await bench.apply(CORP);
     const users = (more: string) => `${CORP}\nusers:\n  - { username: ann, sub: ann-ann-ann, ${more} }\n`;
     const identities = async () =>
       (await bench.db.asStored.externalIdentity.findMany({ where: { userId: 'ann-ann-ann' } })).map((one) => [
@@ -70,10 +71,10 @@ describe('connections in the file', () => {
     expect(await identities()).toEqual([['github', '2']]);
     await bench.apply(users('sso_connection: null'));
     expect(await identities()).toEqual([]);
-    await bench.apply(CORP);
   });
 
   it('are exported without secrets, so that the export gives the same connections', async () => {
+    await bench.apply(CORP);
     const exported = await bench.export();
     expect(exported).not.toContain('not-to-be-printed');
     expect(exported).toContain('preset: github');
@@ -82,6 +83,7 @@ describe('connections in the file', () => {
   });
 
   it('change field by field; a new secret replaces the old one, and what is no longer declared is deleted', async () => {
+    await bench.apply(CORP);
     const changed = CORP.replace('not-to-be-printed', 'another').replace('name: Example Corp', 'name: Corp');
     expect(lines(await bench.apply(changed.replace(/ {2}- \{ id: directory.*\n/, '')))).toEqual([
       'delete connections directory',
@@ -93,6 +95,7 @@ describe('connections in the file', () => {
   });
 
   it('are rejected with line and field for an unknown role, another kind, and what two declare', async () => {
+    await bench.apply(CORP);
     const faults = async (text: string) => lines(await bench.plan(text)).join('\n');
     expect(await faults(CORP.replace('staff: editor', 'staff: ghost'))).toMatch(
       /role_mappings\.staff: this role doesn’t exist: ghost/,

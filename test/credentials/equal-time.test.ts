@@ -6,7 +6,7 @@ import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import argon2 from 'argon2';
 import bcrypt from 'bcryptjs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/base/storage/database.ts';
 import type { Account } from '../../src/people/accounts/account.ts';
 import { createBreached } from '../../src/people/credentials/breached.ts';
@@ -23,10 +23,10 @@ const wrong = 'not the password, I fear';
 
 const derive = vi.fn(verifyDerived);
 let fixture: CredentialsFixture;
-beforeAll(async () => {
+beforeEach(async () => {
   fixture = await openCredentials({ derive });
 });
-afterAll(() => fixture.close());
+afterEach(() => fixture.close());
 
 type Reason = 'wrong_password' | 'unknown_account' | 'no_password' | 'disabled_account';
 interface Failure {
