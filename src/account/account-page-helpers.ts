@@ -38,9 +38,9 @@ export function createAccountPageHelpers({
     /** The same for a form that changes the own account, which writes an audit entry: at most 60 of them an hour. */
     checkChange: ((ctx, next) =>
       checkCsrf(ctx, async () => {
-        const verdict = await rateLimits.consume('own-changes:account', signedIn.userOf(ctx).account.id);
+        const result = await rateLimits.consume('own-changes:account', signedIn.userOf(ctx).account.id);
         const toAccount = { href: '/account', label: t('verify-email.go-to-account') };
-        if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: toAccount });
+        if (!result.allowed) throw tooManyRequests(result.retryAfterSeconds, { next: toAccount });
         await next();
       })) satisfies Middleware,
 

@@ -7,10 +7,10 @@ import type { AccountGroup } from '../people/accounts/account.ts';
 import type { Access } from './fields/oidc-client.ts';
 
 /** Why an account may not use an application. */
-export type AccessDenial = 'application_disabled' | 'account_disabled' | 'no_role' | 'other_network';
+export type AccessRejection = 'application_disabled' | 'account_disabled' | 'no_role' | 'other_network';
 
 /** Why an account may, or may not, use an application. */
-export type AccessReason = 'everyone' | 'role' | 'group' | AccessDenial;
+export type AccessReason = 'everyone' | 'role' | 'group' | AccessRejection;
 
 export interface AccessDecision {
   allowed: boolean;
@@ -20,7 +20,7 @@ export interface AccessDecision {
 /** One condition of the access rule. */
 export interface AccessCondition {
   /** The reason where it is not met. */
-  denial: AccessDenial;
+  rejection: AccessRejection;
   isMet: boolean;
 }
 
@@ -61,16 +61,16 @@ export function accessDecisionConditions(
 ): AccessCondition[] {
   const { enabled, access } = application;
   return [
-    { denial: 'application_disabled', isMet: enabled },
-    { denial: 'account_disabled', isMet: account.isActive },
+    { rejection: 'application_disabled', isMet: enabled },
+    { rejection: 'account_disabled', isMet: account.isActive },
     {
-      denial: 'no_role',
+      rejection: 'no_role',
       isMet:
         access === 'everyone' ||
         grantingRoles(access, account).length > 0 ||
         grantingGroups(access, account).length > 0,
     },
-    { denial: 'other_network', isMet: isInNetworks(application, address) },
+    { rejection: 'other_network', isMet: isInNetworks(application, address) },
   ];
 }
 
@@ -84,7 +84,7 @@ export function accessDecision(
   address?: string,
 ): AccessDecision {
   const unmet = accessDecisionConditions(application, account, address).find(({ isMet }) => !isMet);
-  if (unmet) return { allowed: false, reason: unmet.denial };
+  if (unmet) return { allowed: false, reason: unmet.rejection };
   const { access } = application;
   if (access === 'everyone') return { allowed: true, reason: 'everyone' };
   return { allowed: true, reason: grantingRoles(access, account).length > 0 ? 'role' : 'group' };
@@ -113,7 +113,7 @@ export function accessDecisionRule(
 ): { rule: 'access' | 'network'; allowed: boolean; received: string; expected: string } {
   const { access } = application;
   const { allowed, reason } = accessDecision(application, account, address);
-  if (reason === 'other_network') return { rule: 'network', allowed, ...networkViolation(application, address) };
+  if (reason === 'other_network') return { rule: 'network', allowed, ...brokenNetworkRule(application, address) };
   const { username, roles, groups } = account;
   const isIn = groups.length > 0 ? ` and is in ${groups.map(({ name }) => name).join(', ')}` : '';
   const held = `${roles.length > 0 ? `has ${roles.join(', ')}` : 'has no roles'}${isIn}`;
@@ -126,7 +126,7 @@ export function accessDecisionRule(
 }
 
 /** The address of a request and the networks of the application, in a rejection. */
-export function networkViolation({ networks = [] }: Pick<ProtectedApplication, 'networks'>, address = '') {
+export function brokenNetworkRule({ networks = [] }: Pick<ProtectedApplication, 'networks'>, address = '') {
   return { received: address, expected: networks.join('\n') };
 }
 

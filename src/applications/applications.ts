@@ -3,7 +3,7 @@
 
 import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
 import { randomId, sha256 } from '../base/platform/random.ts';
-import { isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
 import { check, fault } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor, Audit } from '../core/audit/audit.ts';
@@ -120,8 +120,7 @@ export function createApplications(
   ): Promise<Registered> {
     return withinTransaction(db, change.tx, async (tx) => {
       const before = await changeable(of, change.source ?? 'local', tx);
-      if (before.protocol !== 'oidc')
-        throw conflict('conflict', { message: t('console.applications.problem.not-oidc') });
+      if (before.protocol !== 'oidc') throw conflict('conflict', { message: t('console.applications.error.not-oidc') });
       const client = checkClient({ ...input, client_id: before.clientId }, change, before.metadata);
       const application = await replace(before, columnsOfClient(client), change, tx);
       return registered(application, await updateSecrets(before, client, change, tx));
@@ -304,7 +303,7 @@ export function createApplications(
       withinTransaction(db, change.tx, async (tx) => {
         const before = await changeable(of, change.source ?? 'local', tx);
         if (before.protocol !== 'saml')
-          throw conflict('conflict', { message: t('console.applications.problem.not-saml') });
+          throw conflict('conflict', { message: t('console.applications.error.not-saml') });
         return replace(before, columnsOfProvider(input), change, tx);
       }),
 
@@ -342,7 +341,7 @@ export function createApplications(
         if (!isGenuine()) throw conflict('changed_outside');
         const { clientId, protocol, metadata } = application;
         if (protocol !== 'oidc' || !usesSecret(metadata)) {
-          throw conflict('conflict', { message: t('console.applications.problem.no-secret') });
+          throw conflict('conflict', { message: t('console.applications.error.no-secret') });
         }
         const added = await secrets.add(id, { ...options, sealed: needsSecretValue(metadata) }, tx);
         const data = {
@@ -438,7 +437,7 @@ async function setAccess(applicationId: string, access: Access, tx: Tx): Promise
 }
 
 function throwTaken(error: unknown): never {
-  if (isUniqueViolation(error)) throw conflict('application_taken', { cause: error });
+  if (isUniqueConstraintError(error)) throw conflict('application_taken', { cause: error });
   throw error;
 }
 

@@ -1,7 +1,7 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
 
 import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
-import { isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
 import { type Fault, fault } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
@@ -35,7 +35,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
   const signingAlgorithms = () => settings.latest().signing_algorithms;
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.asStored.resource.findUnique({ where: { identifier } });
-    if (!row) throw notFound({ message: t('console.applications.problem.no-api') });
+    if (!row) throw notFound({ message: t('console.applications.error.no-api') });
     return resourceOf(row);
   }
 
@@ -66,9 +66,9 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
         const columns = columnsOf({ scopes, scopePermissions, signingAlg });
         const data = { identifier, ...columns, access: 'everyone', source: 'local', createdAt: now() };
         await tx.resource.create({ data }).catch((error: unknown) => {
-          if (!isUniqueViolation(error)) throw error;
+          if (!isUniqueConstraintError(error)) throw error;
           throw conflict('conflict', {
-            message: t('console.applications.problem.api-exists'),
+            message: t('console.applications.error.api-exists'),
             cause: error,
           });
         });

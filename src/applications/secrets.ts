@@ -74,7 +74,7 @@ export function createSecrets(dependencies: SecretServices) {
       if (typeof replace === 'number') await endWithin(dependencies, applicationId, replace, tx);
       if ((await tx.clientSecret.count({ where: { applicationId } })) >= MAX_SECRETS) {
         throw conflict('conflict', {
-          message: t('console.applications.problem.too-many-secrets', { count: MAX_SECRETS }),
+          message: t('console.applications.error.too-many-secrets', { count: MAX_SECRETS }),
         });
       }
       const id = randomId();

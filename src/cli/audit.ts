@@ -2,7 +2,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { plural } from '../base/platform/plural.ts';
-import type { ChainVerdict } from '../core/audit/chain/check.ts';
+import type { ChainResult } from '../core/audit/chain/check.ts';
 import { formatCheckpoint } from '../core/audit/chain/checkpoint.ts';
 import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
@@ -27,10 +27,10 @@ Offline, with the checkpoints and the public key that the server exported, it ne
     ...jsonOption,
   },
   async run(input, io) {
-    const verdict = await (input.text('public-key') === undefined ? verifyHere(input, io) : verifyOffline(input));
-    if (input.flag('json')) io.json(verdict);
-    else printVerdict(verdict, io);
-    return verdict.ok ? 0 : 1;
+    const result = await (input.text('public-key') === undefined ? verifyHere(input, io) : verifyOffline(input));
+    if (input.flag('json')) io.json(result);
+    else printChainResult(result, io);
+    return result.ok ? 0 : 1;
   },
 };
 
@@ -81,7 +81,7 @@ export async function acceptRestore({ audit, checkpoints, now }: Services): Prom
   return file;
 }
 
-function verifyHere(input: Input, io: Io): Promise<ChainVerdict> {
+function verifyHere(input: Input, io: Io): Promise<ChainResult> {
   if (input.text('database') !== undefined) throw new UsageError('--database needs --public-key');
   return withServices(io, async ({ auditChain }) => {
     const file = input.text('checkpoints');
@@ -89,7 +89,7 @@ function verifyHere(input: Input, io: Io): Promise<ChainVerdict> {
   });
 }
 
-async function verifyOffline(input: Input): Promise<ChainVerdict> {
+async function verifyOffline(input: Input): Promise<ChainResult> {
   const [{ loadConfig }, { openDatabase }, { checkChain }, { parseCheckpoints }] = await Promise.all([
     import('../base/config.ts'),
     import('../base/storage/database.ts'),
@@ -139,15 +139,14 @@ function provenText({ seq, at }: { seq: number; at: Date }, newest: number): str
     : `${until} ${rest}.`;
 }
 
-export function printVerdict(verdict: ChainVerdict, io: Io): void {
-  if (verdict.ok) {
-    io.out(`The audit log is intact: ${plural(verdict.entries, 'entry', 'entries')}.`);
-    if (verdict.unsealed > 0)
-      io.out(`${plural(verdict.unsealed, 'newer entry', 'newer entries')} not in the chain yet.`);
-    if (verdict.proven) io.out(provenText(verdict.proven, verdict.newest));
+export function printChainResult(result: ChainResult, io: Io): void {
+  if (result.ok) {
+    io.out(`The audit log is intact: ${plural(result.entries, 'entry', 'entries')}.`);
+    if (result.unsealed > 0) io.out(`${plural(result.unsealed, 'newer entry', 'newer entries')} not in the chain yet.`);
+    if (result.proven) io.out(provenText(result.proven, result.newest));
     return;
   }
-  for (const { message, seq, at } of verdict.faults) {
+  for (const { message, seq, at } of result.faults) {
     io.err(plain(message));
     io.err(`  Place in the chain: ${seq === 0 ? 'none' : seq}${at ? `, about ${formatDate(at)}` : ''}.`);
   }

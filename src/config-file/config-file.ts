@@ -8,7 +8,7 @@ import { unknownBrandApplications } from '../applications/brand/unknown-applicat
 import { ConfigError } from '../base/config/config-error.ts';
 import { AppError } from '../base/http/errors.ts';
 import { sha256 } from '../base/platform/random.ts';
-import { isUniqueViolation, transaction } from '../base/storage/database.ts';
+import { isUniqueConstraintError, transaction } from '../base/storage/database.ts';
 import type { AuditEventType } from '../core/audit/events.ts';
 import type { Core } from '../core/core.ts';
 import { defaultSettings, type SettingName, type SettingValues } from '../core/settings/settings.ts';
@@ -214,5 +214,5 @@ function eventOf({ section, kind }: Step): AuditEventType | undefined {
 
 function isConcurrentChange(error: unknown): boolean {
   if (error instanceof AppError) return [404, 409].includes(error.status) && error.code !== 'last_admin';
-  return isUniqueViolation(error) || (error instanceof Error && 'code' in error && error.code === 'P2025'); // gone
+  return isUniqueConstraintError(error) || (error instanceof Error && 'code' in error && error.code === 'P2025'); // gone
 }

@@ -41,7 +41,7 @@ export function createDirectories(dependencies: Base & People & DirectoriesDepen
       const enabled = (await connections.enabled()).filter((one) => one.kind === 'ldap');
       if (enabled.length === 0) return { outcome: 'wrong' };
       const mine = attempt.isLocked ? [] : await directoriesOf(dependencies, enabled, attempt);
-      let verdict: DirectoryResult = { outcome: 'wrong' };
+      let result: DirectoryResult = { outcome: 'wrong' };
       // One after the other: a password is not tried where it need not be.
       for (const connection of enabled) {
         if (!mine.includes(connection)) {
@@ -51,9 +51,9 @@ export function createDirectories(dependencies: Base & People & DirectoriesDepen
         }
         const one = await checkAt(dependencies, connection, attempt);
         if (one.outcome === 'right' || one.outcome === 'rejected') return one;
-        if (verdict.outcome !== 'unavailable') verdict = one;
+        if (result.outcome !== 'unavailable') result = one;
       }
-      return verdict;
+      return result;
     },
 
     finish: ({ connectionId, identity: confirmed }, { uid, rule, invitedId, request }) =>
@@ -132,10 +132,7 @@ async function checkAt(
     if (!(error instanceof FederationError)) throw error;
     const { message, received } = error;
     const detail = { connection: connectionId, message, received };
-    logger.error(
-      { requestId: request.requestId, problem: error.code, detail },
-      'a directory could not check a password',
-    );
+    logger.error({ requestId: request.requestId, code: error.code, detail }, 'a directory could not check a password');
     await rejected.record(request, connectionId, error);
     return { outcome: 'unavailable', name, retryAfterSeconds: limits.ldap.retrySeconds };
   }
@@ -173,7 +170,7 @@ export function createDirectoryUsers(
       const again = new Date(at.getTime() - (limits.ldap.stateSeconds - RETRY_SECONDS) * 1000);
       await identities.takeCheck({ id: identity.id, checkedAt: at }, again);
       const detail = { connection: connection.id, message: error.message, received: error.received };
-      logger.warn({ problem: error.code, detail }, 'a directory could not be asked about a user');
+      logger.warn({ code: error.code, detail }, 'a directory could not be asked about a user');
       return false;
     }
     return recordState(dependencies, identity, found);
@@ -234,6 +231,6 @@ async function recordState(
 /** Anyone can lock an account for a while, and a password that has expired says nothing against its user. */
 function goneReason(found: FoundUser | undefined): string | undefined {
   if (!found) return 'directory_gone';
-  const { problem } = found;
-  return problem === 'account_disabled' || problem === 'account_expired' ? `directory_${problem}` : undefined;
+  const { rejection } = found;
+  return rejection === 'account_disabled' || rejection === 'account_expired' ? `directory_${rejection}` : undefined;
 }

@@ -2,7 +2,7 @@
 
 import { conflict } from '../base/http/errors.ts';
 import { randomId } from '../base/platform/random.ts';
-import { isUniqueViolation, type Tx, withinTransaction } from '../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 
@@ -64,7 +64,7 @@ export function createExternalIdentities(dependencies: Core) {
           lastUsedAt: now(),
         };
         await tx.externalIdentity.create({ data: { ...row, id: randomId(), linkedAt: now() } }).catch((error) => {
-          if (isUniqueViolation(error)) throw conflict('identity_taken', { cause: error });
+          if (isUniqueConstraintError(error)) throw conflict('identity_taken', { cause: error });
           throw error;
         });
         const data = { connection: connectionId, label: row.label };

@@ -8,7 +8,7 @@ import { trustedAmr } from './assurance.ts';
 import type { Connection } from './connections/connection.ts';
 import { FederationError } from './faults.ts';
 import type { FederationServices } from './federation-services.ts';
-import type { AccountProblem } from './ldap/identity.ts';
+import type { AccountRejection } from './ldap/identity.ts';
 import type { PassedCheck, Redeemed, UpstreamRedirect } from './upstream.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
 
@@ -35,7 +35,7 @@ export interface FinishedTry extends Preview {
   authTime: Date | undefined;
   groups: readonly string[];
   /** Of a directory: why it would reject the right password. */
-  problem?: AccountProblem | undefined;
+  rejection?: AccountRejection | undefined;
 }
 
 export type Tries = ReturnType<typeof createTries>;
@@ -83,7 +83,7 @@ export function createTries({
       return asFailedTry({ connectionId }, async () => {
         const found = await directory.lookUp(connection, login);
         if (!found) throw unknownLogin(login);
-        return { ...(await report(connection, found, found.identity.amr)), problem: found.problem };
+        return { ...(await report(connection, found, found.identity.amr)), rejection: found.rejection };
       });
     },
 

@@ -58,7 +58,7 @@ function box(...lines: [name: string, value: string][]): string {
 }
 
 /** One line that says what to do, where the cause is known. */
-export function reportStartFailure(config: Config, logger: Logger, error: unknown): void {
+export function reportStartError(config: Config, logger: Logger, error: unknown): void {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const { variable, host, port } = listenerOf(config, error);
   if (error instanceof DatabaseError) logger.fatal(error.message);

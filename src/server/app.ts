@@ -56,9 +56,9 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppPart
       trustProxy: config.trustProxy,
       debugPaths: OPERATOR_PATHS,
       spans: tracing && createRequestSpans({ ...config, tracing, untracedPaths: [...OPERATOR_PATHS, '/assets/'] }),
-      observe({ method, route, status, seconds, problem }) {
+      observe({ method, route, status, seconds, code }) {
         metrics.requests.observe({ method, route, status: String(status) }, seconds);
-        if (problem) metrics.requestErrors.inc({ code: problem });
+        if (code) metrics.requestErrors.inc({ code });
       },
     }),
   );

@@ -2,7 +2,7 @@
 import cluster from 'node:cluster';
 import { type Config, loadConfig } from '../base/config.ts';
 import { createLogger, type Logger } from '../base/platform/logger.ts';
-import { announce, firstAdminBox, reportStartFailure, terminalOf } from './announce.ts';
+import { announce, firstAdminBox, reportStartError, terminalOf } from './announce.ts';
 import { stopServer, stopSignal } from './stop.ts';
 
 /** Resolves with the exit code, after SIGTERM or SIGINT and a clean shutdown. Throws ConfigError. */
@@ -24,7 +24,7 @@ async function serveAlone(config: Config, logger: Logger): Promise<number> {
   const signal = stopSignal();
   const { startServer } = await import('./start.ts');
   const server = await startServer({ config, logger }).catch((error: unknown) => {
-    reportStartFailure(config, logger, error);
+    reportStartError(config, logger, error);
     // Open handles of the failed start, such as the listener, would prevent the exit of the process.
     return process.exit(1);
   });

@@ -23,8 +23,8 @@ import {
 
 /** What a page shows besides its step, after a rejected form. */
 export interface PageState {
-  problem?: PageText | undefined;
-  /** A link that helps with the problem. */
+  error?: PageText | undefined;
+  /** A link that helps with the error. */
   next?: PageLink | undefined;
   loginHint?: string | undefined;
   status?: number;
@@ -66,7 +66,7 @@ export function createStepPages(services: SignInState) {
       const { username, method, sealed } = await readForm(ctx, { lists: 'every field' });
       ctx.set(error.headers);
       await show(ctx, current, {
-        problem: error.text,
+        error: error.text,
         next: error.next,
         status: error.status,
         waiting: error.waiting,
@@ -124,7 +124,7 @@ async function showStep(services: SignInState, page: Page): Promise<void> {
 
 /** The upstream comes first, where the user has the choice between it and a factor of this server. */
 function isUpstreamChosen({ ctx, current: { step, stepUp }, state }: Page): boolean {
-  if (!stepUp || state.problem !== undefined) return false;
+  if (!stepUp || state.error !== undefined) return false;
   const { method } = ctx.query;
   if (step === 'enrol') return method === 'upstream';
   return step === 'second-factor' && (method === 'upstream' || (method === undefined && !stepUp.wasRequested));
@@ -137,7 +137,7 @@ async function showIdentify(services: SignInState, page: Page): Promise<void> {
   const { settings, upstream } = services;
   const { ctx, current, client, appName, logo, state } = page;
   const { account, attempt, interaction, needsPassword } = current;
-  const { problem, next, loginHint, status = 200, waiting } = state;
+  const { error, next, loginHint, status = 200, waiting } = state;
   const { username = '' } = interaction.prompt.details as { username?: string };
   const requested = String(interaction.params.login_hint ?? username);
   const hint = attempt.choosesOtherAccount ? (isHinted(current) ? requested : '') : (account?.username ?? requested);
@@ -149,7 +149,7 @@ async function showIdentify(services: SignInState, page: Page): Promise<void> {
   const isLocalAllowed = offer.isLocalAllowed || linking !== undefined;
   const takesPassword = offer.takesPassword || linking !== undefined;
   const asksAddress =
-    offer.asksAddressFirst && !needsPassword && linking === undefined && attempt.login === undefined && !problem;
+    offer.asksAddressFirst && !needsPassword && linking === undefined && attempt.login === undefined && !error;
   ctx.render(
     'sign-in/identify',
     {
@@ -158,10 +158,10 @@ async function showIdentify(services: SignInState, page: Page): Promise<void> {
       appName,
       logo,
       ...linksOfApplication(client),
-      problem,
+      error,
       next,
       // The account is known and has proven something else; only its password is missing.
-      notice: problem ? undefined : needsPassword ? t('second-factor.needs-password') : wasReset(ctx),
+      notice: error ? undefined : needsPassword ? t('second-factor.needs-password') : wasReset(ctx),
       linking,
       loginHint: login,
       takesPassword: takesPassword || asksAddress,
@@ -188,7 +188,7 @@ async function showPasswordChange({ mfa }: SignInState, page: Page): Promise<voi
       username,
       minLength: minimumLength(await mfa.factors.hasSecondFactor(id)),
       reason: t('change-password.reason'),
-      problem: state.problem,
+      error: state.error,
       ...footOf(page),
     },
     state.status ?? 200,

@@ -5,8 +5,8 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { AdminServices } from '../admin/admin-services.ts';
 import {
-  type DemandVerdict,
-  demandVerdicts,
+  type DemandResult,
+  demandResults,
   missingScopes,
   receivedOf,
   rolesThatCount,
@@ -132,8 +132,8 @@ function responseRoutes(router: Router<State, Extras>, services: TestBenchServic
 function samlDemandsBlocks(application: Application, account: Account): Block[] {
   const product = productOf(application);
   if (!product) return [];
-  const verdicts = demandVerdicts(product, receivedOf(account, application));
-  return demandsBlocks(application, product, verdicts);
+  const results = demandResults(product, receivedOf(account, application));
+  return demandsBlocks(application, product, results);
 }
 
 /** The form of a test sign-in, and its begin. */
@@ -303,8 +303,8 @@ function claimsSummary(
   const roles = Array.isArray(claims.roles) ? claims.roles.map(String) : [];
   const emailVerified = claims.email_verified === true;
   const person = { email: text('email') ?? null, emailVerified, roles, missingScopes: missingScopes(application) };
-  const verdicts = product ? demandVerdicts(product, person) : [];
-  const isEmailMissing = verdicts.some(({ demand, state }) => demand === 'address' && state !== 'met');
+  const results = product ? demandResults(product, person) : [];
+  const isEmailMissing = results.some(({ demand, state }) => demand === 'address' && state !== 'met');
   const roleDescription = (product && roleThere(product, roles)?.description) ?? product?.withoutRoles;
   const none: Cell = { text: t('console.test-bench.none'), tone: isEmailMissing ? 'bad' : 'plain' };
   const rows: { label: PageText; value: Cell }[] = [
@@ -320,12 +320,12 @@ function claimsSummary(
       : []),
   ];
   const facts: Block = { kind: 'facts', title: t('console.test-bench.about-you'), rows };
-  return { lead: demandsLead(product, verdicts), blocks: [...demandsBlocks(application, product, verdicts), facts] };
+  return { lead: demandsLead(product, results), blocks: [...demandsBlocks(application, product, results), facts] };
 }
 
 /** What the product would make of the sign-in. */
-function demandsLead(product: ProductPreset | undefined, verdicts: readonly DemandVerdict[]): PageText {
-  const isRejected = verdicts.some(({ state }) => state === 'rejected');
+function demandsLead(product: ProductPreset | undefined, results: readonly DemandResult[]): PageText {
+  const isRejected = results.some(({ state }) => state === 'rejected');
   if (!product || !isRejected) return t('console.test-bench.works.would-receive');
   return t('console.test-bench.would-reject', { product: product.title });
 }
@@ -334,11 +334,11 @@ function demandsLead(product: ProductPreset | undefined, verdicts: readonly Dema
 function demandsBlocks(
   { metadata }: Application,
   product: ProductPreset | undefined,
-  verdicts: readonly DemandVerdict[],
+  results: readonly DemandResult[],
 ): Block[] {
   if (!product) return [];
   const values = { product: product.title, roles: oneOf(rolesThatCount(product, metadata)) };
-  return verdicts.flatMap(({ demand, state, scope }): Block[] => {
+  return results.flatMap(({ demand, state, scope }): Block[] => {
     if (state === 'met') return [];
     if (scope) return [warning(t('console.test-bench.scope-missing', { ...values, scope, end: state }))];
     if (demand === 'address') return [warning(t('console.test-bench.email-missing', values))];

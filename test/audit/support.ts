@@ -46,8 +46,8 @@ export async function openAuditLog() {
   };
   const entry = (chainSeq: number) => people.db.auditEvent.findUniqueOrThrow({ where: { chainSeq } });
   const faults = async () => {
-    const verdict = await chain.verify();
-    return verdict.ok ? [] : verdict.faults;
+    const result = await chain.verify();
+    return result.ok ? [] : result.faults;
   };
   return { ...people, chain, startChain, checkpointKey, file, raised, posted, events, entry, faults };
 }

@@ -263,9 +263,9 @@ describe('checkpoints', () => {
     await sql('UPDATE audit_events SET chain_seq = 5 WHERE chain_seq = 4');
     await sql('UPDATE audit_events SET chain_seq = 4 WHERE chain_seq = 3');
     await hashAgain();
-    const verdict = await offline();
-    expect(verdict).toMatchObject({ ok: false });
-    expect(verdict.ok ? [] : verdict.faults).toContainEqual(expect.objectContaining({ kind: 'checkpoint', seq: 6 }));
+    const result = await offline();
+    expect(result).toMatchObject({ ok: false });
+    expect(result.ok ? [] : result.faults).toContainEqual(expect.objectContaining({ kind: 'checkpoint', seq: 6 }));
   });
 
   test('reveal a rollback of a copy, and a start that no checkpoint allows', async () => {

@@ -249,7 +249,7 @@ describe('several evaluations', () => {
     expect((await ask('evaluations', { subject: ann, evaluations: [] })).status).toBe(400);
   });
 
-  it('answer an invalid evaluation with a denial and its reason, and still answer the others', async () => {
+  it('answer an invalid evaluation with a rejection and its reason, and still answer the others', async () => {
     const evaluations = [{ action: read }, { action: { name: 7 } }, {}];
     const { evaluations: [first, second, third] = [] } = (await several({ evaluations })) as { evaluations: object[] };
     expect(first).toEqual(yes);

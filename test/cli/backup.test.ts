@@ -96,15 +96,15 @@ describe('gatehouse backup', () => {
 });
 
 describe('gatehouse verify', () => {
-  type Verdict = {
+  type BackupResult = {
     ok: boolean;
     rows: Record<string, number>;
     findings: { check: string; status: string; message: string }[];
   };
   async function verify(name: string, env: Record<string, string> = {}) {
     const { code, out } = await call(['verify', name, '--json'], env);
-    const verdict = JSON.parse(out) as Verdict;
-    return { code, ...verdict, of: (check: string) => verdict.findings.find((finding) => finding.check === check) };
+    const decision = JSON.parse(out) as BackupResult;
+    return { code, ...decision, of: (check: string) => decision.findings.find((finding) => finding.check === check) };
   }
   /** A copy of the backup, with FILE.json, changed by `change`. */
   function changed(name: string, change: (copy: string) => void): string {
@@ -117,12 +117,12 @@ describe('gatehouse verify', () => {
 
   it('accepts the backup, with the MAC of each row and the audit log, and leaves it as it is', async () => {
     const before = readFileSync(file);
-    const verdict = await verify(file);
-    expect(verdict.findings.filter(({ status }) => status !== 'ok')).toEqual([]);
+    const decision = await verify(file);
+    expect(decision.findings.filter(({ status }) => status !== 'ok')).toEqual([]);
     for (const check of ['backup', 'content', 'counts', 'schema', 'secret', 'rows', 'audit log'])
-      expect(verdict.of(check)?.status).toBe('ok');
-    expect(verdict).toMatchObject({ code: 0, ok: true });
-    expect(verdict.rows.users).toBeGreaterThan(acknowledged.length);
+      expect(decision.of(check)?.status).toBe('ok');
+    expect(decision).toMatchObject({ code: 0, ok: true });
+    expect(decision.rows.users).toBeGreaterThan(acknowledged.length);
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 

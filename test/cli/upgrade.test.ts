@@ -20,31 +20,31 @@ const lastLine = (text: string) => text.trim().split('\n').at(-1);
 
 it('warns in the last line when there is no backup', async () => {
   const { code, out } = await check();
-  expect({ code, verdict: lastLine(out) }).toEqual({
+  expect({ code, result: lastLine(out) }).toEqual({
     code: 0,
-    verdict: 'Ready, but without a backup: create one with gatehouse backup FILE. Nothing changed.',
+    result: 'Ready, but without a backup: create one with gatehouse backup FILE. Nothing changed.',
   });
   const report = JSON.parse((await check('--json')).out);
   expect(report).toMatchObject({
     ok: true,
     backup: null,
-    problems: [],
+    errors: [],
     warnings: ['no backup is recorded: create one with gatehouse backup FILE'],
   });
 });
 
-it('reports a variable that does not exist as a problem, as doctor does', async () => {
+it('reports a variable that does not exist as an error, as doctor does', async () => {
   const env = { GATEHOUSE_SECRETS: 'x', PORT: 'y' };
   const faults = [expect.stringMatching(/^GATEHOUSE_SECRETS: found a variable/), expect.stringMatching(/^PORT: found/)];
   const json = await cli.gatehouse(['upgrade', 'check', '--json'], { env });
   expect({ code: json.code, err: json.err, report: JSON.parse(json.out) }).toEqual({
     code: 1,
     err: '',
-    report: expect.objectContaining({ ok: false, configuration: faults, problems: faults, database: null }),
+    report: expect.objectContaining({ ok: false, configuration: faults, errors: faults, database: null }),
   });
   const text = await cli.gatehouse(['upgrade', 'check'], { env });
   expect(text).toMatchObject({ code: 1, err: '' });
-  expect(text.out).toMatch(/^PROBLEM: GATEHOUSE_SECRETS: found/m);
+  expect(text.out).toMatch(/^ERROR: GATEHOUSE_SECRETS: found/m);
   expect(lastLine(text.out)).toBe("Don't start this version yet. Nothing changed.");
 });
 
@@ -53,7 +53,7 @@ it('is ready without a warning when a backup is recorded or named', async () => 
   expect((await cli.gatehouse(['backup', file])).code).toBe(0);
   for (const args of [[], ['--backup', file]]) {
     const { code, out } = await check(...args);
-    expect({ code, verdict: lastLine(out) }).toEqual({ code: 0, verdict: 'Ready to upgrade. Nothing changed.' });
+    expect({ code, result: lastLine(out) }).toEqual({ code: 0, result: 'Ready to upgrade. Nothing changed.' });
     expect(JSON.parse((await check(...args, '--json')).out)).toMatchObject({ ok: true, warnings: [] });
   }
 });

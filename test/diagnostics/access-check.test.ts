@@ -1,4 +1,4 @@
-// The access check of the console: the verdict for each cause, and the button that fixes it.
+// The access check of the console: the result for each cause, and the button that fixes it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OidcClientInput } from '../../src/applications/fields/oidc-client.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';

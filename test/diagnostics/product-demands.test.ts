@@ -1,7 +1,7 @@
 // What a product demands of a person, beyond the access rule: the access check with its fixes, the test sign-in and the setup of the
 // application say it, and names after roles_rename are compared with names after it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demandVerdicts, rolesThatCount } from '../../src/admin/applications/presets/demands.ts';
+import { demandResults, rolesThatCount } from '../../src/admin/applications/presets/demands.ts';
 import { presetOf } from '../../src/admin/applications/presets/presets.ts';
 import type { ProductPreset } from '../../src/admin/applications/presets/products.ts';
 import { productPresets } from '../../src/admin/applications/presets/products.ts';
@@ -39,7 +39,7 @@ const why = async ({ username }: TestUser, application: string) =>
   (await api.get(`/access-check?${new URLSearchParams({ user: username, application })}`)).json<{
     can_sign_in: boolean;
   }>();
-/** Presses a button of the verdict, which has a form of its own. */
+/** Presses a button of the result, which has a form of its own. */
 async function pressed(page: Page, label: string): Promise<Page> {
   const form = page.forms.find(({ buttons }) => buttons.some((one) => one.label === label));
   if (!form) throw new Error(`No button ${label}: ${textOf(page.text)}`);
@@ -181,8 +181,8 @@ it('every demand of a preset can be met: by an address, and by a role that the p
       roles:
         preset.id === 'aws' ? ['arn:aws:iam::123456789012:role/A,arn:aws:iam::123456789012:saml-provider/B'] : roles,
     };
-    expect([preset.id, demandVerdicts(preset, person).filter(({ state }) => state !== 'met')]).toEqual([preset.id, []]);
-    const nobody = demandVerdicts(preset, { email: null, emailVerified: false, roles: [] });
+    expect([preset.id, demandResults(preset, person).filter(({ state }) => state !== 'met')]).toEqual([preset.id, []]);
+    const nobody = demandResults(preset, { email: null, emailVerified: false, roles: [] });
     expect([preset.id, nobody.filter(({ state }) => state === 'met').map(({ demand }) => demand)]).not.toEqual([
       preset.id,
       nobody.map(({ demand }) => demand),

@@ -659,7 +659,7 @@ function statementsOf(xml: string, preview = xml) {
   };
 }
 
-/** A verdict and a sign-in: green if it ends well, red for the reason of a red check. Warnings leave it open. */
+/** A result and a sign-in: green if it ends well, red for the reason of a red check. Warnings leave it open. */
 function compareVerdict({ canSignIn, failed, uncertain }: Said, { ok, because, said }: Tried, { asks }: App): void {
   if (ok) {
     const wrong = failed.filter((id) => !asks.includes(id));

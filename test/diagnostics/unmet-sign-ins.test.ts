@@ -28,8 +28,8 @@ afterAll(() => idp?.stop());
 type Sp = Parameters<typeof aLiveSp>[1];
 const pageOf = ({ username }: { username: string }, app: string) =>
   admin.get(`/admin/access-check?${new URLSearchParams({ user: username, app })}`);
-/** The states of the checks that are not passed, and the verdict. */
-async function verdict({ username }: { username: string }, application: string) {
+/** The states of the checks that are not passed, and the result. */
+async function result({ username }: { username: string }, application: string) {
   const { can_sign_in, rules } = (
     await api.get(`/access-check?${new URLSearchParams({ user: username, application })}`)
   ).json<{
@@ -64,7 +64,7 @@ describe('a NameID that a user lacks', () => {
     async (_what, input) => {
       const sp = await aLiveSp(idp, input);
       const person = await aPersonOf(idp, { ...PLAIN, email: 'unverified' });
-      expect(await verdict(person, sp.entityId)).toEqual({ can_sign_in: false, 'name-id': 'failed' });
+      expect(await result(person, sp.entityId)).toEqual({ can_sign_in: false, 'name-id': 'failed' });
       expect(await statusOf(person, sp)).toEqual(['Requester', 'InvalidNameIDPolicy']);
       const red = await pageOf(person, sp.entityId);
       expect(textOf(red.text)).toContain(
@@ -73,7 +73,7 @@ describe('a NameID that a user lacks', () => {
       expect(textOf(red.text)).toContain('None: a sign-in is rejected without a verified email address');
       const button = `Mark ${person.username}@example.com as verified`;
       await press(await press(red, button), button);
-      expect(await verdict(person, sp.entityId)).toEqual({ can_sign_in: true });
+      expect(await result(person, sp.entityId)).toEqual({ can_sign_in: true });
       expect(await statusOf(person, sp)).toEqual(['Success']);
     },
   );
@@ -81,7 +81,7 @@ describe('a NameID that a user lacks', () => {
   it.each(byEmail)('%s: red without an address, with the page where it is added', async (_what, input) => {
     const sp = await aLiveSp(idp, input);
     const person = await aPersonOf(idp, { ...PLAIN, email: 'none' });
-    expect(await verdict(person, sp.entityId)).toEqual({ can_sign_in: false, 'name-id': 'failed' });
+    expect(await result(person, sp.entityId)).toEqual({ can_sign_in: false, 'name-id': 'failed' });
     const red = await pageOf(person, sp.entityId);
     const links = linksOf(red.text, red.url).map(({ href }) => new URL(href).pathname);
     expect(links).toContain(`/admin/users/${person.id}/edit`);
@@ -91,7 +91,7 @@ describe('a NameID that a user lacks', () => {
   it('is a warning where the request decides: require_allow_create', async () => {
     const sp = await aLiveSp(idp, { require_allow_create: true });
     const person = await aPersonOf(idp, PLAIN);
-    expect(await verdict(person, sp.entityId)).toEqual({ can_sign_in: true, 'name-id': 'warning' });
+    expect(await result(person, sp.entityId)).toEqual({ can_sign_in: true, 'name-id': 'warning' });
     expect(await statusOf(person, sp)).toEqual(['Requester', 'InvalidNameIDPolicy']);
     expect(textOf((await pageOf(person, sp.entityId)).text)).toContain(
       'only if the request contains AllowCreate="true"',
@@ -109,7 +109,7 @@ describe('a NameID that a user lacks', () => {
     await idp.services.applications.createSaml({ ...entry, entityId, settings: settingsOf(entry, metadata) });
     const [known, unknown] = [await aPersonOf(idp, PLAIN), await aPersonOf(idp, { ...PLAIN, email: 'unverified' })];
     expect(textOf((await pageOf(known, entityId)).text)).toContain(`NameID ${known.username}@example.com`);
-    expect(await verdict(unknown, entityId)).toEqual({ can_sign_in: false, 'name-id': 'failed' });
+    expect(await result(unknown, entityId)).toEqual({ can_sign_in: false, 'name-id': 'failed' });
   });
 });
 
@@ -117,7 +117,7 @@ describe('a way to sign in', () => {
   it('is no security key that cannot verify its user', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: ['https://app.example.com/cb'] });
     const person = await aPersonOf(idp, { ...PLAIN, password: 'none', passkey: 'security-key' });
-    expect(await verdict(person, clientId)).toMatchObject({ can_sign_in: false, method: 'failed' });
+    expect(await result(person, clientId)).toMatchObject({ can_sign_in: false, method: 'failed' });
   });
 
   it('is a passkey during a lockout, which is then a warning; a lockout counts as little where passwords do', async () => {
@@ -125,15 +125,15 @@ describe('a way to sign in', () => {
     const { clientId } = await aClient(idp.services, { redirect_uris });
     const locked = { ...PLAIN, lockedBy: 'username' as const };
     const withPasskey = await aPersonOf(idp, { ...locked, passkey: 'passkey' });
-    expect(await verdict(withPasskey, clientId)).toMatchObject({ can_sign_in: true, lockout: 'warning' });
-    expect(await verdict(await aPersonOf(idp, locked), clientId)).toMatchObject({
+    expect(await result(withPasskey, clientId)).toMatchObject({ can_sign_in: true, lockout: 'warning' });
+    expect(await result(await aPersonOf(idp, locked), clientId)).toMatchObject({
       can_sign_in: false,
       lockout: 'failed',
     });
     const account = await idp.services.accounts.create({ username: 'unused', email: 'unused@example.com' });
     for (let attempt = 0; attempt < 6; attempt += 1)
       await failSignIn(idp.services.lockout, { login: 'unused', address: `192.0.2.${attempt}` });
-    expect(await verdict(account, clientId)).not.toHaveProperty('lockout');
+    expect(await result(account, clientId)).not.toHaveProperty('lockout');
   });
 });
 
@@ -156,7 +156,7 @@ describe('a registration', () => {
       { 'if-match': '*' },
     );
     expect([sent.status, sent.text]).toEqual([200, expect.not.stringContaining('client_secret"')]);
-    expect(await verdict(account, clientId)).toMatchObject({ can_sign_in: false, secret: 'failed' });
+    expect(await result(account, clientId)).toMatchObject({ can_sign_in: false, secret: 'failed' });
   });
 
   it('that demands encryption without a key for it is red, as its sign-ins are', async () => {
@@ -166,6 +166,6 @@ describe('a registration', () => {
     const metadata = JSON.stringify({ ...JSON.parse(row.metadata), encrypt_assertion: 'always', certificates: [] });
     await idp.services.db.asStored.application.update({ where: { id: row.id }, data: { metadata, mac: '' } });
     await signRows(idp.services);
-    expect(await verdict(person, sp.entityId)).toEqual({ can_sign_in: false, encryption: 'failed' });
+    expect(await result(person, sp.entityId)).toEqual({ can_sign_in: false, encryption: 'failed' });
   });
 });

@@ -65,16 +65,16 @@ async function probeNode(
     const status = page?.status ?? 0;
     counts.set(status, (counts.get(status) ?? 0) + 1);
     if (!isExcused && to - from > answerMs) found(`probe ${name}: ${status} after ${Math.round(to - from)} ms`);
-    for (const problem of page && status >= 500 ? problemsOf(page, type) : []) found(`probe ${name}: ${problem}`);
+    for (const error of page && status >= 500 ? errorsOf(page, type) : []) found(`probe ${name}: ${error}`);
     await sleep(PAUSE_MS);
   }
 }
 
-function problemsOf({ status, headers, text }: Page, type: RegExp): string[] {
-  const problems: string[] = [];
-  if (status !== 503) problems.push(`${status} ${text.slice(0, 300)}`);
-  if (!headers['retry-after']) problems.push('503 without Retry-After');
-  if (!type.test(headers['content-type'] ?? '')) problems.push(`503 as ${headers['content-type']}`);
-  if (type.source.includes('/json') && !text.includes('temporarily_unavailable')) problems.push(text.slice(0, 200));
-  return problems;
+function errorsOf({ status, headers, text }: Page, type: RegExp): string[] {
+  const errors: string[] = [];
+  if (status !== 503) errors.push(`${status} ${text.slice(0, 300)}`);
+  if (!headers['retry-after']) errors.push('503 without Retry-After');
+  if (!type.test(headers['content-type'] ?? '')) errors.push(`503 as ${headers['content-type']}`);
+  if (type.source.includes('/json') && !text.includes('temporarily_unavailable')) errors.push(text.slice(0, 200));
+  return errors;
 }

@@ -135,10 +135,10 @@ function read(text: string, node: Node): void {
   if (!text.startsWith('{')) return;
   const line = JSON.parse(text);
   if (line.level === 'error' || line.level === 'warn') {
-    const key = `${line.level} ${line.msg}${line.problem ? ` (${line.problem})` : ''}`;
+    const key = `${line.level} ${line.msg}${line.code ? ` (${line.code})` : ''}`;
     logged.set(key, (logged.get(key) ?? 0) + 1);
     if (line.err?.stack || line.cause?.stack) found(`a stack trace: ${text.slice(0, 1000)}`);
-    if (/ALARM|internal/.test(`${line.msg} ${line.problem}`)) found(text.slice(0, 1500));
+    if (/ALARM|internal/.test(`${line.msg} ${line.code}`)) found(text.slice(0, 1500));
   }
   if (line.msg !== 'request') return;
   requests += 1;

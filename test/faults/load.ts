@@ -117,7 +117,7 @@ export function summary(samples: readonly Sample[], from: number, to: number): s
 
 /** How often /readyz had said the opposite of all requests of the three seconds before it. */
 export function readiness(samples: readonly Sample[]): { silent: number; wrong: number } {
-  const isFailure = ({ status }: Sample) => status === 0 || status >= 500;
+  const hasFailed = ({ status }: Sample) => status === 0 || status >= 500;
   const isSlow = ({ ms }: Sample) => ms > 2000;
   const others = samples.filter(({ kind }) => kind !== 'readyz');
   let silent = 0;
@@ -125,8 +125,8 @@ export function readiness(samples: readonly Sample[]): { silent: number; wrong: 
   for (const probe of samples.filter(({ kind }) => kind === 'readyz')) {
     const before = others.filter(({ at, ms }) => at > probe.at - 3000 && at + ms < probe.at + probe.ms);
     if (before.length < 10) continue;
-    if (probe.status === 200 && before.every(isFailure)) silent += 1;
-    if (probe.status !== 200 && !before.some((one) => isFailure(one) || isSlow(one))) wrong += 1;
+    if (probe.status === 200 && before.every(hasFailed)) silent += 1;
+    if (probe.status !== 200 && !before.some((one) => hasFailed(one) || isSlow(one))) wrong += 1;
   }
   return { silent, wrong };
 }

@@ -45,9 +45,9 @@ const stacks = new Map<string, string>();
 
 function note(text: string): void {
   if (!text.startsWith('{')) return;
-  const { level, msg, problem, job, err } = parsed(text);
+  const { level, msg, code, job, err } = parsed(text);
   if (level !== 'error' && level !== 'warn') return;
-  const key = [level, msg, problem, job].filter(Boolean).join(' ');
+  const key = [level, msg, code, job].filter(Boolean).join(' ');
   logged.set(key, (logged.get(key) ?? 0) + 1);
   if (err?.stack && !stacks.has(key)) stacks.set(key, text);
 }

@@ -105,7 +105,7 @@ export const accountPages: Record<string, [string, object]> = {
       isManagedByFile: false,
       phone: { number: '+491701234567', isVerified: true },
       hasSms: false,
-      problem: t('profile.fault', { label: t('profile.website'), message: t('profile.not-web-address') }),
+      error: t('profile.fault', { label: t('profile.website'), message: t('profile.not-web-address') }),
     },
   ],
   accountEmail: ['account/email', { account: alice, isManagedByFile: false }],
@@ -115,7 +115,7 @@ export const accountPages: Record<string, [string, object]> = {
       account: alice,
       isManagedByFile: false,
       typed: 'alice@',
-      problem: t('registration.invalid-email'),
+      error: t('registration.invalid-email'),
     },
   ],
   accountConnections: [
@@ -139,7 +139,7 @@ export const accountPages: Record<string, [string, object]> = {
   accountPassword: ['account/password', { username: 'alice', minLength: 8 }],
   accountPasswordLonger: [
     'account/password',
-    { username: 'alice', minLength: 15, need: 'long', problem: t('password.too-short-with-mfa', { count: 15 }) },
+    { username: 'alice', minLength: 15, need: 'long', error: t('password.too-short-with-mfa', { count: 15 }) },
   ],
   accountFactorsNone: [
     'account/factors',
@@ -171,7 +171,7 @@ export const accountPages: Record<string, [string, object]> = {
     },
   ],
   accountApp: ['account/authenticator-app', sampleApp],
-  accountAppError: ['account/authenticator-app', { ...sampleApp, problem: t('enrol.wrong-code') }],
+  accountAppError: ['account/authenticator-app', { ...sampleApp, error: t('enrol.wrong-code') }],
   accountPasskey: [
     'account/passkey',
     {
@@ -194,7 +194,7 @@ export const accountPages: Record<string, [string, object]> = {
       number: '+491701234567',
       sealed: 'v1.x',
       sentTo: '+49•••••67',
-      problem: t('phone.wrong-code'),
+      error: t('phone.wrong-code'),
     },
   ],
   accountRecoveryCodes: [

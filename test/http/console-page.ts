@@ -16,7 +16,7 @@ const page: ConsolePage = {
     { label: 'Edit', of: 'Wiki', href: '/admin/applications/a1/edit' },
     { label: 'Disable', of: 'Wiki', post: '/admin/applications/a1/disable', fields: { enabled: 'no' }, look: 'danger' },
   ],
-  problem: 'Some values are missing or incorrect.',
+  error: 'Some values are missing or incorrect.',
   faults: [
     { field: 'redirect_uris', message: 'Redirect URIs must be an absolute URL.' },
     { field: 'urls', row: 1, message: 'URL 2 must be https.' },
@@ -290,7 +290,7 @@ const page: ConsolePage = {
       ],
     },
     {
-      kind: 'verdict',
+      kind: 'result',
       isGood: false,
       title: 'Ann can’t sign in to Wiki',
       causes: [
@@ -302,7 +302,7 @@ const page: ConsolePage = {
       ],
     },
     { kind: 'preview', title: 'HTML', src: '/admin/mail/templates/test/html' },
-    { kind: 'verdict', isGood: true, title: 'Bo can sign in to Wiki', text: 'Every check passed.', causes: [] },
+    { kind: 'result', isGood: true, title: 'Bo can sign in to Wiki', text: 'Every check passed.', causes: [] },
     {
       kind: 'events',
       title: 'Recent attempts',

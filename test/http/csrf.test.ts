@@ -33,7 +33,7 @@ async function expectRejected(answer: Promise<Page>, code: string) {
   expect(page.status).toBe(403);
   expect(sent).toBe(before);
   const requestId = page.headers['x-request-id'];
-  expect(app.lines.find((line) => line.requestId === requestId)?.problem).toBe(code);
+  expect(app.lines.find((line) => line.requestId === requestId)?.code).toBe(code);
   return page;
 }
 

@@ -55,7 +55,7 @@ describe('an error', () => {
     const requestId = page.headers['x-request-id'];
     expect(requestId).toMatch(/^[\w-]{16}$/);
     expect(page.text).toContain(String(requestId));
-    expect(await accessLine(app, '/nowhere')).toMatchObject({ requestId, status: 404, problem: 'not_found' });
+    expect(await accessLine(app, '/nowhere')).toMatchObject({ requestId, status: 404, code: 'not_found' });
   });
 
   it('becomes problem+json for programs, by what they accept or by the path', async () => {
@@ -119,7 +119,7 @@ it('the server logs the detail and the cause of a rejection, and returns neither
   expect(page.text).not.toContain('u1');
   const requestId = page.headers['x-request-id'];
   const line = app.lines.find((candidate) => candidate.requestId === requestId && candidate.msg === 'request rejected');
-  expect(line).toMatchObject({ problem: 'user_name_taken', detail: { accountId: 'u1' } });
+  expect(line).toMatchObject({ code: 'user_name_taken', detail: { accountId: 'u1' } });
 });
 
 it('the server sends Retry-After with 429, and the page states the time to wait', async () => {

@@ -69,7 +69,7 @@ it('the request context logs one line without the query, and observes the reques
   expect(line.ms).toBeTypeOf('number');
   expect(JSON.stringify(app.lines)).not.toContain('very-secret');
   expect(app.observations).toEqual([
-    { method: 'GET', route: 'other', status: 404, seconds: expect.any(Number), problem: 'not_found' },
+    { method: 'GET', route: 'other', status: 404, seconds: expect.any(Number), code: 'not_found' },
   ]);
 });
 

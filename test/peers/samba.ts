@@ -135,7 +135,7 @@ expectThat(
   (reason) => reason === 'directory_account_locked',
 );
 
-for (const [name, problem] of [
+for (const [name, error] of [
   ['ann', undefined],
   ['disabled', 'account_disabled'],
   ['expired', 'account_expired'],
@@ -145,8 +145,8 @@ for (const [name, problem] of [
 ] as const)
   expectThat(
     `the state of ${name}`,
-    (await directory.lookUp(connection(), name))?.problem,
-    (found) => found === problem,
+    (await directory.lookUp(connection(), name))?.rejection,
+    (found) => found === error,
   );
 const ann = await directory.lookUp(connection(), 'ann');
 const again = await directory.findAgain(connection(), ann?.identity.subject ?? '');

@@ -27,7 +27,7 @@ const COLLECTOR_KEY = 'key-of-the-collector';
 const ATTRIBUTES = [
   ...['http.request.method', 'http.response.status_code', 'http.route', 'url.scheme', 'server.address', 'server.port'],
   ...['db.system.name', 'db.operation.name', 'db.collection.name', 'db.query.summary', 'error.type'],
-  ...['gatehouse.request_id', 'gatehouse.problem', 'gatehouse.outcome', 'gatehouse.client_id', 'gatehouse.job'],
+  ...['gatehouse.request_id', 'gatehouse.code', 'gatehouse.outcome', 'gatehouse.client_id', 'gatehouse.job'],
   ...['gatehouse.connection', 'gatehouse.protocol', 'network.protocol.name'],
 ];
 
@@ -233,7 +233,7 @@ describe('traces', () => {
 
   it('have the request id of the error page and of the log, whose lines name the trace', () => {
     const span = collector.spans.find(({ attributes }) => attributes['gatehouse.request_id'] === ids.errorPage);
-    expect(span?.attributes).toMatchObject({ 'http.response.status_code': 404, 'gatehouse.problem': 'not_found' });
+    expect(span?.attributes).toMatchObject({ 'http.response.status_code': 404, 'gatehouse.code': 'not_found' });
     const lines = log.filter(({ requestId }) => requestId === ids.errorPage);
     expect(lines.map(({ msg }) => msg)).toContain('request');
     for (const line of lines) expect(line).toMatchObject({ trace_id: span?.traceId, span_id: span?.spanId });

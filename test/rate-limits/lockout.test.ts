@@ -70,10 +70,10 @@ describe('brute force on one account', () => {
 
   test('never locks an account for longer than 15 minutes', async () => {
     for (let index = 0; index < 40; index += 1) {
-      const verdict = await wrong({ login, address: anywhere() });
-      if (verdict.outcome !== 'wait') continue;
-      expect(verdict.retryAfterSeconds).toBeLessThanOrEqual(900);
-      people.clock.advance({ seconds: verdict.retryAfterSeconds });
+      const decision = await wrong({ login, address: anywhere() });
+      if (decision.outcome !== 'wait') continue;
+      expect(decision.retryAfterSeconds).toBeLessThanOrEqual(900);
+      people.clock.advance({ seconds: decision.retryAfterSeconds });
     }
   });
 
@@ -92,11 +92,11 @@ describe('the username and the email address of one account', () => {
   /** An attempt under one of the names; whether the password itself was checked, and what the response was. */
   const tryAs = async (name: string, accountId: string | undefined, isRight = false) => {
     let isPasswordChecked = false;
-    const verdict = await guard.attempt({ login: name, accountId, address: anywhere() }, async (isLocked) => {
+    const decision = await guard.attempt({ login: name, accountId, address: anywhere() }, async (isLocked) => {
       isPasswordChecked = !isLocked;
       return { isRight: isRight && !isLocked };
     });
-    return { isPasswordChecked, outcome: verdict.outcome, isRight: 'result' in verdict && verdict.result.isRight };
+    return { isPasswordChecked, outcome: decision.outcome, isRight: 'result' in decision && decision.result.isRight };
   };
 
   test('share one count of wrong guesses', async () => {

@@ -50,14 +50,14 @@ beforeEach(() => {
 
 /** Many attempts at once, each on another instance than the one before. The CAPTCHA is never solved. */
 async function attempts(isRight: boolean, attempt: (index: number) => PasswordAttempt) {
-  const verdicts = await together(MANY, (index) => {
+  const results = await together(MANY, (index) => {
     const instanceOfTurn = instances[index % instances.length] as Lockout;
     return instanceOfTurn.attempt({ solvesCaptcha: async () => false, ...attempt(index) }, async () => {
       await new Promise(setImmediate);
       return { isRight };
     });
   });
-  const count = (outcome: string) => verdicts.filter((verdict) => verdict.outcome === outcome).length;
+  const count = (outcome: string) => results.filter((decision) => decision.outcome === outcome).length;
   return { checked: count('checked'), captcha: count('captcha') };
 }
 

@@ -23,15 +23,15 @@ const firstAllowed = (name: PolicyName) => {
   const policy = policies[name];
   return policy.kind === 'window' ? policy.points : policy.freeAttempts;
 };
-const passed = (verdicts: { allowed: boolean }[]) => verdicts.filter(({ allowed }) => allowed).length;
+const passed = (results: { allowed: boolean }[]) => results.filter(({ allowed }) => allowed).length;
 
 describe('every policy', () => {
   test.each(names.filter((name) => firstAllowed(name) <= 50))(
     'lets exactly its number of attempts at the same moment pass: %s',
     async (name) => {
-      const verdicts = await together(firstAllowed(name) + 15, () => rateLimits.consume(name, key));
-      expect(passed(verdicts)).toBe(firstAllowed(name));
-      for (const { allowed, retryAfterSeconds } of verdicts) expect(retryAfterSeconds > 0).toBe(!allowed);
+      const results = await together(firstAllowed(name) + 15, () => rateLimits.consume(name, key));
+      expect(passed(results)).toBe(firstAllowed(name));
+      for (const { allowed, retryAfterSeconds } of results) expect(retryAfterSeconds > 0).toBe(!allowed);
       expect(await rateLimits.count(name, key)).toBe(firstAllowed(name));
     },
   );
@@ -44,8 +44,8 @@ describe('a counter from before the clock was set back', () => {
     expect(await rateLimits.peek(name, key)).toMatchObject({ allowed: false });
     people.clock.set({ hours: -2 });
     expect(await rateLimits.peek(name, key)).toMatchObject({ allowed: true });
-    const verdicts = await together(firstAllowed(name) + 5, () => rateLimits.consume(name, key));
-    expect(passed(verdicts)).toBe(firstAllowed(name));
+    const results = await together(firstAllowed(name) + 5, () => rateLimits.consume(name, key));
+    expect(passed(results)).toBe(firstAllowed(name));
   });
 });
 
@@ -145,8 +145,8 @@ describe('a growing pause', () => {
 test('two instances share every count', async () => {
   const second = await openDatabase(people.url);
   const other = createRateLimits(servicesOf({ ...second, now: people.now }));
-  const verdicts = await together(30, (index) => (index % 2 ? other : rateLimits).consume('code:account', key));
-  expect(passed(verdicts)).toBe(5);
+  const results = await together(30, (index) => (index % 2 ? other : rateLimits).consume('code:account', key));
+  expect(passed(results)).toBe(5);
   expect((await other.peek('code:account', key)).allowed).toBe(false);
   await second.close();
 });

@@ -117,7 +117,7 @@ describe('an encoding', () => {
 
   it('that is neither Unicode nor Latin is named', () => {
     expect(() => decodeXml(latin1(`${declared('Shift_JIS')}<a>é</a>`))).toThrow(
-      expect.objectContaining({ code: 'bad_encoding', violation: expect.objectContaining({ received: 'Shift_JIS' }) }),
+      expect.objectContaining({ code: 'bad_encoding', brokenRule: expect.objectContaining({ received: 'Shift_JIS' }) }),
     );
     expect(() => decodeXml(Buffer.from([0xff, 0xfe, 0x3c]))).toThrow(expect.objectContaining({ code: 'bad_encoding' }));
   });

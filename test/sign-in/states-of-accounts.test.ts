@@ -142,7 +142,7 @@ describe('a deleted account', () => {
     // The same as for a login that never was; a connection and a directory know their user, who has no account here.
     if (way === 'a password') {
       const unknown = await lastPage({ ...stranger, login: 'nobody-here' });
-      expect([page.status, problemOf(page)]).toEqual([unknown.status, problemOf(unknown)]);
+      expect([page.status, errorOf(page)]).toEqual([unknown.status, errorOf(unknown)]);
     }
   });
 
@@ -162,15 +162,14 @@ describe('a deleted account', () => {
 });
 
 /** The sentence about what is wrong. */
-const problemOf = (page: Page) =>
-  /class="problem[^>]*>([\s\S]*?)<\/(?:p|div)>/.exec(page.text)?.[1]?.trim() ?? textOf(page.text);
+const errorOf = (page: Page) => /id="error"[^>]*>([\s\S]*?)<\/p>/.exec(page.text)?.[1]?.trim() ?? textOf(page.text);
 
 describe('without the right password', () => {
   const tryWith = async (login: string, password = 'not the password at all') => {
     const browser = aBrowser(idp);
     const form = await passwordForm({ login }, browser);
     const page = await browser.submit(form, { username: login, password });
-    return [page.status, problemOf(page)];
+    return [page.status, errorOf(page)];
   };
 
   it('every account and every login that nobody has look the same', async () => {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Db, isUniqueViolation, openDatabase, transaction } from '../../src/base/storage/database.ts';
+import { type Db, isUniqueConstraintError, openDatabase, transaction } from '../../src/base/storage/database.ts';
 import { DatabaseError } from '../../src/base/storage/database-url.ts';
 import { hotStatements } from '../../src/base/storage/statements.ts';
 import { databaseKind, type TestDatabase, testDatabase, testFolder } from '../support/database/database.ts';
@@ -135,16 +135,16 @@ describe('a transaction', () => {
 });
 
 describe('the database', () => {
-  it('reports a duplicate as a unique violation, and rejects a dangling reference', async () => {
+  it('reports a duplicate as a unique brokenRule, and rejects a dangling reference', async () => {
     await db.setting.create(setting('once'));
-    expect(isUniqueViolation(await db.setting.create(setting('once')).catch((error) => error))).toBe(true);
+    expect(isUniqueConstraintError(await db.setting.create(setting('once')).catch((error) => error))).toBe(true);
     const orphan = { data: { userId: 'nobody', hash: 'x' } };
     const { add } = hotStatements('test', { add: 'INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)' });
     const again = transaction(db, (tx) => test.database.sql.in(tx).execute(add, 'once', '1', new Date()));
-    expect(isUniqueViolation(await again.catch((error) => error))).toBe(true);
+    expect(isUniqueConstraintError(await again.catch((error) => error))).toBe(true);
     const error = await db.asStored.passwordCredential.create(orphan).catch((rejected) => rejected);
     expect(error).toBeInstanceOf(Error);
-    expect(isUniqueViolation(error)).toBe(false);
+    expect(isUniqueConstraintError(error)).toBe(false);
   });
 
   it('returns times unchanged, also through raw SQL', async () => {

@@ -106,7 +106,7 @@ it.each([...releases, 'current'])(
     const before = await stateOf(DATABASE_URL);
     const check = await cli.gatehouse(['upgrade', 'check', '--json'], { env });
     const report = JSON.parse(check.out);
-    expect({ code: check.code, problems: report.problems }).toEqual({ code: 0, problems: [] });
+    expect({ code: check.code, errors: report.errors }).toEqual({ code: 0, errors: [] });
     expect(await stateOf(DATABASE_URL)).toEqual(before);
 
     await idp?.stop();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, isUniqueViolation, transaction } from '../../src/base/storage/database.ts';
+import { type Database, isUniqueConstraintError, transaction } from '../../src/base/storage/database.ts';
 import { hotStatements } from '../../src/base/storage/statements.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { event } from '../support/event.ts';
@@ -62,13 +62,13 @@ describe('hot statements', () => {
     expect(await sql.query(statements.expiry, 'a')).toEqual([]);
   });
 
-  it('report a duplicate as a unique violation', async () => {
+  it('report a duplicate as a unique brokenRule', async () => {
     const now = new Date();
     await database.sql.execute(statements.setting, 'once', '1', now);
     const error = await database.sql.execute(statements.setting, 'once', '2', now).catch((rejected) => rejected);
-    expect(isUniqueViolation(error)).toBe(true);
+    expect(isUniqueConstraintError(error)).toBe(true);
     const other = await database.sql.query(statements.faulty).catch((rejected) => rejected);
-    expect(isUniqueViolation(other)).toBe(false);
+    expect(isUniqueConstraintError(other)).toBe(false);
   });
 
   it('do not join a transaction that is open', async () => {

@@ -52,8 +52,8 @@ async function expectIntactSharedServers(): Promise<void> {
 }
 
 async function auditFaults({ services }: TestIdp): Promise<string[]> {
-  const verdict = await services.auditChain.verify();
-  return verdict.ok ? [] : [`the audit log is not intact: ${JSON.stringify(verdict)}`];
+  const result = await services.auditChain.verify();
+  return result.ok ? [] : [`the audit log is not intact: ${JSON.stringify(result)}`];
 }
 
 async function start(): Promise<TestIdp> {

@@ -74,7 +74,7 @@ async function showFactors(dependencies: People & { page: AccountPageHelpers }, 
 async function showAuthenticatorApp(
   { page, mfa: { totp } }: People & { page: AccountPageHelpers },
   ctx: Context,
-  problem?: PageText,
+  error?: PageText,
   sealed?: string,
 ): Promise<void> {
   const { account } = page.signedIn.userOf(ctx);
@@ -83,8 +83,8 @@ async function showAuthenticatorApp(
   const qr = await qrCode(enrolment.uri);
   ctx.render(
     'account/authenticator-app',
-    { action: `${FACTORS_PAGE}/app`, ...enrolment, qr, problem },
-    problem ? 400 : 200,
+    { action: `${FACTORS_PAGE}/app`, ...enrolment, qr, error },
+    error ? 400 : 200,
   );
 }
 
@@ -101,8 +101,8 @@ async function addAuthenticatorApp(
   } = dependencies;
   const { account, session } = page.signedIn.userOf(ctx);
   const { code, sealed } = await parseForm(ctx, authenticatorAppForm);
-  const verdict = await rateLimits.consume('code:account', account.id);
-  if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+  const decision = await rateLimits.consume('code:account', account.id);
+  if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds);
   const outcome = await totp.confirm(account, sealed, code, page.actorOf(ctx));
   if (outcome === 'wrong') return showAuthenticatorApp(dependencies, ctx, t('enrol.wrong-code'), sealed);
   if (outcome === 'expired') return showAuthenticatorApp(dependencies, ctx, t('enrol.expired'));
@@ -174,7 +174,7 @@ export function passkeyRoutes(
 async function showForm(
   dependencies: Base & People & { page: AccountPageHelpers },
   ctx: Context,
-  problem?: PageText,
+  error?: PageText,
 ): Promise<void> {
   const {
     page,
@@ -191,7 +191,7 @@ async function showForm(
     label: t('factors.create-passkey'),
     isPrimary: true,
   };
-  ctx.render('account/passkey', { passkey, problem }, problem ? 400 : 200);
+  ctx.render('account/passkey', { passkey, error }, error ? 400 : 200);
 }
 
 async function addPasskey(
@@ -260,15 +260,15 @@ const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(102
 interface PhoneForm {
   number?: string;
   sealed?: string;
-  problem?: PageText;
+  error?: PageText;
 }
 
-function show(ctx: Context, { number = '', sealed, problem }: PhoneForm = {}, status = 200): void {
+function show(ctx: Context, { number = '', sealed, error }: PhoneForm = {}, status = 200): void {
   const sentTo = sealed && maskNumber(number);
   ctx.render(
     'account/phone',
-    { action: PHONE_PATH, number, sealed, sentTo, problem },
-    problem ? Math.max(status, 400) : 200,
+    { action: PHONE_PATH, number, sealed, sentTo, error },
+    error ? Math.max(status, 400) : 200,
   );
 }
 
@@ -297,23 +297,23 @@ export function phoneRoutes(
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
     const invalidNumber = t('phone.invalid');
-    if (!number) return show(ctx, { number: typed, problem: invalidNumber });
+    if (!number) return show(ctx, { number: typed, error: invalidNumber });
     const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
     if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: backLink });
-    const problem = t('phone.not-sent');
-    if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, problem }, 502);
+    const error = t('phone.not-sent');
+    if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, error }, 502);
     show(ctx, { number, sealed: result.sealed });
   });
 
   router.post('/confirm', ...recentAuthentication, checkChange, page.mayEnrol, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { code, sealed } = await parseForm(ctx, codeForm);
-    const verdict = await rateLimits.consume('code:account', account.id);
-    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: backLink });
+    const decision = await rateLimits.consume('code:account', account.id);
+    if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds, { next: backLink });
     const number = phones.resume(account.id, sealed);
     const outcome = await phones.confirm(account.id, sealed, code, page.actorOf(ctx));
-    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, problem: t('phone.wrong-code') });
-    if (outcome !== 'ok') return show(ctx, { problem: t('second-factor.expired-code') });
+    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, error: t('phone.wrong-code') });
+    if (outcome !== 'ok') return show(ctx, { error: t('second-factor.expired-code') });
     await rateLimits.reset('code:account', account.id);
     // The number in the profile is the same, so it is proven too.
     if (account.phoneNumber && phoneNumber(account.phoneNumber) === number)

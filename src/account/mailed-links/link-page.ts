@@ -62,8 +62,8 @@ export function createLinkPage({ cookies, rateLimits }: Http & People, { cookie,
       find: (token: string) => Promise<T | undefined>,
     ): Promise<{ token: string; found: T }> {
       const { address } = ctx.state.request;
-      const verdict = await rateLimits.consume('link:address', { address });
-      if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+      const decision = await rateLimits.consume('link:address', { address });
+      if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds);
       const token = cookies.get(ctx, cookie);
       const found = token === undefined ? undefined : await find(token);
       if (token === undefined || found === undefined) return reject(ctx);

@@ -73,7 +73,7 @@ export function addNewPasswordRoutes(
     const other = await otherSignIn?.(account);
     const form = { ...texts, action: path, username, minLength: minimumLength(hasFactor), other };
     if (faults.length === 0) return ctx.render('mailed-links/new-password', form);
-    const problem = sentences(faults.map((fault) => passwordAdvice(fault, hasFactor)));
-    ctx.render('mailed-links/new-password', { ...form, problem }, 400);
+    const error = sentences(faults.map((fault) => passwordAdvice(fault, hasFactor)));
+    ctx.render('mailed-links/new-password', { ...form, error }, 400);
   }
 }

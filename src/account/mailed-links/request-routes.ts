@@ -87,8 +87,8 @@ export async function answerUniformly(
 ): Promise<void> {
   assertMayStore();
   const fixedTime = sleep(limits.uniformAnswer.milliseconds);
-  const verdict = await rateLimits.consume(policy, { address: ctx.state.request.address });
-  if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+  const result = await rateLimits.consume(policy, { address: ctx.state.request.address });
+  if (!result.allowed) throw tooManyRequests(result.retryAfterSeconds);
   await work();
   await fixedTime;
   if (ctx.body) return;

@@ -27,7 +27,7 @@ const form = z.object({ password: z.string().max(4096), elsewhere: z.literal('en
 
 interface FormState {
   isLong: boolean;
-  problem?: PageText;
+  error?: PageText;
 }
 
 export function passwordRoutes(
@@ -60,7 +60,7 @@ export function passwordRoutes(
     const faults = isLong && isTooShort(password) ? (['too_short'] as const) : await change(ctx, password);
     if (faults.length > 0) {
       const hasFactor = !isLong && (await factors.hasSecondFactor(account.id));
-      return show(ctx, { isLong, problem: sentences(faults.map((fault) => passwordAdvice(fault, hasFactor))) });
+      return show(ctx, { isLong, error: sentences(faults.map((fault) => passwordAdvice(fault, hasFactor))) });
     }
     await knownBrowsers.endTrust(account.id);
     if (elsewhere) await endSession.everywhere(account.id, { ...page.actorOf(ctx), except: session.ssoUid });
@@ -78,13 +78,13 @@ export function passwordRoutes(
     return result === 'ok' ? [] : result;
   }
 
-  async function show(ctx: Context, { isLong, problem }: FormState): Promise<void> {
+  async function show(ctx: Context, { isLong, error }: FormState): Promise<void> {
     const { account } = signedIn.userOf(ctx);
     const directory = await links.directoryWithPassword(account.id);
     if (directory !== undefined) return ctx.render('account/password-in-directory', { directory });
     const minLength = minimumLength(!isLong && (await factors.hasSecondFactor(account.id)));
-    const form = { username: account.username, minLength, problem, need: isLong ? SINGLE_FACTOR_LENGTH : undefined };
-    ctx.render('account/password', form, problem ? 400 : 200);
+    const form = { username: account.username, minLength, error, need: isLong ? SINGLE_FACTOR_LENGTH : undefined };
+    ctx.render('account/password', form, error ? 400 : 200);
   }
 
   return router;
@@ -104,8 +104,8 @@ export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, csrf: 
   const router = new Router<State, Extras>();
 
   router.post('/password-strength', checkCsrf, async (ctx) => {
-    const verdict = await rateLimits.consume('strength:address', { address: ctx.state.request.address });
-    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+    const decision = await rateLimits.consume('strength:address', { address: ctx.state.request.address });
+    if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds);
     const { password, known, missing } = await parseJson(ctx, body);
     ctx.set('Cache-Control', 'no-store');
     const strength = await strengthMeter.estimate(password, [...known, ...serviceNames()]);

@@ -43,7 +43,7 @@ export function profileRoutes({
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: '/account/profile' });
 
-  const show = (ctx: Context, { given = {}, problem }: { given?: Texts; problem?: PageText } = {}) => {
+  const show = (ctx: Context, { given = {}, error }: { given?: Texts; error?: PageText } = {}) => {
     const { account } = signedIn.userOf(ctx);
     const isManagedByFile = account.source === 'file';
     const phone = { number: account.phoneNumber, isVerified: account.phoneNumberVerified };
@@ -54,9 +54,9 @@ export function profileRoutes({
         isManagedByFile,
         phone,
         hasSms: codeDelivery.hasSms(),
-        problem,
+        error,
       },
-      problem ? 400 : 200,
+      error ? 400 : 200,
     );
   };
 
@@ -71,7 +71,7 @@ export function profileRoutes({
       await accounts.update(account.id, profileOfTexts(given), page.actorOf(ctx));
     } catch (error) {
       if (!(error instanceof AppError) || error.faults.length === 0) throw error;
-      return show(ctx, { given, problem: sentences(error.faults.map(describeFault)) });
+      return show(ctx, { given, error: sentences(error.faults.map(describeFault)) });
     }
     page.redirectWithNotice(ctx, '/account', t('profile.saved'));
   });
@@ -110,7 +110,7 @@ function describeFault(found: Fault): PageText {
 const EMAIL_PATH = '/account/email';
 const form = z.object({ email: z.string().max(254) });
 
-const PROBLEMS: Partial<Record<EmailRequest['outcome'], PageText>> = {
+const ERRORS: Partial<Record<EmailRequest['outcome'], PageText>> = {
   'not-an-address': t('registration.invalid-email'),
   unchanged: t('email.unchanged'),
 };
@@ -128,8 +128,8 @@ export function emailRoutes({
   router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, checkChange, async (ctx) => {
     const { email } = await parseForm(ctx, form);
     const result = await emailVerification.requestEmailChange(signedIn.userOf(ctx).account, email, page.actorOf(ctx));
-    const problem = PROBLEMS[result.outcome];
-    if (problem) return show(ctx, { typed: email, problem });
+    const error = ERRORS[result.outcome];
+    if (error) return show(ctx, { typed: email, error });
     answer(ctx, result, t('email.sent', { email: email.trim() }));
   });
 
@@ -149,10 +149,10 @@ export function emailRoutes({
     else page.redirectWithNotice(ctx, '/account', t('email.no-server'), 'warn');
   }
 
-  function show(ctx: Context, { typed = '', problem }: { typed?: string; problem?: PageText } = {}): void {
+  function show(ctx: Context, { typed = '', error }: { typed?: string; error?: PageText } = {}): void {
     const { account } = signedIn.userOf(ctx);
     const isManagedByFile = account.source === 'file';
-    ctx.render('account/email', { account, isManagedByFile, typed, problem }, problem ? 400 : 200);
+    ctx.render('account/email', { account, isManagedByFile, typed, error }, error ? 400 : 200);
   }
 
   return router;
@@ -175,11 +175,11 @@ export function profilePhoneRoutes(dependencies: People & { page: AccountPageHel
   const router = new Router<State, Extras>({ prefix: PHONE_PATH });
   const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
 
-  const show = (ctx: Context, form: { number?: string; sealed?: string; problem?: PageText } = {}, status = 200) => {
-    const { number = signedIn.userOf(ctx).account.phoneNumber ?? '', sealed, problem } = form;
+  const show = (ctx: Context, form: { number?: string; sealed?: string; error?: PageText } = {}, status = 200) => {
+    const { number = signedIn.userOf(ctx).account.phoneNumber ?? '', sealed, error } = form;
     const sentTo = sealed && maskNumber(number);
-    const view = { action: PHONE_PATH, number, sealed, sentTo, problem, title: t('phone.number'), back };
-    ctx.render('account/phone', view, problem ? Math.max(status, 400) : 200);
+    const view = { action: PHONE_PATH, number, sealed, sentTo, error, title: t('phone.number'), back };
+    ctx.render('account/phone', view, error ? Math.max(status, 400) : 200);
   };
 
   /** The declared number of an account from the configuration file can be verified, but not replaced. */
@@ -199,24 +199,24 @@ export function profilePhoneRoutes(dependencies: People & { page: AccountPageHel
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
     const invalidNumber = t('phone.invalid');
-    if (!number) return show(ctx, { number: typed, problem: invalidNumber });
+    if (!number) return show(ctx, { number: typed, error: invalidNumber });
     assertMaySet(ctx, number);
     const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
     if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: back });
-    const problem = t('phone.not-sent');
-    if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, problem }, 502);
+    const error = t('phone.not-sent');
+    if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, error }, 502);
     show(ctx, { number, sealed: result.sealed });
   });
 
   router.post('/confirm', ...recentAuthentication, checkChange, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { code, sealed } = await parseForm(ctx, codeForm);
-    const verdict = await rateLimits.consume('code:account', account.id);
-    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: back });
+    const decision = await rateLimits.consume('code:account', account.id);
+    if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds, { next: back });
     const number = phones.resume(account.id, sealed);
     const outcome = await phones.prove(account.id, sealed, code);
-    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, problem: t('phone.wrong-code') });
-    if (outcome !== 'ok' || !number) return show(ctx, { problem: t('second-factor.expired-code') });
+    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, error: t('phone.wrong-code') });
+    if (outcome !== 'ok' || !number) return show(ctx, { error: t('second-factor.expired-code') });
     assertMaySet(ctx, number);
     await rateLimits.reset('code:account', account.id);
     await confirmNumber(accounts, account, number, page.actorOf(ctx));

@@ -139,9 +139,9 @@ async function requestLink(
   const { selfRegistration, rateLimits, returnToSignIn } = dependencies;
   const { email, code } = await parseForm(ctx, requestForm);
   const needsCode = selfRegistration.needsCode();
-  const reject = (field: 'email' | 'code', problem: Text) => {
+  const reject = (field: 'email' | 'code', error: Text) => {
     const signInUrl = returnToSignIn.next(ctx).href;
-    ctx.render('registration/request', { action: '/sign-up', signInUrl, needsCode, email, code, field, problem }, 400);
+    ctx.render('registration/request', { action: '/sign-up', signInUrl, needsCode, email, code, field, error }, 400);
   };
   if (emailFault(email)) return reject('email', t('registration.invalid-email'));
   if (!selfRegistration.accepts(email)) return reject('email', t('registration.other-domain'));
@@ -173,8 +173,8 @@ async function finishRegistration(selfRegistration: SelfRegistration, page: Link
   const result = await selfRegistration.finish(token, { name, password }, ctx.state.request);
   if (result.outcome === 'invalid') return page.reject(ctx);
   if (result.outcome === 'rejected') {
-    const problem = sentences(result.faults.map((fault) => passwordAdvice(fault, false)));
-    return ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength, name, problem }, 400);
+    const error = sentences(result.faults.map((fault) => passwordAdvice(fault, false)));
+    return ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength, name, error }, 400);
   }
   page.redirectToDone(ctx, '/sign-up/done');
 }

@@ -67,15 +67,15 @@ async function requestVerification(
   const to = recipientOf(account);
   if (!to) return { outcome: 'no-address' };
   if (account.emailVerified) return { outcome: 'already-verified' };
-  const verdict = await mailVerdict(dependencies, account, to.email);
-  if (verdict.outcome !== 'sent') return verdict;
+  const result = await mailOutcome(dependencies, account, to.email);
+  if (result.outcome !== 'sent') return result;
   await transaction(db, async (tx) => {
     const link = { userId: account.id, purpose: 'verify-email', email: to.email } as const;
     const token = await accountLinks.issue(link, SECONDS, tx);
     await outbox.send({ kind: 'verify-email', to, token, hours }, tx);
     await audit.record({ ...by, type: 'email.verification-requested', outcome: 'success', subjectId: account.id }, tx);
   });
-  return verdict;
+  return result;
 }
 
 async function requestEmailChange(
@@ -89,8 +89,8 @@ async function requestEmailChange(
   if (account.source === 'file') return { outcome: 'owned-by-file' };
   if (emailFault(email)) return { outcome: 'not-an-address' };
   if (account.email !== null && nameKey(account.email) === nameKey(email)) return { outcome: 'unchanged' };
-  const verdict = await mailVerdict(dependencies, account, email);
-  if (verdict.outcome !== 'sent') return verdict;
+  const result = await mailOutcome(dependencies, account, email);
+  if (result.outcome !== 'sent') return result;
   const holder = await accounts.findByLogin(email);
   // The new address may already be the username of this account.
   const other = holder?.id === account.id ? undefined : holder;
@@ -105,14 +105,14 @@ async function requestEmailChange(
     const data = { after: email, ...(other && { taken: true }) };
     await audit.record({ ...by, type: 'email.change-requested', outcome: 'success', subjectId: account.id, data }, tx);
   });
-  return verdict;
+  return result;
 }
 
 /** `sent` when the rate limits allow one more mail to this address. */
-async function mailVerdict({ rateLimits, mailLimits }: People, account: Account, email: string): Promise<EmailRequest> {
+async function mailOutcome({ rateLimits, mailLimits }: People, account: Account, email: string): Promise<EmailRequest> {
   const byAccount = await rateLimits.consume('email-proof:account', account.id);
-  const verdict = byAccount.allowed ? await mailLimits.to(email, 'address-proof') : byAccount;
-  return verdict.allowed ? { outcome: 'sent' } : { outcome: 'wait', retryAfterSeconds: verdict.retryAfterSeconds };
+  const result = byAccount.allowed ? await mailLimits.to(email, 'address-proof') : byAccount;
+  return result.allowed ? { outcome: 'sent' } : { outcome: 'wait', retryAfterSeconds: result.retryAfterSeconds };
 }
 
 async function confirmVerification(

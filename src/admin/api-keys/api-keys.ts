@@ -63,7 +63,7 @@ export function createApiKeyAdmin(services: AdminServices) {
 
   async function get(id: string, by: Actor, needs: OwnPermission): Promise<KeyView> {
     const key = await apiKeys.get(id);
-    if (!(await covers(by, key.ownerId, needs))) throw notFound({ message: t('console.api-keys.problem.unknown') });
+    if (!(await covers(by, key.ownerId, needs))) throw notFound({ message: t('console.api-keys.error.unknown') });
     return viewOf(key);
   }
 
@@ -132,7 +132,7 @@ async function createOwn(
   onCreated: OnCreated<{ key: ApiKey; text: string }>,
 ): Promise<{ key: ApiKey; text: string }> {
   const owner = by.actorId === undefined ? undefined : await accounts.find(by.actorId);
-  if (!owner) throw forbidden('forbidden', { message: t('console.api-keys.problem.no-owner') });
+  if (!owner) throw forbidden('forbidden', { message: t('console.api-keys.error.no-owner') });
   await authority.assertMay(by, { what: 'permissions', permissions });
   assertFreshProof(by, 'api-key.create', name);
   const created = await transaction(db, async (tx) => {

@@ -6,7 +6,7 @@ import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { type Vault, VaultError } from '../../base/platform/vault.ts';
-import { type Db, isUniqueViolation, type Tx } from '../../base/storage/database.ts';
+import { type Db, isUniqueConstraintError, type Tx } from '../../base/storage/database.ts';
 
 export interface StoredResponse {
   status: number;
@@ -46,7 +46,7 @@ export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; no
       await db.idempotencyKey.create({ data: { id, requestHash, createdAt: now(), expiresAt } });
       return undefined;
     } catch (error) {
-      if (!isUniqueViolation(error)) throw error;
+      if (!isUniqueConstraintError(error)) throw error;
     }
     const row = await db.idempotencyKey.findUnique({ where: { id } });
     if (!row) throw inProgress();

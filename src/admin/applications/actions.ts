@@ -79,7 +79,7 @@ export function createApplicationAdmin(services: AdminServices) {
       await authority.assertMay(by, { what: 'permissions', permissions: rightsOfApplication(application) }, tx);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'forbidden') throw error;
-      const message = t('console.roles.problem.application-more', { app: application.name });
+      const message = t('console.roles.error.application-more', { app: application.name });
       throw forbidden('forbidden', { message, detail: error.detail });
     }
   }
@@ -230,16 +230,16 @@ export function createApplicationAdmin(services: AdminServices) {
       const before = await changeable(id, by);
       const url = before.protocol === 'saml' ? before.metadata.metadata_url : undefined;
       if (before.protocol !== 'saml' || url === undefined)
-        throw conflict('conflict', { message: t('console.applications.problem.no-metadata-url') });
+        throw conflict('conflict', { message: t('console.applications.error.no-metadata-url') });
       const resolved = await declarations.resolve(applicationEntry(before));
       const { entityId, xml } = resolved;
       if (entityId !== before.clientId)
-        throw conflict('conflict', { message: t('console.applications.problem.other-entity', { url, entityId }) });
+        throw conflict('conflict', { message: t('console.applications.error.other-entity', { url, entityId }) });
       if (xml === before.metadata.metadata_xml)
-        throw conflict('conflict', { message: t('console.applications.problem.same-metadata', { url }) });
+        throw conflict('conflict', { message: t('console.applications.error.same-metadata', { url }) });
       if (xml !== undefined && (await waitingMetadata.receive(before, xml))) {
-        const next = { href: `/admin/applications/${id}/metadata`, label: t('console.applications.problem.compare') };
-        throw conflict('conflict', { message: t('console.applications.problem.needs-approval'), next });
+        const next = { href: `/admin/applications/${id}/metadata`, label: t('console.applications.error.compare') };
+        throw conflict('conflict', { message: t('console.applications.error.needs-approval'), next });
       }
       return replaceSaml(before, resolved, by, 'any');
     },

@@ -18,7 +18,7 @@ export interface ApplicationPreview {
   /** For a SAML application: the assertion as XML, its NameID or why it has none yet, and its attributes. */
   saml?: { assertion: string; nameId: PageText; attributes: Record<string, string[]> };
   /** The application receives nothing, because its registration is not complete. */
-  problem?: PageText;
+  error?: PageText;
 }
 
 export type ApplicationPreviews = (account: Account, application: Application) => Promise<ApplicationPreview>;
@@ -32,16 +32,16 @@ export function createApplicationPreviews(services: AdminServices): ApplicationP
   return async (account, application) => {
     if (application.protocol === 'oidc') {
       if (!signsUsersIn(application.metadata))
-        return { problem: t('console.access-check.no-grant', { app: application.name }) };
+        return { error: t('console.access-check.no-grant', { app: application.name }) };
       const fault = await registrationFaultOf(application.clientId);
-      if (fault !== undefined) return { problem: registrationProblem(application, fault).text };
+      if (fault !== undefined) return { error: describeRegistrationFault(application, fault).text };
       const { scope = [...Object.keys(claimsByScope), ...ownScopes(application.metadata)].join(' ') } =
         application.metadata;
       const oidc = await claimsPreview.preview(application.clientId, account, scope);
       return oidc ? { oidc } : {};
     }
     const saml = await assertionPreviews(account, application);
-    if ('invalid' in saml) return { problem: saml.invalid };
+    if ('invalid' in saml) return { error: saml.invalid };
     const { xml: assertion, attributes } = saml;
     return { saml: { assertion, nameId: saml.nameId ?? nameIdNote(saml), attributes } };
   };
@@ -58,11 +58,11 @@ function nameIdNote({ missing, format }: Pick<AssertionPreview, 'missing' | 'for
 
 /** The preview as parts of a page; `head` is the title of the first part, and then the others are closed. */
 export function previewBlocks(
-  { oidc, saml, problem }: ApplicationPreview,
+  { oidc, saml, error }: ApplicationPreview,
   head?: { title: PageText; lead: PageText },
 ): Block[] {
-  if (problem) {
-    const sentence = sentences([t('console.applications.preview.incomplete'), problem]);
+  if (error) {
+    const sentence = sentences([t('console.applications.preview.incomplete'), error]);
     return [{ kind: 'text', tone: 'warning', text: sentence }];
   }
   const isClosed = head !== undefined;
@@ -104,7 +104,7 @@ function accessTokenBlock(api: string | undefined, claims: object, isClosed: boo
 
 // What is wrong with a registration that the engine rejects, in words, and the tab where it is changed.
 
-export interface RegistrationProblem {
+export interface RegistrationFault {
   /** Sentences. */
   text: PageText;
   /** The page of the application. */
@@ -112,17 +112,17 @@ export interface RegistrationProblem {
 }
 
 /** @param reason what the engine says in English */
-export function registrationProblem(
+export function describeRegistrationFault(
   { metadata }: Pick<OidcApplication, 'metadata'>,
   reason: string,
-): RegistrationProblem {
+): RegistrationFault {
   if (/sector_identifier_uri/.test(reason)) {
     const values = { uri: metadata.sector_identifier_uri ?? '', reason };
-    return { text: t('console.applications.problem.sector', values), tab: 'claims' };
+    return { text: t('console.applications.error.sector', values), tab: 'claims' };
   }
   if (!/jwks|JSON Web Key/.test(reason))
-    return { text: t('console.applications.problem.incomplete', { reason }), tab: 'settings' };
+    return { text: t('console.applications.error.incomplete', { reason }), tab: 'settings' };
   const [found] = metadata.jwks ? clientKeyFaults(metadata.jwks) : [];
   const text = found ? faultText(found, 'jwks') : reason;
-  return { text: t('console.applications.problem.keys', { text }), tab: 'credentials' };
+  return { text: t('console.applications.error.keys', { text }), tab: 'credentials' };
 }

@@ -57,7 +57,7 @@ export async function eventItems(events: readonly AuditEntry[], names: Names): P
     const name = application && markOf(application).text;
     return {
       at: event.at,
-      ...(isFailure(event) ? FAILED : KIND_ICONS[kindOf(event)]),
+      ...(hasFailed(event) ? FAILED : KIND_ICONS[kindOf(event)]),
       ...toneOf(event),
       sentence,
       place: dotted([name && !isNamedIn(sentence, name) ? name : undefined, placeOf(event, group.length)]),
@@ -93,11 +93,11 @@ function kindOf({ type }: AuditEntry): EventKind {
 }
 
 /** An application without the optional logout URI is no failure. */
-const isFailure = ({ outcome, reason }: AuditEntry) => outcome !== 'success' && reason !== 'no_logout';
+const hasFailed = ({ outcome, reason }: AuditEntry) => outcome !== 'success' && reason !== 'no_logout';
 
 function toneOf(event: AuditEntry): { tone?: 'good' | 'bad' } {
   const { type } = event;
-  if (isFailure(event)) return { tone: 'bad' };
+  if (hasFailed(event)) return { tone: 'bad' };
   return type === 'sign-in.completed' ? { tone: 'good' } : {};
 }
 

@@ -69,7 +69,7 @@ export function brandRoutes(services: ConsoleServices): Router<State, Extras>[] 
       if (!(error instanceof AppError) || error.code !== 'body_too_large') throw error;
       ctx.set(error.headers);
       const page = await brandPage(ctx, services, await settings.list(), {});
-      frame.show(ctx, { ...page, problem: t('console.branding.too-large', { size: MAX_MEGABYTES }) }, error.status);
+      frame.show(ctx, { ...page, error: t('console.branding.too-large', { size: MAX_MEGABYTES }) }, error.status);
     }
   };
 

@@ -9,7 +9,7 @@ import { listOf, type PageText, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Preview } from '../../federation/accounts/resolve.ts';
 import { networkSentence } from '../../federation/connections/network-sentences.ts';
-import type { AccountProblem } from '../../federation/ldap/identity.ts';
+import type { AccountRejection } from '../../federation/ldap/identity.ts';
 import type { FailedTry, FinishedTry } from '../../federation/tries.ts';
 import type { Block, Cell, ConsolePage } from '../console/blocks.ts';
 import { addPage, type Params } from '../console/pages.ts';
@@ -17,13 +17,13 @@ import type { ConsoleServices } from '../console-services.ts';
 import { pathOf } from './console-page.ts';
 
 /** Why a directory would reject the right password of a user, in words: for "Try it" and the access check. */
-export const directoryProblemTexts: Record<AccountProblem, Text> = {
-  account_disabled: t('console.connections.problem.account-disabled'),
-  account_expired: t('console.connections.problem.account-expired'),
-  account_locked: t('console.connections.problem.account-locked'),
-  password_expired: t('console.connections.problem.password-expired'),
-  password_must_change: t('console.connections.problem.password-must-change'),
-  not_now: t('console.connections.problem.not-now'),
+export const directoryRejectionTexts: Record<AccountRejection, Text> = {
+  account_disabled: t('console.connections.error.account-disabled'),
+  account_expired: t('console.connections.error.account-expired'),
+  account_locked: t('console.connections.error.account-locked'),
+  password_expired: t('console.connections.error.password-expired'),
+  password_must_change: t('console.connections.error.password-must-change'),
+  not_now: t('console.connections.error.not-now'),
 };
 
 const loginForm = z.object({ login: z.string().trim().min(1).max(254).optional() });
@@ -87,7 +87,7 @@ function resultPage(result: FinishedTry | FailedTry, login?: string): ConsolePag
 
 /** A sign-in with the right password. */
 function succeeds(result: FinishedTry | FailedTry): boolean {
-  return result.outcome === 'finished' && result.problem === undefined && result.match.outcome !== 'rejected';
+  return result.outcome === 'finished' && result.rejection === undefined && result.match.outcome !== 'rejected';
 }
 
 function lookUpPage(at: string): ConsolePage {
@@ -134,8 +134,8 @@ function failedBlocks({ code, message, rule, expected, received }: FailedTry): B
 function finishedBlocks(result: FinishedTry): Block[] {
   const { subject, claims, checks, acr, amr, authTime, groups, roles, hasAllGroups } = result;
   return [
-    ...(result.problem
-      ? [{ kind: 'text' as const, tone: 'alert' as const, text: directoryProblemTexts[result.problem] }]
+    ...(result.rejection
+      ? [{ kind: 'text' as const, tone: 'alert' as const, text: directoryRejectionTexts[result.rejection] }]
       : []),
     { kind: 'text', tone: 'notice', text: t('console.connections.nothing-saved') },
     {

@@ -164,7 +164,7 @@ export function connectionRoutes(services: ConsoleServices) {
       if (!failed) return { to: pathOf(id), notice: t('console.connections.documents-updated') };
       const fault = { document: documentNames[failed.kind], error: inWords(failed.error ?? '') };
       const page = await connectionPage(services, { ...visit, subject: await connections.get(id) });
-      return { page: { ...page, problem: t('console.connections.document-fault', fault) }, status: 502 };
+      return { page: { ...page, error: t('console.connections.document-fault', fault) }, status: 502 };
     },
   });
 

@@ -13,12 +13,12 @@ import type {
   Logo,
   Mark,
   PageFault,
+  Result,
   Rule,
   Stage,
   Step,
   TextBlock,
   Tone,
-  Verdict,
 } from './cells.ts';
 import type { SuggestionKind } from './suggest.ts';
 
@@ -236,7 +236,7 @@ export type Block =
   | ({ kind: 'code' } & CodeText)
   /** A secret to copy now: it is stored for an hour, for this session. */
   | { kind: 'secret'; label: PageText; text: string; lead: PageText }
-  | ({ kind: 'verdict' } & Verdict)
+  | ({ kind: 'result' } & Result)
   /** A page of this server in a frame, without script. `follows`: the form whose fields its address has, as they are typed. */
   | { kind: 'preview'; title: PageText; src: string; lead?: PageText; follows?: string; isTall?: boolean }
   | {
@@ -279,7 +279,7 @@ export interface ConsolePage {
   actions?: readonly Action[];
   /** Pages of their own. */
   tabs?: readonly { href: string; label: PageText; isCurrent: boolean }[];
-  problem?: PageText | undefined;
+  error?: PageText | undefined;
   faults?: readonly PageFault[];
   /** What a fault of its form may name beside its own fields. */
   elsewhere?: FieldsElsewhere;

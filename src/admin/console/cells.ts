@@ -79,7 +79,7 @@ export interface EventItem {
 }
 
 /** The answer to a question, and each cause with what can be done. */
-export interface Verdict {
+export interface Result {
   isGood: boolean;
   /** Neither: it worked, but not as it should. */
   isWarning?: boolean;

@@ -112,12 +112,12 @@ export function createFrame(services: AdminServices) {
     ): Promise<void> {
       try {
         await work();
-      } catch (error) {
-        if (error instanceof StepUpNeeded) return confirm(ctx, error, await again());
+      } catch (thrown) {
+        if (thrown instanceof StepUpNeeded) return confirm(ctx, thrown, await again());
         const page = await again();
-        const { status, problem, fields } = problemOf(ctx, error, page);
+        const { status, error, fields } = errorOf(ctx, thrown, page);
         const faults = inConsoleLanguage(ctx, () => pageFaults(page, fields));
-        show(ctx, { ...page, problem, faults }, status);
+        show(ctx, { ...page, error, faults }, status);
       }
     },
   };
@@ -180,12 +180,12 @@ async function pressedButton(ctx: Context, { title }: StepUpNeeded): Promise<Con
 }
 
 /** What the page says about a fault that the administrator can fix. Throws any other. */
-function problemOf(ctx: Context, error: unknown, page: ConsolePage) {
+function errorOf(ctx: Context, error: unknown, page: ConsolePage) {
   if (!(error instanceof AppError) || ![400, 404, 409, 412, 422].includes(error.status)) throw error;
   const { status } = error;
   const fields = fieldFaultsOf(page, error);
-  ctx.state.log().info({ problem: error.code, faults: fields }, 'form rejected');
-  return { status, problem: headOf(error, fields), fields };
+  ctx.state.log().info({ code: error.code, faults: fields }, 'form rejected');
+  return { status, error: headOf(error, fields), fields };
 }
 
 /** What the summary of the faults says first. */

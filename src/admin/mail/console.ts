@@ -173,7 +173,7 @@ function testBlocks(result: SendOutcome, email: string, { host, sender }: MailAd
   const words = isPostponed ? busy : texts[result.outcome === 'no-server' ? result.cause : result.outcome];
   return [
     {
-      kind: 'verdict',
+      kind: 'result',
       isGood: result.outcome === 'sent',
       isWarning: result.outcome === 'sent' && host === undefined,
       ...words,

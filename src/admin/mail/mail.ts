@@ -189,8 +189,8 @@ function deliveryActions(services: AdminServices) {
     async sendTest(account: Account, by: Actor): Promise<SendOutcome> {
       const to = recipientOf(account);
       if (!to) throw conflict('conflict', { message: t('console.mail.fault.no-address') });
-      const verdict = await mailLimits.to(to.email, 'test');
-      if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+      const decision = await mailLimits.to(to.email, 'test');
+      if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds);
       const result = await testMail.send(to);
       const isSent = result.outcome === 'sent';
       const data = { message: 'test', recipient: to.email };

@@ -80,9 +80,9 @@ export class StepUpNeeded extends AppError {
     const count = limits.recentAuthentication.seconds / 60;
     super('proof_needed', {
       message: isApiKey
-        ? t('console.proof.problem.api-key', { change })
-        : t(`console.proof.problem.${mailedCode ? 'mailed-code' : 'factor'}`, { change, count }),
-      advice: isApiKey ? WITHOUT_KEY : mailedCode ? MAILED_CODE : t('console.proof.problem.sign-in'),
+        ? t('console.proof.error.api-key', { change })
+        : t(`console.proof.error.${mailedCode ? 'mailed-code' : 'factor'}`, { change, count }),
+      advice: isApiKey ? WITHOUT_KEY : mailedCode ? MAILED_CODE : t('console.proof.error.sign-in'),
       headers: { 'WWW-Authenticate': stepUpChallenge({ acr, maxAge: limits.recentAuthentication.seconds }) },
     });
     this.change = change;

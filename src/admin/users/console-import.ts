@@ -23,7 +23,7 @@ const BATCH = { import: 500, trial: 5000 };
 /** Faults that are passed on from request to request. */
 const MAX_FAULTS = 1000;
 const count = z.coerce.number().int().min(0).max(1_000_000).default(0);
-const fault = z.object({ line: count, username: z.string().max(100), problem: z.string().max(400) });
+const fault = z.object({ line: count, username: z.string().max(100), error: z.string().max(400) });
 type FaultyRow = z.output<typeof fault>;
 const importForm = z.object({
   csv: z.string().max(MAX_BYTES).default(''),
@@ -142,8 +142,8 @@ function resumePage(state: Progress): ConsolePage {
 
 /** What this request did, and the form of the next one. */
 function resultPage({ rows, total }: ImportResult, { csv, isTrial, ...before }: Progress): ConsolePage {
-  const wrong = rows.flatMap(({ line, username, problem }) =>
-    problem === undefined ? [] : [{ line, username: username.slice(0, 100), problem: String(problem).slice(0, 400) }],
+  const wrong = rows.flatMap(({ line, username, error }) =>
+    error === undefined ? [] : [{ line, username: username.slice(0, 100), error: String(error).slice(0, 400) }],
   );
   const done = before.done + rows.length;
   const failed = before.failed + wrong.length;
@@ -175,7 +175,7 @@ function resultPage({ rows, total }: ImportResult, { csv, isTrial, ...before }: 
         title: isTrial ? t('console.import.faults.trial') : t('console.import.faults'),
         caption: t('console.import.faults.caption'),
         columns: [t('console.import.faults.line'), t('console.users.username'), t('console.import.faults.error')],
-        rows: faults.map(({ line, username, problem }) => [line, username, problem]),
+        rows: faults.map(({ line, username, error }) => [line, username, error]),
         empty: t('console.import.faults.none'),
       },
       ...(failed > faults.length

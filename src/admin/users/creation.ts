@@ -45,12 +45,12 @@ export async function assertMayCreate({ authority, roles }: AdminServices, names
   }
   const extent = await authority.extent(by, 'gatehouse.users:write');
   if (extent !== 'all' && !names.some((name) => extent.includes(name))) {
-    const message = t('console.users.problem.roles-only', { roles: oneOf(extent) });
+    const message = t('console.users.error.roles-only', { roles: oneOf(extent) });
     throw forbidden('forbidden', { message });
   }
   if (unknown.length > 0)
     throw unprocessable('unknown_role', {
-      message: t('console.users.problem.unknown-roles', { roles: unknown.join(', ') }),
+      message: t('console.users.error.unknown-roles', { roles: unknown.join(', ') }),
     });
 }
 
@@ -109,12 +109,12 @@ async function createWithoutPassword(
 
 type Mailed = 'sent' | 'no-address' | 'disabled' | 'has-credentials';
 
-export const INVITED_WITH_PASSWORD = t('console.users.problem.password-and-invitation');
+export const INVITED_WITH_PASSWORD = t('console.users.error.password-and-invitation');
 
 const notSent = {
-  disabled: t('console.users.problem.mail-disabled'),
-  'no-address': t('console.users.problem.mail-no-address'),
-  'has-credentials': t('console.users.problem.mail-has-credentials'),
+  disabled: t('console.users.error.mail-disabled'),
+  'no-address': t('console.users.error.mail-no-address'),
+  'has-credentials': t('console.users.error.mail-has-credentials'),
 };
 
 /** Throws conflict unless the mail was sent. */

@@ -33,7 +33,7 @@ export interface ImportRow {
   line: number;
   username: string;
   /** Absent where the row is right. */
-  problem?: PageText;
+  error?: PageText;
 }
 
 export interface ImportResult {
@@ -78,7 +78,7 @@ export function createUserImport(services: ConsoleServices, stopwatch?: Stopwatc
       const columns = (header?.cells ?? []).map(columnName);
       if (!columns.includes('username')) {
         throw invalidInput([
-          textFault(['csv'], t('console.import.problem.columns', { columns: IMPORT_COLUMNS.join(', ') })),
+          textFault(['csv'], t('console.import.error.columns', { columns: IMPORT_COLUMNS.join(', ') })),
         ]);
       }
       const givesRoles = lines
@@ -100,10 +100,10 @@ export function createUserImport(services: ConsoleServices, stopwatch?: Stopwatc
       for await (const one of forSeconds(seconds, lines.slice(done, done + limit), stopwatch)) {
         const { line, username, values, before } = read(one);
         try {
-          const problem = before
-            ? t('console.import.problem.same-username', { line: before })
-            : await problemOf(() => handleRow(services, values, { isTrial, by }));
-          rows.push({ line, username, ...(problem && { problem }) });
+          const error = before
+            ? t('console.import.error.same-username', { line: before })
+            : await errorOf(() => handleRow(services, values, { isTrial, by }));
+          rows.push({ line, username, ...(error && { error }) });
         } catch (error) {
           // What is done is reported: a run that starts again from the first row would find its own users.
           if (rows.length === 0 || !unavailableIn(error)) throw error;
@@ -178,11 +178,11 @@ async function faultOf(
   profileColumns(profile);
   const wrong = profile.attributes ? attributeFaults(profile.attributes, await attributeSchema()) : [];
   if (wrong.length > 0) throw invalidInput(wrong);
-  if (await accounts.findByLogin(username)) return t('console.import.problem.username-taken');
-  if (email && (await accounts.findByLogin(email))) return t('console.import.problem.email-taken');
-  if (values.sso_connection && !values.sso_id) return t('console.import.problem.connection-without-id');
+  if (await accounts.findByLogin(username)) return t('console.import.error.username-taken');
+  if (email && (await accounts.findByLogin(email))) return t('console.import.error.email-taken');
+  if (values.sso_connection && !values.sso_id) return t('console.import.error.connection-without-id');
   if (values.sso_connection) await connections.get(values.sso_connection);
-  if (values.invite && !email) return t('console.import.problem.invitation-without-email');
+  if (values.invite && !email) return t('console.import.error.invitation-without-email');
   if (values.invite && values.password_hash) return INVITED_WITH_PASSWORD;
   return undefined;
 }
@@ -199,7 +199,7 @@ function newUserOf(values: Values) {
 }
 
 /** The sentence for an expected error of `work`, or the one that it returns. */
-async function problemOf(work: () => Promise<PageText | undefined>): Promise<PageText | undefined> {
+async function errorOf(work: () => Promise<PageText | undefined>): Promise<PageText | undefined> {
   try {
     return await work();
   } catch (error) {

@@ -2,7 +2,7 @@
 // given; the engine's grants are made from it, so the end of a session revokes tokens and keeps the consent.
 
 import { randomId } from '../../base/platform/random.ts';
-import { isUniqueViolation } from '../../base/storage/database.ts';
+import { isUniqueConstraintError } from '../../base/storage/database.ts';
 import { hotStatements } from '../../base/storage/statements.ts';
 import type { Core } from '../../core/core.ts';
 
@@ -82,7 +82,7 @@ export function createConsents({ db, sql, now }: Core) {
       if (await hasUsed(userId, applicationId)) return;
       const data = { userId, applicationId, firstUsedAt: now() };
       await db.applicationUser.create({ data }).catch((error: unknown) => {
-        if (!isUniqueViolation(error)) throw error; // another request was first
+        if (!isUniqueConstraintError(error)) throw error; // another request was first
       });
     },
   };

@@ -34,7 +34,7 @@ export interface State {
   /** Who the request stores for, as soon as it is known outside of the engine. */
   sender?: Sender;
   /** Whether the database could not be used, so that the response has to be replaced (503). */
-  databaseFailure?: DatabaseUnavailable;
+  databaseError?: DatabaseUnavailable;
   /** The path where a logout continues, instead of the address that the OIDC engine redirects to. */
   logoutRunPath?: string;
 }

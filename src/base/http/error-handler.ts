@@ -97,10 +97,10 @@ function logError({ state, method, path }: Context, error: AppError): void {
   const { code, detail, cause } = error;
   // 501 is an error of the request, not of the server.
   if (error.status >= 500 && error.status !== 501) {
-    state.log().error({ problem: code, method, path, detail, ...loggedCause(error) }, 'request failed');
+    state.log().error({ code, method, path, detail, ...loggedCause(error) }, 'request failed');
   } else if (detail !== undefined || cause !== undefined) {
     // Without either, the access-log line with its code is enough.
-    state.log().info({ problem: code, detail, err: cause }, 'request rejected');
+    state.log().info({ code, detail, err: cause }, 'request rejected');
   }
 }
 

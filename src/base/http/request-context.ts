@@ -15,7 +15,7 @@ export interface RequestObservation {
   status: number;
   seconds: number;
   /** Code of the error that ended the request. */
-  problem: string | undefined;
+  code: string | undefined;
 }
 
 export interface RequestContextDependencies {
@@ -68,11 +68,11 @@ export function requestContext({
         status,
         ms: Math.round(seconds * 10_000) / 10,
         address,
-        ...(ctx.state.errorCode ? { problem: ctx.state.errorCode } : {}),
+        ...(ctx.state.errorCode ? { code: ctx.state.errorCode } : {}),
         ...(ctx.res.writableFinished ? {} : { aborted: true }),
       };
       logger[atDebug.has(path) ? 'debug' : 'info'](line, 'request');
-      const observation = { method, route: routeOf(ctx), status, seconds, problem: ctx.state.errorCode };
+      const observation = { method, route: routeOf(ctx), status, seconds, code: ctx.state.errorCode };
       observe?.(observation);
       if (span) spans?.end(span, observation);
     });

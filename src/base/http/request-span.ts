@@ -38,21 +38,16 @@ export function createRequestSpans(dependencies: {
     },
     end(
       span: TraceSpan,
-      {
-        method,
-        route,
-        status,
-        problem,
-      }: { method: string; route: string; status: number; problem: string | undefined },
+      { method, route, status, code }: { method: string; route: string; status: number; code: string | undefined },
     ): void {
       const name = method === 'OTHER' ? 'HTTP' : method;
       span.rename(route === 'other' ? name : `${name} ${route}`);
       span.set({
         'http.response.status_code': status,
         ...(route === 'other' ? {} : { 'http.route': route }),
-        ...(problem ? { 'gatehouse.problem': problem } : {}),
+        ...(code ? { 'gatehouse.code': code } : {}),
       });
-      if (status >= 500) span.fail(problem ?? String(status));
+      if (status >= 500) span.fail(code ?? String(status));
       span.end();
     },
   };

@@ -171,7 +171,7 @@ function respondToMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex,
     {
       requestId,
       status: Number(line.slice(0, 3)),
-      problem: error.code,
+      code: error.code,
       address: socket instanceof Socket ? socket.remoteAddress : undefined,
     },
     'request',

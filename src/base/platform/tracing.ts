@@ -65,10 +65,10 @@ export async function runAndEndSpan<T>(span: TraceSpan, work: (span: TraceSpan) 
   try {
     return await current.run(span, () => work(span));
   } catch (error) {
-    const problem = problemOf(error);
+    const { code, isExpected } = codeOf(error);
     // A 4xx is an expected result, so the span is not marked as failed.
-    if (problem.isExpected) span.set({ 'gatehouse.problem': problem.code });
-    else span.fail(problem.code);
+    if (isExpected) span.set({ 'gatehouse.code': code });
+    else span.fail(code);
     throw error;
   } finally {
     span.end();
@@ -100,7 +100,7 @@ export function traceFields(span: TraceSpan | undefined = current.getStore()): {
 }
 
 /** The code of an error, or the name of its class: never its message, which may quote what a user typed. */
-function problemOf(error: unknown): { code: string; isExpected: boolean } {
+function codeOf(error: unknown): { code: string; isExpected: boolean } {
   if (!(error instanceof Error)) return { code: 'unknown', isExpected: false };
   const { code, status } = error as { code?: unknown; status?: unknown };
   return {

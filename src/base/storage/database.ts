@@ -93,7 +93,7 @@ export function withinTransaction<T>(db: Db, tx: Tx | undefined, work: (tx: Tx) 
 }
 
 /** Whether `error` is a violated unique constraint; a caller finds a duplicate this way without a read before the write. */
-export function isUniqueViolation(error: unknown): boolean {
+export function isUniqueConstraintError(error: unknown): boolean {
   const { code, kind } = databaseErrorOf(error);
   if (code === 'P2002' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return true;
   return kind === 'UniqueConstraintViolation';

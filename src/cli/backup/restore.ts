@@ -7,10 +7,10 @@ import { createVault, VaultError } from '../../base/platform/vault.ts';
 import { BackupError } from '../../base/storage/backup/head.ts';
 import { type Restored, restoreBackup, type StoredDataKey } from '../../base/storage/backup/restore.ts';
 import { DatabaseError, parseDatabaseUrl } from '../../base/storage/database-url.ts';
-import type { ChainVerdict } from '../../core/audit/chain/check.ts';
+import type { ChainResult } from '../../core/audit/chain/check.ts';
 import { decryptDataKeys } from '../../core/keys/data-keys.ts';
 import { startError } from '../../server/writable.ts';
-import { acceptRestore, printVerdict } from '../audit.ts';
+import { acceptRestore, printChainResult } from '../audit.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { withServices } from '../context.ts';
 import { formatDate, type Io } from '../io.ts';
@@ -71,8 +71,8 @@ function assertSecretOpens(rows: StoredDataKey[], { secrets, secretFile = 'GATEH
 }
 
 interface Recorded {
-  /** The verdict on the audit log as the backup has it. */
-  auditLog: ChainVerdict;
+  /** The result on the audit log as the backup has it. */
+  auditLog: ChainResult;
   /** Where the checkpoint file of this machine is now. */
   checkpointFile: string | undefined;
 }
@@ -127,7 +127,7 @@ function jsonOf(file: string, { head, rows, replacedFile }: Restored, { auditLog
 
 function print(file: string, restored: Restored, { auditLog, checkpointFile }: Recorded, io: Io): void {
   io.out(doneText(file, restored));
-  printVerdict(auditLog, io);
+  printChainResult(auditLog, io);
   for (const line of formerText(restored)) io.out(line);
   if (checkpointFile) io.out(`The previous checkpoint file of the audit log is now ${checkpointFile}.`);
   io.out('Start the server. If it runs on other machines too, first run there: gatehouse audit accept-restore');

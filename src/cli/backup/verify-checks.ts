@@ -30,7 +30,7 @@ export interface VerifyOptions {
   onProgress(progress: Progress): void;
 }
 
-export interface Verdict {
+export interface BackupResult {
   file: string;
   ok: boolean;
   kind: BackupHead['kind'];
@@ -42,9 +42,9 @@ export interface Verdict {
 }
 
 /** Throws BackupError for a file that is no backup of Gatehouse, and when the temporary folder has too little space to check it. */
-export async function verifyBackup(options: VerifyOptions): Promise<Verdict> {
+export async function verifyBackup(options: VerifyOptions): Promise<BackupResult> {
   const { file } = options;
-  const verdict: Verdict = {
+  const result: BackupResult = {
     file,
     ok: true,
     kind: kindOfBackup(file),
@@ -57,27 +57,27 @@ export async function verifyBackup(options: VerifyOptions): Promise<Verdict> {
   assertSpace(file, tmpdir());
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-verify-'));
   try {
-    await check(options, path.join(folder, 'copy.db'), verdict);
+    await check(options, path.join(folder, 'copy.db'), result);
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
-    verdict.findings.push(failure('content', error.message, "Don't rely on this backup. Create another one."));
+    result.findings.push(failure('content', error.message, "Don't rely on this backup. Create another one."));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  verdict.ok = verdict.findings.every(({ status }) => status !== 'failure');
-  return verdict;
+  result.ok = result.findings.every(({ status }) => status !== 'failure');
+  return result;
 }
 
-async function check(options: VerifyOptions, copy: string, verdict: Verdict): Promise<void> {
-  const { findings } = verdict;
-  const { head, expected } = await (verdict.kind === 'sqlite' ? copyOf(options, copy, findings) : load(options, copy));
-  Object.assign(verdict, { at: head?.at ?? null, version: head?.version ?? null });
+async function check(options: VerifyOptions, copy: string, result: BackupResult): Promise<void> {
+  const { findings } = result;
+  const { head, expected } = await (result.kind === 'sqlite' ? copyOf(options, copy, findings) : load(options, copy));
+  Object.assign(result, { at: head?.at ?? null, version: head?.version ?? null });
   findings.unshift(head ? describe(head, options.now()) : warning('backup', 'a copy of a SQLite file', UNDESCRIBED));
-  verdict.rows = await inspectSqlite(copy, (query) => {
+  result.rows = await inspectSqlite(copy, (query) => {
     assertIntact(query);
     return countRows(query, 'sqlite');
   });
-  findings.push(ok('content', 'complete and intact'), countFinding(verdict.rows, expected));
+  findings.push(ok('content', 'complete and intact'), countFinding(result.rows, expected));
   const pending = await pendingMigrations(`file:${copy}`);
   findings.push(
     pending.length === 0

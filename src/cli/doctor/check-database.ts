@@ -320,8 +320,8 @@ async function connectionFindings({ config, logger, now, database }: ConnectionC
   const ofDirectories = await directoryFindings(createDirectory({ ...base, connections }), connections, now);
   const warnings = await connectionWarnings({ ...base, connections, documents, parseMetadata, ownCertificates });
   const findings = [
-    ...warnings.map(({ problem, text, isUrgent }) =>
-      (isUrgent ? failure : warning)('connections', String(text), advice[problem]),
+    ...warnings.map(({ code, text, isUrgent }) =>
+      (isUrgent ? failure : warning)('connections', String(text), advice[code]),
     ),
     ...ofDirectories,
   ];

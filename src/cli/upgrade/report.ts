@@ -32,11 +32,11 @@ export interface UpgradeReport {
   /** What does not prevent the start, but the upgrade should wait for. */
   warnings: string[];
   /** Why it is not ok, and what to look at. */
-  problems: string[];
+  errors: string[];
 }
 
 /** The report when the environment is wrong, so that nothing else could be looked at. */
-export type FaultyEnvironment = Pick<UpgradeReport, 'version' | 'configuration' | 'warnings' | 'problems'> & {
+export type FaultyEnvironment = Pick<UpgradeReport, 'version' | 'configuration' | 'warnings' | 'errors'> & {
   ok: false;
   database: null;
 };
@@ -60,7 +60,7 @@ export async function reportOf(options: ReportOptions): Promise<UpgradeReport | 
       database: null,
       configuration: faults,
       warnings: [],
-      problems: faults,
+      errors: faults,
     };
   }
   requireDatabase(config);
@@ -81,10 +81,10 @@ async function reportOn(config: Config, { backup }: ReportOptions): Promise<Upgr
   const folder = location.kind === 'sqlite' ? path.dirname(location.file) : undefined;
   const disk = diskOf(folder, state, migrations);
   const configuration = await configurationFaults(config);
-  const problems = [...(disk.ok ? [] : ['the disk has too little space']), ...configuration];
+  const errors = [...(disk.ok ? [] : ['the disk has too little space']), ...configuration];
   const lastBackup = ageOf(backup === undefined ? state.backup : await backupFile(backup));
   return {
-    ok: problems.length === 0,
+    ok: errors.length === 0,
     version: packageVersion(),
     database: {
       kind: location.kind,
@@ -94,7 +94,7 @@ async function reportOn(config: Config, { backup }: ReportOptions): Promise<Upgr
     migrations,
     disk,
     configuration,
-    problems,
+    errors,
     backup: lastBackup,
     warnings: lastBackup ? [] : [`no backup is recorded: ${CREATE_BACKUP}`],
     servers: state.servers,

@@ -28,11 +28,11 @@ is 1 if the start would fail.`,
 
 function printReport(report: UpgradeReport | FaultyEnvironment, io: Io): void {
   if (report.database !== null) printDetails(report, io);
-  for (const problem of report.problems) io.out(plain(`PROBLEM: ${problem}`));
-  io.out(`${verdictOf(report)} Nothing changed.`);
+  for (const error of report.errors) io.out(plain(`ERROR: ${error}`));
+  io.out(`${resultOf(report)} Nothing changed.`);
 }
 
-function verdictOf(report: UpgradeReport | FaultyEnvironment): string {
+function resultOf(report: UpgradeReport | FaultyEnvironment): string {
   if (!report.ok) return "Don't start this version yet.";
   return report.backup ? 'Ready to upgrade.' : `Ready, but without a backup: ${CREATE_BACKUP}.`;
 }

@@ -40,13 +40,13 @@ export function auditJobs(services: Base & { auditChain: AuditChain; audit: Audi
   }
 
   async function verify(): Promise<void> {
-    const verdict = await auditChain.verify({ pageSize: PAGE });
-    if (verdict.ok) {
-      const { entries, newest } = verdict;
+    const result = await auditChain.verify({ pageSize: PAGE });
+    if (result.ok) {
+      const { entries, newest } = result;
       return audit.record({ type: 'audit.verified', outcome: 'success', data: { entries, newest } });
     }
-    const [first, ...more] = verdict.faults.map(({ message }) => message);
-    const data = { faults: verdict.faults.slice(0, 20).map(({ kind, seq, id }) => ({ kind, seq, id })) };
+    const [first, ...more] = result.faults.map(({ message }) => message);
+    const data = { faults: result.faults.slice(0, 20).map(({ kind, seq, id }) => ({ kind, seq, id })) };
     await audit.record({ type: 'audit.verified', outcome: 'failure', data });
     const others = more.length === 0 ? '' : ` There are ${plural(more.length, 'more fault', 'more faults')}.`;
     await alarm.raise('audit-log', `The audit log was changed: ${first}${others}`, data);

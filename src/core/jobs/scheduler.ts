@@ -7,7 +7,7 @@ import { type Stopwatch, systemStopwatch } from '../../base/platform/clock.ts';
 import type { Logger } from '../../base/platform/logger.ts';
 import { jitter } from '../../base/platform/random.ts';
 import { runAndEndSpan, runWithSpan, type Tracing } from '../../base/platform/tracing.ts';
-import { type Db, isUniqueViolation } from '../../base/storage/database.ts';
+import { type Db, isUniqueConstraintError } from '../../base/storage/database.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 
 const RENEW_SECONDS = 20;
@@ -231,7 +231,7 @@ function createJobLock({ db, now, stopwatch, instanceId }: Base & { stopwatch: S
         await db.jobLock.create({ data: { name, ...lease() } });
         return true;
       } catch (error) {
-        if (isUniqueViolation(error)) return false;
+        if (isUniqueConstraintError(error)) return false;
         throw error;
       }
     },

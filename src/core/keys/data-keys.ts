@@ -6,7 +6,7 @@ import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { DataKey, Vault } from '../../base/platform/vault.ts';
-import { type Db, isUniqueViolation } from '../../base/storage/database.ts';
+import { type Db, isUniqueConstraintError } from '../../base/storage/database.ts';
 import { DatabaseError } from '../../base/storage/database-url.ts';
 
 export interface DataKeys {
@@ -59,7 +59,7 @@ export function newDataKeys({ vault, now }: Base): DataKeyRow[] {
 /** Stores the keys and returns those of the table: of two instances that start at once, both get the keys of the first. */
 export async function storeDataKeys(db: Db, data: DataKeyRow[]): Promise<DataKeyRow[]> {
   await db.dataKey.createMany({ data }).catch((error: unknown) => {
-    if (!isUniqueViolation(error)) throw error;
+    if (!isUniqueConstraintError(error)) throw error;
   });
   return readRows(db);
 }

@@ -90,14 +90,14 @@ export const ruleIds = [
 ] as const;
 export type RuleId = (typeof ruleIds)[number];
 
-export interface RuleViolation {
+export interface BrokenRule {
   rule: RuleId;
   received?: string | undefined;
   /** What is registered, or what the protocol demands. */
   expected?: string | undefined;
 }
 
-export interface RuleResult extends RuleViolation {
+export interface RuleResult extends BrokenRule {
   /** `unknown`: the request was rejected before this rule was reached. */
   state: 'passed' | 'failed' | 'unknown';
 }
@@ -108,12 +108,12 @@ export interface RuleResult extends RuleViolation {
  */
 export function ruleResults(
   order: readonly RuleId[],
-  violation: RuleViolation,
-  valuesOf: (rule: RuleId) => Omit<RuleViolation, 'rule'> = () => ({}),
+  brokenRule: BrokenRule,
+  valuesOf: (rule: RuleId) => Omit<BrokenRule, 'rule'> = () => ({}),
 ): RuleResult[] {
-  const failedAt = order.indexOf(violation.rule);
+  const failedAt = order.indexOf(brokenRule.rule);
   return order.map((rule, at): RuleResult => {
-    if (at === failedAt) return { ...violation, state: 'failed' };
+    if (at === failedAt) return { ...brokenRule, state: 'failed' };
     return { rule, ...valuesOf(rule), state: at < failedAt ? 'passed' : 'unknown' };
   });
 }

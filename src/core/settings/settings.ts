@@ -6,7 +6,7 @@ import { limits } from '../../base/limits.ts';
 import { type Clock, isWithin } from '../../base/platform/clock.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { Vault } from '../../base/platform/vault.ts';
-import { type Db, isUniqueViolation, type Tx } from '../../base/storage/database.ts';
+import { type Db, isUniqueConstraintError, type Tx } from '../../base/storage/database.ts';
 import type { Covered } from '../../base/storage/protected-rows.ts';
 import type { MessageSource } from '../../base/texts/messages.ts';
 import { createOverrides } from '../../base/texts/overrides.ts';
@@ -475,7 +475,7 @@ export async function stableSecret(
   if (present) return present;
   const value = JSON.stringify(vault.seal(await make(), context));
   await db.setting.create({ data: { key, value, source: 'secret' } }).catch((error: unknown) => {
-    if (!isUniqueViolation(error)) throw error;
+    if (!isUniqueConstraintError(error)) throw error;
   });
   const made = await read();
   if (!made) throw new Error(`the secret ${name} could not be stored`);

@@ -79,7 +79,7 @@ export function createAccessCheck(services: DiagnosticServices) {
 
 // /api/admin/access-check: whether a user may open an application.
 
-const verdict = z.object({
+const result = z.object({
   user: z.object({ id: z.string(), username: z.string() }),
   application: z.object({ id: z.string(), identifier: z.string(), name: z.string() }),
   may_open: z.boolean().describe('What the access rule says'),
@@ -116,7 +116,7 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
         user: z.string().min(1).max(254).describe('Id, username, email address or full name'),
         application: z.string().min(1).max(1024).describe('Id, client_id, entity ID or name'),
       }),
-      response: verdict,
+      response: result,
       rejects: [[404, 'The user or the application is not known']],
       async handle({ query, by }) {
         const [{ account }, application] = await Promise.all([

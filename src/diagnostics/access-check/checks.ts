@@ -1,9 +1,9 @@
 // The checks of the access check in words, in the order of a sign-in. Each says what another part of the server decides
 // (facts.ts); the access rule itself is applications/access-decision.ts. Pure.
 
-import { directoryProblemTexts } from '../../admin/connections/console-try.ts';
+import { directoryRejectionTexts } from '../../admin/connections/console-try.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
-import { type AccessDenial, grantingRoles } from '../../applications/access-decision.ts';
+import { type AccessRejection, grantingRoles } from '../../applications/access-decision.ts';
 import { signsUsersIn } from '../../applications/fields/oidc-client.ts';
 import { limits } from '../../base/limits.ts';
 import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
@@ -16,7 +16,7 @@ import { type AccessFacts, type DirectoryState, isLocalAccepted, type ProductFac
 export function checksOf(facts: AccessFacts): Check[] {
   const isOidc = facts.application.protocol === 'oidc';
   return [
-    ...facts.conditions.map(({ denial, isMet }) => ({ id: denial, ...ofRule(denial, isMet, facts) })),
+    ...facts.conditions.map(({ rejection, isMet }) => ({ id: rejection, ...ofRule(rejection, isMet, facts) })),
     ...registrationChecks(facts),
     ...(isOidc ? [{ id: 'grant' as const, label: t('console.access-check.label.grant'), ...grant(facts) }] : []),
     { id: 'method', label: t('console.access-check.label.method'), ...method(facts) },
@@ -48,15 +48,15 @@ export function checksOf(facts: AccessFacts): Check[] {
   ];
 }
 
-function ofRule(denial: AccessDenial, isMet: boolean, facts: AccessFacts): Omit<Check, 'id'> {
+function ofRule(rejection: AccessRejection, isMet: boolean, facts: AccessFacts): Omit<Check, 'id'> {
   const { account, application, disabled } = facts;
   const who = nameOf(account);
-  if (denial === 'application_disabled')
+  if (rejection === 'application_disabled')
     return {
       label: t('console.access-check.label.application'),
       ...(isMet ? passed() : failed(t('console.access-check.application-disabled', { app: application.name }))),
     };
-  if (denial === 'account_disabled')
+  if (rejection === 'account_disabled')
     return {
       label: t('console.access-check.label.account'),
       ...(isMet
@@ -68,7 +68,7 @@ function ofRule(denial: AccessDenial, isMet: boolean, facts: AccessFacts): Omit<
             ]),
           )),
     };
-  if (denial === 'other_network')
+  if (rejection === 'other_network')
     return { label: t('console.access-check.label.allowed-networks'), ...allowedNetworks(isMet, facts) };
   const label = t('console.access-check.label.role');
   const { access } = application;
@@ -93,12 +93,9 @@ function ofRule(denial: AccessDenial, isMet: boolean, facts: AccessFacts): Omit<
 }
 
 /** What the product demands, as its guide sets it up. */
-function productChecks(
-  { account }: AccessFacts,
-  { title: app, verdicts, receivedRoles, roles }: ProductFacts,
-): Check[] {
+function productChecks({ account }: AccessFacts, { title: app, results, receivedRoles, roles }: ProductFacts): Check[] {
   const who = nameOf(account);
-  return verdicts.map(({ demand, state, scope }): Check => {
+  return results.map(({ demand, state, scope }): Check => {
     const withheld = scope && t('console.access-check.scope-withheld', { app, scope, end: state });
     if (demand === 'address')
       return {
@@ -205,13 +202,13 @@ function newPassword(who: string, { mustChange }: NonNullable<AccessFacts['passw
 function ofDirectory(state: DirectoryState, facts: AccessFacts): Result {
   const values = { directory: state.name, who: nameOf(facts.account) };
   const isOnly = facts.linked.length === 1 && (!isLocalAccepted(facts) || localWays(facts).length === 0);
-  const problem = isOnly ? failed : warning;
-  if (state.outcome === 'gone') return problem(t('console.access-check.directory-gone', values));
+  const result = isOnly ? failed : warning;
+  if (state.outcome === 'gone') return result(t('console.access-check.directory-gone', values));
   if (state.outcome === 'unreachable') {
     const error = networkSentence(state.error) ?? state.error;
-    return problem(t('console.access-check.directory-unreachable', { ...values, error }));
+    return result(t('console.access-check.directory-unreachable', { ...values, error }));
   }
-  if (state.problem) return problem(directoryProblemTexts[state.problem]);
+  if (state.rejection) return result(directoryRejectionTexts[state.rejection]);
   if (state.waitSeconds > 0)
     return warning(t('console.access-check.directory-waits', { ...values, time: waitText(state.waitSeconds) }));
   return passed(t('console.access-check.directory-allows', values));

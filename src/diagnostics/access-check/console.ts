@@ -128,7 +128,7 @@ async function checkPage(
   const subject = { action: HERE, user: account.id, app: application.clientId };
   return {
     ...page,
-    above: [...above, verdictBlock(diagnosis, account, application, subject)],
+    above: [...above, resultBlock(diagnosis, account, application, subject)],
     blocks: [checksBlock(diagnosis.checks)],
     aside: [
       ...previewBlocks(preview, {
@@ -245,7 +245,7 @@ function rejectedSentence(code: string, user: Mark | null, app: Mark | null): Te
   });
 }
 
-// The answer of the access check on its page: verdict with buttons, checks, preview, and the page that asks before a fix.
+// The answer of the access check on its page: result with buttons, checks, preview, and the page that asks before a fix.
 
 /** What a fix is about, for the form of its button. */
 interface Subject {
@@ -256,7 +256,7 @@ interface Subject {
 }
 
 /** The answer, and a button for each cause. The first button is the primary one. */
-function verdictBlock(
+function resultBlock(
   { canSignIn, checks, causes }: AccessReport & { causes: readonly Cause[] },
   account: Account,
   application: Application,
@@ -270,7 +270,7 @@ function verdictBlock(
     return isFirst ? 'primary' : 'secondary';
   };
   return {
-    kind: 'verdict',
+    kind: 'result',
     isGood: canSignIn,
     title: canSignIn
       ? t('console.access-check.can', { who: nameOf(account), app: application.name })

@@ -1,13 +1,13 @@
 // What the access check reads about a person and an application, from the parts of the server that decide at a sign-in. It reads only.
 
 import {
-  type DemandVerdict,
-  demandVerdicts,
+  type DemandResult,
+  demandResults,
   receivedOf,
   rolesThatCount,
 } from '../../admin/applications/presets/demands.ts';
 import { productOf } from '../../admin/applications/presets/presets.ts';
-import { type RegistrationProblem, registrationProblem } from '../../admin/applications/preview.ts';
+import { describeRegistrationFault, type RegistrationFault } from '../../admin/applications/preview.ts';
 import { type DisabledBy, disabledBy } from '../../admin/users/disabled-by.ts';
 import { type AccessCondition, accessDecisionConditions } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
@@ -19,7 +19,7 @@ import { inNetworks } from '../../base/network/networks.ts';
 import type { AuditEntry } from '../../core/audit/audit.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
 import { FederationError } from '../../federation/faults.ts';
-import type { AccountProblem } from '../../federation/ldap/identity.ts';
+import type { AccountRejection } from '../../federation/ldap/identity.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { OwnFactors } from '../../people/mfa/account-factors.ts';
 import type { Lock } from '../../people/rate-limits/lockout.ts';
@@ -64,7 +64,7 @@ export interface AccessFacts {
   /** When the metadata of a service provider is used no more, if it has an end. */
   metadataEndsAt: Date | undefined;
   /** What is wrong with the registration, where the engine rejects it. */
-  registration: RegistrationProblem | undefined;
+  registration: RegistrationFault | undefined;
   /** Whether the scopes include openid; `alone`: without it the application can get access tokens only. */
   openid: 'included' | 'missing' | 'alone';
   /** The signatures of the client for which its set has no key; undefined where it signs nothing, or its keys are behind a URL. */
@@ -80,14 +80,14 @@ export interface AccessFacts {
 
 export interface ProductFacts {
   title: string;
-  verdicts: DemandVerdict[];
+  results: DemandResult[];
   /** The names of the person's roles as the application receives them. */
   receivedRoles: readonly string[];
   /** The roles of this server that the product knows as its own. */
   roles: string[];
 }
 export type DirectoryState = { name: string } & (
-  | { outcome: 'found'; problem: AccountProblem | undefined; waitSeconds: number }
+  | { outcome: 'found'; rejection: AccountRejection | undefined; waitSeconds: number }
   | { outcome: 'gone' }
   | { outcome: 'unreachable'; error: string }
 );
@@ -181,7 +181,7 @@ function productFactsOf(account: Account, application: Application): ProductFact
   const { metadata } = application;
   const person = receivedOf(account, application);
   const roles = rolesThatCount(product, metadata);
-  return { title: product.title, verdicts: demandVerdicts(product, person), receivedRoles: person.roles, roles };
+  return { title: product.title, results: demandResults(product, person), receivedRoles: person.roles, roles };
 }
 
 const PROVEN_BY: Record<string, string> = {
@@ -240,7 +240,7 @@ async function directoriesOf(
       if (!found) return [{ name, outcome: 'gone' }];
       const account = { key: `${connectionId} ${subject}`, ...found.lockout };
       const waitSeconds = await directoryBudget.waitSeconds(account);
-      return [{ name, outcome: 'found', problem: found.problem, waitSeconds }];
+      return [{ name, outcome: 'found', rejection: found.rejection, waitSeconds }];
     } catch (error) {
       if (!(error instanceof FederationError)) throw error;
       return [{ name, outcome: 'unreachable', error: error.received ?? error.message }];
@@ -288,7 +288,7 @@ async function registrationFactsOf(
   const met = { registration: undefined, missingForNameId: undefined, cannotEncrypt: false };
   if (application.protocol === 'oidc') {
     const reason = await registrationFaultOf(application.clientId);
-    return reason === undefined ? met : { ...met, registration: registrationProblem(application, reason) };
+    return reason === undefined ? met : { ...met, registration: describeRegistrationFault(application, reason) };
   }
   const preview = await assertionPreviews(account, application);
   if ('invalid' in preview) return { ...met, registration: { text: preview.invalid, tab: 'settings' } };

@@ -233,7 +233,7 @@ function nameIdOffers(services: DiagnosticServices, facts: AccessFacts): Offer[]
 
 /** Whether the registration leaves out the scope, so that no change of the user helps. */
 const isWithheld = ({ product }: AccessFacts, wanted: MissingScope) =>
-  product?.verdicts.some(({ scope }) => scope === wanted) === true;
+  product?.results.some(({ scope }) => scope === wanted) === true;
 
 /**
  * A link for a password, and for an application without local sign-in the change that accepts it; that alone helps nobody who has

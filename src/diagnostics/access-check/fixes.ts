@@ -34,16 +34,16 @@ export async function causesOf(
   return Promise.all(
     open.map(async (check): Promise<Cause> => {
       const offers = offersFor(services, check.id, facts);
-      const verdicts = await Promise.all(offers.map((offer) => obstacle(services, offer, facts, { by, mayOpen })));
-      const usable = offers.flatMap(({ fix }, index) => (verdicts[index] === undefined ? [fix] : []));
+      const results = await Promise.all(offers.map((offer) => obstacle(services, offer, facts, { by, mayOpen })));
+      const usable = offers.flatMap(({ fix }, index) => (results[index] === undefined ? [fix] : []));
       // A link may be left where no button is: the page says why all the same.
       const isButtonUsable = usable.some((fix) => 'apply' in fix) || !offers.some(({ fix }) => 'apply' in fix);
-      const note = usable.length === 0 || !isButtonUsable ? verdicts.find((one) => one !== undefined) : undefined;
+      const note = usable.length === 0 || !isButtonUsable ? results.find((one) => one !== undefined) : undefined;
       return {
         check,
         fixes: usable.filter((fix) => 'apply' in fix),
         links: usable.filter((fix) => 'href' in fix),
-        denied: offers.flatMap(({ fix }, index) => ('id' in fix && verdicts[index] !== undefined ? [fix.id] : [])),
+        denied: offers.flatMap(({ fix }, index) => ('id' in fix && results[index] !== undefined ? [fix.id] : [])),
         note,
       };
     }),

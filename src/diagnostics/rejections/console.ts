@@ -308,7 +308,7 @@ function fixRows({ rejection, fixes }: Explanation, may: May) {
 
 /** Pages of the console for a rule that no button fixes. */
 function fixLinks(explanation: Explanation, may: May): Action[] {
-  const { rejection, application, connection, rules, isFixed, note, problem } = explanation;
+  const { rejection, application, connection, rules, isFixed, note, error } = explanation;
   if (rejection.endpoint === 'upstream')
     return connection && may(READ_CONNECTIONS) ? connectionLinks(explanation, connection) : [];
   if (!may('gatehouse.applications:write')) return [];
@@ -318,8 +318,8 @@ function fixLinks(explanation: Explanation, may: May): Action[] {
       : [];
   }
   const failed = rules.find(({ state }) => state === 'failed');
-  const page = problem
-    ? { ...registration, path: (id: string) => `/admin/applications/${id}/${problem.tab}` }
+  const page = error
+    ? { ...registration, path: (id: string) => `/admin/applications/${id}/${error.tab}` }
     : failed && PAGES[failed.id];
   const hasButton = fixRows(explanation, may).length > 0;
   if (!page || hasButton || isFixed || application.source === 'file') return [];

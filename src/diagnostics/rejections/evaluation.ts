@@ -1,6 +1,6 @@
 // A rejected request against what is registered now: what each rule expects, and whether the broken one would pass.
 import { X509Certificate } from 'node:crypto';
-import { type RegistrationProblem, registrationProblem } from '../../admin/applications/preview.ts';
+import { describeRegistrationFault, type RegistrationFault } from '../../admin/applications/preview.ts';
 import { accessDecisionRule } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { OidcMetadata } from '../../applications/fields/oidc-client.ts';
@@ -120,11 +120,15 @@ function registrationPasses({ application, registrationFault }: Case): boolean |
 }
 
 /** What is wrong with the registration of a rejected request, and where to change it. */
-export function problemOf({ application, registrationFault, rejection }: Case): RegistrationProblem | undefined {
+export function registrationFaultIn({
+  application,
+  registrationFault,
+  rejection,
+}: Case): RegistrationFault | undefined {
   if (application?.protocol !== 'oidc') return undefined;
   const recorded = rejection.rules.find(({ rule, state }) => rule === 'registration' && state === 'failed')?.expected;
   const reason = registrationFault ?? recorded;
-  return reason === undefined ? undefined : registrationProblem(application, reason);
+  return reason === undefined ? undefined : describeRegistrationFault(application, reason);
 }
 
 /** Whether one of the certificates (PEM) is this one. */
@@ -173,7 +177,7 @@ function labelOf(rule: RuleId, { rejection: { endpoint } }: Case): PageText {
 
 function explanationOf(rule: RuleId, about: Case): PageText | undefined {
   const { application } = about;
-  if (rule === 'registration') return problemOf(about)?.text;
+  if (rule === 'registration') return registrationFaultIn(about)?.text;
   if (rule === 'client')
     return application ? t('console.rejections.is-disabled') : t('console.rejections.unknown-identifier');
   return ruleExplanation(rule, about.rejection.endpoint);

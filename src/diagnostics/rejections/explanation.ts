@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { iso, paged, pageOf, text, time } from '../../admin/api/parts.ts';
-import type { RegistrationProblem } from '../../admin/applications/preview.ts';
+import type { RegistrationFault } from '../../admin/applications/preview.ts';
 import type { Application } from '../../applications/application.ts';
 import { type AppError, conflict, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
@@ -14,7 +14,7 @@ import type { Connection } from '../../federation/connections/connection.ts';
 import { ownResources } from '../../people/rbac/built-in.ts';
 import { samlSideOf } from '../../protocols/saml/metadata/service-providers.ts';
 import type { DiagnosticServices } from '../services.ts';
-import { type Case, type ExplainedRule, explainedRules, passesNow, problemOf } from './evaluation.ts';
+import { type Case, type ExplainedRule, explainedRules, passesNow, registrationFaultIn } from './evaluation.ts';
 import { type ApplicableFix, type Fix, fixesOf, noteOn } from './fixes.ts';
 
 export interface Explanation {
@@ -30,7 +30,7 @@ export interface Explanation {
   /** Why no fix is offered, or what the fix cannot know. */
   note?: PageText | undefined;
   /** What is wrong with the registration, where that failed. */
-  problem?: RegistrationProblem | undefined;
+  error?: RegistrationFault | undefined;
 }
 
 export type RejectionAdmin = ReturnType<typeof createRejectionAdmin>;
@@ -90,7 +90,7 @@ export function createRejectionAdmin(services: DiagnosticServices) {
         account: account && { id: account.id, username: account.username },
         fixes: fixes.map(({ apply: _apply, ...fix }) => fix),
         note: isBroken ? noteOn(failed, about, fixes.length > 0) : undefined,
-        problem: failed === 'registration' ? problemOf(about) : undefined,
+        error: failed === 'registration' ? registrationFaultIn(about) : undefined,
       },
     };
   }

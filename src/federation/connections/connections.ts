@@ -3,7 +3,7 @@
 import { conflict, forbidden, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { sha256 } from '../../base/platform/random.ts';
-import { isUniqueViolation, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
 import { type Fault, fault, faultText, formatPath } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
@@ -148,7 +148,7 @@ function createConnection(
     const row = rowOf(entry, source);
     const at = context.now();
     await tx.connection.create({ data: { ...row, createdAt: at, updatedAt: at } }).catch((error: unknown) => {
-      if (!isUniqueViolation(error)) throw error;
+      if (!isUniqueConstraintError(error)) throw error;
       throw conflict('conflict', { message: t('console.connections.fault.exists', { id: entry.id }), cause: error });
     });
     const secrets = await storeRelatedRows(context, entry, { by: by ?? {}, source }, tx);

@@ -194,7 +194,7 @@ function createReader(dependencies: DocumentServices) {
         await audit.record({ type: 'connection.document-failed', outcome: 'failure', reason: kind, data });
       }
       const reason = error instanceof DocumentFault ? error.text : message;
-      return storeFailure(dependencies, id, kind, reason, before);
+      return storeError(dependencies, id, kind, reason, before);
     }
   };
 }
@@ -259,7 +259,7 @@ async function storeDocument(
 }
 
 /** Stores that the document could not be read; the last good one stays. */
-async function storeFailure(
+async function storeError(
   { db, now }: WriteContext,
   connectionId: string,
   kind: DocumentKind,

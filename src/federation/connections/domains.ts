@@ -2,7 +2,7 @@
 // proves that its owner agrees, and is looked up every day.
 import { conflict } from '../../base/http/errors.ts';
 import { randomToken } from '../../base/platform/random.ts';
-import { isUniqueViolation, type Tx } from '../../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
 import type { ConnectionsContext } from './context.ts';
 
@@ -57,7 +57,7 @@ export async function setDomains(
     const provenAt = isDeclared ? context.now() : null;
     const row = { domain, connectionId, challenge: randomToken(CHALLENGE_BYTES), provenAt };
     await tx.connectionDomain.create({ data: { ...row, checkedAt: provenAt } }).catch((error: unknown) => {
-      if (!isUniqueViolation(error)) throw error;
+      if (!isUniqueConstraintError(error)) throw error;
       throw conflict('conflict', { message: t('console.connections.fault.domain-taken', { domain }), cause: error });
     });
   }

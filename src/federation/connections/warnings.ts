@@ -21,7 +21,7 @@ import { rejectedSecret, type SecretInfo } from './secrets.ts';
 export interface ConnectionWarning {
   /** Absent for a row that another program wrote. */
   connection?: Pick<Connection, 'id' | 'name'>;
-  problem: 'ends' | 'own-certificate' | 'document' | 'domain' | 'endpoint' | 'forged' | 'rejected';
+  code: 'ends' | 'own-certificate' | 'document' | 'domain' | 'endpoint' | 'forged' | 'rejected';
   /** One sentence with the name of the connection. */
   text: Text;
   /** When `what` expires. */
@@ -53,7 +53,7 @@ export async function connectionWarnings(
   const { connections } = dependencies;
   const warnings = (await connections.forgedIds()).map(
     (id): ConnectionWarning => ({
-      problem: 'forged',
+      code: 'forged',
       isUrgent: true,
       text: t('console.connection-warning.forged', { id }),
     }),
@@ -85,7 +85,7 @@ async function rejectedSecrets(
     day: isoDay(rejected.rejectedAt),
     error: networkSentence(rejected.rejectedText ?? '') ?? rejected.rejectedText ?? '',
   });
-  return [{ connection, problem: 'rejected', text, isUrgent: true }];
+  return [{ connection, code: 'rejected', text, isUrgent: true }];
 }
 
 async function expiringSecrets(connection: Connection, { connections, now }: Base & { connections: Connections }) {
@@ -131,7 +131,7 @@ async function unusableEndpoints(
   const { name } = connection;
   return leftOutOf(content, parseMetadata).map(({ what, location, fault }) => ({
     connection,
-    problem: 'endpoint',
+    code: 'endpoint',
     isUrgent: false,
     text: t('console.connection-warning.endpoint', { name, what, location, fault }),
   }));
@@ -172,7 +172,7 @@ async function expiringOwnCertificates({
           ? t('console.connection-warning.own-expires-today', { use })
           : t('console.connection-warning.own-expires-in', { use, count: days });
     const what = `the ${use} certificate of this server as SAML service provider`;
-    return [{ problem: 'own-certificate', what, until, text, isUrgent }];
+    return [{ code: 'own-certificate', what, until, text, isUrgent }];
   });
 }
 
@@ -194,7 +194,7 @@ function expiryWarnings(
       : days === 0
         ? t('console.connection-warning.expires-today', { name, what })
         : t('console.connection-warning.expires-in', { name, what, count: days });
-  return [{ connection, problem: 'ends', what: names[expires], until, text, isUrgent }];
+  return [{ connection, code: 'ends', what: names[expires], until, text, isUrgent }];
 }
 
 /** As `gatehouse doctor` prints dates. */
@@ -215,7 +215,7 @@ async function unreadDocuments(
     .filter(({ failingSince, hasContent }) => failingSince && (failingSince.getTime() <= since || !hasContent))
     .map(({ kind, lastError, hasContent }) => ({
       connection,
-      problem: 'document',
+      code: 'document',
       isUrgent: !hasContent,
       text: t('console.connection-warning.document', {
         name: connection.name,
@@ -235,7 +235,7 @@ async function unprovenDomains(
     .filter(({ provenAt, checkedAt }) => provenAt === null && checkedAt !== null)
     .map(({ domain, record }) => ({
       connection,
-      problem: 'domain',
+      code: 'domain',
       isUrgent: false,
       text: t('console.connection-warning.domain', { name: connection.name, domain, record: record.name }),
     }));

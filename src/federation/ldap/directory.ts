@@ -14,9 +14,9 @@ import type { PassedCheck, UpstreamIdentity } from '../upstream.ts';
 import { directoryUnavailable, invalidAnswer, type PasswordRejection, searchAccountRejected } from './errors.ts';
 import { allOf, attributesOfLogin, equals, filterWith, oneOf } from './filter.ts';
 import {
-  type AccountProblem,
+  type AccountRejection,
+  accountRejection,
   claimsOf,
-  problemOf,
   requestedAttributes,
   stateAttributes,
   subjectFilter,
@@ -42,7 +42,7 @@ export type MayBind = (subject: string, lockout: DirectoryLockout) => Promise<Se
 export interface FoundUser {
   identity: UpstreamIdentity;
   checks: PassedCheck[];
-  problem: AccountProblem | undefined;
+  rejection: AccountRejection | undefined;
   /** When the directory locks the account. */
   lockout: DirectoryLockout;
 }
@@ -93,13 +93,13 @@ export function createDirectory(services: Base & { connections: Connections }) {
   ): Promise<FoundUser> {
     const { settings } = connection;
     const identity = await identityOf(session, connection, entry, undefined);
-    const problem = problemOf(entry, settings, now());
+    const rejection = accountRejection(entry, settings, now());
     const checks = [
       { name: 'Account that searches', expected: 'a bind', received: settings.bind_dn ?? 'anonymous' },
       { name: 'Entry', expected: `one, below ${settings.base_dn}`, received: entry.dn },
       { name: 'Identifier', expected: `one ${settings.subject_attribute}`, received: identity.subject },
     ];
-    return { identity, checks, problem, lockout };
+    return { identity, checks, rejection, lockout };
   }
 
   return {

@@ -72,7 +72,7 @@ function identifierOf(bytes: Buffer, isActiveDirectory: boolean): string {
 // What a directory says about the state of an account: in Active Directory why it would reject even the right password, in others
 // whether it is locked. Pure.
 
-export type AccountProblem =
+export type AccountRejection =
   | 'account_disabled'
   | 'account_expired'
   | 'account_locked'
@@ -97,11 +97,11 @@ const NEVER_EXPIRES = 0x10000;
 const PASSWORD_EXPIRED = 0x80_0000;
 
 /** Why a sign-in with the right password would be rejected; undefined where nothing is known against it. */
-export function problemOf(
+export function accountRejection(
   entry: Entry,
   { active_directory: isActiveDirectory }: Pick<LdapSettings, 'active_directory'>,
   now: Date,
-): AccountProblem | undefined {
+): AccountRejection | undefined {
   const text = (name: string) => {
     const [value] = valuesOf(entry, name);
     return typeof value === 'string' ? value : undefined;

@@ -143,7 +143,7 @@ export async function authenticAnswer(
 
 /** The error with its rule, as that of a sign-in. */
 export function asFederationError(error: SamlError): FederationError {
-  const { rule, received, expected } = error.violation;
+  const { rule, received, expected } = error.brokenRule;
   const detail = error.detail === undefined ? '' : ` (${String(error.detail)})`;
   return new FederationError('upstream_answer_invalid', {
     rule: rule === 'form' ? 'answer' : rule,

@@ -172,7 +172,7 @@ async function rejectionPage(
     message: `${error.message}${detail}`,
     clientId: sender?.id,
     received: issuer === undefined ? {} : { Issuer: issuer },
-    rules: ruleResults(upstreamRules, error.violation),
+    rules: ruleResults(upstreamRules, error.brokenRule),
   });
   return providerErrorPage(error, code);
 }

@@ -3,7 +3,7 @@
 
 import { conflict, invalidInput, notFound } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
-import { isUniqueViolation, type Tx, withinTransaction } from '../../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, withinTransaction } from '../../base/storage/database.ts';
 import { lockAccountNames, lockRow } from '../../base/storage/row-lock.ts';
 import type { Sql } from '../../base/storage/statements.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -217,7 +217,7 @@ function assertAttributes(
 }
 
 function throwTaken(error: unknown): never {
-  if (!isUniqueViolation(error)) throw error;
+  if (!isUniqueConstraintError(error)) throw error;
   // `meta` names the constraint, in a different place for each database.
   const where = JSON.stringify(error instanceof Error && 'meta' in error ? error.meta : '');
   if (/email_?key/i.test(where)) throw conflict('email_taken', { cause: error });

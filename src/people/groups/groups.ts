@@ -3,7 +3,7 @@
 import { conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
-import { isUniqueViolation, type Tx, transaction } from '../../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, transaction } from '../../base/storage/database.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
@@ -83,7 +83,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
 
   async function get(id: string, tx: Tx = db): Promise<Group> {
     const row = await tx.group.findUnique({ where: { id } });
-    if (!row) throw notFound({ message: t('console.groups.problem.unknown'), detail: { groupId: id } });
+    if (!row) throw notFound({ message: t('console.groups.error.unknown'), detail: { groupId: id } });
     return groupOf(row);
   }
 
@@ -385,7 +385,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       const forged = { groupId: group.id, userId: { in: fresh.map(({ userId }) => userId) }, source: { in: sources } };
       await tx.groupMember.deleteMany({ where: forged });
       await tx.groupMember.createMany({ data: fresh }).catch((error: unknown) => {
-        throw isUniqueViolation(error) ? conflict('changed_meanwhile', { cause: error }) : error;
+        throw isUniqueConstraintError(error) ? conflict('changed_meanwhile', { cause: error }) : error;
       });
     }
     for (const { userId, since, until } of fresh)
@@ -539,7 +539,7 @@ const declaredOf = ({ name, description, acceptsRequests, source }: Group) => ({
 const isPersonal = (source: string): boolean => PERSONAL.some((one) => one === source);
 
 function throwTaken(error: unknown): never {
-  throw isUniqueViolation(error) ? conflict('group_name_taken', { cause: error }) : error;
+  throw isUniqueConstraintError(error) ? conflict('group_name_taken', { cause: error }) : error;
 }
 
 const unknownUser = (userId: string) => notFound({ message: t('console.person.unknown'), detail: { userId } });

@@ -24,9 +24,9 @@ export function createAttemptCounters(
   const { db, now, isEnabled = () => true } = dependencies;
   const find = async (name: PolicyName, key: string) =>
     isEnabled() ? findCounter(dependencies, rowId(name, key), policies[name]) : undefined;
-  const decide = async (name: PolicyName, key: string, isFailure: boolean) => {
+  const decide = async (name: PolicyName, key: string, hasFailed: boolean) => {
     if (!isEnabled()) return;
-    const data = { inFlight: { decrement: 1 }, ...(isFailure ? {} : { points: { decrement: 1 } }) };
+    const data = { inFlight: { decrement: 1 }, ...(hasFailed ? {} : { points: { decrement: 1 } }) };
     await db.rateLimit.updateMany({ where: { key: rowId(name, key), inFlight: { gt: 0 }, points: { gt: 0 } }, data });
   };
 
@@ -38,14 +38,14 @@ export function createAttemptCounters(
       const id = rowId(name, key);
       if (await countAttempt(dependencies, id, policies[name], { below, inFlightUntil })) return { outcome: 'counted' };
       const counter = await find(name, key);
-      return counter ? verdictOf(policies[name], counter, below) : { outcome: 'in-flight' };
+      return counter ? resultOf(policies[name], counter, below) : { outcome: 'in-flight' };
     },
     /** The outcome of `begin` without counting: writes nothing, so that waiting attempts do not delay others. */
     async peek(name: PolicyName, key: string, below?: number): Promise<Begun> {
       const counter = await find(name, key);
       return !counter || isBelow(policies[name], counter, below)
         ? { outcome: 'counted' }
-        : verdictOf(policies[name], counter, below);
+        : resultOf(policies[name], counter, below);
     },
     /** The attempt failed. */
     failed: (name: PolicyName, key: string): Promise<void> => decide(name, key, true),
@@ -56,8 +56,8 @@ export function createAttemptCounters(
     /** How long decided failures delay the next attempt; 0 when they do not. */
     async waitSeconds(name: PolicyName, key: string): Promise<number> {
       const counter = await find(name, key);
-      const verdict = counter && verdictOf(policies[name], counter);
-      return verdict?.outcome === 'limit' ? verdict.retryAfterSeconds : 0;
+      const decision = counter && resultOf(policies[name], counter);
+      return decision?.outcome === 'limit' ? decision.retryAfterSeconds : 0;
     },
   };
 }
@@ -78,7 +78,7 @@ function isBelow(
 }
 
 /** Whether decided failures alone are at the limit. */
-function verdictOf(policy: Window | Backoff, counter: Counter, below = Number.POSITIVE_INFINITY): Begun {
+function resultOf(policy: Window | Backoff, counter: Counter, below = Number.POSITIVE_INFINITY): Begun {
   const failures = failuresOf(counter);
   const { points, pauseMs } =
     policy.kind === 'window'

@@ -25,7 +25,7 @@ export interface PasswordAttempt {
   solvesCaptcha?: (() => Promise<boolean>) | undefined;
 }
 
-export type AttemptVerdict<T> =
+export type AttemptResult<T> =
   /** The password was checked. */
   | { outcome: 'checked'; result: T }
   | { outcome: 'captcha' }
@@ -82,15 +82,15 @@ export function createLockout(dependencies: { rateLimits: RateLimits; counters: 
     async attempt<T extends { isRight: boolean | undefined }>(
       attempt: PasswordAttempt,
       check: CheckAttempt<T>,
-    ): Promise<AttemptVerdict<T>> {
+    ): Promise<AttemptResult<T>> {
       const captcha = { isSolved: false };
       const place = {
         address: addressBlock(attempt.address),
         isKnownBrowser: attempt.knownBrowser !== undefined,
         counters: countsOf(attempt).map(nameOf),
       };
-      const verdict = await queue.run(place, () => step(dependencies, attempt, captcha, check));
-      return verdict === 'busy' ? { outcome: 'busy', retryAfterSeconds: BUSY_SECONDS } : verdict;
+      const decision = await queue.run(place, () => step(dependencies, attempt, captcha, check));
+      return decision === 'busy' ? { outcome: 'busy', retryAfterSeconds: BUSY_SECONDS } : decision;
     },
 
     /** Ends the lockout of an account under each of its logins: by an administrator or a mailed link. */
@@ -112,7 +112,7 @@ async function step<T extends { isRight: boolean | undefined }>(
   attempt: PasswordAttempt,
   captcha: { isSolved: boolean },
   check: CheckAttempt<T>,
-): Promise<AttemptStep<AttemptVerdict<T>>> {
+): Promise<AttemptStep<AttemptResult<T>>> {
   const started = await begin(dependencies, attempt, captcha);
   if (started.outcome === 'in-flight') return { waitsFor: nameOf(started.count) };
   if (started.outcome !== 'begun') return { done: started };

@@ -2,7 +2,7 @@
 // up what the user needs to sign in; and each known browser of the account has its own, as with passwords.
 import { nameKey } from '../accounts/names.ts';
 import type { PolicyName } from './policies.ts';
-import type { RateLimits, Verdict } from './rate-limits.ts';
+import type { LimitResult, RateLimits } from './rate-limits.ts';
 
 /** Kinds of mail that are limited. Security notices are not: an attacker must not be able to suppress them. */
 export type LimitedMail = 'reset' | 'unlock' | 'registration' | 'address-proof' | 'sign-in-code' | 'test';
@@ -16,7 +16,7 @@ export interface KnownBrowserLookup {
 const PER_ACCOUNT = { reset: 'reset:account', unlock: 'unlock:account' } as const satisfies Record<string, PolicyName>;
 
 export function createMailLimits(rateLimits: RateLimits, knownBrowsers: KnownBrowserLookup) {
-  const to: (recipient: string, kind: LimitedMail) => Promise<Verdict> = (recipient, kind) =>
+  const to: (recipient: string, kind: LimitedMail) => Promise<LimitResult> = (recipient, kind) =>
     rateLimits.consume('mail:recipient', `${kind}:${nameKey(recipient)}`);
 
   return {
@@ -27,7 +27,7 @@ export function createMailLimits(rateLimits: RateLimits, knownBrowsers: KnownBro
       kind: 'reset' | 'unlock',
       { id, email }: { id: string; email: string },
       browser: string | undefined,
-    ): Promise<Verdict> {
+    ): Promise<LimitResult> {
       const known = await knownBrowsers.recognize(browser, id);
       if (known) return rateLimits.consume(PER_ACCOUNT[kind], `${id}:${known.id}`);
       const byAccount = await rateLimits.consume(PER_ACCOUNT[kind], id);

@@ -10,7 +10,7 @@ import { hotStatements, type Sql } from '../../base/storage/statements.ts';
 import { addressBlock, siteBlock } from './network-limits.ts';
 import { type Backoff, ofSite, type PolicyName, policies, type Window } from './policies.ts';
 
-export interface Verdict {
+export interface LimitResult {
   allowed: boolean;
   /** How long to wait; 0 when allowed. */
   retryAfterSeconds: number;
@@ -75,7 +75,7 @@ export const statements = hotStatements('rate-limits', {
 });
 
 const MAX_POINTS = 2 ** 31 - 1;
-const ALLOWED: Verdict = { allowed: true, retryAfterSeconds: 0 };
+const ALLOWED: LimitResult = { allowed: true, retryAfterSeconds: 0 };
 
 /** The counters of every policy; with rate limits off, every attempt is allowed. */
 export function createRateLimits({
@@ -90,14 +90,14 @@ export function createRateLimits({
   const counters = { db, sql, now };
   return {
     /** Counts one attempt and decides whether it is allowed. Call it before the work that it protects. */
-    async consume(name: PolicyName, key: string | NetworkKey): Promise<Verdict> {
+    async consume(name: PolicyName, key: string | NetworkKey): Promise<LimitResult> {
       if (!isEnabled()) return ALLOWED;
       // The address first, so that one that is over its limit does not use up that of its site.
       for (const { id, policy } of countersOf(name, key)) {
         if (await countAttempt(counters, id, policy)) continue;
-        const verdict = await peekRow(counters, id, policy);
+        const result = await peekRow(counters, id, policy);
         // An attempt that was not counted is not allowed, also when the pause has ended since.
-        return verdict.allowed ? { allowed: false, retryAfterSeconds: 1 } : verdict;
+        return result.allowed ? { allowed: false, retryAfterSeconds: 1 } : result;
       }
       return ALLOWED;
     },
@@ -117,12 +117,12 @@ export function createRateLimits({
     async count(name: PolicyName, key: string): Promise<number> {
       return isEnabled() ? ((await findCounter(counters, rowId(name, key), policies[name]))?.points ?? 0) : 0;
     },
-    /** The verdict of `consume`, without counting. */
-    async peek(name: PolicyName, key: string | NetworkKey): Promise<Verdict> {
+    /** The result of `consume`, without counting. */
+    async peek(name: PolicyName, key: string | NetworkKey): Promise<LimitResult> {
       if (!isEnabled()) return ALLOWED;
       for (const { id, policy } of countersOf(name, key)) {
-        const verdict = await peekRow(counters, id, policy);
-        if (!verdict.allowed) return verdict;
+        const result = await peekRow(counters, id, policy);
+        if (!result.allowed) return result;
       }
       return ALLOWED;
     },
@@ -208,7 +208,7 @@ export async function findCounter(
   return { points: Number(row.points), remainingMs, inFlight };
 }
 
-async function peekRow(counters: Counters, id: string, policy: Window | Backoff): Promise<Verdict> {
+async function peekRow(counters: Counters, id: string, policy: Window | Backoff): Promise<LimitResult> {
   const row = await findCounter(counters, id, policy);
   if (!row) return ALLOWED;
   if (policy.kind === 'window') return row.points < policy.points ? ALLOWED : rejected(row.remainingMs);
@@ -231,6 +231,6 @@ export function rowId(name: PolicyName, key: string): string {
   return `${name}:${sha256(key)}`;
 }
 
-function rejected(milliseconds: number): Verdict {
+function rejected(milliseconds: number): LimitResult {
   return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(milliseconds / 1000)) };
 }

@@ -7,7 +7,7 @@ import { limits } from '../../base/limits.ts';
 import type { Sender } from '../../base/platform/request-info.ts';
 import { TooMuchStored } from '../../base/storage/stored-size.ts';
 import { addressBlock, siteBlock } from './network-limits.ts';
-import type { RateLimits, Verdict } from './rate-limits.ts';
+import type { LimitResult, RateLimits } from './rate-limits.ts';
 
 export type StorageBudget = ReturnType<typeof createStorageBudget>;
 
@@ -114,7 +114,7 @@ export function createStorageBudget({
     },
 
     /** Whether a request of this address may store something now. */
-    peek(address: string): Verdict {
+    peek(address: string): LimitResult {
       const wait = isEnabled() ? Math.max(...accountsOf(address).map(waitMs)) : 0;
       return { allowed: wait === 0, retryAfterSeconds: Math.ceil(wait / 1000) };
     },

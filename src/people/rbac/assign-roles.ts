@@ -102,7 +102,7 @@ export async function managedRole(
 ): Promise<Role> {
   const role = await findRole(name, tx);
   await authority.assertMay(by, { what: 'role', role: role ?? { name, permissions: [] } }, tx);
-  if (!role) throw notFound({ message: t('console.roles.problem.unknown', { name }) });
+  if (!role) throw notFound({ message: t('console.roles.error.unknown', { name }) });
   return role;
 }
 

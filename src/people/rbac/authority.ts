@@ -44,7 +44,7 @@ const RECOVERY: readonly OwnPermission[] = [
   'gatehouse.users:unlock',
 ];
 
-const MORE_THAN_YOU = t('console.roles.problem.more-than-you');
+const MORE_THAN_YOU = t('console.roles.error.more-than-you');
 const noSuchUser = (id: string) => notFound({ message: t('console.person.unknown'), detail: { accountId: id } });
 
 export function createAuthority({ accounts }: { accounts: Accounts }) {
@@ -109,7 +109,7 @@ async function assertMayChangeUser(
   if (needs.some((permission) => RECOVERY.includes(permission))) return;
   const other = roles.find((name) => !mayManageRole(actor, name, needs));
   if (other !== undefined) {
-    const message = t('console.roles.problem.other-role', { role: other });
+    const message = t('console.roles.error.other-role', { role: other });
     throw forbidden('forbidden', { message });
   }
 }
@@ -138,7 +138,7 @@ function holdsOwn({ rights }: ActorGrants, permissions: readonly string[]): bool
 
 function assertMayUseRole(actor: ActorGrants, role: { name: string; permissions: readonly string[] }): void {
   if (mayUseRole(actor, role)) return;
-  const message = t('console.roles.problem.not-yours', { role: role.name });
+  const message = t('console.roles.error.not-yours', { role: role.name });
   throw forbidden('forbidden', { message, detail: { role: role.name } });
 }
 
@@ -155,30 +155,30 @@ function assertMayOpen(
   if (groups.length > 0 && !permits(actor.rights, 'gatehouse.groups:write')) throw forbidden('forbidden');
   // The roles of the rule were deleted, so no single role gives the right to open it again.
   if (isClosed && !permits(actor.rights, 'gatehouse.roles:manage')) {
-    throw forbidden('forbidden', { message: t('console.roles.problem.closed') });
+    throw forbidden('forbidden', { message: t('console.roles.error.closed') });
   }
   const other = roles.find((name) => !mayManageRole(actor, name, []));
   if (other === undefined) return;
-  const message = t('console.roles.problem.access-role', { role: other });
+  const message = t('console.roles.error.access-role', { role: other });
   throw forbidden('forbidden', { message });
 }
 
 function assertMayRename(actor: ActorGrants, roles: readonly string[]): void {
   const other = roles.find((name) => !mayManageRole(actor, name, []));
   if (other === undefined) return;
-  const message = t('console.roles.problem.renamed-role', { role: other });
+  const message = t('console.roles.error.renamed-role', { role: other });
   throw forbidden('forbidden', { message });
 }
 
 function assertHolds(rights: Rights, permissions: readonly string[]): void {
   const missing = permissions.filter((permission) => !includesPermission(rights, permission));
   if (missing.length === 0) return;
-  throw forbidden('forbidden', { message: t('console.roles.problem.grant'), detail: { missing } });
+  throw forbidden('forbidden', { message: t('console.roles.error.grant'), detail: { missing } });
 }
 
 function assertCoversApplication(rights: Rights, identifier: string): void {
   if (permits(rights, 'gatehouse.applications:write', { application: identifier })) return;
-  throw notFound({ message: t('console.roles.problem.no-application'), detail: { identifier } });
+  throw notFound({ message: t('console.roles.error.no-application'), detail: { identifier } });
 }
 
 /** The result of a check that threw: false for forbidden and not_found. Throws any other error again. */

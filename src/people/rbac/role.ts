@@ -52,7 +52,7 @@ export async function roleWithMac(by: { id: string } | { name: string }, tx: Tx)
   const row = await tx.role.findUnique({ where: by, include: withPermissions });
   if (row) return { ...toRole(row), mac: row.mac };
   if ('id' in by) throw notFound({ detail: { roleId: by.id } });
-  throw notFound({ message: t('console.roles.problem.unknown', by) });
+  throw notFound({ message: t('console.roles.error.unknown', by) });
 }
 
 /** Every role, by name. */

@@ -4,7 +4,7 @@ import { fault } from '../../base/texts/faults.ts';
 
 import { AppError, conflict, invalidInput } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
-import { isUniqueViolation, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
@@ -169,7 +169,7 @@ export function createRoles(
 }
 
 function throwTaken(error: unknown): never {
-  throw isUniqueViolation(error) ? conflict('role_name_taken', { cause: error }) : error;
+  throw isUniqueConstraintError(error) ? conflict('role_name_taken', { cause: error }) : error;
 }
 
 /**
@@ -182,14 +182,13 @@ async function assertNoLookAlike(
   before?: string,
 ): Promise<void> {
   if (name !== before && looksOwn(name))
-    throw conflict('role_name_taken', { message: t('console.roles.problem.looks-own') });
+    throw conflict('role_name_taken', { message: t('console.roles.error.looks-own') });
   const isFile = source === 'file';
   const where = isFile ? { source: 'built-in' } : {};
   const roles = name === before ? [] : await tx.role.findMany({ where, select: { name: true } });
   const others = roles.map((role) => role.name).filter((other) => other !== before);
   const role = lookAlike(name, others);
-  if (role !== undefined)
-    throw conflict('role_name_taken', { message: t('console.roles.problem.looks-like', { role }) });
+  if (role !== undefined) throw conflict('role_name_taken', { message: t('console.roles.error.looks-like', { role }) });
   if (isFile || permissions.length === 0) return;
   const rows = await tx.permission.findMany({ select: { resource: true, action: true } });
   const known = [...rows.map(({ resource, action }) => `${resource}:${action}`), ...permissions];
@@ -216,7 +215,7 @@ function invalidName() {
 }
 
 function builtIn() {
-  return conflict('conflict', { message: t('console.roles.problem.built-in') });
+  return conflict('conflict', { message: t('console.roles.error.built-in') });
 }
 
 // Stores the permissions of a role: a permission's row is created with its first role and deleted with its last.

@@ -7,7 +7,7 @@ import { limits } from '../../base/limits.ts';
 import { hmacSha256 } from '../../base/platform/hmac.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { canonicalCode, newReadableCode } from '../../base/platform/readable-code.ts';
-import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../../base/storage/database.ts';
+import { type Db, isUniqueConstraintError, type Tx, withinTransaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import { textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
@@ -67,7 +67,7 @@ export function createSignUpCodes(dependencies: Core) {
 
   async function get(id: string, tx: Tx = db): Promise<SignUpCode> {
     const row = await tx.signUpCode.findUnique({ where: { id } });
-    if (!row) throw notFound({ message: t('console.sign-up-codes.problem.unknown') });
+    if (!row) throw notFound({ message: t('console.sign-up-codes.error.unknown') });
     return codeOf(row);
   }
 
@@ -83,7 +83,7 @@ export function createSignUpCodes(dependencies: Core) {
     ): Promise<{ code: SignUpCode; text: string }> =>
       withinTransaction(db, outer, async (tx) => {
         if ((await tx.signUpCode.count({ where: { source: 'local' } })) >= limits.signUpCode.max) {
-          const message = t('console.sign-up-codes.problem.too-many', { count: limits.signUpCode.max });
+          const message = t('console.sign-up-codes.error.too-many', { count: limits.signUpCode.max });
           throw conflict('conflict', { message });
         }
         const createdAt = now();
@@ -100,8 +100,8 @@ export function createSignUpCodes(dependencies: Core) {
           expiresAt: new Date(createdAt.getTime() + days * DAY_MS),
         };
         await tx.signUpCode.create({ data: row }).catch((error: unknown) => {
-          if (!isUniqueViolation(error)) throw error;
-          const message = t('console.sign-up-codes.problem.name-taken');
+          if (!isUniqueConstraintError(error)) throw error;
+          const message = t('console.sign-up-codes.error.name-taken');
           throw conflict('conflict', { faults: [textFault(['name'], message)], cause: error });
         });
         const data = { codeId: row.id, name, maxUses, expiresAt: row.expiresAt };

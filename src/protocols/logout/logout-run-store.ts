@@ -55,7 +55,7 @@ export function createLogoutRunStore(
       settleParticipant(dependencies, participant, outcome, tx),
     /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
     browserFailed: (participant: Participant, reason: string): Promise<void> =>
-      recordBrowserFailure(dependencies, participant, reason, wakeLogoutDeliveries),
+      recordBrowserError(dependencies, participant, reason, wakeLogoutDeliveries),
     /** Runs that their browser left without completing them. */
     abandoned: (): Promise<LogoutRun[]> => abandonedRuns(dependencies, inSeconds(-limits.logout.abandonedSeconds)),
 
@@ -256,7 +256,7 @@ async function settleParticipant(
 }
 
 /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
-async function recordBrowserFailure(
+async function recordBrowserError(
   dependencies: Core,
   participant: Participant,
   reason: string,

@@ -51,7 +51,7 @@ export function createDevicePages({ deviceGuesses }: { deviceGuesses: DeviceGues
         action: ctx.oidc.urlFor('code_verification'),
         hidden: [{ name: 'xsrf', value: xsrfOf(ctx) }],
         userCode: err && 'userCode' in err && typeof err.userCode === 'string' ? err.userCode : '',
-        problem: err || out ? problemOf(err) : undefined,
+        error: err || out ? errorText(err) : undefined,
       };
       appContext(ctx).render('device/enter-code', page, err ? Math.max(ctx.status, 400) : 200);
     },
@@ -82,7 +82,7 @@ export function createDevicePages({ deviceGuesses }: { deviceGuesses: DeviceGues
   };
 }
 
-function problemOf(err: Error | undefined): PageText {
+function errorText(err: Error | undefined): PageText {
   switch (err?.name) {
     case 'NoCodeError':
       return t('device.enter-code');
@@ -147,7 +147,7 @@ export function createLogoutPages(dependencies: LogoutPagesDependencies) {
       const { session } = ctx.oidc;
       const { requestId } = appContext(ctx).state.request;
       const faultOf = ({ text, rejectionCode, technical }: AppError) => ({
-        problem: text,
+        error: text,
         rejectionCode,
         requestId,
         technical,

@@ -6,13 +6,13 @@ import { appContext } from './engine/app-context.ts';
 import { routes } from './engine/configuration.ts';
 import { errors, type KoaContextWithOIDC } from './engine/library.ts';
 
-export interface AttemptVerdict {
+export interface AttemptResult {
   allowed: boolean;
   retryAfterSeconds: number;
 }
 
 /** Sets Retry-After and throws TooManyAttempts unless allowed. */
-export function rejectUnlessAllowed(ctx: Context, { allowed, retryAfterSeconds }: AttemptVerdict): void {
+export function rejectUnlessAllowed(ctx: Context, { allowed, retryAfterSeconds }: AttemptResult): void {
   if (allowed) return;
   ctx.set('Retry-After', String(retryAfterSeconds));
   throw new TooManyAttempts(retryAfterSeconds);
@@ -47,8 +47,8 @@ export function createDeviceGuesses({
   const unknown = new WeakSet<object>();
   const isGuess = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.code_verification;
   async function count(address: string): Promise<void> {
-    const verdict = await consume(address);
-    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+    const result = await consume(address);
+    if (!result.allowed) throw tooManyRequests(result.retryAfterSeconds);
   }
   return {
     /**
@@ -74,10 +74,10 @@ export type ClientLimits = ReturnType<typeof createClientLimits>;
 interface ClientLimitsDependencies {
   isRegistered(clientId: string): Promise<boolean>;
   /** Whether there were too many failures, without counting one. */
-  failures(clientId: string, address: string): Promise<AttemptVerdict>;
+  failures(clientId: string, address: string): Promise<AttemptResult>;
   countFailure(clientId: string, address: string): Promise<void>;
   /** Counts the start of a device flow. */
-  countDeviceStart(clientId: string, address: string): Promise<AttemptVerdict>;
+  countDeviceStart(clientId: string, address: string): Promise<AttemptResult>;
 }
 
 /** What failed registrations are counted under. */

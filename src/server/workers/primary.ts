@@ -6,7 +6,7 @@ import type { Config } from '../../base/config.ts';
 import { tryPorts } from '../../base/http/server.ts';
 import { limits } from '../../base/limits.ts';
 import type { Logger } from '../../base/platform/logger.ts';
-import { atMost, BOX_SECONDS, reportStartFailure, terminalOf } from '../announce.ts';
+import { atMost, BOX_SECONDS, reportStartError, terminalOf } from '../announce.ts';
 import { stopSignal } from '../stop.ts';
 import { type ToPrimary, tell } from './messages.ts';
 
@@ -27,7 +27,7 @@ export async function runPrimary(config: Config, logger: Logger): Promise<number
   const signal = stopSignal();
   const isFree = await tryPorts(config).then(
     () => true,
-    (error: unknown) => reportStartFailure(config, logger, error),
+    (error: unknown) => reportStartError(config, logger, error),
   );
   if (!isFree) return 1;
   const workers = createWorkers(config.workers, logger, (box, firstJobs) => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Config } from '../../base/config.ts';
 import { limits } from '../../base/limits.ts';
 import type { Logger } from '../../base/platform/logger.ts';
-import { adminBox, announce, reportStartFailure } from '../announce.ts';
+import { adminBox, announce, reportStartError } from '../announce.ts';
 import { type RunningServer, startServer, type WorkerOptions } from '../start.ts';
 import { stopServer } from '../stop.ts';
 import type { ToPrimary, ToWorker } from './messages.ts';
@@ -25,7 +25,7 @@ export async function runWorker(config: Config, primaryLogger: Logger): Promise<
   const end = nextEnd();
   const server = await startServer({ config, logger, worker: createWorkerOptions(number, isFirst) }).catch(
     (error: unknown) => {
-      reportStartFailure(config, logger, error);
+      reportStartError(config, logger, error);
       return process.exit(1);
     },
   );

@@ -16,7 +16,7 @@ import { accountOf, type CurrentStep, type SignInState } from '../current-step.t
 export type CodeMethod = Exclude<SecondFactor, 'passkey'>;
 
 export interface FactorPageState {
-  problem?: PageText | undefined;
+  error?: PageText | undefined;
   status?: number | undefined;
   method?: string | undefined;
   /** The enrolment that goes on after a wrong code. */
@@ -67,16 +67,16 @@ export async function showSecondFactor(
   { attempts, settings, mfa: { passkeys }, config: { hasMailServer } }: SignInState,
   ctx: Context,
   current: CurrentStep,
-  { problem, status = 200, method: requested, foot }: FactorPageState,
+  { error, status = 200, method: requested, foot }: FactorPageState,
 ): Promise<void> {
-  if (requested === NO_METHOD && problem === undefined) return showNoFactor(ctx, current, foot);
+  if (requested === NO_METHOD && error === undefined) return showNoFactor(ctx, current, foot);
   const methods = current.methods as SecondFactor[];
   const method = methods.find((one) => one === requested) ?? methods[0];
   if (!method || !current.account) throw new Error('a two-step page without a method');
   const none = { href: `${pathOf(current)}?method=${NO_METHOD}`, label: t('second-factor.none') };
   const others = [...methodLinks(current, method), ...upstreamLink(current), none];
   const days = settings.latest().remember_browser_days;
-  const page = { others, problem, notice: noticeOf(current), rememberDays: days, ...foot };
+  const page = { others, error, notice: noticeOf(current), rememberDays: days, ...foot };
   if (method === 'passkey') {
     const options = await passkeys.authenticationOptions(keysOfAccount(current));
     const passkey = {
@@ -126,7 +126,7 @@ async function showSetUp(
   { attempts, mfa: { passkeys, totp } }: SignInState,
   ctx: Context,
   current: CurrentStep,
-  { problem, status = 200, sealed, foot, ...texts }: FactorPageState & EnrolmentTexts,
+  { error, status = 200, sealed, foot, ...texts }: FactorPageState & EnrolmentTexts,
 ): Promise<void> {
   const account = accountOf(current);
   const options = await passkeys.registrationOptions(account, mustVerify(current));
@@ -148,7 +148,7 @@ async function showSetUp(
       totp: app && { action: pathOf(current, 'enrol-totp'), ...app },
       others: upstreamLink(current),
       notice: texts.left ?? noticeOf(current),
-      problem,
+      error,
       ...texts,
       ...foot,
     },

@@ -131,7 +131,7 @@ describe('a confidential client', () => {
     expect(await accepts(app.clientId, app.clientSecret)).toBe(true);
     expect(await accepts(app.clientId, second)).toBe(true);
     const third = await add('0');
-    const verdicts = await Promise.all([app.clientSecret, second, third].map((one) => accepts(app.clientId, one)));
-    expect(verdicts.indexOf(true)).toBe(2);
+    const results = await Promise.all([app.clientSecret, second, third].map((one) => accepts(app.clientId, one)));
+    expect(results.indexOf(true)).toBe(2);
   });
 });

@@ -137,7 +137,7 @@ describe('without a mail server', () => {
     await until(async () => (await idp.services.db.mailMessage.count({ where: { sentAt: null } })) === 0);
     expect(textOf((await admin.get(made.url)).text)).toContain('Invitation Saved as a file filed@example.com');
     const tested = await admin.submit(await admin.get('/admin/mail'), {}, { form: '/mail/test' });
-    expect(tested.text).toContain('<section class="verdict warn">');
+    expect(tested.text).toContain('<section class="result warn">');
   });
 
   it('the page after a form says that no email was sent, the same for every name', async () => {

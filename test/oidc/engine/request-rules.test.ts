@@ -107,10 +107,10 @@ describe('evaluateRules', () => {
     expect(results[3]).toMatchObject({ rule: 'response_type', state: 'unknown' });
   });
 
-  it('takes the violation that a check of this server reported', () => {
-    const violation = { rule: 'request', received: 'edited', expected: 'a pending AuthnRequest' } as const;
-    const results = evaluateRules(authorize, 'invalid_request', violation);
-    expect(results.find(({ state }) => state === 'failed')).toEqual({ ...violation, state: 'failed' });
+  it('takes the brokenRule that a check of this server reported', () => {
+    const brokenRule = { rule: 'request', received: 'edited', expected: 'a pending AuthnRequest' } as const;
+    const results = evaluateRules(authorize, 'invalid_request', brokenRule);
+    expect(results.find(({ state }) => state === 'failed')).toEqual({ ...brokenRule, state: 'failed' });
   });
 });
 

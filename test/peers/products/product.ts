@@ -1,6 +1,6 @@
 // A product beside the preset that the console registers it with: the registration and the guide of the preset, people to sign in, and
 // what is tried with it.
-import { demandVerdicts, receivedOf } from '../../../src/admin/applications/presets/demands.ts';
+import { demandResults, receivedOf } from '../../../src/admin/applications/presets/demands.ts';
 import type { Answers, Declaration, IdentityProvider } from '../../../src/admin/applications/presets/parts.ts';
 import { presetOf } from '../../../src/admin/applications/presets/presets.ts';
 import type { ProductPreset } from '../../../src/admin/applications/presets/products.ts';
@@ -106,7 +106,7 @@ export async function unmetDemands(
   const account = await services.accounts.find(user.account.id);
   const application = await services.applications.find(clientId);
   if (!account || !application) throw new Error('no account or application');
-  return demandVerdicts(preset, receivedOf(account, application))
+  return demandResults(preset, receivedOf(account, application))
     .filter(({ state }) => state !== 'met')
     .map(({ demand, state }) => `${demand} ${state}`);
 }

@@ -21,7 +21,7 @@ export type MissingScope = 'email' | 'roles';
 
 export type Demand = 'address' | 'verified' | 'role';
 
-export interface DemandVerdict {
+export interface DemandResult {
   demand: Demand;
   /** `other-roles`: the person has roles that count only if the product was set up for them. */
   state: 'met' | 'rejected' | 'no-rights' | 'other-roles';
@@ -39,15 +39,15 @@ export function demandsOf({ demands }: ProductPreset): { demand: Demand; isRejec
   ];
 }
 
-/** The verdict on each demand of the product, in the order in which it notices. */
-export function demandVerdicts(product: ProductPreset, person: ReceivedPerson): DemandVerdict[] {
+/** The result of each demand of the product, in the order in which it notices. */
+export function demandResults(product: ProductPreset, person: ReceivedPerson): DemandResult[] {
   const { email, emailVerified, roles, missingScopes = [] } = person;
   const state = {
     address: email === null ? 'rejected' : 'met',
     verified: email === null || emailVerified ? 'met' : 'rejected',
     role: roleState(product, roles),
   } as const;
-  return demandsOf(product).map(({ demand, isRejected }): DemandVerdict => {
+  return demandsOf(product).map(({ demand, isRejected }): DemandResult => {
     const scope = demand === 'role' ? 'roles' : 'email';
     if (!missingScopes.includes(scope)) return { demand, state: state[demand] };
     // Where there is no address, nobody asks whether it is verified.
@@ -67,7 +67,7 @@ export function missingScopes({ protocol, metadata }: Application): MissingScope
   return missing.filter((scope) => !scopes.includes(scope));
 }
 
-function roleState(product: ProductPreset, roles: readonly string[]): DemandVerdict['state'] {
+function roleState(product: ProductPreset, roles: readonly string[]): DemandResult['state'] {
   const { role, countsOtherRoles } = product.demands ?? {};
   if (roles.some((name) => isRoleOf(product, name))) return 'met';
   if (countsOtherRoles && roles.length > 0) return 'other-roles';

@@ -7,11 +7,11 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Base } from '../../../base/base.ts';
 import { limits } from '../../../base/limits.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
-import { type Db, isUniqueViolation, type Tx, transaction } from '../../../base/storage/database.ts';
+import { type Db, isUniqueConstraintError, type Tx, transaction } from '../../../base/storage/database.ts';
 import { hotStatements } from '../../../base/storage/statements.ts';
 import type { Alarm } from '../alarm.ts';
 import { isContentIntact } from '../row-mac.ts';
-import { type ChainVerdict, checkChain } from './check.ts';
+import { type ChainResult, checkChain } from './check.ts';
 import { type Checkpoint, type CheckpointKey, parseCheckpoints, publicKeyPem, signCheckpoint } from './checkpoint.ts';
 import { type Anchor, anchorMac, GENESIS, isGenuine, linkHash } from './link.ts';
 import type { OutsideCheckpoints } from './outside-checkpoints.ts';
@@ -79,7 +79,7 @@ export function createAuditChain(
      * Reads the whole log and reports each entry that was changed, removed, added or moved. Changes nothing. `checkpoints` is the
      * text of another checkpoint file than that of this server.
      */
-    async verify({ pageSize, checkpoints }: { pageSize?: number; checkpoints?: string } = {}): Promise<ChainVerdict> {
+    async verify({ pageSize, checkpoints }: { pageSize?: number; checkpoints?: string } = {}): Promise<ChainResult> {
       const publicKey = createPublicKey(checkpointKey.privateKey);
       const exported =
         checkpoints === undefined ? await outside.read() : await parseCheckpoints(checkpoints, publicKey);
@@ -206,7 +206,7 @@ async function beginChain(db: Db, vault: Vault): Promise<void> {
   if (await db.auditEvent.findFirst({ select: { id: true } })) return;
   const head = { id: 'head', seq: 0, hash: GENESIS };
   await db.auditChain.create({ data: { ...head, mac: anchorMac(head, vault) } }).catch((error: unknown) => {
-    if (!isUniqueViolation(error)) throw error; // another instance starts at the same time
+    if (!isUniqueConstraintError(error)) throw error; // another instance starts at the same time
   });
 }
 

@@ -10,7 +10,7 @@ import { type ChainFault, createFaults, describeEntry, describeGap, type Faults 
 import { type Anchor, type ChainRow, GENESIS, isGenuine, linkHash } from './link.ts';
 import { checkWaitingOffline, newestOf, readUnsealed } from './unsealed.ts';
 
-export type ChainVerdict =
+export type ChainResult =
   | {
       ok: true;
       entries: number;
@@ -44,7 +44,7 @@ interface PreviousEntry {
 const PAGE = 1000;
 
 /** Verifies the whole log, and that no row outside of the chain claims a position in it. */
-export async function checkChain(dependencies: ChainCheckDependencies): Promise<ChainVerdict> {
+export async function checkChain(dependencies: ChainCheckDependencies): Promise<ChainResult> {
   const { db, vault, outside } = dependencies;
   const faults = createFaults();
   const checkpoints = [...outside.valid, ...(await storedCheckpoints(dependencies, faults))];
@@ -76,8 +76,8 @@ export async function checkChain(dependencies: ChainCheckDependencies): Promise<
   const [fault] = faults.list;
   if (fault) return { ok: false, fault, faults: faults.list };
   const proven = vault ? undefined : (newestOf(outside.valid) ?? { seq: 0, at: new Date(0) });
-  const verdict = { ok: true, entries, newest: head.seq, unsealed, checkpoints: checkpoints.length } as const;
-  return { ...verdict, ...(proven && { proven: { seq: proven.seq, at: proven.at } }) };
+  const result = { ok: true, entries, newest: head.seq, unsealed, checkpoints: checkpoints.length } as const;
+  return { ...result, ...(proven && { proven: { seq: proven.seq, at: proven.at } }) };
 }
 
 async function storedCheckpoints({ db, publicKey }: ChainCheckDependencies, faults: Faults): Promise<Checkpoint[]> {

@@ -8,7 +8,7 @@ import { recipientOf } from '../../../core/mail/messages.ts';
 import type { SmsGateway } from '../../../core/sms/gateway.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { MailLimits } from '../../rate-limits/mail-limits.ts';
-import type { RateLimits, Verdict } from '../../rate-limits/rate-limits.ts';
+import type { LimitResult, RateLimits } from '../../rate-limits/rate-limits.ts';
 import type { OwnFactors } from '../account-factors.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
 import type { Phones } from './phone-number.ts';
@@ -34,7 +34,7 @@ export function createCodeDelivery(dependencies: Core & CodeDeliveryDependencies
   const { oneTimeCodes, phones, outbox, sms, rateLimits, mailLimits, audit, repeatedEntries, emailCodes } =
     dependencies;
 
-  async function consumeLimits(account: Account, channel: SentBy, to: string): Promise<Verdict> {
+  async function consumeLimits(account: Account, channel: SentBy, to: string): Promise<LimitResult> {
     const byAccount = channel === 'sms' ? await rateLimits.consume('sms:account', account.id) : undefined;
     if (byAccount && !byAccount.allowed) return byAccount;
     return mailLimits.to(to, 'sign-in-code');
@@ -53,11 +53,11 @@ export function createCodeDelivery(dependencies: Core & CodeDeliveryDependencies
     handOver: () => Promise<'sent' | 'failed'>,
   ): Promise<SendOutcome> {
     const about = { type: 'one-time-code.sent', subjectId: account.id, request, data: { channel } } as const;
-    const verdict = await consumeLimits(account, channel, to);
-    if (!verdict.allowed) {
+    const decision = await consumeLimits(account, channel, to);
+    if (!decision.allowed) {
       // The password is enough to cause any number of these.
       await repeatedEntries.record({ ...about, outcome: 'failure', reason: 'too_many_requests' });
-      return { outcome: 'wait', retryAfterSeconds: verdict.retryAfterSeconds };
+      return { outcome: 'wait', retryAfterSeconds: decision.retryAfterSeconds };
     }
     const outcome = await handOver();
     if (outcome === 'sent') await audit.record({ ...about, outcome: 'success' });

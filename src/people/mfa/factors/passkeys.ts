@@ -4,7 +4,7 @@
 import type { PublicKeyCredentialCreationOptionsJSON, VerifiedRegistrationResponse } from '@simplewebauthn/server';
 import { conflict } from '../../../base/http/errors.ts';
 import { limits } from '../../../base/limits.ts';
-import { isUniqueViolation, type Tx, transaction } from '../../../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, transaction } from '../../../base/storage/database.ts';
 import { t } from '../../../base/texts/text.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
@@ -183,7 +183,7 @@ async function register(
   try {
     await store(dependencies, row, by);
   } catch (error) {
-    if (isUniqueViolation(error)) return { outcome: 'already-registered' };
+    if (isUniqueConstraintError(error)) return { outcome: 'already-registered' };
     throw error;
   }
   return { outcome: 'ok', id: credential.id };

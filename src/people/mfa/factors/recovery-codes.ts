@@ -5,7 +5,7 @@ import { limits } from '../../../base/limits.ts';
 import { randomId } from '../../../base/platform/random.ts';
 import { canonicalCode, encodeAsLetters, newReadableCode } from '../../../base/platform/readable-code.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
-import { isUniqueViolation, type Tx, transaction } from '../../../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, transaction } from '../../../base/storage/database.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 
@@ -69,7 +69,7 @@ async function createFor(
       return codes;
     });
   } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
+    if (!isUniqueConstraintError(error)) throw error;
     return findStoredCodes(vault, db, userId, enrolment); // the form was sent twice in parallel
   }
 }

@@ -59,7 +59,7 @@ export function createSamlProbe(
     } catch (error) {
       // The service provider answered with an invalid message. The LogoutResponse in the browser is checked separately.
       if (error instanceof SamlError) return 'answers';
-      return probeResultOfFailure(error);
+      return probeResultOfError(error);
     }
   };
 }
@@ -130,7 +130,7 @@ export function createFrameProbe({ fetch }: { fetch: typeof globalThis.fetch }):
       const response = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: probeTimeoutSignal() });
       return isGatewayError(response) ? 'unreachable' : 'answers';
     } catch (error) {
-      return probeResultOfFailure(error);
+      return probeResultOfError(error);
     }
   };
 }
@@ -146,7 +146,7 @@ function isGatewayError({ status }: Response): boolean {
 }
 
 /** The result of a probe that failed with this error. */
-function probeResultOfFailure(error: unknown): ProbeResult {
+function probeResultOfError(error: unknown): ProbeResult {
   if (!(error instanceof OutgoingError)) return 'unreachable';
   // An address that this server may not call can still be reached by the browser.
   if (error.code === 'forbidden_address' || error.code === 'forbidden_url') return 'unknown';

@@ -19,7 +19,7 @@ import { samlErrorPage } from '../../saml/messages/error-page.ts';
 import { type ClaimedMessage, claimOf, type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
 import { claimedInResponseTo } from '../../saml/messages/read-logout.ts';
 import type { ServiceProvider, ServiceProviders } from '../../saml/metadata/service-providers.ts';
-import { requestParameters, violationOf } from '../../saml/sso/rejected-requests.ts';
+import { brokenRuleOf, requestParameters } from '../../saml/sso/rejected-requests.ts';
 import { SamlError, type SamlErrorCode } from '../../saml/xml/errors.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
@@ -177,13 +177,13 @@ export function samlLogoutRoutes(dependencies: Base & People & SamlLogoutDepende
     const account = await accountOf(ctx);
     if (!account) return false;
     ctx.state.profileLanguage = account.locale ?? undefined;
-    const problem = back ? t('logout.other-session', { app: appName }) : t('logout.invalid-request', { app: appName });
+    const text = back ? t('logout.other-session', { app: appName }) : t('logout.invalid-request', { app: appName });
     const technical = [
       { label: t('error-page.reason'), value: error.message },
       { label: t('error-page.saml-error'), value: error.code },
     ];
     const { requestId } = ctx.state.request;
-    const page = { appName, account, problem, back, rejectionCode, requestId, technical };
+    const page = { appName, account, error: text, back, rejectionCode, requestId, technical };
     ctx.render('saml/logout-rejected', page, error.httpStatus);
     return true;
   }
@@ -203,7 +203,7 @@ export function samlLogoutRoutes(dependencies: Base & People & SamlLogoutDepende
       message: `${error.message}${detail}`,
       clientId: message?.claimedIssuer,
       received,
-      rules: ruleResults(RULES, await violationOf(error, message, received, sp?.signingKeys)),
+      rules: ruleResults(RULES, await brokenRuleOf(error, message, received, sp?.signingKeys)),
     });
   }
 

@@ -3,14 +3,14 @@
 // tokens.
 
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
-import { accessDecision, isInNetworks, networkViolation } from '../../../applications/access-decision.ts';
+import { accessDecision, brokenNetworkRule, isInNetworks } from '../../../applications/access-decision.ts';
 import type { ApplicationServices } from '../../../applications/application-services.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
 import { limits } from '../../../base/limits.ts';
 import { safeEqual } from '../../../base/platform/random.ts';
 import type { Audit } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
-import type { RuleViolation } from '../../../core/rejections/rules.ts';
+import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import { claimsByScope, claimsFor, customClaims, taggableName } from '../../../people/accounts/claims.ts';
 import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../../../people/accounts/tagged-values.ts';
@@ -97,10 +97,10 @@ export function createFindAccount(
 
 /** The error of a token request from outside of the application's networks. It ends no grant: the next one may come from inside. */
 export function otherNetwork(application: Pick<ClientApplication, 'networks'>, address: string | undefined) {
-  const violation: RuleViolation = { rule: 'network', ...networkViolation(application, address) };
+  const brokenRule: BrokenRule = { rule: 'network', ...brokenNetworkRule(application, address) };
   return Object.assign(new errors.InvalidGrant('the application may not be used from this network'), {
     error_description: 'the application may not be used from this network',
-    violation,
+    brokenRule,
   });
 }
 

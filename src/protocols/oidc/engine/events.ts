@@ -14,7 +14,7 @@ import { type DatabaseUnavailable, unavailableIn } from '../../../base/storage/u
 import type { RepeatedEntries } from '../../../core/audit/repeated-entries.ts';
 import type { Core } from '../../../core/core.ts';
 import type { RejectionEndpoint, Rejections } from '../../../core/rejections/rejections.ts';
-import type { RuleViolation } from '../../../core/rejections/rules.ts';
+import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import { accountOf } from '../claims/find-account.ts';
 import { TooManyAttempts } from '../rate-limits.ts';
 import { faultsOfRegistration, registrationFault } from '../registration.ts';
@@ -40,7 +40,7 @@ interface EngineError extends Error {
   error?: string;
   error_description?: string;
   error_detail?: string;
-  violation?: RuleViolation;
+  brokenRule?: BrokenRule;
 }
 
 const TOKEN_MODELS = ['access_token', 'client_credentials', 'refresh_token', 'authorization_code'] as const;
@@ -94,9 +94,9 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
   for (const [event, type] of Object.entries(AUDIT_EVENTS)) {
     on(event, (ctx, error) => reportRejection(ctx, error, event, type, events));
   }
-  for (const event of OTHER_ERRORS) on(event, (ctx, error) => void noteDatabaseFailure(appContext(ctx), error));
+  for (const event of OTHER_ERRORS) on(event, (ctx, error) => void noteDatabaseError(appContext(ctx), error));
   provider.on('server_error', (ctx: KoaContextWithOIDC, err: Error) => {
-    if (!noteDatabaseFailure(appContext(ctx), err))
+    if (!noteDatabaseError(appContext(ctx), err))
       appContext(ctx).state.log().error({ err }, 'the OpenID Connect engine failed');
   });
 }
@@ -128,7 +128,7 @@ function reportRejection(
 ): void {
   const { repeatedEntries, logger, rejections, clients, countFailedRequestObject } = events;
   const ctx = appContext(engineCtx);
-  if (noteDatabaseFailure(ctx, error)) return;
+  if (noteDatabaseError(ctx, error)) return;
   explainCredentials(engineCtx, error, events);
   if (type === 'registration.rejected') explainRegistration(engineCtx, error);
   const { request } = ctx.state;
@@ -167,12 +167,12 @@ const isNextStep = (error: string): boolean =>
 /** Says in the error that the Basic credentials are not encoded, where that is the fault. */
 function explainCredentials(ctx: KoaContextWithOIDC, error: EngineError, events: EngineEvents): void {
   const isUndecodable = /properly encoded/.test(error.error_description ?? '');
-  const violation = error.error === 'invalid_client' || isUndecodable ? unencodedCredentials(ctx, events) : undefined;
-  if (!violation) return;
-  const { received, expected } = violation;
+  const brokenRule = error.error === 'invalid_client' || isUndecodable ? unencodedCredentials(ctx, events) : undefined;
+  if (!brokenRule) return;
+  const { received, expected } = brokenRule;
   const text = `Basic credentials have ${received}; expected: ${expected}`;
   const description = [error.error_description, text].filter(Boolean).join('; ');
-  Object.assign(error, { violation, error_detail: text, error_description: description });
+  Object.assign(error, { brokenRule, error_detail: text, error_description: description });
   if (typeof ctx.body === 'object') Object.assign(ctx.body as object, { error_description: description });
 }
 
@@ -302,7 +302,7 @@ function recordRejection(
     rules: evaluateRules(
       request,
       reason,
-      fault === undefined ? error.violation : { rule: 'registration', expected: fault },
+      fault === undefined ? error.brokenRule : { rule: 'registration', expected: fault },
     ),
   });
   const body: unknown = ctx.body;
@@ -364,29 +364,29 @@ const REMEDY =
 function unencodedCredentials(
   ctx: KoaContextWithOIDC,
   { clients, vault }: CredentialFaultDependencies,
-): RuleViolation | undefined {
+): BrokenRule | undefined {
   const [, encoded] = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(ctx.get('Authorization')) ?? [];
   const [id, ...rest] = Buffer.from(encoded ?? '', 'base64')
     .toString()
     .split(':');
   if (id === undefined || rest.length === 0) return undefined;
   const secret = rest.join(':');
-  const violation = (rule: 'client' | 'secret', received: string): RuleViolation => ({
+  const brokenRule = (rule: 'client' | 'secret', received: string): BrokenRule => ({
     rule,
     received,
     expected: REMEDY,
   });
-  if (decoded(id) === undefined) return violation('client', 'a client_id with a % that is not encoded as %25');
-  if (decoded(secret) === undefined) return violation('secret', 'a secret with a % that is not encoded as %25');
+  if (decoded(id) === undefined) return brokenRule('client', 'a client_id with a % that is not encoded as %25');
+  if (decoded(secret) === undefined) return brokenRule('secret', 'a secret with a % that is not encoded as %25');
   if (ctx.oidc.client === undefined)
     return rest.length > 1
-      ? violation('client', 'a client_id that is not registered: a : in it must be encoded as %3A')
+      ? brokenRule('client', 'a client_id that is not registered: a : in it must be encoded as %3A')
       : undefined;
   if (secret.includes('+'))
-    return violation('secret', 'a secret with a + that is not encoded as %2B: it stands for a space');
+    return brokenRule('secret', 'a secret with a + that is not encoded as %2B: it stands for a space');
   return decoded(secret) !== secret &&
     matchingSecret(clients.cachedApplicationOf(ctx.oidc.client.clientId), secret, vault)
-    ? violation('secret', 'the right secret, with a % that is not encoded as %25')
+    ? brokenRule('secret', 'the right secret, with a % that is not encoded as %25')
     : undefined;
 }
 
@@ -407,22 +407,22 @@ export async function answerWithDatabase(ctx: Context, run: () => Promise<void>)
   const isProgram = isForPrograms(ctx.path);
   try {
     await run();
-    const { databaseFailure } = ctx.state;
-    if (databaseFailure) logFailure(ctx, databaseFailure);
-    if (databaseFailure && isProgram) answerPrograms(ctx, databaseFailure);
+    const { databaseError } = ctx.state;
+    if (databaseError) logDatabaseError(ctx, databaseError);
+    if (databaseError && isProgram) answerPrograms(ctx, databaseError);
   } catch (error) {
     const unavailable = unavailableIn(error);
     if (!unavailable || !isProgram) throw error;
-    logFailure(ctx, unavailable);
+    logDatabaseError(ctx, unavailable);
     answerPrograms(ctx, unavailable);
   }
 }
 
 /** For the engine's error events, whose errors may have this cause: the response is the one above. */
-function noteDatabaseFailure(ctx: Context, error: unknown): boolean {
+function noteDatabaseError(ctx: Context, error: unknown): boolean {
   const unavailable = unavailableIn(error);
   if (!unavailable) return false;
-  ctx.state.databaseFailure = unavailable;
+  ctx.state.databaseError = unavailable;
   return true;
 }
 
@@ -435,6 +435,6 @@ function answerPrograms(ctx: Context, unavailable: DatabaseUnavailable): void {
   ctx.body = { error, error_description };
 }
 
-function logFailure({ state, method, path }: Context, { logFields: detail }: DatabaseUnavailable): void {
-  state.log().error({ problem: 'unavailable', method, path, detail }, 'request failed');
+function logDatabaseError({ state, method, path }: Context, { logFields: detail }: DatabaseUnavailable): void {
+  state.log().error({ code: 'unavailable', method, path, detail }, 'request failed');
 }

@@ -4,7 +4,7 @@
 import { limits } from '../../../base/limits.ts';
 import { plural } from '../../../base/platform/plural.ts';
 import { randomToken, sha256 } from '../../../base/platform/random.ts';
-import { type Db, isUniqueViolation } from '../../../base/storage/database.ts';
+import { type Db, isUniqueConstraintError } from '../../../base/storage/database.ts';
 import { hotStatements, ONE_ARTIFACT, type Sql } from '../../../base/storage/statements.ts';
 import type { Core } from '../../../core/core.ts';
 import { engineSeconds } from '../engine/configuration.ts';
@@ -223,7 +223,7 @@ async function insertReplayMarker(
 ): Promise<void> {
   const data = { ...proof, model: 'ReplayDetection' };
   await db.oidcArtifact.create({ data, select: { id: true } }).catch((error: unknown) => {
-    throw isUniqueViolation(error) ? new errors.InvalidRequest('this proof was already used') : error;
+    throw isUniqueConstraintError(error) ? new errors.InvalidRequest('this proof was already used') : error;
   });
 }
 

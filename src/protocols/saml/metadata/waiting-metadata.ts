@@ -73,7 +73,7 @@ async function findExpected(
   const current = await findWaiting(dependencies, applicationId, tx);
   if (!current) throw notFound({ message: t('console.applications.metadata.none-waits') });
   if (current.found.documentHash !== documentHash)
-    throw conflict('conflict', { message: t('console.applications.problem.other-document') });
+    throw conflict('conflict', { message: t('console.applications.error.other-document') });
   return current;
 }
 

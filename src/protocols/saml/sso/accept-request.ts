@@ -24,8 +24,8 @@ import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from
 import { SamlError } from '../xml/errors.ts';
 import type { XmlValidator } from '../xml/schema.ts';
 import type { PendingAuthnRequest } from './pending-authn-requests.ts';
-import { requestParameters, violationOf } from './rejected-requests.ts';
-import { authnRequestRules, checkAuthnRequest, type Verdict } from './request-checks.ts';
+import { brokenRuleOf, requestParameters } from './rejected-requests.ts';
+import { authnRequestRules, type CheckedRequest, checkAuthnRequest } from './request-checks.ts';
 import type { RequestedSubjects } from './requested-subject.ts';
 import type { SamlResponses } from './responses.ts';
 
@@ -76,19 +76,19 @@ export function createAcceptRequest(dependencies: Core & People & AcceptRequestD
       const request = withoutIgnoredContext(readAuthnRequest(await authenticateMessage(opened, sp)), sp);
       assertMetadataValid(sp, now());
       const expectation = { endpoint: `${base}/saml/sso`, now: now(), skewSeconds: skewSeconds() };
-      const verdict = checkAuthnRequest(request, sp, expectation);
+      const result = checkAuthnRequest(request, sp, expectation);
       if (!(await seenMessages.isNew(sp.entityId, request.id)))
         throw new SamlError('replayed', { received: request.id });
       if (opened.decoded.isRelayStateTooLong) {
         const reason = new SamlError('relay_state_too_long');
-        await sendStatus(dependencies, ctx, sp, opened, request, { acs: verdict.acs, reason });
+        await sendStatus(dependencies, ctx, sp, opened, request, { acs: result.acs, reason });
         return undefined;
       }
-      if (verdict.outcome === 'accepted') {
-        const pending = await pendingRequestOf(dependencies, sp, request, verdict, opened.decoded.relayState);
+      if (result.outcome === 'accepted') {
+        const pending = await pendingRequestOf(dependencies, sp, request, result, opened.decoded.relayState);
         return { sp, pending };
       }
-      await sendStatus(dependencies, ctx, sp, opened, request, verdict);
+      await sendStatus(dependencies, ctx, sp, opened, request, result);
       return undefined;
     } catch (error) {
       // Parsing an untrusted message took one turn of the event loop; recording its rejection takes another.
@@ -120,7 +120,7 @@ async function recordRejection(
     message: `${error.message}${detail}`,
     clientId: message?.claimedIssuer,
     received,
-    rules: authnRequestRules(await violationOf(error, message, received, sp?.signingKeys)),
+    rules: authnRequestRules(await brokenRuleOf(error, message, received, sp?.signingKeys)),
   });
 }
 
@@ -142,7 +142,7 @@ async function sendStatus(
   sp: ServiceProvider,
   opened: OpenedMessage,
   request: AuthnRequest,
-  { acs, reason }: Pick<Extract<Verdict, { outcome: 'rejected' }>, 'acs' | 'reason'>,
+  { acs, reason }: Pick<Extract<CheckedRequest, { outcome: 'rejected' }>, 'acs' | 'reason'>,
 ): Promise<void> {
   const { responses } = dependencies;
   await auditRejection(dependencies, ctx, sp, reason);
@@ -164,16 +164,16 @@ async function pendingRequestOf(
   { requestedSubjects }: { requestedSubjects: RequestedSubjects },
   sp: ServiceProvider,
   request: AuthnRequest,
-  verdict: Extract<Verdict, { outcome: 'accepted' }>,
+  result: Extract<CheckedRequest, { outcome: 'accepted' }>,
   relayState: string | undefined,
 ): Promise<PendingAuthnRequest> {
   const subject = request.subject === 'unreadable' ? undefined : request.subject;
   return {
     entityId: sp.entityId,
     requestId: request.id,
-    acsUrl: verdict.acs.url,
+    acsUrl: result.acs.url,
     relayState,
-    nameIdFormat: verdict.nameIdFormat,
+    nameIdFormat: result.nameIdFormat,
     mayCreateNameId: mayCreateNameId(request.nameIdPolicy, sp.settings.require_allow_create),
     requestedContext: request.requestedAuthnContext,
     forceAuthn: request.forceAuthn,

@@ -4,7 +4,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { AppError } from '../../../base/http/errors.ts';
 import type { ReceivedParameters } from '../../../core/rejections/rejections.ts';
-import type { RuleViolation } from '../../../core/rejections/rules.ts';
+import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { RequestedAuthnContext } from '../messages/authn-request.ts';
 import { authenticateMessage, type ClaimedMessage, type OpenedMessage } from '../messages/open-message.ts';
 import { readCertificate } from '../xml/certificates.ts';
@@ -56,15 +56,15 @@ export async function requestParameters(opened: OpenedMessage | ClaimedMessage):
 }
 
 /** The rule that a message broke. `keys`: those of its sender. */
-export async function violationOf(
+export async function brokenRuleOf(
   error: SamlError | AppError,
   message: OpenedMessage | ClaimedMessage | undefined,
   received: ReceivedParameters,
   keys: readonly KeyObject[] | undefined,
-): Promise<RuleViolation> {
+): Promise<BrokenRule> {
   if (error instanceof SamlError) {
-    const isUnverified = error.violation.rule === 'signature' && message && isOpened(message) && keys;
-    return isUnverified ? signatureViolation(message, received, keys) : error.violation;
+    const isUnverified = error.brokenRule.rule === 'signature' && message && isOpened(message) && keys;
+    return isUnverified ? brokenSignatureRule(message, received, keys) : error.brokenRule;
   }
   return error.code === 'service_provider_unknown'
     ? { rule: 'client' }
@@ -95,11 +95,11 @@ function methodIn(root: Root): string | undefined {
  * The rule that a signature breaks which no registered key verifies: the key of the certificate in the message made it, it was made without
  * the RelayState, or nobody knows who made it over what.
  */
-async function signatureViolation(
+async function brokenSignatureRule(
   opened: OpenedMessage,
   { certificate }: ReceivedParameters,
   keys: readonly KeyObject[],
-): Promise<RuleViolation> {
+): Promise<BrokenRule> {
   if (certificate !== undefined) return { rule: 'certificate' };
   const { querySignature } = opened.decoded;
   const without = querySignature?.octets.map((octets) => octets.replace(/&RelayState=[^&]*/, ''));

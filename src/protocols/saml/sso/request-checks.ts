@@ -2,7 +2,7 @@
 // becomes an error page; one that fails after that becomes a SAML status. Pure: replay of the ID is checked by the caller.
 
 import type { ReceivedParameters } from '../../../core/rejections/rejections.ts';
-import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../../core/rejections/rules.ts';
+import { type BrokenRule, type RuleId, type RuleResult, ruleResults } from '../../../core/rejections/rules.ts';
 import type { AuthnRequest, RequestedAuthnContext } from '../messages/authn-request.ts';
 import { checkHead, type Expectation } from '../messages/message-head.ts';
 import { chooseNameIdFormat, type NameIdChoice } from '../messages/name-id.ts';
@@ -17,7 +17,7 @@ export interface RequestSender extends NameIdChoice {
   acs: readonly AcsEndpoint[];
 }
 
-export type Verdict =
+export type CheckedRequest =
   | { outcome: 'accepted'; acs: AcsEndpoint; nameIdFormat: NameIdFormatName }
   | { outcome: 'rejected'; acs: AcsEndpoint; reason: SamlError };
 
@@ -31,7 +31,7 @@ export function checkAuthnRequest(
   request: AuthnRequest,
   sender: RequestSender,
   expectation: Omit<Expectation, 'entityId'>,
-): Verdict {
+): CheckedRequest {
   checkHead(request, { ...expectation, entityId: sender.entityId });
   return checkWishes(request, sender);
 }
@@ -49,7 +49,7 @@ type Wishes = Pick<
   | 'subject'
 >;
 
-function checkWishes(request: Wishes, sender: RequestSender): Verdict {
+function checkWishes(request: Wishes, sender: RequestSender): CheckedRequest {
   const acs = resolveAcs(request, sender.acs);
   try {
     checkProtocolBinding(request);
@@ -64,7 +64,7 @@ function checkWishes(request: Wishes, sender: RequestSender): Verdict {
     checkSubject(request.subject);
     const { requestedAuthnContext: context } = request;
     if (isUnknownContext(context))
-      throw new SamlError('no_authn_context', { detail: context, ...contextViolation(context) });
+      throw new SamlError('no_authn_context', { detail: context, ...brokenContextRule(context) });
     return { outcome: 'accepted', acs, nameIdFormat };
   } catch (reason) {
     if (reason instanceof SamlError && reason.status) return { outcome: 'rejected', acs, reason };
@@ -94,7 +94,7 @@ export function contextText({ comparison, classes, declarations }: RequestedAuth
 }
 
 /** A RequestedAuthnContext that no sign-in can meet. */
-function contextViolation(requested: RequestedAuthnContext | undefined) {
+function brokenContextRule(requested: RequestedAuthnContext | undefined) {
   if (!requested) return {};
   const received = contextText(requested);
   return requested.classes.length === 0
@@ -111,7 +111,7 @@ function contextViolation(requested: RequestedAuthnContext | undefined) {
 export function brokenWish(
   received: ReceivedParameters,
   sender: RequestSender & { ignoresContext: boolean },
-): RuleViolation | undefined {
+): BrokenRule | undefined {
   if (Object.values(received).some((value) => value.endsWith('…'))) return { rule: 'size' };
   const { AssertionConsumerServiceURL: acsUrl, AssertionConsumerServiceIndex: index, NameIDPolicy: format } = received;
   const hasPolicy = format !== undefined || received.SPNameQualifier !== undefined;
@@ -132,10 +132,10 @@ export function brokenWish(
     subject: undefined,
   };
   try {
-    const verdict = checkWishes(wishes, sender);
-    return verdict.outcome === 'accepted' ? undefined : verdict.reason.violation;
+    const result = checkWishes(wishes, sender);
+    return result.outcome === 'accepted' ? undefined : result.reason.brokenRule;
   } catch (error) {
-    if (error instanceof SamlError) return error.violation;
+    if (error instanceof SamlError) return error.brokenRule;
     throw error;
   }
 }
@@ -172,8 +172,8 @@ const rules = [
 export type AuthnRequestRule = (typeof rules)[number];
 
 /** Every rule of an AuthnRequest, with the one that it broke. */
-export function authnRequestRules(violation: RuleViolation): RuleResult[] {
-  return ruleResults(rules, violation);
+export function authnRequestRules(brokenRule: BrokenRule): RuleResult[] {
+  return ruleResults(rules, brokenRule);
 }
 
 // The ACS that a Response goes to. A request may only choose among the registered ones of its service provider (SAML

@@ -9,7 +9,7 @@ import type { Http } from '../../../base/http/http.ts';
 import { describeSpan, traced } from '../../../base/platform/tracing.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import type { Core } from '../../../core/core.ts';
-import type { RuleViolation } from '../../../core/rejections/rules.ts';
+import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import type { People } from '../../../people/people.ts';
 import { appContext } from '../../oidc/engine/app-context.ts';
@@ -55,7 +55,7 @@ interface Answer {
 interface Failure {
   reason: string;
   status: SamlStatus;
-  violation: RuleViolation;
+  brokenRule: BrokenRule;
 }
 
 const NO_PASSIVE: SamlStatus = { code: statusCodes.Responder, subcode: statusCodes.NoPassive };
@@ -77,7 +77,7 @@ export function createResponseMode(dependencies: Core & Http & People & Response
   const { serviceProviders, pendingAuthnRequests, parameterChecks, responses, browserOf } = dependencies;
   const { sealTestResponse } = dependencies;
   const successOf = successResponses(dependencies);
-  const failureOf = failureResponses(dependencies);
+  const failureOf = errorResponses(dependencies);
   const explanationOf = explanations(dependencies);
 
   return traced(
@@ -99,13 +99,13 @@ export function createResponseMode(dependencies: Core & Http & People & Response
       // Signing takes a turn of the event loop of its own.
       await yieldToEventLoop();
       const { xml, rejectionCode, reason } = error
-        ? await failureOf(ctx, sp, request, engineFailure(error, request))
+        ? await failureOf(ctx, sp, request, engineError(error, request))
         : await successOf(ctx, sp, request).catch((fault: unknown) => {
             if (!(fault instanceof SamlError) || !fault.status) throw fault;
             return failureOf(ctx, sp, request, {
               reason: fault.code,
               status: fault.status,
-              violation: fault.violation,
+              brokenRule: fault.brokenRule,
             });
           });
       appCtx.state.log().info({ clientId: sp.entityId, error }, 'SAML response');
@@ -194,15 +194,15 @@ function sessionNotOnOrAfter(
   return new Date(Math.min(sessionEndsAt.getTime(), sessionBegan.getTime() + hours * 3_600_000));
 }
 
-function engineFailure(error: string, { requestedContext }: PendingAuthnRequest): Failure {
+function engineError(error: string, { requestedContext }: PendingAuthnRequest): Failure {
   const rules: Record<string, AuthnRequestRule> = {
     access_denied: 'access',
     unmet_authentication_requirements: 'context',
   };
   const rule = rules[error];
   const context = rule === 'context' && requestedContext ? { received: contextText(requestedContext) } : {};
-  const violation = rule ? { rule, ...context } : { rule: 'form' as const, received: error };
-  return { reason: error, status: statuses[error] ?? FAILED, violation };
+  const brokenRule = rule ? { rule, ...context } : { rule: 'form' as const, received: error };
+  return { reason: error, status: statuses[error] ?? FAILED, brokenRule };
 }
 
 /**
@@ -235,7 +235,7 @@ function explanations({ accounts }: People) {
 }
 
 /** Makes the Response with a status, audits it, and records the rejection unless the status is NoPassive. */
-function failureResponses({
+function errorResponses({
   responses,
   audit,
   repeatedEntries,
@@ -246,7 +246,7 @@ function failureResponses({
     ctx: KoaContextWithOIDC,
     sp: ServiceProvider,
     pending: PendingAuthnRequest,
-    { reason, status, violation }: Failure,
+    { reason, status, brokenRule }: Failure,
   ): Promise<Answer> => {
     const subjectId = ctx.oidc.session?.accountId;
     const { request } = appContext(ctx).state;
@@ -276,7 +276,7 @@ function failureResponses({
         ...(pending.requestedContext && { RequestedAuthnContext: contextText(pending.requestedContext) }),
         ...(pending.subject && { Subject: pending.subject.value }),
       },
-      rules: authnRequestRules(violation),
+      rules: authnRequestRules(brokenRule),
     });
     const message = `${status.message ?? 'The sign-in was rejected.'} Error reference ${code}.`;
     const xml = responses.status(pending.acsUrl, pending.requestId, { ...status, message });

@@ -2,7 +2,7 @@
 // deleted, so that no other user ever gets the same one.
 
 import { randomId, randomToken } from '../../../base/platform/random.ts';
-import { isUniqueViolation } from '../../../base/storage/database.ts';
+import { isUniqueConstraintError } from '../../../base/storage/database.ts';
 import { hotStatements } from '../../../base/storage/statements.ts';
 import type { Core } from '../../../core/core.ts';
 
@@ -42,7 +42,7 @@ export function createStoredNameIds({ db, sql, now }: Core) {
       // A concurrent request of the same user may insert first; then both use its value.
       const row = { id: randomId(), userId, applicationId, value: randomToken(24), createdAt: now() };
       await db.samlNameId.create({ data: row, select: { id: true } }).catch((error: unknown) => {
-        if (!isUniqueViolation(error)) throw error;
+        if (!isUniqueConstraintError(error)) throw error;
       });
       return find(userId, applicationId);
     },

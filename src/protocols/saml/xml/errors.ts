@@ -2,7 +2,7 @@
 // reason at its ACS, a SAML status; without a status the rejection is an error page and nothing is signed.
 import { limits } from '../../../base/limits.ts';
 import { plural } from '../../../base/platform/plural.ts';
-import type { RuleId, RuleViolation } from '../../../core/rejections/rules.ts';
+import type { BrokenRule, RuleId } from '../../../core/rejections/rules.ts';
 import { statusCodes } from './names.ts';
 
 /** A SAML status (Core 3.2.2.1): the top-level code and usually a second-level one. */
@@ -180,7 +180,7 @@ export class SamlError extends Error {
   readonly status: SamlStatus | undefined;
   readonly detail: unknown;
   /** The rule of an AuthnRequest that the message broke, for the list of rejected requests. */
-  readonly violation: RuleViolation;
+  readonly brokenRule: BrokenRule;
 
   constructor(code: SamlErrorCode, options: SamlErrorOptions = {}) {
     const fault: Fault = faults[code];
@@ -191,6 +191,6 @@ export class SamlError extends Error {
     this.detail = options.detail;
     const { detail, received = typeof detail === 'string' ? detail : undefined } = options;
     const expected = options.expected ?? fault.expected;
-    this.violation = { rule: options.rule ?? fault.rule ?? 'form', received: received ?? fault.received, expected };
+    this.brokenRule = { rule: options.rule ?? fault.rule ?? 'form', received: received ?? fault.received, expected };
   }
 }

@@ -3,7 +3,7 @@
 import { decodeJwt } from 'jose';
 import { limits } from '../../../../base/limits.ts';
 import { plural } from '../../../../base/platform/plural.ts';
-import type { RuleViolation } from '../../../../core/rejections/rules.ts';
+import type { BrokenRule } from '../../../../core/rejections/rules.ts';
 import { recordRequestedLanguages, userScopes } from '../../claims/scopes.ts';
 import type { ClientApplication, ClientSource } from '../../store/clients.ts';
 import { errors, type KoaContextWithOIDC } from '../library.ts';
@@ -67,19 +67,19 @@ function limitSize(params: Record<string, unknown>): void {
   const size = Object.values(params).reduce<number>((sum, value) => sum + Buffer.byteLength(String(value ?? '')), 0);
   if (size <= bytes) return;
   const description = `the parameters of the request are longer than ${plural(bytes, 'byte')} together`;
-  const violation: RuleViolation = {
+  const brokenRule: BrokenRule = {
     rule: 'request',
     received: plural(size, 'byte'),
     expected: `at most ${plural(bytes, 'byte')}`,
   };
-  const error = Object.assign(new errors.InvalidRequest(description), { violation });
+  const error = Object.assign(new errors.InvalidRequest(description), { brokenRule });
   throw fitsIntoAnswer(params) ? error : Object.assign(error, { allow_redirect: false });
 }
 
 /** An error that is displayed on a page of this server, and never sent to redirect_uri. */
 function rejection(description: string, expected: string): errors.InvalidRequest {
-  const violation: RuleViolation = { rule: 'request', received: description, expected };
-  return Object.assign(new errors.InvalidRequest(description), { allow_redirect: false, violation });
+  const brokenRule: BrokenRule = { rule: 'request', received: description, expected };
+  return Object.assign(new errors.InvalidRequest(description), { allow_redirect: false, brokenRule });
 }
 
 /**

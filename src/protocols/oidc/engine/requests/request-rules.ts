@@ -1,10 +1,10 @@
 // The rules of OpenID Connect requests. The engine reports an error code without a rule, so for a rejected request these
 // functions find the broken rule from the code and the request. The console evaluates them again to find out whether a fix helped. A
-// check of this server reports its own violation.
+// check of this server reports its own brokenRule.
 import { deviceCodeGrant, needsPkce, type OidcMetadata } from '../../../../applications/fields/oidc-client.ts';
 import { isLoopback } from '../../../../base/config/addresses.ts';
 import type { ReceivedParameters, RejectionEndpoint } from '../../../../core/rejections/rejections.ts';
-import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../../../core/rejections/rules.ts';
+import { type BrokenRule, type RuleId, type RuleResult, ruleResults } from '../../../../core/rejections/rules.ts';
 import { engineScope, engineScopes } from '../../claims/scopes.ts';
 
 /** A request with the registration of its client. */
@@ -17,7 +17,7 @@ export interface EvaluatedRequest {
   /** Absent for a SAML application and an unknown client. */
   metadata: Partial<OidcMetadata> | undefined;
   /** Of the account at the application; absent if no account is signed in. */
-  access?: (RuleViolation & { allowed: boolean }) | undefined;
+  access?: (BrokenRule & { allowed: boolean }) | undefined;
   /** Whether the engine accepted the ID token hint; only known while the request is handled. */
   isHintAccepted?: boolean | undefined;
   /** The message of the engine's error. */
@@ -280,18 +280,18 @@ const requestRules: readonly RequestRule[] = [
 /**
  * The rules of a request that the engine rejected with this error code, in the order of its checks.
  *
- * @param violation the report of the check, if it is one of this server
+ * @param brokenRule the report of the check, if it is one of this server
  */
-export function evaluateRules(request: EvaluatedRequest, error: string, violation?: RuleViolation): RuleResult[] {
+export function evaluateRules(request: EvaluatedRequest, error: string, brokenRule?: BrokenRule): RuleResult[] {
   const ofEndpoint = requestRules.filter(({ endpoints }) => endpoints.includes(request.endpoint));
-  const { id } = brokenRule(request, error, ofEndpoint);
-  const rules = ofEndpoint.filter((rule) => rule.id === (violation?.rule ?? id) || (rule.applies?.(request) ?? true));
+  const { id } = ruleBroken(request, error, ofEndpoint);
+  const rules = ofEndpoint.filter((rule) => rule.id === (brokenRule?.rule ?? id) || (rule.applies?.(request) ?? true));
   const results = rules.map(({ id, received, expected }) => ({
     rule: id,
     received: received?.(request),
     expected: expected?.(request),
   }));
-  const broken = violation ?? results.find(({ rule }) => rule === id) ?? { rule: id };
+  const broken = brokenRule ?? results.find(({ rule }) => rule === id) ?? { rule: id };
   return ruleResults(
     rules.map((rule) => rule.id),
     broken,
@@ -305,7 +305,7 @@ export function passesRule(rule: RuleId, request: EvaluatedRequest): boolean | u
 }
 
 /** Of the rules that share an error code: the first that does not pass, else the one that cannot be evaluated (a secret). */
-function brokenRule(request: EvaluatedRequest, error: string, rules: readonly RequestRule[]): RequestRule {
+function ruleBroken(request: EvaluatedRequest, error: string, rules: readonly RequestRule[]): RequestRule {
   const sharing = rules.filter(({ sharedErrors }) => sharedErrors?.includes(error));
   return (
     rules.find(
