@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/base/storage/database.ts';
 import { aPng } from '../brand/pictures.ts';
 import { type Application, anApplication, postAs, signIn } from '../oidc/support.ts';
@@ -12,7 +12,7 @@ import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { commandLine } from './support.ts';
+import { commandLine, type Ended } from './support.ts';
 
 let cli: Awaited<ReturnType<typeof commandLine>>;
 let idp: TestIdp;
@@ -20,8 +20,12 @@ let app: Application;
 let refreshToken: string;
 /** The address of the picture of the application. */
 let picture: string;
-/** The users whose creation was answered before the backup began. */
+/** The users whose creation was answered before the backup began, and all of them. */
 let acknowledged: TestUser[];
+let users: TestUser[];
+/** What the command printed that made the backup, and its entry in the audit log. */
+let made: { ended: Ended; events: { data: string }[] };
+let isRunning = true;
 const folder = testFolder();
 const file = path.join(folder, 'backup');
 const call = (args: string[], env: Record<string, string> = {}) =>
@@ -32,14 +36,24 @@ beforeAll(async () => {
   app = await anApplication(idp, { grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] });
   await idp.services.pictures.choose(app.applicationId, aPng());
   picture = String(await idp.services.pictures.addressOf(app.clientId));
+  await backUpUnderLoad();
 });
 afterAll(async () => {
   await cli.close();
-  await idp.stop();
+  await stopServer();
 });
 
+async function stopServer(): Promise<void> {
+  if (isRunning) await idp.stop();
+  isRunning = false;
+}
+async function startServer(): Promise<void> {
+  if (!isRunning) idp = await startIdp({ environment: idp.environment as Record<string, string> });
+  isRunning = true;
+}
+
 /** Users, tokens and sign-ins, until the result is called. */
-function underLoad(users: TestUser[]): () => Promise<void> {
+function underLoad(): () => Promise<void> {
   let isOver = false;
   const repeat = async (work: () => Promise<unknown>) => {
     while (!isOver) await work();
@@ -55,25 +69,46 @@ function underLoad(users: TestUser[]): () => Promise<void> {
   };
 }
 
+async function backUpUnderLoad(): Promise<void> {
+  users = [await aUser(idp.services)];
+  const browser = httpClient(idp.issuer);
+  const { tokens } = await signIn(browser, app, users[0] as TestUser, { scope: 'openid offline_access' });
+  refreshToken = String(tokens.refresh_token);
+  const stop = underLoad();
+  await vi.waitFor(() => expect(users.length).toBeGreaterThan(3), { timeout: 60_000 });
+  acknowledged = [...users];
+  // The row that triggers of SQLite write while `verify` loads the backup.
+  const row = { shard: 0, revision: 1n };
+  await idp.services.db.directoryRevision.upsert({ where: { shard: 0 }, create: row, update: row });
+  const ended = await call(['backup', file]);
+  await stop();
+  made = { ended, events: await idp.services.db.auditEvent.findMany({ where: { type: 'backup.created' } }) };
+}
+
+/** A copy of the backup, with FILE.json, changed by `change`. */
+function changed(name: string, change: (copy: string) => void): string {
+  const copy = path.join(folder, name);
+  copyFileSync(file, copy);
+  if (cli.kind === 'sqlite') copyFileSync(`${file}.json`, `${copy}.json`);
+  change(copy);
+  return copy;
+}
+
+/** A copy of the backup in which one bit is another one. */
+const flipped = (name: string) =>
+  changed(name, (copy) => {
+    const content = readFileSync(copy);
+    const middle = Math.floor(content.length / 2);
+    content[middle] = (content[middle] ?? 0) ^ 1;
+    writeFileSync(copy, content);
+  });
+
 describe('gatehouse backup', () => {
-  it('holds everything that was acknowledged before it began, while users sign in', async () => {
-    const users = [await aUser(idp.services)];
-    const browser = httpClient(idp.issuer);
-    const { tokens } = await signIn(browser, app, users[0] as TestUser, { scope: 'openid offline_access' });
-    refreshToken = String(tokens.refresh_token);
-    const stop = underLoad(users);
-    await expect.poll(() => users.length).toBeGreaterThan(3);
-    acknowledged = [...users];
-    // The row that triggers of SQLite write while `verify` loads the backup.
-    const row = { shard: 0, revision: 1n };
-    await idp.services.db.directoryRevision.upsert({ where: { shard: 0 }, create: row, update: row });
-    const result = await call(['backup', file]);
-    await stop();
-    expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/^.+backup: \d+\.\d MB\n$/) });
+  it('holds everything that was acknowledged before it began, while users sign in', () => {
+    expect(made.ended).toMatchObject({ code: 0, out: expect.stringMatching(/^.+backup: \d+\.\d MB\n$/) });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(users.length).toBeGreaterThan(acknowledged.length);
-    const [event] = await idp.services.db.auditEvent.findMany({ where: { type: 'backup.created' } });
-    expect(event?.data).toContain(file);
+    expect(made.events[0]?.data).toContain(file);
   });
 
   itOnSqlite('leaves a file that is there as it is', async () => {
@@ -106,14 +141,6 @@ describe('gatehouse verify', () => {
     const decision = JSON.parse(out) as BackupResult;
     return { code, ...decision, of: (check: string) => decision.findings.find((finding) => finding.check === check) };
   }
-  /** A copy of the backup, with FILE.json, changed by `change`. */
-  function changed(name: string, change: (copy: string) => void): string {
-    const copy = path.join(folder, name);
-    copyFileSync(file, copy);
-    if (cli.kind === 'sqlite') copyFileSync(`${file}.json`, `${copy}.json`);
-    change(copy);
-    return copy;
-  }
 
   it('accepts the backup, with the MAC of each row and the audit log, and leaves it as it is', async () => {
     const before = readFileSync(file);
@@ -127,13 +154,7 @@ describe('gatehouse verify', () => {
   });
 
   it('rejects a damaged, a truncated and a foreign file', async () => {
-    const flipped = changed('flipped', (copy) => {
-      const content = readFileSync(copy);
-      const middle = Math.floor(content.length / 2);
-      content[middle] = (content[middle] ?? 0) ^ 1;
-      writeFileSync(copy, content);
-    });
-    expect((await verify(flipped)).of('content')).toMatchObject({
+    expect((await verify(flipped('flipped'))).of('content')).toMatchObject({
       status: 'failure',
       message: expect.stringMatching(/damaged/),
     });
@@ -183,11 +204,12 @@ describe('gatehouse verify', () => {
 
 describe('gatehouse restore', () => {
   it('is rejected while a server runs on the database, and where there is content', async () => {
+    await startServer();
     expect(await call(['restore', file, '--replace'])).toMatchObject({
       code: 1,
       err: expect.stringContaining('stop all servers first. Nothing was changed'),
     });
-    await idp.stop();
+    await stopServer();
     expect(await call(['restore', file])).toMatchObject({
       code: 1,
       err: expect.stringContaining('to replace its content, add --replace. Nothing was changed'),
@@ -205,9 +227,9 @@ describe('gatehouse restore', () => {
   });
 
   it('changes nothing when the backup is damaged', async () => {
+    await stopServer();
     const before = await contentOf(idp.environment.DATABASE_URL ?? '');
-    const damaged = path.join(folder, 'flipped');
-    expect(await call(['restore', damaged, '--replace'])).toMatchObject({
+    expect(await call(['restore', flipped('damaged'), '--replace'])).toMatchObject({
       code: 1,
       err: expect.stringMatching(/damaged/),
     });
@@ -220,19 +242,23 @@ describe('gatehouse restore', () => {
     const { code, out, err } = await call(['restore', file, '--json'], { DATABASE_URL, DATA_DIR });
     expect({ code, err }).toMatchObject({ code: 0 });
     expect(JSON.parse(out).rows.users).toBeGreaterThan(acknowledged.length);
-    idp = await startIdp({ environment: { ...(idp.environment as Record<string, string>), DATABASE_URL, DATA_DIR } });
+    await stopServer(); // the new machine has its address
+    const moved = await startIdp({
+      environment: { ...(idp.environment as Record<string, string>), DATABASE_URL, DATA_DIR },
+    });
     for (const { account, username } of acknowledged)
-      expect(await idp.services.accounts.find(account.id)).toMatchObject({ username });
-    await signIn(httpClient(idp.issuer), app, acknowledged.at(-1) as TestUser);
+      expect(await moved.services.accounts.find(account.id)).toMatchObject({ username });
+    await signIn(httpClient(moved.issuer), app, acknowledged.at(-1) as TestUser);
     expect(await app.rp.refresh(refreshToken)).toMatchObject({ token_type: 'bearer' });
-    expect((await httpClient(idp.issuer).get(picture)).status).toBe(200);
-    expect(await idp.services.auditChain.verify()).toMatchObject({ ok: true });
-    const types = (await idp.services.db.auditEvent.findMany({ orderBy: { id: 'desc' } })).map(({ type }) => type);
+    expect((await httpClient(moved.issuer).get(picture)).status).toBe(200);
+    expect(await moved.services.auditChain.verify()).toMatchObject({ ok: true });
+    const types = (await moved.services.db.auditEvent.findMany({ orderBy: { id: 'desc' } })).map(({ type }) => type);
     expect(types).toContain('backup.restored');
+    await moved.stop();
   });
 
   it('replaces a database, and sets the checkpoint file of the audit log aside', async () => {
-    await idp.stop();
+    await stopServer();
     mkdirSync(idp.services.config.dataDir, { recursive: true });
     writeFileSync(idp.services.config.checkpointFile, '');
     const { code, out, err } = await call(['restore', file, '--replace', '--json']);
@@ -242,7 +268,7 @@ describe('gatehouse restore', () => {
     if (cli.kind === 'sqlite') expect(statSync(replaced_file).size).toBeGreaterThan(0);
     expect((await call(['audit', 'verify'])).code).toBe(0);
     expect((await call(['doctor', '--json'])).out).not.toContain('another program');
-    idp = await startIdp({ environment: idp.environment as Record<string, string> });
+    await startServer();
     await signIn(httpClient(idp.issuer), app, acknowledged[0] as TestUser);
   });
 });
