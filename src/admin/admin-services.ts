@@ -1,7 +1,7 @@
 // What the actions of administration are created with. They check the rights of the actor; pages and endpoints get the actions
 // (`ConsoleServices`), not these services.
 import type { AccountPageHelpers } from '../account/account-page-helpers.ts';
-import type { PasswordReset } from '../account/recovery/password-reset.ts';
+import type { PasswordReset } from '../account/recovery.ts';
 import type { Invitations } from '../account/registration/invitation.ts';
 import type { ApplicationServices } from '../applications/application-services.ts';
 import type { Http } from '../base/http/http.ts';

@@ -1,6 +1,6 @@
 // Whether an account may use an application: the one access rule. Every place that applies it calls a function of this file whose
 // name begins with accessDecision: sign-ins of both protocols (protocols/oidc/engine/interaction-policy.ts, sign-in/flow.ts), tokens
-// (protocols/oidc/claims/find-account.ts), AuthZEN (protocols/authzen/routes.ts), the portal (account/portal/applications.ts), the access check
+// (protocols/oidc/claims/find-account.ts), AuthZEN (protocols/authzen/routes.ts), the portal (account/portal.ts), the access check
 // (diagnostics/access-check) and rejected requests (protocols/oidc/engine/events.ts, diagnostics/rejections/evaluation.ts).
 import { inNetworks } from '../base/network/networks.ts';
 import type { AccountGroup } from '../people/accounts/account.ts';

@@ -4,14 +4,12 @@ import { apiKeyCreate, apiKeyList, apiKeyRevoke } from './api-keys.ts';
 import { applyCommand, exportCommand } from './apply.ts';
 import { appAdd, appList, appRegistrationToken, appSecret, appShow } from './apps.ts';
 import { auditAcceptRestore, auditCheckpoints, auditPublicKey, auditVerify } from './audit.ts';
-import { backupCommand } from './backup/backup.ts';
-import { restoreCommand } from './backup/restore.ts';
-import { verifyCommand } from './backup/verify.ts';
+import { backupCommand, restoreCommand, verifyCommand } from './backup/backup.ts';
 import type { Command } from './command.ts';
 import { connectionCommands } from './connections.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { keysList, keysRotate } from './keys.ts';
-import { secretsRotate } from './secrets/rotate.ts';
+import { secretsRotate } from './secrets.ts';
 import { signUpCodeCreate, signUpCodeList, signUpCodeRevoke } from './sign-up-codes.ts';
 import { upgradeCheck } from './upgrade/upgrade-check.ts';
 import {

@@ -34,7 +34,7 @@ import { offeredLanguages } from '../core/settings/value-schemas.ts';
 import { createFederationServices } from '../federation/federation-services.ts';
 import { createAccountLookup } from '../people/accounts/account.ts';
 import { createPeople } from '../people/people.ts';
-import { siteBlock } from '../people/rate-limits/network-limits.ts';
+import { siteBlock } from '../people/rate-limits/policies.ts';
 import { listAdministrators } from '../people/rbac/administrators.ts';
 import type { LogoutOnRoleChange } from '../people/rbac/connection-roles.ts';
 import type { PlanUpstream } from '../protocols/logout/upstream.ts';

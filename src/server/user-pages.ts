@@ -1,7 +1,7 @@
 // The composition root of the pages for users: sign-in, account, registration and recovery.
-import { createAccountPages } from '../account/create-account-pages.ts';
-import { createMailedLinks } from '../account/mailed-links/create-mailed-links.ts';
-import { createRecovery } from '../account/recovery/create-recovery.ts';
+import { createAccountPages } from '../account/account-pages.ts';
+import { createMailedLinks } from '../account/mailed-links.ts';
+import { createRecovery } from '../account/recovery.ts';
 import { createRegistration } from '../account/registration/create-registration.ts';
 import { createRp } from '../account/rp/create-rp.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../account/rp/first-party-client.ts';

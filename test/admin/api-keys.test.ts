@@ -2,7 +2,7 @@
 // its owner has at this moment, and nothing outside of the admin API.
 import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { idInKey, newKeyText } from '../../src/people/api-keys/key-text.ts';
+import { idInKey, newKeyText } from '../../src/people/api-keys/api-keys.ts';
 import { adminApi } from '../../src/people/rbac/built-in.ts';
 import { anApplication, basic } from '../oidc/support.ts';
 import { signRows } from '../support/database/row-macs.ts';

@@ -1,6 +1,6 @@
 // Permissions of the admin API: every endpoint by role, and no caller can give, take or gain more than it has.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newKeyText } from '../../src/people/api-keys/key-text.ts';
+import { newKeyText } from '../../src/people/api-keys/api-keys.ts';
 import { adminApi } from '../../src/people/rbac/built-in.ts';
 import { type Application, anApplication, postAs } from '../oidc/support.ts';
 import { aUser } from '../support/factories.ts';

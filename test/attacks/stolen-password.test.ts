@@ -3,7 +3,7 @@
 
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAccountPages } from '../../src/account/create-account-pages.ts';
+import { createAccountPages } from '../../src/account/account-pages.ts';
 import { limits } from '../../src/base/limits.ts';
 import { aService } from '../admin/support.ts';
 import { linkIn, mailOf, NEW_PASSWORD, redeem, resetLink } from '../recovery/support.ts';

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AuditInput } from '../../src/core/audit/audit.ts';
 import { createRepeatedEntries, type RepeatedEntries } from '../../src/core/audit/repeated-entries.ts';
-import { siteBlock } from '../../src/people/rate-limits/network-limits.ts';
+import { siteBlock } from '../../src/people/rate-limits/policies.ts';
 import { testClock } from '../support/clock.ts';
 import { servicesOf } from '../support/services-of.ts';
 

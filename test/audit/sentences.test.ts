@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/core/audit/audit.ts';
 import { auditEventTypes } from '../../src/core/audit/events.ts';
-import { nameSlot, sentenceOf } from '../../src/core/audit/sentences/sentence.ts';
+import { nameSlot, sentenceOf } from '../../src/core/audit/sentence.ts';
 
 const base: AuditEntry = {
   id: 1,

@@ -2,7 +2,7 @@
 // no page goes on.
 import * as jose from 'jose';
 import { generateSync } from 'otplib';
-import { parseAttestation } from '../../src/people/mfa/factors/webauthn-input.ts';
+import { parseAttestation } from '../../src/people/mfa/factors/webauthn-ceremony.ts';
 import { aConnection, callbackOf } from '../federation/support.ts';
 import { softAuthenticator } from '../mfa/authenticator.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';

@@ -2,9 +2,8 @@
 // pages display about them meanwhile.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createSweep } from '../../src/core/jobs/sweep.ts';
 import type { SettingName, SettingValues } from '../../src/core/settings/settings.ts';
-import { expiringRows } from '../../src/server/schedule.ts';
+import { createSweep, expiringRows } from '../../src/server/schedule.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import {
   type Application,

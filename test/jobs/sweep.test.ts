@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Db } from '../../src/base/storage/database.ts';
-import { createSweep } from '../../src/core/jobs/sweep.ts';
-import { expiringRows } from '../../src/server/schedule.ts';
+import { createSweep, expiringRows } from '../../src/server/schedule.ts';
 import { testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { servicesOf } from '../support/services-of.ts';

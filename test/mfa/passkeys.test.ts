@@ -1,7 +1,7 @@
 // Passkeys and security keys, with an authenticator in software.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/people/accounts/account.ts';
-import { parseAssertion, parseAttestation } from '../../src/people/mfa/factors/webauthn-input.ts';
+import { parseAssertion, parseAttestation } from '../../src/people/mfa/factors/webauthn-ceremony.ts';
 import { together } from '../accounts/fixture.ts';
 import { type Ceremony, softAuthenticator } from './authenticator.ts';
 import { type FactorsFixture, openFactors } from './fixture.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPermissions, type Permissions } from '../../src/people/rbac/authority.ts';
 import { isRoleName, parsePermission } from '../../src/people/rbac/names.ts';
-import { createPermissions, type Permissions } from '../../src/people/rbac/permissions.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
 import { servicesOf } from '../support/services-of.ts';

@@ -1,8 +1,7 @@
 // A program that can write to the database, but has no data key, gives itself rights by SQL.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createAuthority } from '../../src/people/rbac/authority.ts';
-import { createPermissions, type Permissions } from '../../src/people/rbac/permissions.ts';
+import { createAuthority, createPermissions, type Permissions } from '../../src/people/rbac/authority.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
 import { servicesOf } from '../support/services-of.ts';

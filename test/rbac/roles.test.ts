@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transaction } from '../../src/base/storage/database.ts';
-import { createAuthority } from '../../src/people/rbac/authority.ts';
+import { createAuthority, createPermissions, type Permissions } from '../../src/people/rbac/authority.ts';
 import { ownPermissions } from '../../src/people/rbac/built-in.ts';
-import { createPermissions, type Permissions } from '../../src/people/rbac/permissions.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
 import { servicesOf } from '../support/services-of.ts';

@@ -1,6 +1,6 @@
 // The steps of a sign-in for SAML tests, with a browser without a screen: password, code or passkey.
 import { generateSync } from 'otplib';
-import { parseAttestation } from '../../src/people/mfa/factors/webauthn-input.ts';
+import { parseAttestation } from '../../src/people/mfa/factors/webauthn-ceremony.ts';
 import type { Services } from '../../src/server/services.ts';
 import { softAuthenticator } from '../mfa/authenticator.ts';
 import { aUser, type TestUser } from '../support/factories.ts';

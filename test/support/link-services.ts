@@ -1,8 +1,8 @@
 // The services behind mailed links (reset, unlock, invitation, verification, self-registration) of a running server, to
 // be called without HTTP.
 
-import { createMailedLinks } from '../../src/account/mailed-links/create-mailed-links.ts';
-import { createRecovery } from '../../src/account/recovery/create-recovery.ts';
+import { createMailedLinks } from '../../src/account/mailed-links.ts';
+import { createRecovery } from '../../src/account/recovery.ts';
 import { createRegistration } from '../../src/account/registration/create-registration.ts';
 import { createCookies } from '../../src/base/http/cookies.ts';
 import type { Services } from '../../src/server/services.ts';

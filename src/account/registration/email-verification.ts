@@ -12,7 +12,7 @@ import { placeOf } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { emailFault, nameKey } from '../../people/accounts/names.ts';
 import type { People } from '../../people/people.ts';
-import type { AccountLink, AccountLinks } from '../mailed-links/account-links.ts';
+import type { AccountLink, AccountLinks } from '../mailed-links.ts';
 
 export type EmailRequest =
   | { outcome: 'sent' }

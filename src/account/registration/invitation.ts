@@ -11,8 +11,7 @@ import type { FederationServices } from '../../federation/federation-services.ts
 import type { Account } from '../../people/accounts/account.ts';
 import { nameKey } from '../../people/accounts/names.ts';
 import type { People } from '../../people/people.ts';
-import type { AccountLinks } from '../mailed-links/account-links.ts';
-import type { LinkOutcome, SetPasswordByLink } from '../mailed-links/set-password.ts';
+import type { AccountLinks, LinkOutcome, SetPasswordByLink } from '../mailed-links.ts';
 
 export type Invitations = ReturnType<typeof createInvitations>;
 

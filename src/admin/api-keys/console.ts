@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
-import { maskedKey } from '../../people/api-keys/key-text.ts';
+import { maskedKey } from '../../people/api-keys/api-keys.ts';
 import { adminApi } from '../../people/rbac/built-in.ts';
 import type { Action, Cell, ConsolePage, Field, Mark, Option, Search } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';

@@ -4,14 +4,14 @@ import { z } from 'zod';
 import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
 import { concatenated, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
 import type { Audit, AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
-import type { EventKind } from '../../core/audit/sentences/event-text.ts';
 import {
   applicationOf,
+  type EventKind,
   eventTexts,
   type Mention,
   mentionsIn,
   sentenceOf,
-} from '../../core/audit/sentences/sentence.ts';
+} from '../../core/audit/sentence.ts';
 import { browserName } from '../../core/mail/browser-name.ts';
 import type { Action, EventItem, Field, Mark, PageLinks } from '../console/blocks.ts';
 import { listPath, trailField } from '../console/frame.ts';

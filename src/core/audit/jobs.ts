@@ -1,5 +1,5 @@
 // The periodic jobs of the audit log: new events join the hash chain, those older than the retention are purged, and the whole log
-// is verified. To purge is to delete the oldest events and to move the start of the chain; the sweep (core/jobs/sweep.ts) deletes
+// is verified. To purge is to delete the oldest events and to move the start of the chain; the sweep (server/schedule.ts) deletes
 // expired rows of all other tables.
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -12,8 +12,7 @@ import { type ScheduledJob, wakeSoon } from '../jobs/scheduler.ts';
 import { createDelivery, type DeferredWriter, type MailOutcome } from './delivery.ts';
 import { createHtmlRenderer } from './html.ts';
 import { createOwnerNotifier, type NotifyOwner } from './notify-owner.ts';
-import { createOutbox, type Outbox } from './outbox.ts';
-import type { DeferredKind } from './stored-content.ts';
+import { createOutbox, type DeferredKind, type Outbox } from './outbox.ts';
 import { createMailTransport } from './transport.ts';
 
 const MAIL_JOB = 'mail';

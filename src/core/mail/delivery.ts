@@ -15,7 +15,7 @@ import {
   retryPauseSeconds,
 } from '../jobs/queue.ts';
 import { createMessageStore, type MailJob, type MailLane } from './message-store.ts';
-import type { DeferredContent, DeferredKind, FinishedContent, MailRequest } from './stored-content.ts';
+import type { DeferredContent, DeferredKind, FinishedContent, MailRequest } from './outbox.ts';
 import type { MailTransport } from './transport.ts';
 
 /** One deferred request at a time: of two for the same account, the second must see the token of the first. */

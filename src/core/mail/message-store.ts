@@ -6,8 +6,7 @@ import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { Alarm } from '../audit/alarm.ts';
 import type { Audit, AuditInput } from '../audit/audit.ts';
 import type { QueuedJob, QueueStore } from '../jobs/queue.ts';
-import { DEFERRED_RECIPIENT } from './outbox.ts';
-import { decryptContent, type StoredContent } from './stored-content.ts';
+import { DEFERRED_RECIPIENT, decryptContent, type StoredContent } from './outbox.ts';
 
 export type MailLane = 'mail-server' | 'deferred';
 

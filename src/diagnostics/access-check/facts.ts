@@ -23,7 +23,7 @@ import type { AccountRejection } from '../../federation/ldap/identity.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { OwnFactors } from '../../people/mfa/account-factors.ts';
 import type { Lock } from '../../people/rate-limits/lockout.ts';
-import { addressBlock, siteBlock } from '../../people/rate-limits/network-limits.ts';
+import { addressBlock, siteBlock } from '../../people/rate-limits/policies.ts';
 import { engineScope } from '../../protocols/oidc/claims/scopes.ts';
 import type { MissingForNameId } from '../../protocols/saml/messages/name-id.ts';
 import { metadataEnd } from '../../protocols/saml/metadata/service-providers.ts';

@@ -1,14 +1,15 @@
 // API keys: created, found by their text, listed and revoked. Only a keyed hash is stored, as of client secrets. A row decides who calls
 // the admin API, so it has a MAC over everything but the time of its last use.
 
+import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { conflict, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { plural } from '../../base/platform/plural.ts';
+import { randomToken } from '../../base/platform/random.ts';
 import { type Db, type Tx, withinTransaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
-import { idInKey, newKeyText } from './key-text.ts';
 
 export interface ApiKey {
   id: string;
@@ -177,4 +178,86 @@ function listOf(permissions: string): string[] {
 
 function noSuchKey() {
   return notFound({ message: 'This API key doesn’t exist.' });
+}
+
+// The uses of API keys: when each was last used, and one audit event an hour for each, so that no call has to write. What a call
+// changes is audited besides, with the key.
+
+type RecordKeyUse = (key: ApiKey, by: Actor) => void;
+
+const MAX_REMEMBERED = 10_000;
+
+/** Returns without waiting; a use that could not be stored is logged. */
+export function createKeyUses({ db, audit, now, logger }: Core): RecordKeyUse {
+  // Another instance does not know of it and writes once more.
+  const recordedAt = new Map<string, number>();
+
+  return ({ id, name, ownerId, lastUsedAt }, by) => {
+    const at = now();
+    const isRecent = (time = 0) => Math.abs(at.getTime() - time) < limits.applicationUsage.seconds * 1000;
+    if (isRecent(recordedAt.get(id)) || isRecent(lastUsedAt?.getTime())) return;
+    if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
+    recordedAt.set(id, at.getTime());
+    const data = { keyId: id, name };
+    Promise.all([
+      db.apiKey.updateMany({ where: { id }, data: { lastUsedAt: at } }),
+      audit.record({ ...by, type: 'api-key.used', outcome: 'success', subjectId: ownerId, data }),
+    ]).catch((err: unknown) => logger.warn({ err }, 'the use of an API key was not stored'));
+  };
+}
+
+// The text of an API key (docs/decisions/0045-api-keys.md): `gh_`, the id of its row (11 characters), 256 random bits (43 characters)
+// and a CRC-32 of all that (6 characters), each in base 62. The prefix and the checksum let secret scanners and this server tell a
+// key from any other text without a database; a typing mistake is found the same way. Letters and digits only: a double click selects
+// all of it.
+
+const PREFIX = 'gh_';
+const ID_BYTES = 8;
+const SECRET_BYTES = 32;
+const ID_LENGTH = 11;
+const SECRET_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const KEY = new RegExp(`^${PREFIX}([0-9A-Za-z]{${ID_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
+
+/** A new key, with the id under which it is stored. */
+export function newKeyText(): { id: string; text: string } {
+  const id = randomDigits(ID_BYTES, ID_LENGTH);
+  const body = `${PREFIX}${id}${randomDigits(SECRET_BYTES, SECRET_LENGTH)}`;
+  return { id, text: body + checksumOf(body) };
+}
+
+/** The id in a key; undefined for every text that is no complete key. */
+export function idInKey(text: string): string | undefined {
+  const [, id] = KEY.exec(text) ?? [];
+  const end = text.length - CHECKSUM_LENGTH;
+  return id !== undefined && checksumOf(text.slice(0, end)) === text.slice(end) ? id : undefined;
+}
+
+/** Whether a text claims to be an API key. An access token of this server is shorter. */
+export function looksLikeKey(text: string): boolean {
+  return KEY.test(text);
+}
+
+/** How lists display a key: its beginning, which is no secret, and its end. */
+export function maskedKey({ id, lastFour }: { id: string; lastFour: string }): string {
+  return `${PREFIX}${id}…${lastFour}`;
+}
+
+function checksumOf(body: string): string {
+  return inBase62(BigInt(crc32(body)), CHECKSUM_LENGTH);
+}
+
+function randomDigits(bytes: number, length: number): string {
+  return inBase62(BigInt(`0x${Buffer.from(randomToken(bytes), 'base64url').toString('hex')}`), length);
+}
+
+function inBase62(number: bigint, length: number): string {
+  let rest = number;
+  let text = '';
+  while (text.length < length) {
+    text = (DIGITS[Number(rest % 62n)] ?? '') + text;
+    rest /= 62n;
+  }
+  return text;
 }

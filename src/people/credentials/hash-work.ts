@@ -1,5 +1,5 @@
 // What the verification of a hash costs, and hashes that cost a given part of it. A failed sign-in does the same work for
-// every account and for an unknown name (check-password.ts), so its time does not reveal which accounts exist. Pure.
+// every account and for an unknown name (credentials.ts), so its time does not reveal which accounts exist. Pure.
 import { parseArgon2, parseImportedHash } from './imported-hash.ts';
 
 export interface HashWork {

@@ -8,8 +8,7 @@ import { limits } from '../../base/limits.ts';
 import type { Account } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
 import type { AttemptCounters, Begun } from './attempt-counters.ts';
-import { addressBlock, siteBlock } from './network-limits.ts';
-import type { PolicyName } from './policies.ts';
+import { addressBlock, type PolicyName, siteBlock } from './policies.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { AttemptStep, SignInQueue } from './sign-in-queue.ts';
 
@@ -239,7 +238,7 @@ function visibleCounts({ login, address, knownBrowser }: PasswordAttempt): Count
   ];
 }
 
-/** An IPv6 sender is counted twice (network-limits.ts). */
+/** An IPv6 sender is counted twice (policies.ts). */
 function networksOf(address: string): Count[] {
   const { address: captchaAfter } = captchaAfterFailures;
   const site = siteBlock(address);

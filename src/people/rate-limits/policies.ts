@@ -2,6 +2,8 @@
 // A window counts to `points` in `seconds` and then waits for its end; one that slides ends so long after the last attempt. A back-off lets `freeAttempts` attempts pass, then one
 // after each pause, which doubles up to `maxSeconds`; attempts during a pause are rejected and change nothing, so that
 // further attempts cannot prolong it.
+import { isIPv4 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { limits } from '../../base/limits.ts';
 
 export interface Window {
@@ -74,7 +76,7 @@ export const policies = {
   'link:address': window({ points: 30, seconds: 15 * 60 }),
   /** Confirmations of an address: an account must not be usable to send mail to other people. */
   'email-proof:account': window({ points: 5, seconds: 60 * 60 }),
-  /** Mails of one kind to one recipient that anyone can cause (mail-limits.ts). */
+  /** Mails of one kind to one recipient that anyone can cause (rate-limits.ts). */
   'mail:recipient': window(rateLimits.mailPerRecipient),
   /** Codes by SMS cost money (toll fraud). */
   'sms:account': window(rateLimits.smsPerAccount),
@@ -114,3 +116,24 @@ export const policies = {
 } as const satisfies Record<string, Window | Backoff>;
 
 export type PolicyName = keyof typeof policies;
+
+// Limits by the network that a request comes from. One customer of a provider has an IPv4 address or an IPv6 network of 64
+// bits, and may have one of 48 bits with 65,536 of those: so IPv6 is counted twice (RFC 6177).
+
+/** The key under which requests of one customer are counted: an IPv4 address, or an IPv6 network of 64 bits. */
+export function addressBlock(address: string): string {
+  return blockOf(address, 64);
+}
+
+/** The largest block that one customer can have: an IPv4 address, or an IPv6 network of 48 bits. */
+export function siteBlock(address: string): string {
+  return blockOf(address, 48);
+}
+
+function blockOf(address: string, ipv6Bits: number): string {
+  if (isIPv4(address)) return address; // in its only form: with four decimal numbers without leading zeros
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${ipv6Bits}`).toString()}/${ipv6Bits}`;
+}

@@ -1,14 +1,15 @@
 // Rate limit counters, shared by all instances. Each attempt is one statement that is atomic under the row lock, so that exactly the
 // allowed number of parallel attempts pass. rate-limiter-flexible is not used: its Prisma store needs two or three
 // statements, its own column type and timer, and has no exponential backoff.
+
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { hotStatements, type Sql } from '../../base/storage/statements.ts';
-import { addressBlock, siteBlock } from './network-limits.ts';
-import { type Backoff, ofSite, type PolicyName, policies, type Window } from './policies.ts';
+import { nameKey } from '../accounts/names.ts';
+import { addressBlock, type Backoff, ofSite, type PolicyName, policies, siteBlock, type Window } from './policies.ts';
 
 export interface LimitResult {
   allowed: boolean;
@@ -233,4 +234,39 @@ export function rowId(name: PolicyName, key: string): string {
 
 function rejected(milliseconds: number): LimitResult {
   return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(milliseconds / 1000)) };
+}
+
+// Limits on the mail that anyone can cause. Each kind of mail has its own counter, so that other people's requests do not use
+// up what the user needs to sign in; and each known browser of the account has its own, as with passwords.
+
+/** Kinds of mail that are limited. Security notices are not: an attacker must not be able to suppress them. */
+type LimitedMail = 'reset' | 'unlock' | 'registration' | 'address-proof' | 'sign-in-code' | 'test';
+
+export type MailLimits = ReturnType<typeof createMailLimits>;
+
+export interface KnownBrowserLookup {
+  recognize(cookie: string | undefined, userId: string): Promise<{ id: string } | undefined>;
+}
+
+const PER_ACCOUNT = { reset: 'reset:account', unlock: 'unlock:account' } as const satisfies Record<string, PolicyName>;
+
+export function createMailLimits(rateLimits: RateLimits, knownBrowsers: KnownBrowserLookup) {
+  const to: (recipient: string, kind: LimitedMail) => Promise<LimitResult> = (recipient, kind) =>
+    rateLimits.consume('mail:recipient', `${kind}:${nameKey(recipient)}`);
+
+  return {
+    /** Counts one more mail of this kind, or SMS, to a recipient. */
+    to,
+    /** Counts one more link that anyone may ask for. `browser`: the known-browser cookie of the request, if any. */
+    async link(
+      kind: 'reset' | 'unlock',
+      { id, email }: { id: string; email: string },
+      browser: string | undefined,
+    ): Promise<LimitResult> {
+      const known = await knownBrowsers.recognize(browser, id);
+      if (known) return rateLimits.consume(PER_ACCOUNT[kind], `${id}:${known.id}`);
+      const byAccount = await rateLimits.consume(PER_ACCOUNT[kind], id);
+      return byAccount.allowed ? to(email, kind) : byAccount;
+    },
+  };
 }

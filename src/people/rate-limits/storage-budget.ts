@@ -6,7 +6,7 @@ import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import type { Sender } from '../../base/platform/request-info.ts';
 import { TooMuchStored } from '../../base/storage/stored-size.ts';
-import { addressBlock, siteBlock } from './network-limits.ts';
+import { addressBlock, siteBlock } from './policies.ts';
 import type { LimitResult, RateLimits } from './rate-limits.ts';
 
 export type StorageBudget = ReturnType<typeof createStorageBudget>;

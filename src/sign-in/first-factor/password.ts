@@ -11,7 +11,7 @@ import { limits } from '../../base/limits.ts';
 import { traced } from '../../base/platform/tracing.ts';
 import { sentences, t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import { NO_ACCOUNT } from '../../people/credentials/check-password.ts';
+import { NO_ACCOUNT } from '../../people/credentials/credentials.ts';
 import { passwordAdvice } from '../../people/credentials/password-advice.ts';
 import type { CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../../people/rate-limits/captcha.ts';
 import type { PasswordAttempt } from '../../people/rate-limits/lockout.ts';

@@ -6,7 +6,7 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import { maskEmail as maskedAddress } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { acrLevel, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
-import type { AccountKeys } from '../../people/mfa/factors/passkey-authentication.ts';
+import type { AccountKeys } from '../../people/mfa/factors/passkeys.ts';
 import { maskNumber as maskedNumber } from '../../people/mfa/factors/phone-number.ts';
 import type { Totp } from '../../people/mfa/factors/totp.ts';
 import type { SecondFactor } from '../../people/mfa/policy.ts';

@@ -11,7 +11,7 @@ import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { traced } from '../../base/platform/tracing.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import { parseAssertion, parseAttestation } from '../../people/mfa/factors/webauthn-input.ts';
+import { parseAssertion, parseAttestation } from '../../people/mfa/factors/webauthn-ceremony.ts';
 import type { Attempt } from '../attempts.ts';
 import { accountOf, type CurrentStep, type SignInState } from '../current-step.ts';
 import { type SignInFlow, type StepContext, StepError, tooManyTries } from '../flow.ts';

@@ -3,7 +3,7 @@
 // `npm run test:long` tries all 900. `npm test` tries each request in each mode, for some users each.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAttestation } from '../../../src/people/mfa/factors/webauthn-input.ts';
+import { parseAttestation } from '../../../src/people/mfa/factors/webauthn-ceremony.ts';
 import { contextClasses } from '../../../src/protocols/saml/xml/names.ts';
 import { aConnection, accountOf, anUpstream, type Connected } from '../../federation/support.ts';
 import { softAuthenticator } from '../../mfa/authenticator.ts';

@@ -1,6 +1,7 @@
 // What registration and authentication of passkeys share (WebAuthn Level 3): the library, the keys of an account as
 // descriptors, and the single use of a challenge. The only file that loads @simplewebauthn/server.
 
+import { z } from 'zod';
 import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
 import { sha256 } from '../../../base/platform/random.ts';
@@ -9,7 +10,6 @@ import { isFirstUse } from '../../../base/storage/single-use.ts';
 import type { Sql } from '../../../base/storage/statements.ts';
 import type { Fault } from '../../../base/texts/faults.ts';
 import { jwkFault } from '../../../core/keys/foreign-keys.ts';
-import type { AttestationResponse } from './webauthn-input.ts';
 
 // A quarter of all modules: loaded when the server is ready, so that the start does not wait for them.
 export const webauthn = () => import('@simplewebauthn/server');
@@ -76,4 +76,63 @@ const CURVES: Record<number, string> = { 1: 'P-256', 2: 'P-384', 3: 'P-521', 6: 
 export async function redeemChallenge({ sql, now }: { sql: Sql; now: Clock }, challenge: string): Promise<boolean> {
   const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 2000);
   return isFirstUse(sql, `webauthn:${sha256(challenge)}`, expiresAt);
+}
+
+// Parses the response of a WebAuthn ceremony, which a browser sends as JSON in a form field, and limits its size.
+// passkeys.ts verifies it.
+
+const base64url = z.string().regex(/^[A-Za-z0-9_-]*$/);
+const bytes = base64url.max(16_384); // attestation objects carry certificates
+const credential = { id: base64url.min(1).max(1400), rawId: base64url.max(1400), type: z.literal('public-key') };
+const extensions = z.object({ credProps: z.object({ rk: z.boolean().optional() }).optional() }).default({});
+const attachment = z
+  .enum(['platform', 'cross-platform'])
+  .nullish()
+  .transform((value) => value ?? undefined);
+
+const attestation = z.object({
+  ...credential,
+  authenticatorAttachment: attachment,
+  clientExtensionResults: extensions,
+  response: z.object({
+    clientDataJSON: bytes,
+    attestationObject: bytes,
+    transports: z.array(z.string().max(20)).max(10).optional(),
+  }),
+});
+
+const assertion = z.object({
+  ...credential,
+  authenticatorAttachment: attachment,
+  clientExtensionResults: extensions,
+  response: z.object({
+    clientDataJSON: bytes,
+    authenticatorData: bytes,
+    signature: bytes,
+    userHandle: base64url
+      .max(128)
+      .nullish()
+      .transform((value) => value ?? undefined),
+  }),
+});
+
+export type AttestationResponse = z.output<typeof attestation>;
+export type AssertionResponse = z.output<typeof assertion>;
+
+/** The response to registration options; undefined when it is malformed. */
+export function parseAttestation(text: string): AttestationResponse | undefined {
+  return attestation.safeParse(fromJson(text)).data;
+}
+
+/** The response to authentication options; undefined when it is malformed. */
+export function parseAssertion(text: string): AssertionResponse | undefined {
+  return assertion.safeParse(fromJson(text)).data;
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

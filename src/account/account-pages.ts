@@ -1,26 +1,25 @@
 // Puts the pages of a signed-in user together: the portal (/dashboard) and the account pages (/account).
 
+import Router from '@koa/router';
+import { z } from 'zod';
 import type { ApplicationServices } from '../applications/application-services.ts';
-import type { Context } from '../base/http/context.ts';
+import type { Context, Extras, State } from '../base/http/context.ts';
 import type { Http } from '../base/http/http.ts';
-import type { PageText } from '../base/texts/text.ts';
+import { parseForm } from '../base/http/input.ts';
+import { type PageText, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import type { Links } from '../federation/links.ts';
 import type { People } from '../people/people.ts';
 import type { LogoutBrowser } from '../protocols/logout/logout-run.ts';
 import type { SessionServices } from '../protocols/session-services.ts';
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
-import { createAccountPageHelpers } from './account-page-helpers.ts';
+import { type AccountPageHelpers, createAccountPageHelpers } from './account-page-helpers.ts';
 import { activityRoutes } from './activity-routes.ts';
-import { connectionRoutes } from './connection-routes.ts';
-import { createFactorRecoveryCodes } from './factors/recovery-codes.ts';
-import { factorRoutes, passkeyRoutes, phoneRoutes } from './factors/routes.ts';
+import { createFactorRecoveryCodes, factorRoutes, passkeyRoutes, phoneRoutes } from './factors.ts';
 import { overviewRoutes } from './overview-routes.ts';
-import { passwordRoutes, strengthRoutes } from './password/routes.ts';
-import { createSingleFactorPasswordRule } from './password/single-factor-rule.ts';
-import { createPortal } from './portal/applications.ts';
-import { consentRoutes, portalRoutes } from './portal/routes.ts';
-import { emailRoutes, emailVerificationRoutes, profilePhoneRoutes, profileRoutes } from './profile/routes.ts';
+import { passwordRoutes, strengthRoutes } from './password.ts';
+import { consentRoutes, createPortal, portalRoutes } from './portal.ts';
+import { emailRoutes, emailVerificationRoutes, profilePhoneRoutes, profileRoutes } from './profile.ts';
 import type { EmailVerification } from './registration/email-verification.ts';
 import type { RpSessions } from './rp/sessions.ts';
 import type { SignedIn } from './rp/signed-in.ts';
@@ -52,7 +51,6 @@ export function createAccountPages(
     recoveryCodes,
     recoveryCodesPages: dependencies.recoveryCodesPages,
   });
-  const singleFactorPasswordRule = createSingleFactorPasswordRule({ ...dependencies, page });
   const portal = createPortal({ ...dependencies, titleOf });
   return {
     page,
@@ -65,9 +63,9 @@ export function createAccountPages(
       strengthRoutes(dependencies),
       emailRoutes({ ...dependencies, page, emailVerification }),
       emailVerificationRoutes({ ...dependencies, emailVerification, signedIn }),
-      factorRoutes({ ...dependencies, page, rpSessions, factorRecoveryCodes, singleFactorPasswordRule }),
-      passkeyRoutes({ ...dependencies, page, factorRecoveryCodes, singleFactorPasswordRule }),
-      phoneRoutes({ ...dependencies, page, factorRecoveryCodes }),
+      factorRoutes({ ...dependencies, page, rpSessions, factorRecoveryCodes }),
+      passkeyRoutes({ ...dependencies, page, rpSessions, factorRecoveryCodes }),
+      phoneRoutes({ ...dependencies, page, rpSessions, factorRecoveryCodes }),
       connectionRoutes({ page, links: dependencies.links }),
       browserRoutes({ ...dependencies, page }),
       activityRoutes({ ...dependencies, page, brandName: dependencies.brandName }),
@@ -75,4 +73,44 @@ export function createAccountPages(
       sessionRoutes({ ...dependencies, page, logoutBrowserOf, titleOf }),
     ],
   };
+}
+
+// /account/connections: the identities at other services with which the user signs in, connecting another and disconnecting one.
+
+const PATH = '/account/connections';
+const unlinkForm = z.object({ id: z.string().min(1).max(64) });
+
+function connectionRoutes({ page, links }: { page: AccountPageHelpers; links: Links }): Router<State, Extras> {
+  const { signedIn, checkChange } = page;
+  const router = new Router<State, Extras>({ prefix: PATH });
+  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkChange] as const;
+
+  router.get('/', signedIn.requireSignIn, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    ctx.render('account/connections', { ...(await links.list(account.id)), notice: page.takeNotice(ctx) });
+  });
+
+  router.post('/:connectionId/link', ...changeGuards, async (ctx: Context & { params: Record<string, string> }) => {
+    const { session } = signedIn.userOf(ctx);
+    const start = await links.begin(ctx.params.connectionId ?? '', session, ctx.state.request);
+    if (start.method === 'post') return ctx.render('form-post', { action: start.url, fields: start.fields });
+    ctx.status = 303;
+    ctx.redirect(start.url);
+  });
+
+  // No `recentAuthentication`: it was required where this began (`/link`), and `finish` accepts only the same session.
+  router.get('/finish/:answerId', signedIn.requireSignIn, async (ctx) => {
+    const { account, session } = signedIn.userOf(ctx);
+    const name = await links.finish(ctx.params.answerId ?? '', session, account, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, PATH, t('connections.added', { connection: name }));
+  });
+
+  router.post('/unlink', ...changeGuards, async (ctx) => {
+    const { id: identityId } = await parseForm(ctx, unlinkForm);
+    const isRemoved = await links.unlink(signedIn.userOf(ctx).account, identityId, page.actorOf(ctx));
+    if (isRemoved) page.redirectWithNotice(ctx, PATH, t('connections.removed'));
+    else page.redirectWithNotice(ctx, PATH, t('connections.gone'), 'warn');
+  });
+
+  return router;
 }

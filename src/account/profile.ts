@@ -3,14 +3,14 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Base } from '../../base/base.ts';
-import type { Context, Extras, State } from '../../base/http/context.ts';
-import { AppError, badRequest, forbidden, notFound, tooManyRequests } from '../../base/http/errors.ts';
-import type { Http } from '../../base/http/http.ts';
-import { parseForm } from '../../base/http/input.ts';
-import { type Fault, faultText } from '../../base/texts/faults.ts';
-import { type PageText, sentences, t } from '../../base/texts/text.ts';
-import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { Base } from '../base/base.ts';
+import type { Context, Extras, State } from '../base/http/context.ts';
+import { AppError, badRequest, forbidden, notFound, tooManyRequests } from '../base/http/errors.ts';
+import type { Http } from '../base/http/http.ts';
+import { parseForm } from '../base/http/input.ts';
+import { type Fault, faultText } from '../base/texts/faults.ts';
+import { type PageText, sentences, t } from '../base/texts/text.ts';
+import type { Accounts } from '../people/accounts/accounts.ts';
 import {
   addressColumn,
   addressPartNames,
@@ -23,13 +23,13 @@ import {
   textFieldNames,
   textFields,
   textsOf,
-} from '../../people/accounts/profile-fields.ts';
-import { maskNumber, phoneNumber } from '../../people/mfa/factors/phone-number.ts';
-import type { People } from '../../people/people.ts';
-import type { AccountPageHelpers } from '../account-page-helpers.ts';
-import { addConfirmRoutes } from '../mailed-links/confirm-routes.ts';
-import type { EmailRequest, EmailVerification } from '../registration/email-verification.ts';
-import type { SignedIn } from '../rp/signed-in.ts';
+} from '../people/accounts/profile-fields.ts';
+import { maskNumber, phoneNumber } from '../people/mfa/factors/phone-number.ts';
+import type { People } from '../people/people.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+import { addConfirmRoutes } from './mailed-links.ts';
+import type { EmailRequest, EmailVerification } from './registration/email-verification.ts';
+import type { SignedIn } from './rp/signed-in.ts';
 
 const text = z.string().trim().max(2000).optional();
 const names: ProfileText[] = [...textClaims, ...addressPartNames.map(addressColumn)];

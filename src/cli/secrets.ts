@@ -1,9 +1,9 @@
 // `gatehouse secrets rotate`: encrypts everything again under the first value of GATEHOUSE_SECRET.
-import { plural } from '../../base/platform/plural.ts';
-import type { ResealResult } from '../../server/secrets/reseal.ts';
-import { type Command, jsonOption } from '../command.ts';
-import { withServices } from '../context.ts';
-import { type Io, plain } from '../io.ts';
+import { plural } from '../base/platform/plural.ts';
+import type { ResealResult } from '../server/secrets/reseal.ts';
+import { type Command, jsonOption } from './command.ts';
+import { withServices } from './context.ts';
+import { type Io, plain } from './io.ts';
 
 export const secretsRotate: Command = {
   name: 'secrets rotate',
@@ -14,7 +14,7 @@ do not depend on the secret. The exit code is 1 if a value cannot be decrypted.`
   options: jsonOption,
   run: (input, io) =>
     withServices(io, async ({ db, vault, audit }) => {
-      const { resealAll } = await import('../../server/secrets/reseal.ts');
+      const { resealAll } = await import('../server/secrets/reseal.ts');
       const results = await resealAll({ db, vault }, (result) => printProgress(result, io));
       const changed = results.filter(({ resealed }) => resealed > 0);
       if (changed.length > 0) {

@@ -3,20 +3,19 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../base/http/context.ts';
-import { tooManyRequests } from '../../base/http/errors.ts';
-import type { Http } from '../../base/http/http.ts';
-import { parseForm, parseJson, parseQuery } from '../../base/http/input.ts';
-import { type PageText, sentences, t } from '../../base/texts/text.ts';
-import type { Links } from '../../federation/links.ts';
-import { passwordAdvice } from '../../people/credentials/password-advice.ts';
-import { minimumLength, type PasswordFault, passwordLength } from '../../people/credentials/password-policy.ts';
-import type { Strength } from '../../people/credentials/strength.ts';
-import type { People } from '../../people/people.ts';
-import type { SessionServices } from '../../protocols/session-services.ts';
-import type { AccountPageHelpers } from '../account-page-helpers.ts';
-import { FACTORS_PAGE } from '../factors/recovery-codes.ts';
-import { SINGLE_FACTOR_LENGTH } from './single-factor-rule.ts';
+import type { Context, Extras, State } from '../base/http/context.ts';
+import { tooManyRequests } from '../base/http/errors.ts';
+import type { Http } from '../base/http/http.ts';
+import { parseForm, parseJson, parseQuery } from '../base/http/input.ts';
+import { type PageText, sentences, t } from '../base/texts/text.ts';
+import type { Links } from '../federation/links.ts';
+import { passwordAdvice } from '../people/credentials/password-advice.ts';
+import { minimumLength, type PasswordFault, passwordLength } from '../people/credentials/password-policy.ts';
+import type { Strength } from '../people/credentials/strength.ts';
+import type { People } from '../people/people.ts';
+import type { SessionServices } from '../protocols/session-services.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+import { FACTORS_PAGE, SINGLE_FACTOR_LENGTH } from './factors.ts';
 
 const PATH = '/account/password';
 

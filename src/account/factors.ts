@@ -3,31 +3,72 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Base } from '../../base/base.ts';
-import type { Context, Extras, State } from '../../base/http/context.ts';
-import { notFound, tooManyRequests } from '../../base/http/errors.ts';
-import { parseForm } from '../../base/http/input.ts';
-import { limits } from '../../base/limits.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
-import { maskNumber, phoneNumber } from '../../people/mfa/factors/phone-number.ts';
-import { parseAttestation } from '../../people/mfa/factors/webauthn-input.ts';
-import { hasSecondFactor } from '../../people/mfa/policy.ts';
-import type { People } from '../../people/people.ts';
-import type { AccountPageHelpers } from '../account-page-helpers.ts';
-import type { SingleFactorPasswordRule } from '../password/single-factor-rule.ts';
-import type { RpSessions } from '../rp/sessions.ts';
-import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
+import type { Base } from '../base/base.ts';
+import type { Context, Extras, State } from '../base/http/context.ts';
+import { notFound, tooManyRequests } from '../base/http/errors.ts';
+import { parseForm } from '../base/http/input.ts';
+import { limits } from '../base/limits.ts';
+import { type PageText, t } from '../base/texts/text.ts';
+import { maskNumber, phoneNumber } from '../people/mfa/factors/phone-number.ts';
+import type { RecoveryCodes } from '../people/mfa/factors/recovery-codes.ts';
+import { parseAttestation } from '../people/mfa/factors/webauthn-ceremony.ts';
+import { hasSecondFactor } from '../people/mfa/policy.ts';
+import type { People } from '../people/people.ts';
+import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+import type { RpSessions } from './rp/sessions.ts';
+
+// Recovery codes on the account pages: they come with the first second factor, and can be made again.
+
+export const FACTORS_PAGE = '/account/factors';
+/** The path of the page with new codes; the value of the stored page follows. */
+const CODES_PAGE = `${FACTORS_PAGE}/recovery-codes`;
+
+type FactorRecoveryCodes = ReturnType<typeof createFactorRecoveryCodes>;
+
+export function createFactorRecoveryCodes(dependencies: {
+  page: AccountPageHelpers;
+  recoveryCodes: RecoveryCodes;
+  recoveryCodesPages: RecoveryCodesPages;
+}) {
+  const { page, recoveryCodes, recoveryCodesPages } = dependencies;
+  const { signedIn } = page;
+  const ownerOf = (ctx: Context) => {
+    const { account, session } = signedIn.userOf(ctx);
+    return { userId: account.id, session: session.ssoUid };
+  };
+
+  return {
+    /** Makes new codes and redirects to their page. */
+    async makeNew(ctx: Context): Promise<void> {
+      const codes = await recoveryCodes.create(signedIn.userOf(ctx).account.id, page.actorOf(ctx));
+      await recoveryCodesPages.redirect(ctx, CODES_PAGE, ownerOf(ctx), codes);
+    },
+
+    /**
+     * After a second factor was added: redirects to the codes that come with the first one, otherwise to the list of factors with
+     * `sentence`. The codes are derived from `enrolment`, the sealed value of the form.
+     */
+    async afterAdding(ctx: Context, sentence: PageText, enrolment: string): Promise<void> {
+      const codes = await recoveryCodes.createFor(signedIn.userOf(ctx).account.id, enrolment, page.actorOf(ctx));
+      if (codes) return recoveryCodesPages.redirect(ctx, CODES_PAGE, ownerOf(ctx), codes);
+      page.redirectWithNotice(ctx, FACTORS_PAGE, sentence);
+    },
+
+    /** The page of stored codes. */
+    async show(ctx: Context, value: string): Promise<void> {
+      const { account } = signedIn.userOf(ctx);
+      await recoveryCodesPages.show(ctx, { account, owner: ownerOf(ctx), value, continueUrl: FACTORS_PAGE });
+    },
+  };
+}
+
+type FactorPages = Base &
+  People & { page: AccountPageHelpers; rpSessions: RpSessions; factorRecoveryCodes: FactorRecoveryCodes };
 
 const authenticatorAppForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
-export function factorRoutes(
-  dependencies: People & {
-    page: AccountPageHelpers;
-    rpSessions: RpSessions;
-    factorRecoveryCodes: FactorRecoveryCodes;
-    singleFactorPasswordRule: SingleFactorPasswordRule;
-  },
-): Router<State, Extras> {
+export function factorRoutes(dependencies: FactorPages): Router<State, Extras> {
   const { page, factorRecoveryCodes } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: FACTORS_PAGE });
@@ -79,7 +120,7 @@ async function showAuthenticatorApp(
 ): Promise<void> {
   const { account } = page.signedIn.userOf(ctx);
   const enrolment = (sealed ? totp.resume(account, sealed) : undefined) ?? totp.begin(account);
-  const { qrCode } = await import('../../base/http/pages/qr-code.ts');
+  const { qrCode } = await import('../base/http/pages/qr-code.ts');
   const qr = await qrCode(enrolment.uri);
   ctx.render(
     'account/authenticator-app',
@@ -88,10 +129,7 @@ async function showAuthenticatorApp(
   );
 }
 
-async function addAuthenticatorApp(
-  dependencies: People & { page: AccountPageHelpers; rpSessions: RpSessions; factorRecoveryCodes: FactorRecoveryCodes },
-  ctx: Context,
-): Promise<void> {
+async function addAuthenticatorApp(dependencies: FactorPages, ctx: Context): Promise<void> {
   const {
     page,
     rateLimits,
@@ -115,17 +153,13 @@ async function addAuthenticatorApp(
   await factorRecoveryCodes.afterAdding(ctx, t('factors.app-done'), sealed);
 }
 
-async function removeAuthenticatorApp(
-  {
+async function removeAuthenticatorApp(dependencies: FactorPages, ctx: Context): Promise<void> {
+  const {
     page,
-    singleFactorPasswordRule,
     mfa: { totp },
-  }: People & { page: AccountPageHelpers; singleFactorPasswordRule: SingleFactorPasswordRule },
-  ctx: Context,
-): Promise<void> {
+  } = dependencies;
   const { account } = page.signedIn.userOf(ctx);
-  if (await singleFactorPasswordRule.needsLongerPassword(account.id, { totp: true }))
-    return singleFactorPasswordRule.requireLonger(ctx);
+  if (await requiresLongerPassword(dependencies, ctx, { totp: true })) return;
   const isRemoved = await totp.remove(account.id, page.actorOf(ctx));
   if (isRemoved) await page.notifyOwner(account, 'totp-removed', ctx);
   if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.app-removed'));
@@ -142,14 +176,7 @@ const idForm = z.object({ id: z.string().min(1).max(1400) });
 const renameForm = idForm.extend({ name: z.string().max(200) });
 const sealedEnrolment = z.object({ challenge: z.string(), until: z.number() });
 
-export function passkeyRoutes(
-  dependencies: Base &
-    People & {
-      page: AccountPageHelpers;
-      factorRecoveryCodes: FactorRecoveryCodes;
-      singleFactorPasswordRule: SingleFactorPasswordRule;
-    },
-): Router<State, Extras> {
+export function passkeyRoutes(dependencies: FactorPages): Router<State, Extras> {
   const {
     page,
     mfa: { passkeys },
@@ -194,10 +221,7 @@ async function showForm(
   ctx.render('account/passkey', { passkey, error }, error ? 400 : 200);
 }
 
-async function addPasskey(
-  dependencies: Base & People & { page: AccountPageHelpers; factorRecoveryCodes: FactorRecoveryCodes },
-  ctx: Context,
-): Promise<void> {
+async function addPasskey(dependencies: FactorPages, ctx: Context): Promise<void> {
   const {
     page,
     factorRecoveryCodes,
@@ -217,18 +241,14 @@ async function addPasskey(
   await factorRecoveryCodes.afterAdding(ctx, t('factors.passkey-done'), sealed);
 }
 
-async function removePasskey(
-  {
+async function removePasskey(dependencies: FactorPages, ctx: Context): Promise<void> {
+  const {
     page,
-    singleFactorPasswordRule,
     mfa: { passkeys },
-  }: People & { page: AccountPageHelpers; singleFactorPasswordRule: SingleFactorPasswordRule },
-  ctx: Context,
-): Promise<void> {
+  } = dependencies;
   const { account } = page.signedIn.userOf(ctx);
   const { id } = await parseForm(ctx, idForm);
-  if (await singleFactorPasswordRule.needsLongerPassword(account.id, { passkeyId: id }))
-    return singleFactorPasswordRule.requireLonger(ctx);
+  if (await requiresLongerPassword(dependencies, ctx, { passkeyId: id })) return;
   const isRemoved = await passkeys.remove(account.id, id, page.actorOf(ctx));
   if (isRemoved) await page.notifyOwner(account, 'passkey-removed', ctx);
   if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-removed'));
@@ -272,9 +292,7 @@ function show(ctx: Context, { number = '', sealed, error }: PhoneForm = {}, stat
   );
 }
 
-export function phoneRoutes(
-  dependencies: People & { page: AccountPageHelpers; factorRecoveryCodes: FactorRecoveryCodes },
-): Router<State, Extras> {
+export function phoneRoutes(dependencies: FactorPages): Router<State, Extras> {
   const {
     page,
     accounts,
@@ -334,3 +352,22 @@ export function phoneRoutes(
 }
 
 const backLink = { href: FACTORS_PAGE, label: t('factors.back') };
+
+/**
+ * Redirects to the form for a longer password, when it is too short to be the only factor once this factor is removed: at least 15
+ * characters (NIST SP 800-63B-4 section 3.1.1.2).
+ */
+async function requiresLongerPassword(
+  { page, credentials, mfa: { factors } }: FactorPages,
+  ctx: Context,
+  removed: { totp: true } | { passkeyId: string },
+): Promise<boolean> {
+  const { id } = page.signedIn.userOf(ctx).account;
+  const status = await credentials.status(id);
+  if (status === undefined || status.long || !(await factors.isLast(id, removed))) return false;
+  page.redirectWithNotice(ctx, `/account/password?need=${SINGLE_FACTOR_LENGTH}`);
+  return true;
+}
+
+/** Value of the parameter `need` of the password page: the length that applies without a second factor. */
+export const SINGLE_FACTOR_LENGTH = 'long';
