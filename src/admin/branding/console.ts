@@ -16,6 +16,7 @@ import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
+import { addPage, type FormReader } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { changesOf, type Lock } from '../settings/console-fields.ts';
@@ -26,7 +27,6 @@ import { brandTabs } from './tabs.ts';
 import { textRoutes } from './texts/console.ts';
 
 export const HERE = '/admin/branding';
-const READ = 'gatehouse.settings:read' as const;
 const CHANGE = 'gatehouse.settings:write' as const;
 const FORM = 'brand';
 const APPLICATION = 'application';
@@ -34,6 +34,12 @@ const APPLICATION = 'application';
 const SHOW = 'show';
 const MAX_MEGABYTES = imageLimits.formBytes / 1024 / 1024;
 const form = z.record(z.string(), z.array(z.string().max(imageLimits.formBytes * 2)));
+
+/** The form as it was sent, each picture stored under its name, and what is wrong with those that are not. */
+interface SentBrand {
+  sent: Sent;
+  faults: Fault[];
+}
 
 /** The page, its preview, and the page of texts. */
 export function brandRoutes(services: ConsoleServices): Router<State, Extras>[] {
@@ -44,22 +50,23 @@ export function brandRoutes(services: ConsoleServices): Router<State, Extras>[] 
     brandImages: images,
   } = services;
   const router = new Router<State, Extras>({ prefix: HERE });
+  const isShown = (sent: Sent) => Boolean(sentValue(sent, SHOW));
 
-  const storeOf = (faults: Fault[]) => async (name: BrandSetting, data: string) => {
-    try {
-      const image = await images.prepare(data);
-      await images.save(db, image);
-      return image.name;
-    } catch (error) {
-      if (!(error instanceof ImageError)) throw error;
-      faults.push({ ...error.fault, path: [name] });
-      return undefined;
-    }
+  const readBrand: FormReader<SentBrand> = async (ctx) => {
+    const faults: Fault[] = [];
+    const sent = await withNames(await parseForm(ctx, form, { lists: 'every field' }), async (name, data) => {
+      try {
+        const image = await images.prepare(data);
+        await images.save(db, image);
+        return image.name;
+      } catch (error) {
+        if (!(error instanceof ImageError)) throw error;
+        faults.push({ ...error.fault, path: [name] });
+        return undefined;
+      }
+    });
+    return { given: { sent, faults }, isRowButton: isShown(sent) && faults.length === 0 };
   };
-
-  router.get('/', ...frame.page(READ), async (ctx) => {
-    frame.show(ctx, await brandPage(ctx, services, await settings.list(), {}));
-  });
 
   // The form again, although nothing of it could be read.
   const againIfTooLarge: Middleware = async (ctx, next) => {
@@ -68,43 +75,36 @@ export function brandRoutes(services: ConsoleServices): Router<State, Extras>[] 
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'body_too_large') throw error;
       ctx.set(error.headers);
-      const page = await brandPage(ctx, services, await settings.list(), {});
+      const page = await brandPage(services, ctx, { all: await settings.list(), mayChange: true });
       frame.show(ctx, { ...page, error: t('console.branding.too-large', { size: MAX_MEGABYTES }) }, error.status);
     }
   };
 
-  const upload = [acceptPictures(imageLimits.formBytes), ...frame.page(CHANGE), againIfTooLarge];
-  router.post('/', ...upload, ...frame.change(CHANGE), async (ctx) => {
-    const entries = await settings.list();
-    let sent: Sent = await parseForm(ctx, form, { lists: 'every field' });
-    await frame.attempt(
-      ctx,
-      async () => {
-        const faults: Fault[] = [];
-        sent = await withNames(sent, storeOf(faults));
-        if (sentValue(sent, SHOW)) {
-          if (faults.length > 0) throw invalidInput(faults);
-          return frame.show(ctx, await brandPage(ctx, services, entries, sent));
-        }
-        const application = sentValue(sent, APPLICATION) ?? '';
-        const changes = changesOf(application ? entriesOf(application, entries) : entries, sent, faults);
-        const all = application ? { brand_applications: withChanges(application, entries, changes) } : changes;
-        await settings.update(all, frame.actor(ctx), sentValue(sent, VERSION) ?? '');
-        frame.redirect(ctx, addressOf(choiceOf(ctx, sent)), t('console.branding.saved'));
-      },
-      () => brandPage(ctx, services, entries, sent),
-    );
+  addPage<SettingEntry[], SentBrand>(router, frame, '/', {
+    needs: ['gatehouse.settings:read'],
+    submitNeeds: [CHANGE],
+    load: () => settings.list(),
+    accepts: [acceptPictures(imageLimits.formBytes), ...frame.page(CHANGE), againIfTooLarge],
+    form: readBrand,
+    page: ({ ctx, subject: all, may }, given) =>
+      brandPage(services, ctx, { all, mayChange: may(CHANGE), sent: given?.sent }),
+    async submit({ ctx, by, subject: entries }, { sent, faults }) {
+      if (isShown(sent)) throw invalidInput(faults);
+      const application = sentValue(sent, APPLICATION) ?? '';
+      const changes = changesOf(application ? entriesOf(application, entries) : entries, sent, faults);
+      const all = application ? { brand_applications: withChanges(application, entries, changes) } : changes;
+      await settings.update(all, by, sentValue(sent, VERSION) ?? '');
+      return { to: addressOf(choiceOf(ctx, sent)), notice: t('console.branding.saved') };
+    },
   });
   return [router, brandPreviewRoutes(services), textRoutes(services)];
 }
 
 async function brandPage(
+  { names, config: { configFile } }: ConsoleServices,
   ctx: Context,
-  { frame, names, config: { configFile } }: ConsoleServices,
-  all: SettingEntry[],
-  sent: Sent,
+  { all, mayChange, sent = {} }: { all: SettingEntry[]; mayChange: boolean; sent?: Sent | undefined },
 ): Promise<ConsolePage> {
-  const mayChange = frame.may(ctx, CHANGE);
   const chosen = choiceOf(ctx, sent);
   const { application, field } = await namedApplication(names, chosen.application);
   const choice = { ...chosen, application };

@@ -78,7 +78,7 @@ export interface Page<Subject, Given> {
   /** Absent: a button on another page sends the form, and a fault is displayed on an error page. */
   page?(visit: Visit<Subject>, given?: Given): ConsolePage | Promise<ConsolePage>;
   /** Before the form is read: its size, files. */
-  accepts?: Middleware;
+  accepts?: Middleware | readonly Middleware[];
   /** A schema, whose faults are displayed in the form, or what reads it otherwise. */
   form?: ZodType<Given> | FormReader<Given>;
   /** Fields of a form with a schema that may be repeated. */
@@ -97,7 +97,7 @@ export function addPage<Subject = undefined, Given = undefined>(
   path: string,
   description: Page<Subject, Given> & PageNeeds,
 ): void {
-  const { needs, submitNeeds = needs, page, accepts, lists = [], submit, assertOpen, elsewhere } = description;
+  const { needs, submitNeeds = needs, page, accepts = [], lists = [], submit, assertOpen, elsewhere } = description;
   const { form = async () => ({ given: undefined as Given }) } = description;
   const read: FormReader<Given> =
     typeof form === 'function' ? form : (ctx) => readTypedForm(ctx, form as ZodType<Given & object>, { lists });
@@ -128,7 +128,7 @@ export function addPage<Subject = undefined, Given = undefined>(
     });
 
   if (!submit) return;
-  router.post(path, ...(accepts ? [accepts] : []), ...frame.change(...submitNeeds), async (ctx: Params) => {
+  router.post(path, ...[accepts].flat(), ...frame.change(...submitNeeds), async (ctx: Params) => {
     const visited = await visit(ctx);
     const { given, check, isRowButton: isUnfinished } = await read(ctx);
     const work = async () => {

@@ -1,10 +1,8 @@
 // /admin/security and /admin/settings: the settings in tabs, each with its source; /admin/settings/edit: all of them on one page.
 
 import Router from '@koa/router';
-import { z } from 'zod';
 import type { Config } from '../../base/config.ts';
-import type { Context, Extras, State } from '../../base/http/context.ts';
-import { parseForm } from '../../base/http/input.ts';
+import type { Extras, State } from '../../base/http/context.ts';
 import { packageVersion } from '../../base/platform/package.ts';
 import { t, textAt } from '../../base/texts/text.ts';
 import type { SettingEntry, SettingName } from '../../core/settings/settings.ts';
@@ -12,90 +10,84 @@ import { oneOf } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, type FormBlock, VERSION, versionField } from '../console/blocks.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
-import { isRowButton, type Sent, sentValue } from '../console/row-buttons.ts';
+import { addPage, listForm, type Visit } from '../console/pages.ts';
+import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { changesOf, fieldsOf, type Lock, type SettingField, settingsIn, switchesField } from './console-fields.ts';
 import { SECURITY, SETTINGS, type SettingGroup, type SettingTab, settingPermission } from './setting-tabs.ts';
 
-const READ = 'gatehouse.settings:read' as const;
 const CHANGE = oneOf('gatehouse.settings:write', 'gatehouse.settings:write-security');
 const ALL = '/admin/settings/edit';
-const form = z.record(z.string(), z.array(z.string().max(20_000)));
 
 /** All pages below /admin/security and /admin/settings. */
-export function settingRoutes(services: ConsoleServices): Router<State, Extras> {
-  const { frame } = services;
+export function settingRoutes({ frame, admin: { settings }, config }: ConsoleServices): Router<State, Extras> {
   const router = new Router<State, Extras>();
-  const { show, save } = createPages(services);
-
+  const page = { load: () => settings.list(), form: listForm };
+  const save =
+    (to: string) =>
+    async ({ by, subject: entries }: Visit<SettingEntry[]>, sent: Sent) => {
+      await settings.update(changesOf(entries, sent), by, sentValue(sent, VERSION) ?? '');
+      return { to, notice: t('console.shared.saved') };
+    };
   for (const group of [SECURITY, SETTINGS])
-    for (const tab of group.tabs) {
-      router.get(tab.href, ...frame.page(READ), (ctx) => show(ctx, { group, tab }));
-      if (tab.boxes.length > 0)
-        router.post(tab.href, ...frame.change(CHANGE), (ctx) => save(ctx, tab.href, { group, tab }));
-    }
-  router.get(ALL, ...frame.page(CHANGE), (ctx) => show(ctx, 'all'));
-  router.post(ALL, ...frame.change(CHANGE), (ctx) => save(ctx, '/admin/settings', 'all'));
+    for (const tab of group.tabs)
+      addPage<SettingEntry[], Sent>(router, frame, tab.href, {
+        ...page,
+        needs: ['gatehouse.settings:read'],
+        submitNeeds: [CHANGE],
+        page: (visit, sent = {}) => tabPage(visit, { group, tab }, config, sent),
+        ...(tab.boxes.length > 0 && { submit: save(tab.href) }),
+      });
+  addPage<SettingEntry[], Sent>(router, frame, ALL, {
+    ...page,
+    needs: [CHANGE],
+    page: (visit, sent = {}) => allPage(visit, sent),
+    submit: save('/admin/settings'),
+  });
   return router;
 }
 
-type Place = { group: SettingGroup; tab: SettingTab } | 'all';
+/** A setting, and whether the administrator may change it here. */
+function settingIn({ subject, may }: Visit<SettingEntry[]>, name: SettingName): SettingField[] {
+  const lockOf = ({ source }: SettingEntry): Lock =>
+    source === 'file' ? 'file' : may(settingPermission(name)) ? undefined : 'permission';
+  return subject.flatMap((entry) => (entry.name === name ? [{ entry, lock: lockOf(entry) }] : []));
+}
 
-function createPages({ frame, admin: { settings }, config }: ConsoleServices) {
-  function lockOf(ctx: Context, { name, source }: SettingEntry): Lock {
-    if (source === 'file') return 'file';
-    return frame.may(ctx, settingPermission(name)) ? undefined : 'permission';
-  }
-
-  function pageOf(ctx: Context, place: Place, entries: SettingEntry[], sent: Sent = {}): ConsolePage {
-    const found = (name: SettingName): SettingField[] =>
-      entries.flatMap((entry) => (entry.name === name ? [{ entry, lock: lockOf(ctx, entry) }] : []));
-    if (place === 'all') {
-      const boxes = [SECURITY, SETTINGS].flatMap(({ tabs }) => tabs.flatMap((tab) => tab.boxes));
-      const editable = (name: SettingName) => found(name).filter(({ lock }) => lock === undefined);
-      return {
-        title: t('console.settings.all'),
-        lead: t('console.settings.all.lead'),
-        back: { href: '/admin/settings', label: t('console.navigation.settings') },
-        blocks: [formBlock(ALL, boxes, editable, { entries, sent, cancel: '/admin/settings' })],
-      };
-    }
-    const { group, tab } = place;
-    const blocks: Block[] =
-      tab.boxes.length > 0
-        ? [formBlock(tab.href, tab.boxes, found, { entries, sent, cancel: tab.href })]
-        : [systemBlock(config)];
-    const names = tab.boxes.flatMap(settingsIn);
-    const isDeclared = entries.some(({ name, source }) => source === 'file' && names.includes(name));
-    return {
-      title: group.title,
-      lead: tab.lead,
-      tabs: group.tabs.map(({ href, label }) => ({ href, label, isCurrent: href === tab.href })),
-      ...(tab.links && { actions: tab.links }),
-      ...(tab.boxes.length === 0 &&
-        frame.meets(ctx, CHANGE) && { actions: [{ label: t('console.settings.all.link'), href: ALL }] }),
-      blocks: isDeclared ? [fileNotice(config.configFile, 'settings'), ...blocks] : blocks,
-    };
-  }
-
+/** Every setting that the administrator may change. */
+function allPage(visit: Visit<SettingEntry[]>, sent: Sent): ConsolePage {
+  const boxes = [SECURITY, SETTINGS].flatMap(({ tabs }) => tabs.flatMap((tab) => tab.boxes));
+  const editable = (name: SettingName) => settingIn(visit, name).filter(({ lock }) => lock === undefined);
   return {
-    async show(ctx: Context, place: Place): Promise<void> {
-      frame.show(ctx, pageOf(ctx, place, await settings.list()));
-    },
+    title: t('console.settings.all'),
+    lead: t('console.settings.all.lead'),
+    back: { href: '/admin/settings', label: t('console.navigation.settings') },
+    blocks: [formBlock(ALL, boxes, editable, { entries: visit.subject, sent, cancel: '/admin/settings' })],
+  };
+}
 
-    async save(ctx: Context, next: string, place: Place): Promise<void> {
-      const sent: Sent = await parseForm(ctx, form, { lists: 'every field' });
-      const entries = await settings.list();
-      if (isRowButton(sent)) return frame.show(ctx, pageOf(ctx, place, entries, sent));
-      await frame.attempt(
-        ctx,
-        async () => {
-          await settings.update(changesOf(entries, sent), frame.actor(ctx), sentValue(sent, VERSION) ?? '');
-          frame.redirect(ctx, next, t('console.shared.saved'));
-        },
-        () => pageOf(ctx, place, entries, sent),
-      );
-    },
+function tabPage(
+  visit: Visit<SettingEntry[]>,
+  { group, tab: { href, lead, boxes, links } }: { group: SettingGroup; tab: SettingTab },
+  config: Config,
+  sent: Sent,
+): ConsolePage {
+  const { subject: entries, meets } = visit;
+  const names = boxes.flatMap(settingsIn);
+  const isDeclared = entries.some(({ name, source }) => source === 'file' && names.includes(name));
+  const isSystem = boxes.length === 0;
+  const all = isSystem && meets(CHANGE) ? [{ label: t('console.settings.all.link'), href: ALL }] : undefined;
+  const actions = links ?? all;
+  const find = (name: SettingName) => settingIn(visit, name);
+  return {
+    title: group.title,
+    lead,
+    tabs: group.tabs.map((tab) => ({ href: tab.href, label: tab.label, isCurrent: tab.href === href })),
+    ...(actions && { actions }),
+    blocks: [
+      ...(isDeclared ? [fileNotice(config.configFile, 'settings')] : []),
+      isSystem ? systemBlock(config) : formBlock(href, boxes, find, { entries, sent, cancel: href }),
+    ],
   };
 }
 

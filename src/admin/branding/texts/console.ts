@@ -1,10 +1,9 @@
 // /admin/branding/texts: the texts for people, each with its default and a field for another one.
 
 import Router from '@koa/router';
-import { z } from 'zod';
 import type { Context, Extras, State } from '../../../base/http/context.ts';
 import { invalidInput } from '../../../base/http/errors.ts';
-import { bodyLimit, parseForm, parseQuery } from '../../../base/http/input.ts';
+import { bodyLimit, parseQuery } from '../../../base/http/input.ts';
 import { languageForPeople } from '../../../base/http/pages/language.ts';
 import { textAreas } from '../../../base/texts/areas.ts';
 import { languageNames } from '../../../base/texts/languages.ts';
@@ -14,6 +13,7 @@ import type { SettingEntry, SettingValues } from '../../../core/settings/setting
 import { etagOf } from '../../api/versions.ts';
 import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../../console/blocks.ts';
 import { fileNotice } from '../../console/managed-by-file.ts';
+import { addPage, listForm, type Visit } from '../../console/pages.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import type { ConsoleServices } from '../../console-services.ts';
 import { brandTabs } from '../tabs.ts';
@@ -21,41 +21,34 @@ import { changedTexts, FIELD, textSections } from './fields.ts';
 import { listTexts, type TextsQuery, textsPath, textsQuery } from './list.ts';
 
 const HERE = '/admin/branding/texts';
-const READ = 'gatehouse.settings:read' as const;
 const CHANGE = 'gatehouse.settings:write-security' as const;
 /** Twenty texts, percent-encoded. */
 const MAX_FORM_BYTES = 512 * 1024;
-const form = z.record(z.string(), z.array(z.string().max(20_000)));
 
-export function textRoutes(services: ConsoleServices): Router<State, Extras> {
-  const {
-    frame,
-    admin: { settings },
-  } = services;
+export function textRoutes({
+  frame,
+  admin: { settings },
+  config: { configFile },
+}: ConsoleServices): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: HERE });
-
-  router.get('/', ...frame.page(READ), async (ctx) => {
-    frame.show(ctx, textsPage(ctx, services, await settings.list(), {}));
-  });
-
-  router.post('/', bodyLimit(MAX_FORM_BYTES), ...frame.change(CHANGE), async (ctx) => {
-    const entries = await settings.list();
-    const sent: Sent = await parseForm(ctx, form, { lists: 'every field' });
-    const query = queryOf(ctx);
-    await frame.attempt(
-      ctx,
-      async () => {
-        const before = valuesIn(entries);
-        const texts = changedTexts(before, query.language, sent);
-        const faults = textFaults(texts, before).map((one) => ({ ...one, path: [`${FIELD}${one.path[1]}`] }));
-        if (faults.length > 0) throw invalidInput(faults);
-        const isNone = Object.keys(texts).length === 0;
-        const changes = { texts: isNone ? null : (texts as SettingValues['texts']) };
-        await settings.update(changes, frame.actor(ctx), sentValue(sent, VERSION) ?? '');
-        frame.redirect(ctx, textsPath(query), t('console.branding.texts.saved'));
-      },
-      () => textsPage(ctx, services, entries, sent),
-    );
+  addPage<SettingEntry[], Sent>(router, frame, '/', {
+    needs: ['gatehouse.settings:read'],
+    submitNeeds: [CHANGE],
+    load: () => settings.list(),
+    accepts: bodyLimit(MAX_FORM_BYTES),
+    form: listForm,
+    page: (visit, sent = {}) => textsPage(visit, configFile, sent),
+    async submit({ ctx, by, subject }, sent) {
+      const before = valuesIn(subject);
+      const query = queryOf(ctx);
+      const texts = changedTexts(before, query.language, sent);
+      const faults = textFaults(texts, before).map((one) => ({ ...one, path: [`${FIELD}${one.path[1]}`] }));
+      if (faults.length > 0) throw invalidInput(faults);
+      const isNone = Object.keys(texts).length === 0;
+      const changes = { texts: isNone ? null : (texts as SettingValues['texts']) };
+      await settings.update(changes, by, sentValue(sent, VERSION) ?? '');
+      return { to: textsPath(query), notice: t('console.branding.texts.saved') };
+    },
   });
   return router;
 }
@@ -72,21 +65,15 @@ function entryIn(entries: readonly SettingEntry[]): SettingEntry | undefined {
 const valuesIn = (entries: readonly SettingEntry[]) => (entryIn(entries)?.value ?? {}) as TextValues;
 
 function textsPage(
-  ctx: Context,
-  { frame, config: { configFile } }: ConsoleServices,
-  entries: SettingEntry[],
+  { ctx, subject: entries, may, language: consoleLanguage }: Visit<SettingEntry[]>,
+  configFile: string | undefined,
   sent: Sent,
 ): ConsolePage {
   const query = queryOf(ctx);
   const list = listTexts(query, valuesIn(entries));
   const isFromFile = entryIn(entries)?.source === 'file';
-  const mayChange = frame.may(ctx, CHANGE) && !isFromFile;
-  const sections = textSections(list.texts, {
-    language: query.language,
-    sent,
-    mayChange,
-    consoleLanguage: frame.language(ctx),
-  });
+  const mayChange = may(CHANGE) && !isFromFile;
+  const sections = textSections(list.texts, { language: query.language, sent, mayChange, consoleLanguage });
   const version = versionField(sentValue(sent, VERSION) ?? etagOf(entries));
   const blocks: Block[] = [
     ...(isFromFile ? [fileNotice(configFile, 'settings')] : []),
