@@ -16,8 +16,7 @@ import { createResourceAdmin, resourceEndpoints } from './resources/resources.ts
 import { createRoleAdmin, roleEndpoints } from './roles/roles.ts';
 import { createSessionAdmin, sessionEndpoints } from './sessions/sessions.ts';
 import { createSettingAdmin } from './settings/actions.ts';
-import { configurationEndpoints, settingEndpoints } from './settings/api.ts';
-import { createConfigurationAdmin } from './settings/configuration.ts';
+import { configurationEndpoints, createConfigurationAdmin, settingEndpoints } from './settings/api.ts';
 import { createSignUpCodeAdmin, signUpCodeEndpoints } from './sign-up-codes/sign-up-codes.ts';
 import { createUserAdmin } from './users/actions.ts';
 import { userEndpoints } from './users/api.ts';

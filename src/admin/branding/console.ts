@@ -2,7 +2,13 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { BrandSetting } from '../../applications/brand/brand.ts';
+import {
+  type BrandSetting,
+  brandImageSettings,
+  brandOfApplication,
+  brandSettings,
+  imagePath,
+} from '../../applications/brand/brand.ts';
 import { ImageError } from '../../applications/brand/images/image-error.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
@@ -10,21 +16,37 @@ import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { acceptPictures, parseForm, parseQuery } from '../../base/http/input.ts';
 import { languageForPeople } from '../../base/http/pages/language.ts';
 import type { Fault } from '../../base/texts/faults.ts';
-import { t } from '../../base/texts/text.ts';
-import type { SettingEntry } from '../../core/settings/settings.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { SettingEntry, SettingName, SettingValues } from '../../core/settings/settings.ts';
+import { isImageData, isImageName, type SettingBox } from '../../core/settings/value-schemas.ts';
 import { etagOf } from '../api/versions.ts';
-import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
+import {
+  ACCEPTED_PICTURES,
+  type Block,
+  type ConsolePage,
+  type Field,
+  type FormSection,
+  VERSION,
+  versionField,
+} from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
 import { addPage, type FormReader } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { changesOf, type Lock } from '../settings/console-fields.ts';
-import { brandSections, entriesOf, storedPictures, valueIn, withChanges, withNames } from './fields.ts';
-import { brandPreviewRoutes, type Choice, previewAddress, previewFields, previewQuery } from './preview.ts';
-import { applicationField, type NamedApplication, namedApplication } from './preview-choices.ts';
-import { brandTabs } from './tabs.ts';
-import { textRoutes } from './texts/console.ts';
+import type { SettingChanges } from '../settings/actions.ts';
+import { changesOf, type Lock, settingsIn, settingTexts } from '../settings/console-fields.ts';
+import {
+  applicationField,
+  brandPreviewRoutes,
+  type Choice,
+  type NamedApplication,
+  namedApplication,
+  previewAddress,
+  previewFields,
+  previewQuery,
+} from './preview.ts';
+import { brandTabs, textRoutes } from './texts.ts';
 
 export const HERE = '/admin/branding';
 const CHANGE = 'gatehouse.settings:write' as const;
@@ -197,4 +219,106 @@ function addressOf({ application, page, language, mode }: Choice): string {
     language,
     mode: mode === UNCHOSEN.mode ? undefined : mode,
   });
+}
+
+// The form of the brand: its settings as fields, and what was sent as it is stored. A picture that was sent is stored at once, under
+// its name, so that the form can come back with it after a fault or a sign-in.
+
+/** The boxes of the form. */
+const SECTIONS: readonly { title: PageText; lead?: PageText; box: SettingBox }[] = [
+  { title: t('console.branding.box.name'), box: 'brand-name' },
+  { title: t('console.branding.box.pictures'), box: 'brand-pictures' },
+  { title: t('console.branding.box.links'), lead: t('console.branding.box.links.lead'), box: 'brand-links' },
+];
+
+type Entries = readonly SettingEntry[];
+
+type ImageSetting = (typeof brandImageSettings)[number];
+const isBrandSetting = (name: SettingName): name is BrandSetting => brandSettings.some((one) => one === name);
+const isImage = (name: BrandSetting): name is ImageSetting => brandImageSettings.some((one) => one === name);
+
+/** The settings as an application has them: its own values under the names of the settings. */
+function entriesOf(application: string, entries: Entries): SettingEntry[] {
+  const brands = entries.find(({ name }) => name === 'brand_applications');
+  const own = brandOfApplication(brandsIn(entries), application) ?? {};
+  return brandSettings.map((name) => ({
+    name,
+    value: own[name],
+    source: brands?.source === 'file' ? 'file' : 'local',
+  }));
+}
+
+/** The brands of all applications after these changes of one. */
+function withChanges(application: string, entries: Entries, changes: SettingChanges): Brands {
+  const before = brandOfApplication(brandsIn(entries), application) ?? {};
+  const after = brandSettings.flatMap((name) => {
+    const value = changes[name] === undefined ? before[name] : changes[name];
+    return value ? [[name.slice('brand_'.length), value] as const] : [];
+  });
+  const others = Object.entries(brandsIn(entries)).filter(([id]) => id !== application);
+  return Object.fromEntries(after.length > 0 ? [...others, [application, Object.fromEntries(after)]] : others);
+}
+
+type Brands = SettingValues['brand_applications'];
+const brandsIn = (entries: Entries) =>
+  (entries.find(({ name }) => name === 'brand_applications')?.value ?? {}) as Brands;
+
+/** What the form holds now: as it was sent, else what is stored. */
+function valueIn(name: BrandSetting, entries: Entries, sent: Sent): string {
+  const stored = entries.find((entry) => entry.name === name)?.value;
+  return sentValue(sent, name) ?? (stored === undefined ? '' : String(stored));
+}
+
+function brandSections(entries: Entries, sent: Sent, lockOf: (entry: SettingEntry) => Lock): FormSection[] {
+  return SECTIONS.map(({ box, ...section }) => ({
+    ...section,
+    fields: settingsIn(box).flatMap((name) => {
+      const entry = entries.find((one) => one.name === name);
+      if (!entry || !isBrandSetting(name)) return [];
+      return fieldsOf(name, valueIn(name, entries, sent), lockOf(entry));
+    }),
+  }));
+}
+
+/** The pictures that the form has now, which a browser cannot send again. */
+function storedPictures(entries: Entries, sent: Sent): Field[] {
+  return brandImageSettings.flatMap((name) => {
+    const value = valueIn(name, entries, sent);
+    return isImageName(value) ? [{ name: `${name}.stored`, label: '', type: 'hidden' as const, value }] : [];
+  });
+}
+
+function fieldsOf(name: BrandSetting, value: string, lock: Lock): Field[] {
+  const texts = settingTexts(name);
+  const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
+  const field: Field = { ...texts, value, ...locked };
+  if (name === 'brand_color') return [{ ...field, type: 'color', isCode: true, placeholder: '#1f6650' }];
+  if (name === 'brand_name') return [field];
+  if (!isImage(name)) return [{ ...field, isCode: true, placeholder: 'https://' }];
+  const isStored = isImageName(value);
+  const picture = isStored ? { src: imagePath(value), isDark: name === 'brand_logo_dark' } : undefined;
+  const file: Field = { ...texts, type: 'file', accept: ACCEPTED_PICTURES, picture, ...locked };
+  if (!isStored || lock) return [file];
+  const remove = { name: `${name}.remove`, label: t(`console.branding.remove.${name}`), type: 'checkbox' as const };
+  return [file, remove];
+}
+
+/**
+ * The form with the name of each picture in place of its content; with the one before where `store` cannot use it.
+ *
+ * @param store stores a picture, and returns its name
+ */
+async function withNames(
+  sent: Sent,
+  store: (name: BrandSetting, data: string) => Promise<string | undefined>,
+): Promise<Sent> {
+  const named: Record<string, readonly string[]> = { ...sent };
+  for (const name of brandImageSettings) {
+    const [content = '', stored] = [sentValue(sent, name), sentValue(sent, `${name}.stored`)];
+    const added = isImageData(content) ? await store(name, content) : undefined;
+    const value = added ?? (sentValue(sent, `${name}.remove`) === 'on' ? '' : stored);
+    if (value === undefined) delete named[name];
+    else named[name] = [value];
+  }
+  return named;
 }

@@ -10,8 +10,7 @@ import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { done, iso, time } from '../api/parts.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
-import type { ConnectionAdmin } from './actions.ts';
-import { type ConnectionDetails, connectionVersion } from './manageable-connections.ts';
+import { type ConnectionAdmin, type ConnectionDetails, connectionVersion } from './actions.ts';
 
 const purposes = Object.values(secretPurposeByField) as [SecretPurpose, ...SecretPurpose[]];
 

@@ -14,7 +14,7 @@ import { tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import type { Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import type { ConnectionDetails } from './manageable-connections.ts';
+import type { ConnectionDetails } from './actions.ts';
 
 export const HOME = '/admin/connections';
 

@@ -19,6 +19,7 @@ import { MAX_FORM_BYTES } from '../console/typed-form.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { endedNotice } from '../sessions/console.ts';
+import { type ConnectionDetails, connectionVersion } from './actions.ts';
 import { connectionNoun, newSecret } from './api.ts';
 import { connectionKey, entryFrom, presetFields, sectionsOf } from './console-fields.ts';
 import {
@@ -35,7 +36,6 @@ import {
   vendorOf,
 } from './console-page.ts';
 import { addTryPages } from './console-try.ts';
-import { type ConnectionDetails, connectionVersion } from './manageable-connections.ts';
 
 const ADD = { label: t('console.connections.add'), icon: 'plus', href: `${HOME}/new` };
 const query = z.object({ sort: z.enum(['', 'name', '-name', 'provider', '-provider']).default('') });

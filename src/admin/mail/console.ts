@@ -17,7 +17,7 @@ import {
   type NamedApplication,
   namedApplication,
   previewChoices,
-} from '../branding/preview-choices.ts';
+} from '../branding/preview.ts';
 import type { Action, Block, Cell, ConsolePage, Mark, Search } from '../console/blocks.ts';
 import { cursorField, listPath, trailField } from '../console/frame.ts';
 import { type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';

@@ -1,19 +1,25 @@
 // Settings as fields of a form, and the sent form as changes. A setting of the file, or without permission, is displayed and locked. What is
-// more than a number, a switch, a choice or a list has its own fields here, in language-fields.ts and in attribute-rows.ts.
+// more than a number, a switch, a choice or a list has its own fields here, in console-fields.ts and in console-fields.ts.
 
 import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { describedFields } from '../../base/platform/described-fields.ts';
 import { check, type Fault, fault, textFault } from '../../base/texts/faults.ts';
+import { languageNames, languages } from '../../base/texts/languages.ts';
 import { type PageText, sentences, t, textAt } from '../../base/texts/text.ts';
 import { defaultSettings, type SettingEntry, type SettingName, settingSchemas } from '../../core/settings/settings.ts';
 import { type SettingBox, settingFields } from '../../core/settings/value-schemas.ts';
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
+import {
+  type AttributeKind,
+  isSimpleSchema,
+  type SimpleAttribute,
+  schemaOf,
+  simpleAttributes,
+} from '../../people/accounts/simple-attributes.ts';
 import type { Field } from '../console/blocks.ts';
 import { baseOf, type FieldSource, type FormKey, keyOf, patchOf } from '../console/form-fields.ts';
-import { asTyped, isRowButton, type Sent, sentValue } from '../console/row-buttons.ts';
+import { asTyped, isRowButton, linesOf, ROWS, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingChanges } from './actions.ts';
-import { attributeRows, changedSchema } from './attribute-rows.ts';
-import { isLanguageSetting, languageFields, sentLanguages } from './language-fields.ts';
 
 type Source = FieldSource & { name: SettingName };
 
@@ -204,3 +210,146 @@ function checked(name: SettingName, value: unknown): unknown {
     result.faults.map((one) => ({ ...one, path: name === 'sms_gateway' ? [name, ...one.path] : [name] })),
   );
 }
+
+// The settings of languages as fields of a form. All boxes ticked is the default: languages that are added later are offered too.
+
+const languageSettings = ['default_language', 'languages'] as const;
+
+/** Says that the form had the boxes: a browser sends only those that are ticked. */
+const HAS_BOXES = 'languages.listed';
+
+/** The buttons that tick the boxes: of the default language alone, and of all. */
+const ONLY = 'only languages';
+const ALL = 'all languages';
+
+type LanguageSetting = (typeof languageSettings)[number];
+
+/** Whether its texts and fields are here, and not in console-fields.ts. */
+function isLanguageSetting(name: SettingName): name is LanguageSetting {
+  return languageSettings.some((one) => one === name);
+}
+
+interface LanguageFieldOptions {
+  locked: Partial<Field> | undefined;
+  note: PageText | undefined;
+  /** The form as it was sent. */
+  sent: Sent;
+  /** The default language of the settings. */
+  standard: string;
+}
+
+function languageFields(
+  { name, value }: SettingEntry,
+  { locked, note, sent, standard }: LanguageFieldOptions,
+): Field[] {
+  const hintWith = (text: PageText) => (note === undefined ? text : sentences([text, note]));
+  const options = languageNames().map(({ tag, name }) => ({ value: tag, label: name, language: tag }));
+  if (name === 'default_language') {
+    const label = t('console.languages.default');
+    const hint = hintWith(t('console.languages.default-hint'));
+    return [{ name, label, hint, type: 'select', value: sentValue(sent, name) ?? String(value), options, ...locked }];
+  }
+  const stored = Array.isArray(value) && value.length > 0 ? value.map(String) : languages;
+  const only = sentValue(sent, 'default_language') ?? standard;
+  const pressed = sentValue(sent, ROWS);
+  const ticked = { [ONLY]: [only], [ALL]: languages }[pressed ?? ''];
+  const values = ticked ?? (sentValue(sent, HAS_BOXES) ? (sent[name] ?? []) : stored);
+  const buttons = [
+    { value: ONLY, label: t('console.languages.only'), isPressed: pressed === ONLY },
+    { value: ALL, label: t('console.languages.all'), isPressed: pressed === ALL },
+  ];
+  const label = t('console.languages.offered');
+  const hint = hintWith(t('console.languages.offered-hint'));
+  const marker: Field[] = locked ? [] : [{ name: HAS_BOXES, label: '', type: 'hidden', value: 'yes' }];
+  return [
+    ...marker,
+    { name, label, hint, type: 'checks', isWide: true, values, options, ...(!locked && { buttons }), ...locked },
+  ];
+}
+
+/** The sent languages; undefined when the form did not have them, null for all. */
+function sentLanguages(sent: Sent): string[] | null | undefined {
+  if (!sentValue(sent, HAS_BOXES)) return undefined;
+  const chosen = languages.filter((tag) => sent.languages?.includes(tag));
+  if (chosen.length === 0) throw invalidInput([textFault(['languages'], t('console.languages.choose'))]);
+  return chosen.length === languages.length ? null : chosen;
+}
+
+// The setting user_attributes as rows: name, type, allowed values, and whether it is required. A schema that says more stays as JSON.
+
+/** The names of its fields begin with it. */
+const ATTRIBUTE_ROWS = 'user_attributes.rows';
+
+const KINDS: Record<AttributeKind, PageText> = {
+  text: t('console.settings.kind.text'),
+  number: t('console.settings.kind.number'),
+  flag: t('console.settings.kind.flag'),
+  list: t('console.settings.kind.list'),
+};
+
+/** The rows; undefined where the schema says more. */
+function attributeRows(schema: AttributeSchema): Field | undefined {
+  if (!isSimpleSchema(schema)) return undefined;
+  return {
+    name: ATTRIBUTE_ROWS,
+    label: t('console.settings.attributes'),
+    type: 'rows',
+    adds: t('console.settings.attributes.add'),
+    columns: [
+      { name: 'name', label: t('console.shared.name') },
+      {
+        name: 'kind',
+        label: t('console.settings.attributes.type'),
+        type: 'select',
+        options: Object.entries(KINDS).map(toOption),
+      },
+      { name: 'values', label: t('console.settings.attributes.values') },
+      {
+        name: 'required',
+        label: t('console.settings.attributes.required'),
+        type: 'select',
+        options: [
+          { value: '', label: t('console.settings.attributes.optional') },
+          { value: 'yes', label: t('console.settings.attributes.required') },
+        ],
+      },
+    ],
+    lines: linesFor(schema),
+    hint: t('console.settings.attributes.hint'),
+  };
+}
+
+const toOption = ([value, label]: [string, PageText]) => ({ value, label });
+
+function linesFor(schema: AttributeSchema): string[][] {
+  return simpleAttributes(schema).map(({ name, kind, values, isRequired }) => [
+    name,
+    kind,
+    values.join(', '),
+    isRequired ? 'yes' : '',
+  ]);
+}
+
+/** The schema that the rows were changed to; undefined when they say what `before` says. Throws invalid_input. */
+function changedSchema(before: AttributeSchema, sent: Sent): AttributeSchema | undefined {
+  const field = attributeRows(before);
+  if (!field || sent[`${ATTRIBUTE_ROWS}.name`] === undefined) return undefined;
+  const lines = linesOf(sent, field).filter(([name, , values]) => name || values);
+  if (JSON.stringify(lines) === JSON.stringify(linesFor(before))) return undefined;
+  const attributes = lines.map(attributeOf);
+  const twice = attributes.findIndex(({ name }, at) => attributes.findIndex((one) => one.name === name) !== at);
+  if (twice >= 0)
+    throw invalidInput([fault([ATTRIBUTE_ROWS, twice], 'name-twice', { entry: attributes[twice]?.name ?? '' })]);
+  return schemaOf(attributes, before.properties ? before.additionalProperties : false);
+}
+
+function attributeOf([name = '', kind = '', values = '', required]: string[], at: number): SimpleAttribute {
+  if (!/^[^\s.\p{C}][^\s\p{C}]{0,63}$/u.test(name)) throw wrong(at, 'attribute-name');
+  if (!Object.hasOwn(KINDS, kind)) throw wrong(at, 'attribute-type');
+  const allowed = values.split(',').flatMap((one) => one.trim() || []);
+  if (allowed.length > 0 && kind !== 'text') throw wrong(at, 'attribute-values');
+  return { name, kind: kind as AttributeKind, values: allowed, isRequired: required === 'yes' };
+}
+
+const wrong = (at: number, code: 'attribute-name' | 'attribute-type' | 'attribute-values') =>
+  invalidInput([fault([ATTRIBUTE_ROWS, at], code)]);

@@ -31,8 +31,7 @@ import {
 import { addPage, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { changedUser, newUser, newUserOf } from './api.ts';
-import { profileOf, userJson, withApiFieldNames } from './api-shape.ts';
+import { changedUser, newUser, newUserOf, profileOf, userJson, withApiFieldNames } from './api.ts';
 import { attributeSection, sentAttributes } from './attribute-fields.ts';
 import { invitedNotice, nameOf, oneTimePasswordPage, tabPath } from './console-actions.ts';
 import { versionOf } from './lookup.ts';

@@ -12,7 +12,7 @@ import { addFault, fault, rule } from '../../base/texts/faults.ts';
 import { languages, type OfferedLanguages, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import { keyAlgs } from '../keys/rotation.ts';
 
-/** The boxes of the console's forms of settings (admin/settings/setting-tabs.ts, admin/branding/fields.ts). */
+/** The boxes of the console's forms of settings (admin/settings/setting-tabs.ts, admin/branding/console.ts). */
 export type SettingBox =
   | 'sms'
   | 'email-codes'
