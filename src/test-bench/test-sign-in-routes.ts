@@ -39,7 +39,7 @@ import { audienceOf, samlResponseBlocks } from './saml-response-summary.ts';
 import type { TestBenchServices } from './services.ts';
 import { showTokens } from './test-app-routes.ts';
 import { TEST_CLIENT_ID } from './test-registrations.ts';
-import { beginAtTestSp } from './test-sp-routes.ts';
+import { beginAtTestSp, type SamlTestOptions } from './test-sp-routes.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 const ACR_OPTIONS = [
@@ -353,14 +353,6 @@ function demandsBlocks(
 const warning = (text: PageText): Block => ({ kind: 'text', tone: 'warning', text });
 
 // A test sign-in to a SAML application: an AuthnRequest of the console itself, whose Response is displayed and never posted.
-
-/** What a test sign-in asks for. */
-export interface SamlTestOptions {
-  forceAuthn: boolean;
-  /** IdP-initiated: the Response answers no request. */
-  isUnsolicited: boolean;
-  acr?: string;
-}
 
 /**
  * Begins a sign-in whose Response is displayed at /admin/test/saml: stores the request as a pending AuthnRequest that is marked as a

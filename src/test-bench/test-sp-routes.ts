@@ -19,7 +19,6 @@ import { samlRateLimit } from '../protocols/saml/messages/received.ts';
 import { TEST_HOME, testNotBegun } from './page-parts.ts';
 import { indented, samlResponseBlocks } from './saml-response-summary.ts';
 import type { TestBenchServices } from './services.ts';
-import type { SamlTestOptions } from './test-sign-in-routes.ts';
 import type { ReceivedMessage } from './test-sp.ts';
 import { type SpSession, spSession } from './test-sp-checks.ts';
 
@@ -32,6 +31,14 @@ export function testSpRoutes(services: TestBenchServices): Router<State, Extras>
   acsRoute(router, services);
   sloRoutes(router, services);
   return router;
+}
+
+/** What a test sign-in asks for. */
+export interface SamlTestOptions {
+  forceAuthn: boolean;
+  /** IdP-initiated: the Response answers no request. */
+  isUnsolicited: boolean;
+  acr?: string;
 }
 
 /** Begins a sign-in with an AuthnRequest, or IdP-initiated. Returns the URL to go to. */
