@@ -1,12 +1,11 @@
 // Builds administration: what an administrator can do with each noun, for the API and the console alike.
 
-import type { Audit } from '../core/audit/audit.ts';
 import type { AdminServices } from './admin-services.ts';
 import type { Endpoint } from './api/endpoint.ts';
 import { apiKeyEndpoints, createApiKeyAdmin } from './api-keys/api-keys.ts';
 import { createApplicationAdmin } from './applications/actions.ts';
 import { applicationEndpoints } from './applications/api.ts';
-import { auditEndpoints } from './audit/api.ts';
+import { auditEndpoints, createAuditAdmin } from './audit/audit.ts';
 import { createConnectionAdmin } from './connections/actions.ts';
 import { connectionEndpoints } from './connections/api.ts';
 import { createKeyAdmin, keyEndpoints } from './keys/keys.ts';
@@ -26,7 +25,6 @@ export type AdminActions = ReturnType<typeof createAdminActions>;
 /** The actions of each noun. Every action takes `by`, the actor. */
 export function createAdminActions(services: AdminServices) {
   return {
-    authority: services.authority,
     users: createUserAdmin(services),
     roles: createRoleAdmin(services),
     applications: createApplicationAdmin(services),
@@ -39,13 +37,14 @@ export function createAdminActions(services: AdminServices) {
     settings: createSettingAdmin(services),
     configuration: createConfigurationAdmin(services),
     mail: createMailAdmin(services),
+    audit: createAuditAdmin(services),
     statistics: cacheStatistics(createStatistics(services), services.now),
   };
 }
 
 /** The endpoints of the API that call these actions. */
-export function adminEndpoints(admin: AdminActions, audit: Audit): Endpoint[] {
-  const { authority, users, sessions, settings, configuration } = admin;
+export function adminEndpoints(admin: AdminActions): Endpoint[] {
+  const { users, sessions, settings, configuration } = admin;
   return [
     ...userEndpoints(users),
     ...sessionEndpoints(sessions, users),
@@ -55,7 +54,7 @@ export function adminEndpoints(admin: AdminActions, audit: Audit): Endpoint[] {
     ...connectionEndpoints(admin.connections),
     ...apiKeyEndpoints(admin.apiKeys),
     ...keyEndpoints(admin.keys),
-    ...auditEndpoints(audit, authority),
+    ...auditEndpoints(admin.audit),
     ...settingEndpoints(settings),
     ...signUpCodeEndpoints(admin.signUpCodes),
     ...configurationEndpoints(configuration),

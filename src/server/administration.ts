@@ -24,12 +24,12 @@ interface AdministrationParts extends Parts {
 export function createAdministration(parts: AdministrationParts) {
   const { services: own, http, protocols, userPages, wakeMailDelivery, handler } = parts;
   const services = { ...own, ...http, ...protocols, ...userPages, wakeMailDelivery };
-  const { audit, config, consents, directoryUsers, oidc } = services;
+  const { config, consents, directoryUsers, oidc } = services;
   const admin = createAdminActions(services);
   const console = createConsoleServices({ ...services, admin });
   const diagnostics = createDiagnostics({ ...services, ...console });
   const internalRequest = createInternalRequest({ handler, host: config.issuerUrl.host });
-  const endpoints = [...adminEndpoints(admin, audit), ...diagnostics.endpoints];
+  const endpoints = [...adminEndpoints(admin), ...diagnostics.endpoints];
   const authzen = createAuthzen({
     ...services,
     tokens: oidc.apiTokens,

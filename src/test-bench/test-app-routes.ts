@@ -103,10 +103,8 @@ function refreshRoute(router: Router<State, Extras>, services: TestBenchServices
 
 /** Sends the administrator to the end-session endpoint, and receives them back. */
 function logoutRoutes(router: Router<State, Extras>, services: TestBenchServices): void {
-  const {
-    frame,
-    config: { issuer },
-  } = services;
+  const { frame } = services;
+  const { issuer } = services.config;
 
   router.post('/sign-out', ...frame.change(WRITE), async (ctx) => {
     const { ticket, stored } = await storedTokens(services, ctx);

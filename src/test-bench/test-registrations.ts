@@ -82,11 +82,9 @@ async function findRegistrations({
 
 /** Registers what is missing. */
 async function register(services: TestBenchServices, by: Actor): Promise<void> {
-  const {
-    config: { issuer },
-    admin: { applications },
-    testSp,
-  } = services;
+  const { testSp } = services;
+  const { issuer } = services.config;
+  const { applications } = services.admin;
   const { rp, sp, hasKey } = await findRegistrations(services);
   const access = { roles: ['admin'] };
   if (!rp) {

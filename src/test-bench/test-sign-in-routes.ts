@@ -79,12 +79,9 @@ export function testSignInRoutes(services: TestBenchServices): Router<State, Ext
 
 /** What the application would have received, and the error that it would have received. */
 function responseRoutes(router: Router<State, Extras>, services: TestBenchServices): void {
-  const {
-    frame,
-    admin: { applications },
-    tickets,
-    oidc: { claimsPreview },
-  } = services;
+  const { frame, tickets } = services;
+  const { applications } = services.admin;
+  const { claimsPreview } = services.oidc;
 
   router.get('/callback', ...frame.page(WRITE), async (ctx) => {
     const answer = parseQuery(ctx, callback.loose());
@@ -138,11 +135,8 @@ function samlDemandsBlocks(application: Application, account: Account): Block[] 
 
 /** The form of a test sign-in, and its begin. */
 function beginRoutes(router: Router<State, Extras>, services: TestBenchServices): void {
-  const {
-    frame,
-    admin: { applications },
-    testSp,
-  } = services;
+  const { frame, testSp } = services;
+  const { applications } = services.admin;
 
   router.get('/:id', ...frame.page(WRITE), async (ctx) => {
     const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);

@@ -115,7 +115,7 @@ function sendJson(ctx: Context, { status, headers, body }: StoredResponse): void
   ctx.type = 'application/json; charset=utf-8';
 }
 
-function sendStream(ctx: Context, { stream, type, fileName }: Streamed): void {
+export function sendStream(ctx: Context, { stream, type, fileName }: Streamed): void {
   ctx.status = 200;
   ctx.set('Cache-Control', 'no-store');
   if (fileName !== undefined) ctx.set('Content-Disposition', `attachment; filename="${fileName}"`);

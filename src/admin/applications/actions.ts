@@ -62,14 +62,8 @@ export type ApplicationAdmin = ReturnType<typeof createApplicationAdmin>;
  * creation.
  */
 export function createApplicationAdmin(services: AdminServices) {
-  const {
-    db,
-    sql,
-    applications,
-    authority,
-    pictures,
-    saml: { waitingMetadata },
-  } = services;
+  const { db, sql, applications, authority, pictures } = services;
+  const { waitingMetadata } = services.saml;
   const declarations = createSamlDeclarations(services);
 
   /** An actor who can change an application could use its permissions, so must have them. */

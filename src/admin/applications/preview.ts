@@ -25,10 +25,8 @@ export type ApplicationPreviews = (account: Account, application: Application) =
 
 /** Makes the preview with every scope that the application may request. */
 export function createApplicationPreviews(services: AdminServices): ApplicationPreviews {
-  const {
-    saml: { previews: assertionPreviews },
-    oidc: { claimsPreview, registrationFaultOf },
-  } = services;
+  const { previews: assertionPreviews } = services.saml;
+  const { claimsPreview, registrationFaultOf } = services.oidc;
   return async (account, application) => {
     if (application.protocol === 'oidc') {
       if (!signsUsersIn(application.metadata))

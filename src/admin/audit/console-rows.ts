@@ -2,8 +2,9 @@
 
 import { z } from 'zod';
 import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
+import type { Context } from '../../base/http/context.ts';
 import { concatenated, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
-import type { Audit, AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
+import type { AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import {
   applicationOf,
   type EventKind,
@@ -17,6 +18,7 @@ import type { Action, EventItem, Field, Mark, PageLinks } from '../console/block
 import { listPath, trailField } from '../console/frame.ts';
 import { pageLinks } from '../console/lists.ts';
 import { applicationCell, type Names, userCell } from '../console/names.ts';
+import type { ConsoleServices } from '../console-services.ts';
 
 const KIND_ICONS: Record<EventKind, { icon: string }> = {
   'sign-in': { icon: 'log-in' },
@@ -173,7 +175,8 @@ export const orderField = ({ sort }: Pick<Given, 'sort'>): Field => ({
 
 /** @param list its path, and the filters that the links to other pages keep */
 export async function readEventPage(
-  { audit, names }: { audit: Audit; names: Names },
+  { admin: { audit }, frame, names }: ConsoleServices,
+  ctx: Context,
   filter: AuditFilter,
   { before, after, trail, sort }: Given,
   list: EventListAddress,
@@ -181,7 +184,7 @@ export async function readEventPage(
   const isOldestFirst = sort === 'at';
   const cursor = isOldestFirst ? after : before;
   const at = isOldestFirst ? { isOldestFirst, ...(after && { after }) } : before && { before };
-  const entries = await audit.list({ ...filter, ...at, limit: PAGE + 1 });
+  const entries = await audit.list({ ...filter, ...at, limit: PAGE + 1 }, frame.actor(ctx));
   const page = entries.slice(0, PAGE);
   const next = entries.length > PAGE ? page.at(-1)?.id : undefined;
   return {

@@ -1,6 +1,5 @@
 // /admin/audit: the activity log, filtered, and as a file.
 
-import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
@@ -8,15 +7,14 @@ import { parseQuery } from '../../base/http/input.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { AuditFilter } from '../../core/audit/audit.ts';
 import { auditEventTypes } from '../../core/audit/events.ts';
-import { csv, jsonLines } from '../../core/audit/export.ts';
 import { type EventKind, eventKinds, typesOfKind } from '../../core/audit/sentence.ts';
 import { within } from '../../people/rbac/rights.ts';
+import { sendStream } from '../api/router.ts';
 import type { Empty, Field, Search } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { typedApplicationValue } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { sameNameText, type TypedUser, typedUserValue } from '../suggestions/typed-user.ts';
-import { visibleTo } from './api.ts';
 import { eventPageQuery, orderField, orderLink, readEventPage } from './console-rows.ts';
 
 const HERE = '/admin/audit';
@@ -40,23 +38,17 @@ type Filters = z.output<z.ZodObject<typeof filters>>;
 
 /** The page /admin/audit and the download /admin/audit/export. */
 export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
-  const {
-    frame,
-    audit,
-    admin: { authority },
-  } = services;
+  const { frame } = services;
+  const { audit } = services.admin;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const { before, after, trail, sort, ...given } = parseQuery(ctx, query);
     const found = given.user ? await services.findUser(given.user, frame.actor(ctx)) : undefined;
     const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
-    const wanted = {
-      ...(await filterOf(services, ctx, given, found)),
-      ...(await visibleTo(authority, frame.actor(ctx))),
-    };
+    const wanted = await filterOf(services, ctx, given, found);
     const at = { before, after, trail, sort };
-    const { items, pages, isFirst } = await readEventPage(services, wanted, at, { path: HERE, filters: given });
+    const { items, pages, isFirst } = await readEventPage(services, ctx, wanted, at, { path: HERE, filters: given });
     const isFiltered = Object.values(given).some(Boolean);
     frame.show(ctx, {
       title: t('console.audit.title'),
@@ -93,12 +85,7 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
     const { format, ...given } = parseQuery(ctx, z.object({ ...filters, format: z.enum(['csv', 'jsonl']) }));
     const found = given.user ? await services.findUser(given.user, frame.actor(ctx)) : undefined;
     const filter = await filterOf(services, ctx, given, found);
-    await audit.record({ ...frame.actor(ctx), type: 'audit.exported', outcome: 'success', data: { format, filter } });
-    ctx.set('Cache-Control', 'no-store');
-    ctx.set('Content-Disposition', `attachment; filename="audit.${format}"`);
-    ctx.type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/jsonl; charset=utf-8';
-    const visible = { ...filter, ...(await visibleTo(authority, frame.actor(ctx))) };
-    ctx.body = Readable.from(format === 'csv' ? csv(audit, visible) : jsonLines(audit, visible));
+    sendStream(ctx, await audit.export(format, filter, frame.actor(ctx)));
   });
 
   return router;

@@ -39,10 +39,8 @@ const SEND_TEST = { label: t('console.mail.send-test'), icon: 'send', post: `${H
 
 /** All pages below /admin/mail, except the templates. */
 export function mailRoutes(services: ConsoleServices): Router<State, Extras> {
-  const {
-    frame,
-    admin: { mail },
-  } = services;
+  const { frame } = services;
+  const { mail } = services.admin;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', ...frame.page(READ), async (ctx) => frame.show(ctx, await queuePage(services, ctx)));
@@ -216,12 +214,8 @@ const choiceQuery = z.object(previewChoices);
 type Choice = z.output<typeof choiceQuery> & NamedApplication;
 
 export function mailTemplateRoutes(services: ConsoleServices): Router<State, Extras> {
-  const {
-    frame,
-    admin: {
-      mail: { templates },
-    },
-  } = services;
+  const { frame } = services;
+  const { templates } = services.admin.mail;
   const router = new Router<State, Extras>({ prefix: TEMPLATES });
   const kindOf = (ctx: Context & { params: { kind?: string } }): MailKind => {
     const kind = templates.kinds.find((one) => one === ctx.params.kind);

@@ -20,7 +20,6 @@ import {
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { isServiceAccount, protocolName } from '../applications/console-parts.ts';
-import { visibleTo } from '../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Empty } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
@@ -101,12 +100,11 @@ async function sessionsBlock(names: Names, live: readonly SessionView[], mayEnd:
 }
 
 /** The events of the user, and about the user. */
-async function activityBlock({ ctx, by, subject }: Visit<OpenUser>, services: ConsoleServices): Promise<Block> {
+async function activityBlock({ ctx, subject }: Visit<OpenUser>, services: ConsoleServices): Promise<Block> {
   const { id } = subject.details.account;
   const given = parseQuery(ctx, activityQuery);
   const list = { path: tabPath(id, 'activity'), filters: {} };
-  const visible = await visibleTo(services.admin.authority, by);
-  const { items, pages } = await readEventPage(services, { partyId: id, ...visible }, given, list);
+  const { items, pages } = await readEventPage(services, ctx, { partyId: id }, given, list);
   return {
     kind: 'events',
     title: t('console.users.activity.title'),

@@ -99,14 +99,8 @@ export async function readFacts(
   account: Account,
   application: Application,
 ): Promise<AccessFacts> {
-  const {
-    now,
-    audit,
-    credentials,
-    mfa: { factors: ofAccount },
-    lockout,
-    rateLimits,
-  } = services;
+  const { now, audit, credentials, lockout, rateLimits } = services;
+  const { factors: ofAccount } = services.mfa;
   const { mfa, signInRule: rule } = signInRulesOf(application.metadata);
   const [locks, codes, password, factors, ways, recent] = await Promise.all([
     lockout.locks(account),

@@ -24,9 +24,7 @@ const form = z.object({
 
 /** The page and its actions. */
 export function addPicturePages({ one, change }: Pages<ApplicationDetails>, services: ConsoleServices): void {
-  const {
-    admin: { applications },
-  } = services;
+  const { applications } = services.admin;
   one('/picture', {
     accepts: acceptPictures(imageLimits.requestBytes),
     form,

@@ -30,19 +30,15 @@ export async function overviewPage(
   services: ConsoleServices,
 ): Promise<ConsolePage> {
   const { application, path, mayChange } = open;
-  const {
-    frame,
-    admin: { applications },
-    usage,
-    audit,
-  } = services;
+  const { frame, usage } = services;
+  const { applications, audit } = services.admin;
   const mayReadAudit = frame.may(ctx, 'gatehouse.audit:read');
   const [waiting, days, firstSignIn, demands, events] = await Promise.all([
     applications.waitingMetadata(application),
     usage.byDay(application, DAYS),
     usage.firstSignIn(application),
     demandSteps(ctx, open, services),
-    mayReadAudit ? audit.list({ clientId: application.clientId, limit: RECENT }) : [],
+    mayReadAudit ? audit.list({ clientId: application.clientId, limit: RECENT }, frame.actor(ctx)) : [],
   ]);
   const isWaiting = waiting !== undefined;
   return tabPage(

@@ -6,7 +6,6 @@ import type { Context } from '../../../base/http/context.ts';
 import { bodyLimit, parseQuery } from '../../../base/http/input.ts';
 import { sentences, t } from '../../../base/texts/text.ts';
 import { etagOf } from '../../api/versions.ts';
-import { visibleTo } from '../../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/console-rows.ts';
 import { type Block, type ConsolePage, type FieldsElsewhere, VERSION, versionField } from '../../console/blocks.ts';
 import { formSections } from '../../console/form-fields.ts';
@@ -88,7 +87,7 @@ function guideSteps({ application, path, mayWrite }: OpenApplication, firstSignI
 }
 
 async function activityBlock(
-  { ctx, by }: Visit<ApplicationDetails>,
+  { ctx }: Visit<ApplicationDetails>,
   open: OpenApplication,
   services: ConsoleServices,
 ): Promise<Block> {
@@ -96,8 +95,7 @@ async function activityBlock(
   const given = parseQuery(ctx, activityQuery);
   const { clientId, name } = open.application;
   const list = { path: `${open.path}/activity`, filters: {} };
-  const filter = { clientId, ...(await visibleTo(services.admin.authority, by)) };
-  const { items, pages } = await readEventPage(services, filter, given, list);
+  const { items, pages } = await readEventPage(services, ctx, { clientId }, given, list);
   const order = given.sort === 'at' ? 'oldest' : 'newest';
   return {
     kind: 'events',
@@ -165,10 +163,8 @@ function addFormTabs(
   services: ConsoleServices,
   beside: Partial<Record<FormTab, Beside>>,
 ): void {
-  const {
-    admin: { applications },
-    identityProvider,
-  } = services;
+  const { identityProvider } = services;
+  const { applications } = services.admin;
   for (const tab of FORM_TABS)
     one(`/${tab}`, {
       accepts: bodyLimit(MAX_FORM_BYTES),

@@ -1,14 +1,14 @@
-// /api/admin/audit: the audit log, filtered, in pages or as one stream.
+// The audit log as an administrator may see it, filtered, in pages or as one stream; and /api/admin/audit.
 
 import { z } from 'zod';
 import { rule } from '../../base/texts/faults.ts';
-import type { Actor, Audit, AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
+import type { Actor, AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import { auditEventTypes } from '../../core/audit/events.ts';
 import { csv, jsonLines } from '../../core/audit/export.ts';
 import { isMemberOf } from '../../people/accounts/members.ts';
-import type { Authority } from '../../people/rbac/authority.ts';
 import { within } from '../../people/rbac/rights.ts';
-import { type Endpoint, endpoint } from '../api/endpoint.ts';
+import type { AdminServices } from '../admin-services.ts';
+import { type Endpoint, endpoint, type Streamed } from '../api/endpoint.ts';
 import { iso, paged, pageOf, text, time } from '../api/parts.ts';
 
 const tag = 'Audit';
@@ -59,8 +59,32 @@ const entry = z
   })
   .meta({ id: 'AuditEntry' });
 
+export type AuditAdmin = ReturnType<typeof createAuditAdmin>;
+
+/** What the actor may see: everything, or what is about the members of roles. */
+export function createAuditAdmin({ audit, authority }: AdminServices) {
+  async function visibleTo(by: Actor): Promise<AuditFilter> {
+    const extent = await authority.extent(by, READ);
+    return extent === 'all' ? {} : { isVisible: (column) => isMemberOf(column, extent) };
+  }
+
+  return {
+    list: async (filter: AuditFilter, by: Actor): Promise<AuditEntry[]> =>
+      audit.list({ ...filter, ...(await visibleTo(by)) }),
+
+    /** A stream, newest first. It is audited itself. */
+    async export(format: 'jsonl' | 'csv', filter: AuditFilter, by: Actor): Promise<Streamed> {
+      await audit.record({ ...by, type: 'audit.exported', outcome: 'success', data: { format, filter } });
+      const visible = { ...filter, ...(await visibleTo(by)) };
+      return format === 'csv'
+        ? { stream: csv(audit, visible), type: 'text/csv; charset=utf-8; header=present', fileName: 'audit.csv' }
+        : { stream: jsonLines(audit, visible), type: 'application/jsonl; charset=utf-8', fileName: 'audit.jsonl' };
+    },
+  };
+}
+
 /** /audit and /audit/export. */
-export function auditEndpoints(audit: Audit, authority: Authority): Endpoint[] {
+export function auditEndpoints(audit: AuditAdmin): Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -77,12 +101,7 @@ export function auditEndpoints(audit: Audit, authority: Authority): Endpoint[] {
       response: pageOf(entry),
       async handle({ query: { limit, cursor, ...query }, by }) {
         const before = cursor === undefined ? {} : { before: cursor };
-        const entries = await audit.list({
-          ...filterOf(query),
-          ...(await visibleTo(authority, by)),
-          ...before,
-          limit: limit + 1,
-        });
+        const entries = await audit.list({ ...filterOf(query), ...before, limit: limit + 1 }, by);
         const items = entries.slice(0, limit).map(toJson);
         const last = items.at(-1);
         return { body: { items, next: entries.length > limit && last ? String(last.id) : null } };
@@ -98,23 +117,9 @@ export function auditEndpoints(audit: Audit, authority: Authority): Endpoint[] {
       description: 'Cells that could be read as formulas are prefixed with an apostrophe (CSV injection).',
       query: z.object({ format: z.enum(['jsonl', 'csv']).default('jsonl'), ...filters }),
       streams: ['application/jsonl', 'text/csv'],
-      async handle({ query: { format, ...query }, by }) {
-        const filter = filterOf(query);
-        const data = { format, filter };
-        await audit.record({ ...by, type: 'audit.exported', outcome: 'success', data });
-        const visible = { ...filter, ...(await visibleTo(authority, by)) };
-        return format === 'csv'
-          ? { stream: csv(audit, visible), type: 'text/csv; charset=utf-8; header=present', fileName: 'audit.csv' }
-          : { stream: jsonLines(audit, visible), type: 'application/jsonl; charset=utf-8', fileName: 'audit.jsonl' };
-      },
+      handle: ({ query: { format, ...query }, by }) => audit.export(format, filterOf(query), by),
     }),
   ];
-}
-
-/** Only what the actor may see: everything, or what is about the members of roles. */
-export async function visibleTo(authority: Authority, by: Actor): Promise<AuditFilter> {
-  const extent = await authority.extent(by, READ);
-  return extent === 'all' ? {} : { isVisible: (column) => isMemberOf(column, extent) };
 }
 
 function filterOf(query: z.output<z.ZodObject<typeof filters>>): AuditFilter {
