@@ -122,7 +122,7 @@ const newCodeFields = (): Field[] => [
     type: 'select',
     isNumber: true,
     isHalf: true,
-    value: limits.signUpCode.defaultDays,
+    value: String(limits.signUpCode.defaultDays),
     options: DAY_CHOICES.map((count) => ({
       value: String(count),
       label: t('console.sign-up-codes.form.days', { count }),

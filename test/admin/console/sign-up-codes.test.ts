@@ -49,6 +49,7 @@ it('the page of sign-up codes creates a code after a fresh sign-in, displays it 
 
 it('the page of sign-up codes says what is wrong at the field', async () => {
   const form = await console.get(`${HOME}/new`);
+  expect(form.text).toMatch(/<option value="30" selected/);
   const wrong = await console.submit(form, { name: ' ', max_uses: '0', expires_in_days: '7' });
   expect(wrong.status).toBe(400);
   expect(textOf(wrong.text)).toMatch(/Enter a name\..*must be a whole number between 1 and 100,000\./s);

@@ -63,6 +63,15 @@ describe('users', () => {
     expect(page.text).toContain(`value="${fields.username}"`);
   });
 
+  it('are explained at their fields where a value is wrong, as the API does', async () => {
+    const form = await admin.get('/admin/users/new');
+    const wrong = { username: 'wrong-values', website: 'no address', birthdate: '1990-13-01' };
+    const page = await admin.submit(form, { ...wrong, 'address.country': 'x'.repeat(201) });
+    expect(page.status).toBe(400);
+    for (const name of ['website', 'birthdate', 'address.country']) expect(page.text).toContain(`href="#f-${name}"`);
+    expect(await idp.services.accounts.findByLogin('wrong-values')).toBeUndefined();
+  });
+
   it('are found, edited, disabled and enabled', async () => {
     const { account } = await aUser(idp.services, { username: 'findable' });
     expect((await admin.get('/admin/users?q=findab')).text).toContain('findable');
