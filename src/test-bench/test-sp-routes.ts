@@ -25,14 +25,6 @@ import { type SpSession, spSession } from './test-sp-checks.ts';
 const WRITE = 'gatehouse.applications:write' as const;
 const sealedForm = z.object({ state: z.string().max(200), sealed: z.string().max(10_000) });
 
-/** What a test sign-in asks for. */
-export interface SamlTestOptions {
-  forceAuthn: boolean;
-  /** IdP-initiated: the Response answers no request. */
-  isUnsolicited: boolean;
-  acr?: string;
-}
-
 /** The ACS, SLO endpoint and pages of the test service provider. */
 export function testSpRoutes(services: TestBenchServices): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: `${TEST_HOME}/sp` });
