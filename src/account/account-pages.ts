@@ -11,7 +11,7 @@ import type { Core } from '../core/core.ts';
 import type { Links } from '../federation/links.ts';
 import type { People } from '../people/people.ts';
 import type { LogoutBrowser } from '../protocols/logout/logout-run.ts';
-import type { SessionServices } from '../protocols/session-services.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import { type AccountPageHelpers, createAccountPageHelpers } from './account-page-helpers.ts';
 import { activityRoutes } from './activity-routes.ts';

@@ -13,7 +13,7 @@ import { passwordAdvice } from '../people/credentials/password-advice.ts';
 import { minimumLength, type PasswordFault, passwordLength } from '../people/credentials/password-policy.ts';
 import type { Strength } from '../people/credentials/strength.ts';
 import type { People } from '../people/people.ts';
-import type { SessionServices } from '../protocols/session-services.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { FACTORS_PAGE, SINGLE_FACTOR_LENGTH } from './factors.ts';
 

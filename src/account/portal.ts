@@ -15,7 +15,7 @@ import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { People } from '../people/people.ts';
 import { ADMIN_ROLE, isStaff } from '../people/rbac/built-in.ts';
-import type { SessionServices } from '../protocols/session-services.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
 import { describeGrant } from '../sign-in/consent-description.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { recoveryCodeWarning } from './overview-routes.ts';

@@ -11,7 +11,7 @@ import type { Core } from '../core/core.ts';
 import { browserName } from '../core/mail/browser-name.ts';
 import type { People } from '../people/people.ts';
 import type { LogoutBrowser } from '../protocols/logout/logout-run.ts';
-import type { SessionServices } from '../protocols/session-services.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { FIRST_PARTY_CLIENT_ID } from './rp/first-party-client.ts';
 

@@ -14,7 +14,7 @@ import type { People } from '../people/people.ts';
 import type { Oidc } from '../protocols/oidc/create-oidc.ts';
 import type { Saml } from '../protocols/saml/create-saml.ts';
 import type { FetchMetadata } from '../protocols/saml/metadata/fetch.ts';
-import type { SessionServices } from '../protocols/session-services.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 
 export type AdminServices = Core &

@@ -10,7 +10,7 @@ import type { Core } from '../core/core.ts';
 import type { SettingName, SettingValues } from '../core/settings/settings.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
 import type { People } from '../people/people.ts';
-import type { SessionServices } from '../protocols/session-services.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { Declared, EntrySection } from './schema.ts';
 
 /** The metadata of service providers; both throw with a sentence for the administrator. */

@@ -15,7 +15,7 @@ import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { People } from '../people/people.ts';
 import type { LogoutBrowser } from '../protocols/logout/logout-run.ts';
-import type { SessionServices } from '../protocols/session-services.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 import { createResolver } from './accounts/resolve.ts';
 import { createDirectories } from './directories.ts';
@@ -23,11 +23,11 @@ import { FederationError } from './faults.ts';
 import type { FederationServices } from './federation-services.ts';
 import { createLinks } from './links.ts';
 import { upstreamLogoutRoutes } from './logout/routes.ts';
-import { createRejectedSignIns, type RejectedSignIns } from './rejected-sign-ins.ts';
+import { createRejectedSignIns } from './rejected-sign-ins.ts';
 import type { SamlUpstream } from './saml/create-saml-upstream.ts';
 import { createSignIns } from './sign-ins.ts';
 import { createTries } from './tries.ts';
-import { createUpstreamSignIn, type UpstreamSignIn } from './upstream-sign-in.ts';
+import { createUpstreamSignIn, type UpstreamSignInServices } from './upstream-sign-in.ts';
 
 export type Federation = ReturnType<typeof createFederation>;
 
@@ -42,26 +42,25 @@ export function createFederation(
       logoutBrowserOf(ctx: Context): LogoutBrowser;
     },
 ) {
-  const { upstreamRequests: requests, samlUpstream, signInPolicy: policy } = dependencies;
+  const { samlUpstream, logoutBrowserOf } = dependencies;
   const protocols = { ...dependencies.upstreamProtocols, saml: samlUpstream.protocol };
-  const upstreamSignIn = createUpstreamSignIn({ ...dependencies, requests, protocols });
+  const upstreamSignIn = createUpstreamSignIn({ ...dependencies, protocols });
   const resolver = createResolver(dependencies);
   const rejected = createRejectedSignIns(dependencies);
-  const directories = createDirectories({ ...dependencies, requests, resolver, rejected, upstreamSignIn });
-  const signIns = createSignIns({ ...dependencies, policy, requests, resolver, rejected, upstreamSignIn });
+  const services = { ...dependencies, resolver, rejected, upstreamSignIn };
   return {
-    signIns,
-    directories,
-    links: createLinks({ ...dependencies, resolver, rejected, upstreamSignIn }),
-    tries: createTries({ ...dependencies, resolver, upstreamSignIn }),
+    signIns: createSignIns(services),
+    directories: createDirectories(services),
+    links: createLinks(services),
+    tries: createTries(services),
     resolver,
     rejected,
     upstreamSignIn,
     routers: [
-      callbackRoutes({ ...dependencies, rejected, upstreamSignIn }),
-      upstreamLogoutRoutes({ ...dependencies, rejected }),
-      samlUpstream.routes({ rejected, upstreamSignIn }),
-      samlUpstream.logoutRoutes(dependencies, dependencies.logoutBrowserOf),
+      callbackRoutes(services),
+      upstreamLogoutRoutes(services),
+      samlUpstream.routes(services),
+      samlUpstream.logoutRoutes(services, logoutBrowserOf),
     ],
   };
 }
@@ -71,25 +70,19 @@ const answerSchema = z
   .record(z.string().max(100), z.string().max(parameterBytes))
   .refine((answer) => Object.keys(answer).length <= answerParameters, rule('too-many-parameters'));
 
-function callbackRoutes(
-  dependencies: FederationServices & { rejected: RejectedSignIns; upstreamSignIn: UpstreamSignIn },
-): Router<State, Extras> {
+function callbackRoutes(services: UpstreamSignInServices): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/upstream/:id' });
   router.get('/callback', (ctx) =>
-    receive(dependencies, ctx, ctx.params.id ?? '', async () => parseQuery(ctx, answerSchema)),
+    receive(services, ctx, ctx.params.id ?? '', async () => parseQuery(ctx, answerSchema)),
   );
   router.post('/callback', bodyLimit(answerBytes), (ctx) =>
-    receive(dependencies, ctx, ctx.params.id ?? '', () => parseForm(ctx, answerSchema)),
+    receive(services, ctx, ctx.params.id ?? '', () => parseForm(ctx, answerSchema)),
   );
   return router;
 }
 
 async function receive(
-  {
-    connections,
-    rejected,
-    upstreamSignIn,
-  }: FederationServices & { rejected: RejectedSignIns; upstreamSignIn: UpstreamSignIn },
+  { connections, rejected, upstreamSignIn }: UpstreamSignInServices,
   ctx: Context,
   connectionId: string,
   read: () => Promise<Record<string, string>>,

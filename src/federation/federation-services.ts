@@ -3,15 +3,15 @@ import { createTxtResolver, type ResolveTxt } from '../base/network/txt-records.
 import type { Core } from '../core/core.ts';
 import { certificateEnds } from '../core/keys/key-rows.ts';
 import type { People } from '../people/people.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
 import { createMetadataFetch } from '../protocols/saml/metadata/fetch.ts';
 import { parseIdentityProviderMetadata } from '../protocols/saml/metadata/parse-identity-provider.ts';
-import type { SessionServices } from '../protocols/session-services.ts';
 import { createClientSecrets } from './client-secrets.ts';
 import { createDomainChecks } from './connections/check-domains.ts';
 import { createConnections } from './connections/connections.ts';
 import { createConnectionDocuments } from './connections/documents.ts';
 import { connectionJobs, createExpiryNotices, connectionWarnings as readWarnings } from './connections/warnings.ts';
-import { createDirectoryUsers } from './directories.ts';
+import { createDirectoryUsers } from './directory-users.ts';
 import { createExternalIdentities } from './identities.ts';
 import { createDirectory } from './ldap/directory.ts';
 import { createPlanUpstream, type UpstreamLogoutProtocols } from './logout/upstream-participants.ts';
@@ -21,7 +21,7 @@ import { createUpstreamRequests } from './requests.ts';
 import { createUpstreamSessions } from './sessions.ts';
 import { createOtherSignIns, createSsoIds } from './sso-ids.ts';
 import { createStepUps } from './step-up.ts';
-import type { Protocols } from './upstream-sign-in.ts';
+import type { Protocols } from './upstream.ts';
 
 export type FederationServices = ReturnType<typeof createFederationServices>;
 
@@ -45,7 +45,6 @@ export function createFederationServices(
     readWarnings({ ...services, connections, documents: connectionDocuments, parseMetadata, ownCertificates });
   const notifyOfExpiry = createExpiryNotices({ ...services, warnings: connectionWarnings });
   const oidc = { ...services, connections, documents: connectionDocuments };
-  // One for each kind of connection that the browser is redirected to.
   const upstreamProtocols: Protocols = {
     oidc: createOidcProtocol(oidc),
     oauth2: createOAuth2Protocol({ ...services, connections }),
@@ -74,7 +73,7 @@ export function createFederationServices(
     clientSecrets,
     upstreamSessions,
     identities,
-    planUpstream: createPlanUpstream({ connections, sessions: upstreamSessions }),
+    planUpstream: createPlanUpstream({ connections, upstreamSessions }),
     otherSignIns: createOtherSignIns(stored),
     upstreamRequests: createUpstreamRequests(services),
     stepUps: createStepUps({ ...stored, sessions: upstreamSessions }),

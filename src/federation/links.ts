@@ -6,17 +6,12 @@ import type { RequestInfo } from '../base/platform/request-info.ts';
 import { type Tx, transaction } from '../base/storage/database.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
-import type { Core } from '../core/core.ts';
 import type { Account } from '../people/accounts/account.ts';
-import type { People } from '../people/people.ts';
 import type { OfferedConnection } from '../sign-in/first-factor/upstream.ts';
-import type { Resolver } from './accounts/resolve.ts';
 import { logoOf } from './connections/presets/presets.ts';
-import type { FederationServices } from './federation-services.ts';
 import type { ExternalIdentity } from './identities.ts';
-import type { RejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamRedirect } from './upstream.ts';
-import type { UpstreamSignIn } from './upstream-sign-in.ts';
+import type { UpstreamSignInServices } from './upstream-sign-in.ts';
 
 export interface LinkedIdentity extends ExternalIdentity {
   connectionName: string;
@@ -26,13 +21,8 @@ export type Links = ReturnType<typeof createLinks>;
 
 const PAGE = { href: '/account/connections', label: t('connections.title') };
 
-export function createLinks(
-  dependencies: Core &
-    People &
-    FederationServices & { resolver: Resolver; rejected: RejectedSignIns; upstreamSignIn: UpstreamSignIn },
-) {
-  const { db, connections, identities, resolver, rejected, setConnectionRoles, upstreamSignIn, notifyOwner } =
-    dependencies;
+export function createLinks(services: UpstreamSignInServices) {
+  const { db, connections, identities, resolver, rejected, setConnectionRoles, upstreamSignIn, notifyOwner } = services;
   return {
     async list(userId: string): Promise<{ linked: LinkedIdentity[]; available: OfferedConnection[] }> {
       const all = await connections.list();
@@ -48,7 +38,7 @@ export function createLinks(
 
     /** The name of the directory that checks the password of a user who has none here. */
     async directoryWithPassword(userId: string): Promise<string | undefined> {
-      if ((await dependencies.credentials.status(userId)) !== undefined) return undefined;
+      if ((await services.credentials.status(userId)) !== undefined) return undefined;
       const linked = await identities.ofUser(userId);
       const directories = (await connections.enabled()).filter(({ kind }) => kind === 'ldap');
       return directories.find(({ id }) => linked.some((one) => one.connectionId === id))?.name;
@@ -89,7 +79,7 @@ export function createLinks(
     /** Throws last_way_in (409). False when the account has no such identity. */
     async unlink(account: Account, identityId: string, by: Actor): Promise<boolean> {
       const isRemoved = await transaction(db, async (tx) => {
-        await assertNotLast(dependencies, account.id, identityId, tx);
+        await assertNotLast(services, account.id, identityId, tx);
         const own = await identities.ofUser(account.id, tx);
         const isUnlinked = await identities.unlink(account.id, identityId, by, tx);
         const connectionId = own.find(({ id }) => id === identityId)?.connectionId;
@@ -106,7 +96,7 @@ export function createLinks(
 }
 
 async function assertNotLast(
-  { connections, credentials, identities, mfa: { factors } }: People & FederationServices,
+  { connections, credentials, identities, mfa: { factors } }: UpstreamSignInServices,
   userId: string,
   identityId: string,
   tx: Tx,

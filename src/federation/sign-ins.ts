@@ -3,7 +3,6 @@
 
 import { z } from 'zod';
 import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
-import type { Base } from '../base/base.ts';
 import { badRequest } from '../base/http/errors.ts';
 import { plural } from '../base/platform/plural.ts';
 import type { RequestInfo } from '../base/platform/request-info.ts';
@@ -15,42 +14,32 @@ import { isStaff } from '../people/rbac/built-in.ts';
 import type { ProvenUpstream, SignInOffer, UpstreamResult, UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 import { domainOf } from './accounts/mapping.ts';
-import type { Resolver } from './accounts/resolve.ts';
 import { freshnessOf, statedAuthTime, trustedAmr } from './assurance.ts';
 import type { Connection } from './connections/connection.ts';
 import { logoOf } from './connections/presets/presets.ts';
 import { FederationError } from './faults.ts';
-import type { FederationServices } from './federation-services.ts';
-import type { RejectedSignIn, RejectedSignIns } from './rejected-sign-ins.ts';
-import type { AnsweredRequest, UpstreamRequests } from './requests.ts';
+import type { RejectedSignIn } from './rejected-sign-ins.ts';
+import type { AnsweredRequest } from './requests.ts';
 import { handleSchema } from './sessions.ts';
 import type { UpstreamIdentity } from './upstream.ts';
-import type { UpstreamSignIn } from './upstream-sign-in.ts';
+import type { UpstreamSignInServices } from './upstream-sign-in.ts';
 
-export interface SignInsDependencies {
-  policy: SignInPolicy;
-  requests: Pick<UpstreamRequests, 'storeIdentity' | 'findIdentity' | 'end'>;
-  resolver: Resolver;
-  rejected: RejectedSignIns;
-  upstreamSignIn: UpstreamSignIn;
-}
-
-export function createSignIns(dependencies: Base & FederationServices & SignInsDependencies): UpstreamSignIns {
-  const { connections, rejected, upstreamSignIn } = dependencies;
+export function createSignIns(services: UpstreamSignInServices & { signInPolicy: SignInPolicy }): UpstreamSignIns {
+  const { connections, rejected, upstreamSignIn } = services;
   return {
-    stepUpAt: (at, level, rule) => dependencies.stepUps.at(at, level, rule),
-    hasDirectory: (accountId, rule) => dependencies.stepUps.hasDirectory(accountId, rule),
-    offer: (rule) => signInOffer(dependencies, rule),
+    stepUpAt: (at, level, rule) => services.stepUps.at(at, level, rule),
+    hasDirectory: (accountId, rule) => services.stepUps.hasDirectory(accountId, rule),
+    offer: (rule) => signInOffer(services, rule),
     complete: (proven, account, uid, by) =>
       rejected.withErrorPage(
         by.request as RequestInfo,
-        () => aboutSignIn(dependencies, proven.connectionId, uid),
-        () => completeSignIn(dependencies, proven, account, uid, by),
+        () => aboutSignIn(services, proven.connectionId, uid),
+        () => completeSignIn(services, proven, account, uid, by),
       ),
     rejectOtherAccount: ({ connectionId }, uid, request) =>
       rejected.withErrorPage(
         request,
-        () => aboutSignIn(dependencies, connectionId, uid),
+        () => aboutSignIn(services, connectionId, uid),
         () => Promise.reject(otherAccount()),
       ),
 
@@ -75,7 +64,7 @@ export function createSignIns(dependencies: Base & FederationServices & SignInsD
     start: (connectionId, { uid, rule, demands, request }) =>
       rejected.withErrorPage(
         request,
-        () => aboutSignIn(dependencies, connectionId, uid),
+        () => aboutSignIn(services, connectionId, uid),
         async () => {
           const connection = await upstreamSignIn.usable(connectionId, rule);
           const { level, isStepUp, loginHint, ...asked } = demands;
@@ -95,8 +84,8 @@ export function createSignIns(dependencies: Base & FederationServices & SignInsD
       const begun = { connectionId: '' };
       return rejected.withErrorPage(
         sign.request,
-        () => aboutSignIn(dependencies, begun.connectionId, sign.uid),
-        () => finish(dependencies, answer, sign, begun),
+        () => aboutSignIn(services, begun.connectionId, sign.uid),
+        () => finish(services, answer, sign, begun),
       );
     },
   };
@@ -104,7 +93,7 @@ export function createSignIns(dependencies: Base & FederationServices & SignInsD
 
 /** For the page of a rejected sign-in. */
 async function aboutSignIn(
-  { connections }: FederationServices,
+  { connections }: UpstreamSignInServices,
   connectionId: string,
   uid: string,
 ): Promise<RejectedSignIn> {
@@ -115,7 +104,7 @@ async function aboutSignIn(
 
 /** What the first page offers to an application with this rule. */
 async function signInOffer(
-  { connections, upstreamSignIn }: FederationServices & { upstreamSignIn: UpstreamSignIn },
+  { connections, upstreamSignIn }: UpstreamSignInServices,
   rule: SignInRule | undefined,
 ): Promise<SignInOffer> {
   const enabled = await connections.enabled();
@@ -133,17 +122,7 @@ async function signInOffer(
 
 /** The end of a sign-in (UpstreamSignIns.complete). */
 async function completeSignIn(
-  {
-    connections,
-    db,
-    requests,
-    resolver,
-    upstreamSessions: sessions,
-  }: Base &
-    FederationServices & {
-      requests: Pick<UpstreamRequests, 'storeIdentity' | 'findIdentity' | 'end'>;
-      resolver: Resolver;
-    },
+  { connections, db, upstreamRequests: requests, resolver, upstreamSessions: sessions }: UpstreamSignInServices,
   proven: ProvenUpstream,
   account: Account,
   uid: string,
@@ -172,11 +151,12 @@ async function completeSignIn(
 const isDirectory = ({ kind }: Connection) => kind === 'ldap';
 
 async function finish(
-  { now, policy, rejected, requests, resolver, upstreamSignIn }: Base & SignInsDependencies,
+  services: UpstreamSignInServices & { signInPolicy: SignInPolicy },
   answer: string,
   { uid, rule, invitedId, userId, request: info }: Parameters<UpstreamSignIns['finish']>[1],
   begun: { connectionId: string },
 ): Promise<UpstreamResult> {
+  const { now, signInPolicy: policy, rejected, upstreamRequests: requests, resolver, upstreamSignIn } = services;
   const { request, connection, identity } = await upstreamSignIn.redeem(answer, 'sign-in', uid, begun);
   await upstreamSignIn.usable(connection.id, rule);
   const resolution = await resolver.resolve(connection, identity, { request: info, invitedId, userId });

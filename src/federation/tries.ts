@@ -3,14 +3,13 @@
 
 import { notFound } from '../base/http/errors.ts';
 import { acrOf } from '../people/mfa/acr.ts';
-import type { Preview, Resolver } from './accounts/resolve.ts';
+import type { Preview } from './accounts/resolve.ts';
 import { trustedAmr } from './assurance.ts';
 import type { Connection } from './connections/connection.ts';
 import { FederationError } from './faults.ts';
-import type { FederationServices } from './federation-services.ts';
 import type { AccountRejection } from './ldap/identity.ts';
 import type { PassedCheck, Redeemed, UpstreamRedirect } from './upstream.ts';
-import type { UpstreamSignIn } from './upstream-sign-in.ts';
+import type { UpstreamSignInServices } from './upstream-sign-in.ts';
 
 export interface FailedTry {
   outcome: 'failed';
@@ -40,12 +39,7 @@ export interface FinishedTry extends Preview {
 
 export type Tries = ReturnType<typeof createTries>;
 
-export function createTries({
-  connections,
-  directory,
-  resolver,
-  upstreamSignIn,
-}: FederationServices & { resolver: Resolver; upstreamSignIn: UpstreamSignIn }) {
+export function createTries({ connections, directory, resolver, upstreamSignIn }: UpstreamSignInServices) {
   async function report(connection: Connection, { identity, checks }: Redeemed, amr: string[]): Promise<FinishedTry> {
     const { subject, claims, authTime, groups } = identity;
     return {

@@ -3,19 +3,28 @@
 import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Base } from '../base/base.ts';
 import { runInChildSpan, traced } from '../base/platform/tracing.ts';
+import type { Core } from '../core/core.ts';
 import type { Acr } from '../people/mfa/acr.ts';
-import type { ClientSecrets } from './client-secrets.ts';
+import type { People } from '../people/people.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
+import type { Resolver } from './accounts/resolve.ts';
 import type { Connection, ConnectionKind } from './connections/connection.ts';
-import type { Connections } from './connections/connections.ts';
 import { FederationError } from './faults.ts';
-import type { AnsweredRequest, Demands, Purpose, UpstreamRequests } from './requests.ts';
+import type { FederationServices } from './federation-services.ts';
+import type { RejectedSignIns } from './rejected-sign-ins.ts';
+import type { AnsweredRequest, Demands, Purpose } from './requests.ts';
 import { signInAcrs, stepUpRequest } from './step-up.ts';
-import type { PassedCheck, UpstreamAnswer, UpstreamIdentity, UpstreamProtocol, UpstreamRedirect } from './upstream.ts';
+import type {
+  PassedCheck,
+  Protocols,
+  UpstreamAnswer,
+  UpstreamIdentity,
+  UpstreamProtocol,
+  UpstreamRedirect,
+} from './upstream.ts';
 
 /** The message of a rejection, by which its page knows it again. */
 export const NOT_ENABLED = 'The connection is disabled or deleted.';
-
-export type Protocols = Partial<Record<ConnectionKind, UpstreamProtocol>>;
 
 export interface BeginRequest {
   connection: Connection;
@@ -39,19 +48,17 @@ export interface RedeemedAnswer {
   checks: PassedCheck[];
 }
 
-export interface UpstreamSignInDependencies {
-  requests: UpstreamRequests;
-  connections: Connections;
-  protocols: Protocols;
-  clientSecrets: ClientSecrets;
-}
+type UpstreamServices = Base & FederationServices & { protocols: Protocols };
 
-export function createUpstreamSignIn(dependencies: Base & UpstreamSignInDependencies) {
-  const {
-    requests,
-    protocols,
-    config: { issuer },
-  } = dependencies;
+/** What the sign-ins at upstreams share: for sign-in pages, account pages and the console. */
+export type UpstreamSignInServices = Core &
+  People &
+  SessionServices &
+  FederationServices & { resolver: Resolver; rejected: RejectedSignIns; upstreamSignIn: UpstreamSignIn };
+
+export function createUpstreamSignIn(services: UpstreamServices) {
+  const { upstreamRequests: requests, protocols, config } = services;
+  const { issuer } = config;
   return {
     /** Whether a sign-in at connections of this kind goes through the browser. */
     hasProtocol: (kind: ConnectionKind): boolean => protocols[kind] !== undefined,
@@ -59,16 +66,16 @@ export function createUpstreamSignIn(dependencies: Base & UpstreamSignInDependen
     redeem: traced(
       'upstream answer',
       (answer: string, purpose: Purpose, boundTo: string, begun?: { connectionId: string }): Promise<RedeemedAnswer> =>
-        redeemAnswer(dependencies, answer, { purpose, boundTo }, begun),
+        redeemAnswer(services, answer, { purpose, boundTo }, begun),
       ({ connection }) => ({ 'gatehouse.connection': connection.id, 'gatehouse.protocol': connection.kind }),
     ),
 
     /** An enabled connection that the application accepts. Throws connection_disabled. */
     async usable(connectionId: string, rule: SignInRule | undefined): Promise<Connection> {
-      const connection = await connectionFor(dependencies, connectionId, 'sign-in');
+      const connection = await connectionFor(services, connectionId, 'sign-in');
       if (!acceptsSignIn(rule, connection.id))
         throw disabled('The application doesn’t accept this connection.', connection.id);
-      if (connection.kind !== 'ldap') protocolOf(dependencies, connection);
+      if (connection.kind !== 'ldap') protocolOf(services, connection);
       return connection;
     },
 
@@ -87,7 +94,7 @@ export function createUpstreamSignIn(dependencies: Base & UpstreamSignInDependen
       const asked = level && isStepUp ? stepUpRequest(connection, level) : undefined;
       const acrValues = asked?.acrValues ?? signInAcrs(connection, level);
       const requirements = { ...demands, acrValues, forced: demands.forced || asked?.isForced === true, ...hint };
-      const protocol = protocolOf(dependencies, connection);
+      const protocol = protocolOf(services, connection);
       const attributes = { 'gatehouse.connection': connection.id, 'gatehouse.protocol': connection.kind };
       const begun = await runInChildSpan('upstream request', { attributes }, () =>
         protocol.begin(connection, requirements, callbackUrl(issuer, connection)),
@@ -112,15 +119,13 @@ export function createUpstreamSignIn(dependencies: Base & UpstreamSignInDependen
 }
 
 async function redeemAnswer(
-  dependencies: Base & UpstreamSignInDependencies,
+  services: UpstreamServices,
   answer: string,
   { purpose, boundTo }: { purpose: Purpose; boundTo: string },
   begun: { connectionId: string } = { connectionId: '' },
 ): Promise<RedeemedAnswer> {
-  const {
-    requests,
-    config: { issuer },
-  } = dependencies;
+  const { upstreamRequests: requests, config } = services;
+  const { issuer } = config;
   const request = await requests.redeem(answer, purpose, boundTo);
   if (!request) {
     throw new FederationError('upstream_answer_invalid', {
@@ -131,16 +136,16 @@ async function redeemAnswer(
     });
   }
   begun.connectionId = request.connectionId;
-  const connection = await connectionFor(dependencies, request.connectionId, purpose);
+  const connection = await connectionFor(services, request.connectionId, purpose);
   const { memory, sentAt } = request;
   const sent = { callbackUrl: callbackUrl(issuer, connection), memory, sentAt };
-  const { identity, checks } = await protocolOf(dependencies, connection)
+  const { identity, checks } = await protocolOf(services, connection)
     .redeem(connection, request.answer, sent)
     .catch(async (error: unknown) => {
-      await dependencies.clientSecrets.note(connection, error);
+      await services.clientSecrets.note(connection, error);
       throw error;
     });
-  await dependencies.clientSecrets.note(connection);
+  await services.clientSecrets.note(connection);
   if (identity.subject.trim() === '') {
     throw new FederationError('upstream_no_identity', {
       rule: 'subject',
@@ -156,18 +161,14 @@ function callbackUrl(issuer: string, { id, kind }: Connection): string {
   return kind === 'saml' ? `${issuer}/saml/acs` : `${issuer}/upstream/${id}/callback`;
 }
 
-function protocolOf({ protocols }: { protocols: Protocols }, { kind }: Connection): UpstreamProtocol {
+function protocolOf({ protocols }: UpstreamServices, { kind }: Connection): UpstreamProtocol {
   const protocol = protocols[kind];
   if (!protocol) throw disabled('The server has no such protocol.', kind);
   return protocol;
 }
 
 /** A test also works for a connection that is not enabled yet. */
-async function connectionFor(
-  { connections }: { connections: Connections },
-  id: string,
-  purpose: Purpose,
-): Promise<Connection> {
+async function connectionFor({ connections }: UpstreamServices, id: string, purpose: Purpose): Promise<Connection> {
   const connection = await (purpose === 'test' ? connections.find(id) : connections.findEnabled(id));
   if (!connection) throw disabled(NOT_ENABLED, id);
   return connection;

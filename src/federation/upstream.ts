@@ -1,6 +1,6 @@
 // What the protocols of upstream identity providers have in common. Each kind of connection implements UpstreamProtocol; matching,
 // mapping, assurance and linking see only these types.
-import type { Connection } from './connections/connection.ts';
+import type { Connection, ConnectionKind } from './connections/connection.ts';
 
 /** What a sign-in demands of the upstream. */
 export interface UpstreamRequirements {
@@ -82,3 +82,6 @@ export interface UpstreamProtocol {
    */
   tryClient?(connection: Connection, callbackUrl: string): Promise<never>;
 }
+
+/** One for each kind of connection that the browser is redirected to. */
+export type Protocols = Partial<Record<ConnectionKind, UpstreamProtocol>>;

@@ -49,16 +49,14 @@ export async function createProtocols(services: Services, http: Http) {
     saml: saml.engine,
   });
   // The service provider of upstream SAML identity providers.
-  const samlUpstream = createSamlUpstream({ ...services, saml: saml.slo, presentation: saml.presentation });
+  const samlUpstream = createSamlUpstream({ ...services, ...saml.services });
+  const upstreamProtocols = { ...services.upstreamLogoutProtocols, saml: samlUpstream.logoutProtocol };
   const logout = createLogout({
     ...services,
     ...http,
-    upstreams: createUpstreamParticipants(
-      { connections, sessions: upstreamSessions },
-      { ...services.upstreamLogoutProtocols, saml: samlUpstream.logoutProtocol },
-    ),
+    ...saml.services,
+    upstreams: createUpstreamParticipants(services, upstreamProtocols),
     sendLogoutToken: oidc.engine.sendLogoutToken,
-    saml: saml.slo,
   });
   return { saml, samlUpstream, oidc, logout };
 }

@@ -37,12 +37,12 @@ import { createPeople } from '../people/people.ts';
 import { siteBlock } from '../people/rate-limits/policies.ts';
 import { listAdministrators } from '../people/rbac/administrators.ts';
 import type { LogoutOnRoleChange } from '../people/rbac/connection-roles.ts';
+import { createSessionServices } from '../protocols/logout/session-services.ts';
 import type { PlanUpstream } from '../protocols/logout/upstream.ts';
 import { removeClientArtifacts } from '../protocols/oidc/store/removals.ts';
 import { createMetadataFetch } from '../protocols/saml/metadata/fetch.ts';
 import { parseServiceProviderMetadata } from '../protocols/saml/metadata/parse.ts';
 import { removeServiceProviderData } from '../protocols/saml/slo/session-participants.ts';
-import { createSessionServices } from '../protocols/session-services.ts';
 import { abandonSignIns } from '../sign-in/attempts.ts';
 import { createSignInPolicy } from '../sign-in/sign-in-policy.ts';
 

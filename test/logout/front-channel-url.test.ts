@@ -21,7 +21,7 @@ it.each([
     frontchannel_logout_uri: 'https://app.example/logout?own=1',
     ...(names === undefined ? {} : { frontchannel_logout_session_required: names }),
   });
-  const urlOf = createFrontChannelUrl({ issuer: idp.issuer, applications: idp.services.applications });
+  const urlOf = createFrontChannelUrl(idp.services);
   const url = new URL((await urlOf({ clientId, data: { sid: 'the-session' } } as Participant)) ?? '');
   expect([...url.searchParams.keys()]).toEqual(['own', ...parameters]);
 });

@@ -20,7 +20,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { type Acr, MAILED_CODE_CLAIMS } from '../../people/mfa/acr.ts';
 import type { StrongestProof } from '../../people/mfa/step-up.ts';
 import type { People } from '../../people/people.ts';
-import type { SessionServices } from '../../protocols/session-services.ts';
+import type { SessionServices } from '../../protocols/logout/session-services.ts';
 import { createFirstPartyClient, FIRST_PARTY_CLIENT_ID, type FirstPartyClient } from './first-party-client.ts';
 import { createRpSessions, type RpSessions } from './sessions.ts';
 import { createSignedIn } from './signed-in.ts';

@@ -5,7 +5,7 @@ import { limits } from '../../base/limits.ts';
 import { randomToken, sha256 } from '../../base/platform/random.ts';
 import type { Core } from '../../core/core.ts';
 import { acrOf, withMfa } from '../../people/mfa/acr.ts';
-import type { SessionServices } from '../../protocols/session-services.ts';
+import type { SessionServices } from '../../protocols/logout/session-services.ts';
 import type { FirstPartySignIn } from './first-party-client.ts';
 
 export interface RpSession {

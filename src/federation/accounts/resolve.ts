@@ -16,7 +16,7 @@ import { emailFault, nameKey } from '../../people/accounts/names.ts';
 import { type Profile, profileColumns } from '../../people/accounts/profile.ts';
 import type { People } from '../../people/people.ts';
 import { isStaff } from '../../people/rbac/built-in.ts';
-import type { SessionServices } from '../../protocols/session-services.ts';
+import type { SessionServices } from '../../protocols/logout/session-services.ts';
 import { attributesOf, type Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { RoleMapping } from '../connections/role-mappings.ts';

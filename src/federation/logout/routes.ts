@@ -9,13 +9,11 @@ import { bodyLimit, parseForm, parseQuery } from '../../base/http/input.ts';
 import { relaxPolicy } from '../../base/http/security-headers.ts';
 import { limits } from '../../base/limits.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import type { Core } from '../../core/core.ts';
 import type { People } from '../../people/people.ts';
-import type { SessionServices } from '../../protocols/session-services.ts';
 import type { Connection, OidcConnection } from '../connections/connection.ts';
 import { FederationError } from '../faults.ts';
 import type { FederationServices } from '../federation-services.ts';
-import type { RejectedSignIns } from '../rejected-sign-ins.ts';
+import type { UpstreamSignInServices } from '../upstream-sign-in.ts';
 import { discoveryOf, issuersOf, type NamedSessions, verifyLogoutToken } from './logout-token.ts';
 import { connectionIdOf } from './upstream-participants.ts';
 
@@ -24,38 +22,32 @@ const tokenForm = z.object({ logout_token: z.string().min(1).max(logoutTokenByte
 const frontQuery = z.object({ iss: z.string().max(2048), sid: z.string().min(1).max(255) });
 const signedOutQuery = z.object({ state: z.string().max(1024).optional() });
 
-export function upstreamLogoutRoutes(
-  dependencies: Core & People & SessionServices & FederationServices & { rejected: RejectedSignIns },
-): Router<State, Extras> {
-  const limited = rateLimit(dependencies);
+export function upstreamLogoutRoutes(services: UpstreamSignInServices): Router<State, Extras> {
+  const limited = rateLimit(services);
   const router = new Router<State, Extras>({ prefix: '/upstream/:id' });
 
   router.post('/backchannel-logout', noStore, limited, bodyLimit(2 * logoutTokenBytes), (ctx) =>
-    backChannel(dependencies, ctx, ctx.params.id ?? ''),
+    backChannel(services, ctx, ctx.params.id ?? ''),
   );
-  router.get('/frontchannel-logout', noStore, limited, (ctx) => frontChannel(dependencies, ctx, ctx.params.id ?? ''));
-  router.get('/signed-out', noStore, (ctx) => signedOut(dependencies, ctx, ctx.params.id ?? ''));
+  router.get('/frontchannel-logout', noStore, limited, (ctx) => frontChannel(services, ctx, ctx.params.id ?? ''));
+  router.get('/signed-out', noStore, (ctx) => signedOut(services, ctx, ctx.params.id ?? ''));
   return router;
 }
 
 /** Answers 200, or 400 with an OAuth error (section 2.8); 503 when the keys of the upstream cannot be read. */
-async function backChannel(
-  dependencies: Core & SessionServices & FederationServices & { rejected: RejectedSignIns },
-  ctx: Context,
-  id: string,
-): Promise<void> {
-  const connection = await oidcConnection(dependencies, id);
+async function backChannel(services: UpstreamSignInServices, ctx: Context, id: string): Promise<void> {
+  const connection = await oidcConnection(services, id);
   const { request } = ctx.state;
   try {
     const { logout_token: token } = await parseForm(ctx, tokenForm);
-    const named = await verifyLogoutToken(dependencies, connection, token);
-    await endNamedSessions(dependencies, connection, named, { request, channel: 'back' });
+    const named = await verifyLogoutToken(services, connection, token);
+    await endNamedSessions(services, connection, named, { request, channel: 'back' });
     ctx.status = 200;
     ctx.body = '';
   } catch (error) {
     if (error instanceof AppError && error.status === 400) return rejectToken(ctx, 400, 'logout_token is missing');
     if (!(error instanceof FederationError)) throw error;
-    await dependencies.rejected.record(request, id, error);
+    await services.rejected.record(request, id, error);
     rejectToken(ctx, error.code === 'upstream_unavailable' ? 503 : 400, error.message);
   }
 }
@@ -66,15 +58,11 @@ function rejectToken(ctx: Context, status: 400 | 503, description: string): void
 }
 
 /** By `iss` and `sid` alone: a frame of another site brings no cookie. */
-async function frontChannel(
-  dependencies: Core & SessionServices & FederationServices,
-  ctx: Context,
-  id: string,
-): Promise<void> {
-  const connection = await oidcConnection(dependencies, id);
+async function frontChannel(services: UpstreamSignInServices, ctx: Context, id: string): Promise<void> {
+  const connection = await oidcConnection(services, id);
   const { iss, sid } = parseQuery(ctx, frontQuery);
-  if (!(await issuersOf(dependencies, connection)).includes(iss)) throw badRequest('malformed_url');
-  const { end_session_endpoint: endpoint = iss } = await discoveryOf(dependencies, connection);
+  if (!(await issuersOf(services, connection)).includes(iss)) throw badRequest('malformed_url');
+  const { end_session_endpoint: endpoint = iss } = await discoveryOf(services, connection);
   ctx.remove('X-Frame-Options'); // knows no other origins
   const sources = [iss, endpoint].map((url) => new URL(url).origin);
   relaxPolicy(ctx, {
@@ -84,18 +72,14 @@ async function frontChannel(
   });
   // A probe before the frame (HEAD) ends nothing.
   if (ctx.method === 'GET') {
-    await endNamedSessions(dependencies, connection, { sid }, { request: ctx.state.request, channel: 'front' });
+    await endNamedSessions(services, connection, { sid }, { request: ctx.state.request, channel: 'front' });
   }
   ctx.type = 'text/plain';
   ctx.body = 'Signed out.';
 }
 
 /** `state` names the logout run, which continues in its own browser only. */
-async function signedOut(
-  { connections, runs }: SessionServices & FederationServices,
-  ctx: Context,
-  id: string,
-): Promise<void> {
+async function signedOut({ connections, runs }: UpstreamSignInServices, ctx: Context, id: string): Promise<void> {
   if (!(await connections.find(id))) throw notFound();
   const { state } = parseQuery(ctx, signedOutQuery);
   const participant = state === undefined ? undefined : await runs.findByMessageId(state);
@@ -131,7 +115,7 @@ function rateLimit({ rateLimits }: People): Middleware {
  * session may have ended before (OIDC Back-Channel Logout 1.0 section 2.8).
  */
 async function endNamedSessions(
-  { upstreamSessions: sessions, endSession, audit }: Core & SessionServices & FederationServices,
+  { upstreamSessions: sessions, endSession, audit }: UpstreamSignInServices,
   { id }: Connection,
   named: NamedSessions,
   { request, channel }: { request: RequestInfo; channel: 'back' | 'front' },

@@ -23,13 +23,12 @@ export type UpstreamLogoutProtocols = Partial<Record<UpstreamSessionHandle['kind
 /** The prefix of the client_id of upstreams in logout runs, so that none is confused with an application. */
 const PREFIX = 'connection:';
 
-export function createPlanUpstream({
-  connections,
-  sessions,
-}: {
+interface StoredUpstreams {
   connections: Connections;
-  sessions: UpstreamSessions;
-}): PlanUpstream {
+  upstreamSessions: UpstreamSessions;
+}
+
+export function createPlanUpstream({ connections, upstreamSessions: sessions }: StoredUpstreams): PlanUpstream {
   return async (sessionUid, tx) => {
     const session = await sessions.latest(sessionUid, tx);
     const connection = session && (await connections.find(session.connectionId, tx));
@@ -47,7 +46,7 @@ export function createPlanUpstream({
 }
 
 export function createUpstreamParticipants(
-  { connections, sessions }: { connections: Connections; sessions: UpstreamSessions },
+  { connections, upstreamSessions: sessions }: StoredUpstreams,
   protocols: UpstreamLogoutProtocols,
 ): UpstreamParticipants {
   async function partsOf({ data }: { data: { upstreamSession?: string } }) {

@@ -5,7 +5,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
 import { readForm } from '../../base/http/body.ts';
-import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
 import { AppError, notFound } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
@@ -14,24 +14,13 @@ import { providerErrorPage } from '../../protocols/saml/messages/error-page.ts';
 import { openResponse, type TrustedResponse } from '../../protocols/saml/messages/open-response.ts';
 import { inResponseToOf } from '../../protocols/saml/messages/read-assertion.ts';
 import { SamlError, type SamlErrorCode } from '../../protocols/saml/xml/errors.ts';
-import type { XmlValidator } from '../../protocols/saml/xml/schema.ts';
 import type { SamlConnection } from '../connections/connection.ts';
 import { FederationError } from '../faults.ts';
-import type { FederationServices } from '../federation-services.ts';
 import type { RejectedSignIns } from '../rejected-sign-ins.ts';
 import type { UpstreamSignIn } from '../upstream-sign-in.ts';
-import { asFederationError, authenticAnswer, decodeAnswer, type IdentityProviders } from './identity-provider.ts';
-import type { ServiceProvider } from './service-provider.ts';
+import { asFederationError, authenticAnswer, decodeAnswer, type UpstreamSamlServices } from './identity-provider.ts';
 
-export interface AcsRoutesDependencies {
-  serviceProvider: ServiceProvider;
-  rejected: RejectedSignIns;
-  upstreamSignIn: UpstreamSignIn;
-  /** Rejects an address that sends too many messages. */
-  rateLimit: Middleware;
-  identityProviders: IdentityProviders;
-  validateXml: XmlValidator;
-}
+type AcsServices = UpstreamSamlServices & { rejected: RejectedSignIns; upstreamSignIn: UpstreamSignIn };
 
 const FORM = 'application/x-www-form-urlencoded';
 const METADATA = 'application/samlmetadata+xml';
@@ -39,12 +28,12 @@ const METADATA = 'application/samlmetadata+xml';
 const OWN_RELAY_STATE = /^_[\w-]{27}$/;
 const metadataQuery = z.object({ connection: z.string().max(64).optional() });
 
-export function acsRoutes(dependencies: FederationServices & AcsRoutesDependencies): Router<State, Extras> {
-  const { connections, serviceProvider, rateLimit } = dependencies;
+export function acsRoutes(services: AcsServices): Router<State, Extras> {
+  const { connections, ownServiceProvider, rateLimit } = services;
   const router = new Router<State, Extras>();
 
   router.post('/saml/acs', rateLimit, async (ctx) => {
-    const path = await receive(dependencies, ctx);
+    const path = await receive(services, ctx);
     if (path === undefined) return;
     ctx.status = 303;
     ctx.set('Cache-Control', 'no-store');
@@ -57,22 +46,19 @@ export function acsRoutes(dependencies: FederationServices & AcsRoutesDependenci
     if (id !== undefined && connection?.kind !== 'saml') throw notFound();
     ctx.type = METADATA;
     ctx.set('Cache-Control', 'public, max-age=300');
-    ctx.body = serviceProvider.metadata(connection?.kind === 'saml' ? connection : undefined);
+    ctx.body = ownServiceProvider.metadata(connection?.kind === 'saml' ? connection : undefined);
   });
 
   return router;
 }
 
 /** Where the browser goes on; undefined when the response was written. */
-async function receive(
-  dependencies: FederationServices & AcsRoutesDependencies,
-  ctx: Context,
-): Promise<string | undefined> {
-  const { rejected, upstreamSignIn } = dependencies;
-  const { xml, relayState, claimedIssuer } = await openForm(dependencies, ctx);
-  const authentic = await authenticate(dependencies, claimedIssuer, xml);
+async function receive(services: AcsServices, ctx: Context): Promise<string | undefined> {
+  const { rejected, upstreamSignIn } = services;
+  const { xml, relayState, claimedIssuer } = await openForm(services, ctx);
+  const authentic = await authenticate(services, claimedIssuer, xml);
   if (!Array.isArray(authentic)) {
-    await rejectSignature(ctx, dependencies, authentic);
+    await rejectSignature(ctx, services, authentic);
     return undefined;
   }
   const [{ connection, trusted }] = authentic;
@@ -97,10 +83,7 @@ async function receive(
 }
 
 /** Decodes the form and reads the claimed issuer; throws 400 or 413, with the code of the rejection. */
-async function openForm(
-  { rejected, validateXml }: { rejected: RejectedSignIns; validateXml: XmlValidator },
-  ctx: Context,
-) {
+async function openForm({ rejected, validateXml }: AcsServices, ctx: Context) {
   try {
     if (!ctx.is(FORM)) throw new SamlError('parameter_missing', { detail: 'no form' });
     const { xml, relayState } = decodeAnswer(await readForm(ctx.req, limits.saml.bodyBytes));
@@ -125,20 +108,16 @@ interface Unauthentic {
 
 /** The connections of the issuer whose keys verify the answer, or why none does. */
 async function authenticate(
-  dependencies: FederationServices & {
-    identityProviders: IdentityProviders;
-    serviceProvider: ServiceProvider;
-    validateXml: XmlValidator;
-  },
+  services: UpstreamSamlServices,
   issuer: string,
   xml: string,
 ): Promise<[AuthenticAnswer, ...AuthenticAnswer[]] | Unauthentic> {
   const authentic: AuthenticAnswer[] = [];
   let unauthentic: Unauthentic = { connection: undefined, fault: unknownIssuer(issuer) };
-  for (const connection of await dependencies.connections.list()) {
-    if (connection.kind !== 'saml' || !(await isIssuer(dependencies, connection, issuer))) continue;
+  for (const connection of await services.connections.list()) {
+    if (connection.kind !== 'saml' || !(await isIssuer(services, connection, issuer))) continue;
     try {
-      const { trusted } = await authenticAnswer(dependencies, connection, xml);
+      const { trusted } = await authenticAnswer(services, connection, xml);
       authentic.push({ connection, trusted });
     } catch (error) {
       if (!(error instanceof FederationError)) throw error;
@@ -150,11 +129,7 @@ async function authenticate(
 }
 
 /** Whether the upstream of the connection has this entity ID; false while its metadata cannot be read. */
-async function isIssuer(
-  { identityProviders }: { identityProviders: IdentityProviders },
-  connection: SamlConnection,
-  issuer: string,
-) {
+async function isIssuer({ identityProviders }: UpstreamSamlServices, connection: SamlConnection, issuer: string) {
   const { entity_id: declared } = connection.settings;
   if (declared !== undefined && declared !== issuer) return false;
   try {
@@ -171,7 +146,7 @@ const OF_ENCRYPTION: readonly SamlErrorCode[] = ['encryption_algorithm', 'encryp
 /** Answers 401: in plain text for programs, which rely on it, and as a page with a code for a browser. */
 async function rejectSignature(
   ctx: Context,
-  { rejected }: { rejected: RejectedSignIns },
+  { rejected }: AcsServices,
   { connection, fault }: Unauthentic,
 ): Promise<void> {
   const { rule, message, expected, received } = fault;

@@ -4,9 +4,8 @@ import type { Context } from '../../base/http/context.ts';
 import type { Core } from '../../core/core.ts';
 import type { People } from '../../people/people.ts';
 import type { LogoutBrowser } from '../../protocols/logout/logout-run.ts';
-import type { Saml } from '../../protocols/saml/create-saml.ts';
-import type { Presentation } from '../../protocols/saml/metadata/presentation.ts';
-import type { SessionServices } from '../../protocols/session-services.ts';
+import type { SessionServices } from '../../protocols/logout/session-services.ts';
+import type { SamlServices } from '../../protocols/saml/sso/saml-services.ts';
 import type { FederationServices } from '../federation-services.ts';
 import type { UpstreamLogoutProtocol } from '../logout/upstream-participants.ts';
 import type { RejectedSignIns } from '../rejected-sign-ins.ts';
@@ -15,35 +14,21 @@ import { acsRoutes } from './acs-routes.ts';
 import { createIdentityProviders } from './identity-provider.ts';
 import { createReceivedLogoutRequests, createSentLogoutRequests, type SentLogoutRequests } from './logout.ts';
 import { createSamlProtocol } from './protocol.ts';
-import { createServiceProvider } from './service-provider.ts';
+import { createOwnServiceProvider } from './service-provider.ts';
 import { sloRoutes } from './slo-routes.ts';
 
-export function createSamlUpstream(
-  services: Core &
-    SessionServices &
-    FederationServices & {
-      /** What both roles share: the schemas, replay protection and the limit of an address. */
-      saml: Pick<Saml['slo'], 'validateXml' | 'skewSeconds' | 'rateLimit' | 'seenMessages'>;
-      /** The name and the languages of the settings. */
-      presentation(): Presentation;
-    },
-) {
-  const { saml, connectionDocuments: documents } = services;
-
-  const { validateXml, skewSeconds, rateLimit, seenMessages } = saml;
-  const serviceProvider = createServiceProvider(services);
-  const identityProviders = createIdentityProviders({ documents });
-  const receive = { identityProviders, serviceProvider, validateXml };
-  const shared = { ...services, ...receive, seenMessages, skewSeconds };
-  const received = createReceivedLogoutRequests(shared);
-  const sent = createSentLogoutRequests(shared);
+export function createSamlUpstream(given: Core & SessionServices & FederationServices & SamlServices) {
+  const identityProviders = createIdentityProviders(given);
+  const services = { ...given, identityProviders, ownServiceProvider: createOwnServiceProvider(given) };
+  const received = createReceivedLogoutRequests(services);
+  const sent = createSentLogoutRequests(services);
   return {
     logoutProtocol: logoutProtocol(sent),
-    protocol: createSamlProtocol(shared),
+    protocol: createSamlProtocol(services),
     routes: (signIns: { rejected: RejectedSignIns; upstreamSignIn: UpstreamSignIn }) =>
-      acsRoutes({ ...services, ...signIns, ...receive, rateLimit }),
+      acsRoutes({ ...services, ...signIns }),
     logoutRoutes: (people: People, logoutBrowserOf: (ctx: Context) => LogoutBrowser) =>
-      sloRoutes({ ...services, ...people, ...receive, rateLimit, received, sent, logoutBrowserOf }),
+      sloRoutes({ ...services, ...people, received, sent, logoutBrowserOf }),
   };
 }
 

@@ -2,6 +2,8 @@
 
 import type { KeyObject } from 'node:crypto';
 import { limits } from '../../base/limits.ts';
+import type { Core } from '../../core/core.ts';
+import type { SessionServices } from '../../protocols/logout/session-services.ts';
 import { decodePost } from '../../protocols/saml/messages/decode.ts';
 import {
   authenticateResponse,
@@ -14,13 +16,14 @@ import {
   parseIdentityProviderMetadata,
   type SsoEndpoint,
 } from '../../protocols/saml/metadata/parse-identity-provider.ts';
+import type { SamlServices } from '../../protocols/saml/sso/saml-services.ts';
 import { readCertificate } from '../../protocols/saml/xml/certificates.ts';
 import { SamlError } from '../../protocols/saml/xml/errors.ts';
-import type { XmlValidator } from '../../protocols/saml/xml/schema.ts';
 import type { SamlConnection } from '../connections/connection.ts';
-import { type ConnectionDocuments, DocumentError } from '../connections/documents.ts';
+import { DocumentError } from '../connections/documents.ts';
 import { FederationError } from '../faults.ts';
-import type { ServiceProvider } from './service-provider.ts';
+import type { FederationServices } from '../federation-services.ts';
+import type { OwnServiceProvider } from './service-provider.ts';
 
 export interface IdentityProvider {
   entityId: string;
@@ -30,12 +33,18 @@ export interface IdentityProvider {
   wantsSignedRequests: boolean;
 }
 
+/** What the parts of SAML as a service provider share. */
+export type UpstreamSamlServices = Core &
+  SessionServices &
+  FederationServices &
+  SamlServices & { identityProviders: IdentityProviders; ownServiceProvider: OwnServiceProvider };
+
 export type IdentityProviders = ReturnType<typeof createIdentityProviders>;
 
 // Whether a document is valid now is checked when it is read: an upstream that is late with a new one stops no sign-in.
 const LONG_AGO = new Date(0);
 
-export function createIdentityProviders({ documents }: { documents: ConnectionDocuments }) {
+export function createIdentityProviders({ connectionDocuments: documents }: FederationServices) {
   // Parsing takes milliseconds, so each document is parsed once.
   const parsed = new Map<string, { content: string; metadata: IdpMetadata }>();
 
@@ -109,16 +118,12 @@ export function decodeAnswer(body: string): { xml: string; relayState: string | 
  * FederationError.
  */
 export async function authenticAnswer(
-  {
-    identityProviders,
-    serviceProvider,
-    validateXml,
-  }: { identityProviders: IdentityProviders; serviceProvider: ServiceProvider; validateXml: XmlValidator },
+  { identityProviders, ownServiceProvider, validateXml }: UpstreamSamlServices,
   connection: SamlConnection,
   xml: string,
 ): Promise<{ trusted: TrustedResponse; identityProvider: IdentityProvider }> {
   const { allow_sha1: allowSha1, allow_cbc: allowCbc, want_encrypted: wantEncrypted } = connection.settings;
-  const accepted = { allowSha1, allowCbc, wantEncrypted, decryptionKeys: serviceProvider.decryptionKeys() };
+  const accepted = { allowSha1, allowCbc, wantEncrypted, decryptionKeys: ownServiceProvider.decryptionKeys() };
   const verify = async (identityProvider: IdentityProvider) => {
     const { signingKeys, entityId } = identityProvider;
     const opened = openResponse(xml, validateXml);

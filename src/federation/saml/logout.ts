@@ -1,8 +1,4 @@
-// The LogoutRequests and LogoutResponses that are exchanged with SAML upstreams: whose keys verify them, and how they are sent.
-
-import type { Base } from '../../base/base.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import type { Core } from '../../core/core.ts';
 import type { FrontChannel } from '../../protocols/logout/logout-run.ts';
 import { newMessageId, postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
 import type { NameId } from '../../protocols/saml/messages/name-id.ts';
@@ -17,7 +13,6 @@ import {
   readLogoutRequest,
   readLogoutResponse,
 } from '../../protocols/saml/messages/read-logout.ts';
-import type { SeenMessages } from '../../protocols/saml/messages/received.ts';
 import { logoutRequest, logoutResponse } from '../../protocols/saml/messages/write-logout.ts';
 import type { SloEndpoint } from '../../protocols/saml/metadata/entity.ts';
 import { selectSessions } from '../../protocols/saml/slo/session-participants.ts';
@@ -25,21 +20,16 @@ import { SamlError, type SamlStatus } from '../../protocols/saml/xml/errors.ts';
 import { statusCodes } from '../../protocols/saml/xml/names.ts';
 import { parseXml } from '../../protocols/saml/xml/parse.ts';
 import type { XmlElement } from '../../protocols/saml/xml/write.ts';
-import type { SessionServices } from '../../protocols/session-services.ts';
 import type { SamlConnection } from '../connections/connection.ts';
 import { FederationError } from '../faults.ts';
-import type { FederationServices } from '../federation-services.ts';
 import type { UpstreamSession } from '../sessions.ts';
 import type { UpstreamRedirect, UpstreamSessionHandle } from '../upstream.ts';
-import type { IdentityProvider, IdentityProviders } from './identity-provider.ts';
-import type { ServiceProvider } from './service-provider.ts';
+import type { IdentityProvider, UpstreamSamlServices } from './identity-provider.ts';
+import type { OwnServiceProvider } from './service-provider.ts';
 
 /** What the head of a message from this upstream must say. */
-export function expectedFrom(
-  { serviceProvider, now, skewSeconds }: Base & { serviceProvider: ServiceProvider; skewSeconds(): number },
-  entityId: string,
-) {
-  return { entityId, endpoint: serviceProvider.sloUrl, now: now(), skewSeconds: skewSeconds() };
+export function expectedFrom({ ownServiceProvider, now, skewSeconds }: UpstreamSamlServices, entityId: string) {
+  return { entityId, endpoint: ownServiceProvider.sloUrl, now: now(), skewSeconds: skewSeconds() };
 }
 
 /** Ending a session takes a signature. */
@@ -58,7 +48,7 @@ export function browserEndpoint(slo: readonly SloEndpoint[], binding: 'redirect'
 }
 
 export function encodeForBinding(
-  { signer }: ServiceProvider,
+  { signer }: OwnServiceProvider,
   { binding, location }: SloEndpoint,
   parameter: 'SAMLRequest' | 'SAMLResponse',
   message: XmlElement,
@@ -77,14 +67,8 @@ export function encodeForBinding(
 
 export type SentLogoutRequests = ReturnType<typeof createSentLogoutRequests>;
 
-export function createSentLogoutRequests(
-  dependencies: Base & {
-    serviceProvider: ServiceProvider;
-    identityProviders: IdentityProviders;
-    skewSeconds(): number;
-  },
-) {
-  const { serviceProvider, identityProviders, now } = dependencies;
+export function createSentLogoutRequests(services: UpstreamSamlServices) {
+  const { ownServiceProvider, identityProviders, now } = services;
   return {
     /** The address of its single logout; undefined when the upstream has none. */
     async addressOf(connection: SamlConnection): Promise<string | undefined> {
@@ -107,14 +91,14 @@ export function createSentLogoutRequests(
       const messageId = newMessageId();
       const message = logoutRequest({
         id: messageId,
-        issuer: serviceProvider.entityIdFor(connection),
+        issuer: ownServiceProvider.entityIdFor(connection),
         destination: target.location,
         now: now(),
         nameId: asNameId(nameId),
         sessionIndexes: sessionIndex === undefined ? [] : [sessionIndex],
         reason: 'user',
       });
-      return { messageId, redirect: encodeForBinding(serviceProvider, target, 'SAMLRequest', message, relayState) };
+      return { messageId, redirect: encodeForBinding(ownServiceProvider, target, 'SAMLRequest', message, relayState) };
     },
 
     /** Whether a LogoutResponse confirms that request. Throws SamlError when it is not authentic. */
@@ -123,7 +107,7 @@ export function createSentLogoutRequests(
       const { entityId } = identityProvider;
       if (opened.claimedIssuer !== entityId) throw new SamlError('wrong_issuer');
       const message = await authenticateMessage(opened, senderKeys(connection, identityProvider));
-      return readLogoutResponse(message, { ...expectedFrom(dependencies, entityId), requestId: messageId }).succeeded;
+      return readLogoutResponse(message, { ...expectedFrom(services, entityId), requestId: messageId }).succeeded;
     },
   };
 }
@@ -144,24 +128,15 @@ interface VerifiedRequest extends AcceptedRequest {
 
 export type ReceivedLogoutRequests = ReturnType<typeof createReceivedLogoutRequests>;
 
-export function createReceivedLogoutRequests(
-  dependencies: Core &
-    SessionServices &
-    FederationServices & {
-      identityProviders: IdentityProviders;
-      serviceProvider: ServiceProvider;
-      seenMessages: SeenMessages;
-      skewSeconds(): number;
-    },
-) {
-  const { serviceProvider, identityProviders, seenMessages, now } = dependencies;
+export function createReceivedLogoutRequests(services: UpstreamSamlServices) {
+  const { ownServiceProvider, identityProviders, seenMessages, now } = services;
   return {
     /** Verifies the LogoutRequest. Throws SamlError. */
     async accept(opened: OpenedMessage): Promise<VerifiedRequest> {
       const entityId = opened.claimedIssuer;
-      const { message, connections } = await verifiedBy(opened, await sendersOf(dependencies, entityId));
-      const request = readLogoutRequest(message, expectedFrom(dependencies, entityId));
-      if (!(await seenMessages.isNew(entityId, request.id))) throw new SamlError('replayed');
+      const { message, connections } = await verifiedBy(opened, await sendersOf(services, entityId));
+      const request = readLogoutRequest(message, expectedFrom(services, entityId));
+      await seenMessages.assertNew(entityId, request.id);
       return { connection: connections[0], connections, requestId: request.id, request };
     },
 
@@ -169,7 +144,7 @@ export function createReceivedLogoutRequests(
     endSessions: (
       accepted: VerifiedRequest,
       by: { request: RequestInfo; frontChannel?: FrontChannel },
-    ): Promise<SamlStatus | { runId: string }> => endSessions(dependencies, accepted, by),
+    ): Promise<SamlStatus | { runId: string }> => endSessions(services, accepted, by),
 
     /** The answer through the browser; undefined when the upstream has no endpoint for it. */
     async answer(
@@ -184,7 +159,7 @@ export function createReceivedLogoutRequests(
       const target = browserEndpoint(slo, binding);
       if (!target) return undefined;
       const destination = target.responseLocation ?? target.location;
-      const issuer = serviceProvider.entityIdFor(connection);
+      const issuer = ownServiceProvider.entityIdFor(connection);
       const message = logoutResponse({
         id: newMessageId(),
         issuer,
@@ -194,7 +169,7 @@ export function createReceivedLogoutRequests(
         status,
       });
       return encodeForBinding(
-        serviceProvider,
+        ownServiceProvider,
         { ...target, location: destination },
         'SAMLResponse',
         message,
@@ -204,7 +179,7 @@ export function createReceivedLogoutRequests(
 
     /** The unsigned answer to a SOAP request. */
     soapAnswer({ connection, requestId }: AcceptedRequest, status: SamlStatus): XmlElement {
-      const issuer = serviceProvider.entityIdFor(connection);
+      const issuer = ownServiceProvider.entityIdFor(connection);
       const id = newMessageId();
       // A response on the same connection goes to nobody else.
       return logoutResponse({ id, issuer, destination: undefined, now: now(), inResponseTo: requestId, status });
@@ -216,7 +191,7 @@ type KnownSender = [SamlConnection, IdentityProvider];
 
 /** The connections with this issuer; each may pin other keys. */
 async function sendersOf(
-  { connections, identityProviders }: FederationServices & { identityProviders: IdentityProviders },
+  { connections, identityProviders }: UpstreamSamlServices,
   issuer: string,
 ): Promise<KnownSender[]> {
   const senders: KnownSender[] = [];
@@ -258,13 +233,11 @@ async function endSessions(
   {
     upstreamSessions: sessions,
     identityProviders,
-    serviceProvider,
+    ownServiceProvider,
     endSession,
     audit,
     repeatedEntries,
-  }: Core &
-    SessionServices &
-    FederationServices & { identityProviders: IdentityProviders; serviceProvider: ServiceProvider },
+  }: UpstreamSamlServices,
   { connections, request }: VerifiedRequest,
   by: { request: RequestInfo; frontChannel?: FrontChannel },
 ): Promise<SamlStatus | { runId: string }> {
@@ -278,7 +251,7 @@ async function endSessions(
   }
   const named = [];
   for (const connection of connections) {
-    const parties = { identityProvider: entityId, serviceProvider: serviceProvider.entityIdFor(connection) };
+    const parties = { identityProvider: entityId, serviceProvider: ownServiceProvider.entityIdFor(connection) };
     const stored = (await sessions.ofNameId(connection.id, nameId.value)).flatMap(participationOf);
     named.push(...selectSessions({ ...request, nameId }, stored, parties));
   }

@@ -1,7 +1,6 @@
 // SAML 2.0 as service provider (SAML Profiles 4.1): sends an AuthnRequest, and redeems the answer that /saml/acs stored.
 
 import { z } from 'zod';
-import type { Base } from '../../base/base.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
 import { newMessageId, postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
 import type { NameId } from '../../protocols/saml/messages/name-id.ts';
@@ -14,10 +13,9 @@ import {
   readAssertion,
   readResponseHead,
 } from '../../protocols/saml/messages/read-assertion.ts';
-import type { SeenMessages } from '../../protocols/saml/messages/received.ts';
 import { isSameAddress } from '../../protocols/saml/xml/addresses.ts';
+import { SamlError } from '../../protocols/saml/xml/errors.ts';
 import { bindings, nameIdFormatOf, nameIdFormats, statusCodes } from '../../protocols/saml/xml/names.ts';
-import type { XmlValidator } from '../../protocols/saml/xml/schema.ts';
 import { element, samlTime, type XmlElement } from '../../protocols/saml/xml/write.ts';
 import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
 import type { Connection, SamlConnection } from '../connections/connection.ts';
@@ -33,23 +31,13 @@ import type {
   UpstreamRedirect,
   UpstreamRequirements,
 } from '../upstream.ts';
-import { authenticAnswer, type IdentityProviders } from './identity-provider.ts';
-import type { ServiceProvider } from './service-provider.ts';
-
-export interface SamlProtocolDependencies {
-  serviceProvider: ServiceProvider;
-  seenMessages: SeenMessages;
-  /** How far the clock of an upstream may differ. */
-  skewSeconds(): number;
-  identityProviders: IdentityProviders;
-  validateXml: XmlValidator;
-}
+import { asFederationError, authenticAnswer, type UpstreamSamlServices } from './identity-provider.ts';
 
 /** What is stored with a request. */
 const memorySchema = z.object({ requestId: z.string() });
 
-export function createSamlProtocol(dependencies: Base & SamlProtocolDependencies): UpstreamProtocol {
-  const { identityProviders, serviceProvider, now } = dependencies;
+export function createSamlProtocol(services: UpstreamSamlServices): UpstreamProtocol {
+  const { identityProviders, ownServiceProvider, now } = services;
   return {
     async begin(connection, requirements, acsUrl) {
       const saml = asSaml(connection);
@@ -58,14 +46,14 @@ export function createSamlProtocol(dependencies: Base & SamlProtocolDependencies
       const requestId = newMessageId();
       const message = authnRequest({
         id: requestId,
-        issuer: serviceProvider.entityIdFor(saml),
+        issuer: ownServiceProvider.entityIdFor(saml),
         destination: sso.location,
         acsUrl,
         settings,
         requirements,
         now: now(),
       });
-      const signer = settings.sign_requests || wantsSignedRequests ? serviceProvider.signer() : undefined;
+      const signer = settings.sign_requests || wantsSignedRequests ? ownServiceProvider.signer() : undefined;
       // It only tells an answer without InResponseTo from an unsolicited one, and is never an address.
       const relayState = requestId;
       const location = withLoginHint(sso.location, requirements.loginHint);
@@ -83,37 +71,29 @@ export function createSamlProtocol(dependencies: Base & SamlProtocolDependencies
       return { handle: requestId, redirect, memory: { requestId } };
     },
 
-    redeem: (connection, answer, request) => redeem(dependencies, asSaml(connection), answer, request),
+    redeem: (connection, answer, request) => redeem(services, asSaml(connection), answer, request),
   };
 }
 
 async function redeem(
-  dependencies: Base & SamlProtocolDependencies,
+  services: UpstreamSamlServices,
   connection: SamlConnection,
   answer: UpstreamAnswer,
   { memory, callbackUrl, sentAt }: SentRequest,
 ) {
-  const { serviceProvider, seenMessages, now, skewSeconds } = dependencies;
+  const { ownServiceProvider, seenMessages, now, skewSeconds } = services;
   const { requestId } = memorySchema.parse(memory);
-  const { trusted, identityProvider } = await authenticAnswer(dependencies, connection, answer.SAMLResponse ?? '');
+  const { trusted, identityProvider } = await authenticAnswer(services, connection, answer.SAMLResponse ?? '');
   const checked = checkAnswer(trusted, {
     issuer: identityProvider.entityId,
-    audience: serviceProvider.entityIdFor(connection),
+    audience: ownServiceProvider.entityIdFor(connection),
     acsUrl: callbackUrl,
     requestId,
     sentAt,
     now: now(),
     skewSeconds: skewSeconds(),
   });
-  const { id } = checked.assertion;
-  if (!(await seenMessages.isNew(identityProvider.entityId, id))) {
-    throw new FederationError('upstream_answer_invalid', {
-      rule: 'replay',
-      message: 'The assertion was used before.',
-      expected: 'a new assertion',
-      received: id,
-    });
-  }
+  await seenMessages.assertNew(identityProvider.entityId, checked.assertion.id).catch(asUsedBefore);
   const signature: PassedCheck[] = [
     { name: 'Signature', expected: 'of the identity provider', received: trusted.response ? 'Response' : 'assertion' },
     {
@@ -123,6 +103,10 @@ async function redeem(
     },
   ];
   return { identity: identityOf(connection, quirksOf(connection), checked), checks: [...signature, ...checked.checks] };
+}
+
+function asUsedBefore(error: unknown): never {
+  throw error instanceof SamlError ? asFederationError(error) : error;
 }
 
 /** Entra ID and AD FS fill the address in; others ignore the parameter. SAML's own Subject would demand this user. */
@@ -142,7 +126,7 @@ interface AuthnRequestInput {
   destination: string;
   acsUrl: string;
   now: Date;
-  settings: Pick<SamlSettings, 'name_id_format' | 'subject_attribute' | 'request_authn_context'>;
+  settings: SamlSettings;
   requirements: UpstreamRequirements;
 }
 
@@ -355,7 +339,7 @@ const GROUPS_LINK = `${microsoft}claims/groups.link`;
 
 /** What identifies the user is missing: an empty subject, which signs nobody in. */
 function identityOf(
-  { settings }: Pick<SamlConnection, 'settings'>,
+  { settings }: SamlConnection,
   quirks: Quirks,
   { assertion, authentication }: { assertion: Assertion; authentication: Authentication },
 ): UpstreamIdentity {

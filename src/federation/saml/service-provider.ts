@@ -1,29 +1,23 @@
 // This server as a service provider: its entity ID, its endpoints, the key that signs, and its metadata.
 
 import type { Core } from '../../core/core.ts';
-import { type Presentation, userInterface } from '../../protocols/saml/metadata/presentation.ts';
+import { userInterface } from '../../protocols/saml/metadata/presentation.ts';
+import type { SamlServices } from '../../protocols/saml/sso/saml-services.ts';
 import { acceptedEncryption } from '../../protocols/saml/xml/decrypt.ts';
 import { algorithms, bindings, nameIdFormats, namespaces } from '../../protocols/saml/xml/names.ts';
 import { createSigner, type Signer } from '../../protocols/saml/xml/sign.ts';
 import { canonical, element, wireFormat, type XmlElement } from '../../protocols/saml/xml/write.ts';
 import type { SamlConnection } from '../connections/connection.ts';
 
-export type ServiceProvider = ReturnType<typeof createServiceProvider>;
+/** This server as a service provider of its upstreams. */
+export type OwnServiceProvider = ReturnType<typeof createOwnServiceProvider>;
 
 const CACHE_SECONDS = 3600;
 
-export function createServiceProvider({
-  keyring,
-  presentation,
-  config: { issuer },
-}: Core & {
-  /** The name and the languages of the settings. */
-  presentation(): Presentation;
-}) {
+export function createOwnServiceProvider({ keyring, presentation, config: { issuer } }: Core & SamlServices) {
   const entityId = `${issuer}/saml/sp/metadata`;
   const [acsUrl, sloUrl] = [`${issuer}/saml/acs`, `${issuer}/saml/sp/slo`];
-  const entityIdFor: (connection: Pick<SamlConnection, 'settings'>) => string = ({ settings }) =>
-    settings.sp_entity_id ?? entityId;
+  const entityIdFor = ({ settings }: SamlConnection): string => settings.sp_entity_id ?? entityId;
   let cached: { kid: string; signer: Signer } | undefined;
 
   return {
@@ -40,7 +34,7 @@ export function createServiceProvider({
     },
 
     /** The document, for a connection with an entity ID of its own, or for all others. */
-    metadata(connection: Pick<SamlConnection, 'settings'> | undefined): string {
+    metadata(connection: SamlConnection | undefined): string {
       const pemOf = (use: 'saml-sp' | 'saml-sp-encryption') =>
         keyring.serviceProviderCertificates(use).map(({ certificatePem }) => certificatePem);
       const descriptor = element(

@@ -3,9 +3,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Base } from '../../base/base.ts';
 import { readBytes, readForm } from '../../base/http/body.ts';
-import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
 import { notFound, unsupportedMediaType } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
@@ -23,25 +22,19 @@ import { decodeXml } from '../../protocols/saml/xml/encoding.ts';
 import { SamlError, type SamlStatus } from '../../protocols/saml/xml/errors.ts';
 import { statusCodes } from '../../protocols/saml/xml/names.ts';
 import { attribute } from '../../protocols/saml/xml/read.ts';
-import type { XmlValidator } from '../../protocols/saml/xml/schema.ts';
-import type { SessionServices } from '../../protocols/session-services.ts';
-import type { FederationServices } from '../federation-services.ts';
 import { connectionIdOf } from '../logout/upstream-participants.ts';
 import { upstreamRules } from '../rejected-sign-ins.ts';
 import type { UpstreamRedirect } from '../upstream.ts';
+import type { UpstreamSamlServices } from './identity-provider.ts';
 import type { ReceivedLogoutRequests, SentLogoutRequests } from './logout.ts';
-import type { ServiceProvider } from './service-provider.ts';
 
-export interface SloRoutesDependencies {
-  /** LogoutRequests of upstreams, and those of this server. */
-  received: ReceivedLogoutRequests;
-  sent: SentLogoutRequests;
-  serviceProvider: ServiceProvider;
-  validateXml: XmlValidator;
-  logoutBrowserOf(ctx: Context): LogoutBrowser;
-  /** Rejects an address that sends too many messages. */
-  rateLimit: Middleware;
-}
+type SloServices = People &
+  UpstreamSamlServices & {
+    /** LogoutRequests of upstreams, and those of this server. */
+    received: ReceivedLogoutRequests;
+    sent: SentLogoutRequests;
+    logoutBrowserOf(ctx: Context): LogoutBrowser;
+  };
 
 const FORM = 'application/x-www-form-urlencoded';
 const SOAP = 'text/xml';
@@ -57,28 +50,26 @@ type PendingAnswer = z.output<typeof pendingAnswer>;
 const PURPOSE = 'saml upstream logout';
 const answerQuery = z.object({ partial: z.literal('1').optional() });
 
-export function sloRoutes(
-  dependencies: Base & People & SessionServices & FederationServices & SloRoutesDependencies,
-): Router<State, Extras> {
-  const { vault, rateLimit } = dependencies;
+export function sloRoutes(services: SloServices): Router<State, Extras> {
+  const { vault, rateLimit } = services;
   const router = new Router<State, Extras>({ prefix: '/saml/sp/slo' });
 
   router.get('/', rateLimit, async (ctx) => {
     // An upstream may probe this address before it sends the browser here. A probe stops at the redirect, and a browser follows it.
-    if (ctx.method === 'HEAD' || !isFromBrowser(ctx)) return toBrowserAddress(dependencies, ctx);
-    return receive(dependencies, ctx, () => decodeRedirect(ctx.querystring));
+    if (ctx.method === 'HEAD' || !isFromBrowser(ctx)) return toBrowserAddress(services, ctx);
+    return receive(services, ctx, () => decodeRedirect(ctx.querystring));
   });
 
   router.get('/browser', rateLimit, async (ctx) => {
-    if (ctx.method === 'HEAD') return toBrowserAddress(dependencies, ctx);
-    return receive(dependencies, ctx, () => decodeRedirect(ctx.querystring));
+    if (ctx.method === 'HEAD') return toBrowserAddress(services, ctx);
+    return receive(services, ctx, () => decodeRedirect(ctx.querystring));
   });
 
   router.post('/', rateLimit, async (ctx) => {
-    if (ctx.is(SOAP)) return receiveSoap(dependencies, ctx);
+    if (ctx.is(SOAP)) return receiveSoap(services, ctx);
     if (!ctx.is(FORM)) throw unsupportedMediaType(FORM);
     const body = await readForm(ctx.req, limits.saml.bodyBytes);
-    return receive(dependencies, ctx, async () => decodePost(body));
+    return receive(services, ctx, async () => decodePost(body));
   });
 
   router.get('/answers/:sealed', async (ctx) => {
@@ -86,7 +77,7 @@ export function sloRoutes(
     const pending = pendingAnswer.safeParse(decryptPending(vault, ctx.params.sealed ?? ''));
     if (!pending.success) throw notFound();
     const subcode = partial === undefined ? {} : { subcode: statusCodes.PartialLogout };
-    await answer(dependencies, ctx, pending.data, { code: statusCodes.Success, ...subcode });
+    await answer(services, ctx, pending.data, { code: statusCodes.Success, ...subcode });
   });
 
   return router;
@@ -106,24 +97,20 @@ function isFromBrowser(ctx: Context): boolean {
 }
 
 /** The same message at the address that ends sessions, with a cookie that a browser brings there. Nothing is used up. */
-function toBrowserAddress({ logoutBrowserOf }: { logoutBrowserOf(ctx: Context): LogoutBrowser }, ctx: Context): void {
+function toBrowserAddress({ logoutBrowserOf }: SloServices, ctx: Context): void {
   logoutBrowserOf(ctx);
   ctx.set('Cache-Control', 'no-store');
   ctx.status = 303;
   ctx.redirect(`/saml/sp/slo/browser?${ctx.querystring}`);
 }
 
-async function receive(
-  dependencies: Base & People & SessionServices & FederationServices & SloRoutesDependencies,
-  ctx: Context,
-  decode: () => Promise<DecodedMessage>,
-): Promise<void> {
-  const { received, validateXml, vault, logoutBrowserOf } = dependencies;
+async function receive(services: SloServices, ctx: Context, decode: () => Promise<DecodedMessage>): Promise<void> {
+  const { received, validateXml, vault, logoutBrowserOf } = services;
   let opened: OpenedMessage | undefined;
   try {
     const decoded = await decode();
     opened = openMessage(decoded, ['LogoutRequest', 'LogoutResponse'], validateXml);
-    if (opened.name === 'LogoutResponse') return await continueRun(dependencies, ctx, opened);
+    if (opened.name === 'LogoutResponse') return await continueRun(services, ctx, opened);
     const accepted = await received.accept(opened);
     const { connection, requestId } = accepted;
     const { binding, relayState } = decoded;
@@ -143,19 +130,19 @@ async function receive(
           frontChannel: { browser: logoutBrowserOf(ctx), completion: { kind: 'upstream', path } },
         })
       : received.endSessions(accepted, { request }));
-    if (!('runId' in outcome)) return await answer(dependencies, ctx, pending, outcome);
+    if (!('runId' in outcome)) return await answer(services, ctx, pending, outcome);
     ctx.status = 303;
     ctx.redirect(`/signout/${outcome.runId}`);
   } catch (error) {
     // Parsing an untrusted message took one turn of the event loop; writing the page takes another.
     await yieldToEventLoop();
-    throw await rejectionPage(dependencies, ctx, error, opened);
+    throw await rejectionPage(services, ctx, error, opened);
   }
 }
 
 /** The error page of a message that is not accepted, also of one that cannot be decoded; recorded for the console. */
 async function rejectionPage(
-  { rejections, connections }: People & FederationServices,
+  { rejections, connections }: SloServices,
   ctx: Context,
   error: unknown,
   opened: OpenedMessage | undefined,
@@ -179,7 +166,7 @@ async function rejectionPage(
 
 /** The upstream answers the LogoutRequest of this server, which was the last step of a logout run. */
 async function continueRun(
-  { connections, sent, runs }: SessionServices & FederationServices & { sent: SentLogoutRequests },
+  { connections, sent, runs }: SloServices,
   ctx: Context,
   opened: OpenedMessage,
 ): Promise<void> {
@@ -200,17 +187,8 @@ async function continueRun(
 }
 
 /** Without a browser: applications are notified by deliveries. */
-async function receiveSoap(
-  dependencies: People &
-    FederationServices & {
-      /** LogoutRequests of upstreams, and those of this server. */
-      received: ReceivedLogoutRequests;
-      serviceProvider: ServiceProvider;
-      validateXml: XmlValidator;
-    },
-  ctx: Context,
-): Promise<void> {
-  const { received, serviceProvider, validateXml } = dependencies;
+async function receiveSoap(services: SloServices, ctx: Context): Promise<void> {
+  const { received, ownServiceProvider, validateXml } = services;
   let opened: OpenedMessage | undefined;
   try {
     const text = decodeXml(await readBytes(ctx.req, limits.saml.bodyBytes), ctx.get('Content-Type'));
@@ -220,21 +198,15 @@ async function receiveSoap(
     const outcome = await received.endSessions(accepted, { request: ctx.state.request });
     const status = 'runId' in outcome ? { code: statusCodes.Success } : outcome;
     ctx.type = SOAP;
-    ctx.body = soapEnvelope(received.soapAnswer(accepted, status), serviceProvider.signer());
+    ctx.body = soapEnvelope(received.soapAnswer(accepted, status), ownServiceProvider.signer());
   } catch (error) {
     await yieldToEventLoop();
-    throw await rejectionPage(dependencies, ctx, error, opened);
+    throw await rejectionPage(services, ctx, error, opened);
   }
 }
 
 async function answer(
-  {
-    connections,
-    received,
-  }: FederationServices & {
-    /** LogoutRequests of upstreams, and those of this server. */
-    received: ReceivedLogoutRequests;
-  },
+  { connections, received }: SloServices,
   ctx: Context,
   { connectionId, ...request }: PendingAnswer,
   status: SamlStatus,

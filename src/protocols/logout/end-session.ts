@@ -14,6 +14,7 @@ import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
+import type { People } from '../../people/people.ts';
 import type { OnSessionDestroyed } from '../oidc/store/sessions/session-adapter.ts';
 import type { SessionEntry, Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { NameId } from '../saml/messages/name-id.ts';
@@ -71,27 +72,25 @@ export interface EndedAll extends EndResult {
 
 export type EndSession = ReturnType<typeof createEndSession>;
 
-export interface EndSessionDependencies {
-  sessions: Sessions;
-  runs: LogoutRunStore;
-  planUpstream: PlanUpstream;
+export interface SessionOptions {
   /** client_id of this server's own pages, which need no notification. */
   ownClientId: string;
-  /** Forgets the second factor in the browsers of these sessions, or in all of the account but that of the session `except`. */
-  endTrust(accountId: string, of: { sessions?: readonly string[]; except?: string | undefined }, tx: Tx): Promise<void>;
   /** Removes the account's unfinished sign-ins. */
   abandonSignIns(accountId: string, tx: Tx): Promise<void>;
+  planUpstream: PlanUpstream;
   /** Starts the deliveries without waiting for the next run of their job. */
   wakeLogoutDeliveries(): void;
 }
+
+type EndSessionServices = Core & People & SessionOptions & { sessions: Sessions; runs: LogoutRunStore };
 
 const BATCH = 100;
 
 /** Reasons to end a session from another browser: what it granted offline ends with it. A logout leaves that to the user. */
 const OF_OTHERS: ReadonlySet<EndReason> = new Set(['ended-by-person', 'ended-by-admin']);
 
-export function createEndSession(dependencies: Core & EndSessionDependencies) {
-  const { db, now, sessions, wakeLogoutDeliveries } = dependencies;
+export function createEndSession(services: EndSessionServices) {
+  const { db, now, sessions, wakeLogoutDeliveries } = services;
 
   const several: (uids: readonly string[], reason: EndReason, by?: EndBy) => Promise<EndResult | undefined> = async (
     uids,
@@ -101,7 +100,7 @@ export function createEndSession(dependencies: Core & EndSessionDependencies) {
     const ended = await transaction(db, async (tx) => {
       const found: SessionEntry[] = [];
       for (const uid of new Set(uids)) found.push(...[(await sessions.find(uid, tx)) ?? []].flat());
-      return endByAccount(dependencies, found, reason, by, tx);
+      return endByAccount(services, found, reason, by, tx);
     });
     if (ended) wakeLogoutDeliveries();
     return ended;
@@ -116,8 +115,8 @@ export function createEndSession(dependencies: Core & EndSessionDependencies) {
     /** Ends every session of an account and revokes all its tokens, offline ones included. */
     async all(accountId: string, reason: EndReason, by: Actor = {}, tx?: Tx): Promise<EndedAll> {
       const ended = tx
-        ? await endAll(dependencies, accountId, reason, by, tx)
-        : await transaction(db, (own) => endAll(dependencies, accountId, reason, by, own));
+        ? await endAll(services, accountId, reason, by, tx)
+        : await transaction(db, (own) => endAll(services, accountId, reason, by, own));
       wakeLogoutDeliveries();
       return ended;
     },
@@ -128,7 +127,7 @@ export function createEndSession(dependencies: Core & EndSessionDependencies) {
      * of a change of address end too.
      */
     async everywhere(accountId: string, by: EndBy & { except?: string }): Promise<EndResult | undefined> {
-      const ended = await transaction(db, (tx) => endEverywhere(dependencies, accountId, by, tx));
+      const ended = await transaction(db, (tx) => endEverywhere(services, accountId, by, tx));
       if (ended) wakeLogoutDeliveries();
       return ended;
     },
@@ -149,7 +148,7 @@ export function createEndSession(dependencies: Core & EndSessionDependencies) {
     },
 
     /** Ends expired sessions, so that their applications are notified. Returns how many ended. */
-    expired: (signal?: AbortSignal): Promise<number> => endExpired(dependencies, signal),
+    expired: (signal?: AbortSignal): Promise<number> => endExpired(services, signal),
 
     /** Queues a logout token for one relying party, while the user stays signed in. */
     async queueLogoutToken(clientId: string, accountId: string, sid: string | undefined): Promise<void> {
@@ -163,17 +162,7 @@ export function createEndSession(dependencies: Core & EndSessionDependencies) {
 
 /** Creates the logout run that notifies the applications of these sessions; undefined when no application has to be notified. */
 async function plan(
-  {
-    runs,
-    now,
-    ownClientId,
-    planUpstream,
-  }: Core & {
-    runs: LogoutRunStore;
-    /** client_id of this server's own pages, which need no notification. */
-    ownClientId: string;
-    planUpstream: PlanUpstream;
-  },
+  { runs, now, ownClientId, planUpstream }: EndSessionServices,
   ended: SessionEntry[],
   reason: EndReason,
   { clientId, frontChannel }: EndBy,
@@ -198,13 +187,13 @@ async function plan(
 
 /** Ends sessions of one account. Undefined when all had already ended. */
 async function endSome(
-  dependencies: Core & EndSessionDependencies,
+  services: EndSessionServices,
   requested: SessionEntry[],
   reason: EndReason,
   by: EndBy,
   tx: Tx,
 ): Promise<EndResult | undefined> {
-  const { sessions, audit, endTrust } = dependencies;
+  const { sessions, audit, mfa } = services;
   const ended: SessionEntry[] = [];
   const offline = OF_OTHERS.has(reason);
   for (const session of requested) ended.push(...[(await sessions.remove(session, tx, { offline })) ?? []].flat());
@@ -212,8 +201,9 @@ async function endSome(
   if (!first) return undefined;
   const uids = ended.map(({ uid }) => uid);
   // A browser is remembered for longer than a session lasts; a session that expires does not end that.
-  if (reason !== 'expired' && reason !== 'session-limit') await endTrust(first.accountId, { sessions: uids }, tx);
-  const run = await plan(dependencies, ended, reason, by, tx);
+  if (reason !== 'expired' && reason !== 'session-limit')
+    await mfa.knownBrowsers.endTrust(first.accountId, tx, { only: await sessions.browsersOf(uids, tx) });
+  const run = await plan(services, ended, reason, by, tx);
   const { actorId, clientId, request } = by;
   await audit.record(
     {
@@ -233,33 +223,30 @@ async function endSome(
 
 /** Ends every session of an account, and its tokens. */
 async function endAll(
-  dependencies: Core & EndSessionDependencies,
+  services: EndSessionServices,
   accountId: string,
   reason: EndReason,
   by: Actor,
   tx: Tx,
 ): Promise<EndedAll> {
-  const { sessions, audit } = dependencies;
+  const { sessions, audit } = services;
   const live = await sessions.removeAllOf(accountId, tx);
-  await endPending(dependencies, accountId, undefined, tx);
-  const run = live.length > 0 ? await plan(dependencies, live, reason, {}, tx) : undefined;
+  await endPending(services, accountId, undefined, tx);
+  const run = live.length > 0 ? await plan(services, live, reason, {}, tx) : undefined;
   if (reason === 'account-deleted') await removeAccountParticipants(accountId, tx);
-  else await endAccountParticipants(accountId, dependencies.now(), tx);
+  else await endAccountParticipants(accountId, services.now(), tx);
   const data = { count: live.length, ...(run && { run: run.id }) };
   await audit.record({ type: 'sessions.ended-all', outcome: 'success', reason, subjectId: accountId, data, ...by }, tx);
   return { count: live.length, run };
 }
 
 /** Ends the sessions that have expired, each in a transaction of its own. Returns how many ended. */
-async function endExpired(
-  dependencies: Core & EndSessionDependencies,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  const { db, sessions, wakeLogoutDeliveries } = dependencies;
+async function endExpired(services: EndSessionServices, signal: AbortSignal | undefined): Promise<number> {
+  const { db, sessions, wakeLogoutDeliveries } = services;
   let count = 0;
   for (;;) {
     const batch = await sessions.expired(BATCH);
-    for (const session of batch) await transaction(db, (tx) => endSome(dependencies, [session], 'expired', {}, tx));
+    for (const session of batch) await transaction(db, (tx) => endSome(services, [session], 'expired', {}, tx));
     count += batch.length;
     if (count > 0) wakeLogoutDeliveries();
     if (batch.length < BATCH || signal?.aborted) return count;
@@ -268,22 +255,22 @@ async function endExpired(
 
 /** Ends every session of an account but one, and its tokens. Undefined when there was no other session. */
 async function endEverywhere(
-  dependencies: Core & EndSessionDependencies,
+  services: EndSessionServices,
   accountId: string,
   { except, ...by }: EndBy & { except?: string },
   tx: Tx,
 ): Promise<EndResult | undefined> {
-  const { sessions, audit } = dependencies;
+  const { sessions, audit } = services;
   const reason = 'ended-by-person';
   const live = await sessions.list(accountId, tx);
   const others = live.filter(({ uid }) => uid !== except);
-  const ended = await endSome(dependencies, others, reason, by, tx);
+  const ended = await endSome(services, others, reason, by, tx);
   await sessions.removeGrantsBut(
     accountId,
     live.find(({ uid }) => uid === except),
     tx,
   );
-  await endPending(dependencies, accountId, except, tx);
+  await endPending(services, accountId, except, tx);
   const { actorId, request } = by;
   const about = { subjectId: accountId, ...(actorId && { actorId }), ...(request && { request }) };
   await audit.record({ type: 'token.revoked', outcome: 'success', reason, ...about }, tx);
@@ -295,31 +282,24 @@ async function endEverywhere(
  * but that of the session `except`, and the link of a change of address, which another user of the account may have requested.
  */
 async function endPending(
-  {
-    abandonSignIns,
-    endTrust,
-  }: {
-    /** Removes the account's unfinished sign-ins. */
-    abandonSignIns(accountId: string, tx: Tx): Promise<void>;
-    /** Forgets the second factor in the browsers of these sessions, or in all of the account but that of the session `except`. */
-    endTrust(
-      accountId: string,
-      of: { sessions?: readonly string[]; except?: string | undefined },
-      tx: Tx,
-    ): Promise<void>;
-  },
+  services: EndSessionServices,
   accountId: string,
   except: string | undefined,
   tx: Tx,
 ): Promise<void> {
+  const { abandonSignIns, mfa, sessions } = services;
   await abandonSignIns(accountId, tx);
-  await endTrust(accountId, { except }, tx);
+  await mfa.knownBrowsers.endTrust(
+    accountId,
+    tx,
+    except === undefined ? {} : { except: await sessions.browsersOf([except], tx) },
+  );
   await deleteLinkTokens(tx, accountId, ['change-email']);
 }
 
 /** Ends these sessions, those of each account in a logout run of its own. Returns the first run. */
 async function endByAccount(
-  dependencies: Core & EndSessionDependencies,
+  services: EndSessionServices,
   found: SessionEntry[],
   reason: EndReason,
   by: EndBy,
@@ -329,7 +309,7 @@ async function endByAccount(
   for (const group of byAccount(found)) {
     // One browser runs one logout run; sessions of further accounts are notified by deliveries alone.
     const { frontChannel, ...others } = by;
-    const ended = await endSome(dependencies, group, reason, first ? others : by, tx);
+    const ended = await endSome(services, group, reason, first ? others : by, tx);
     first ??= ended;
   }
   return first;

@@ -20,7 +20,7 @@ beforeAll(async () => {
   idp = await startIdp({ now: clock.now, environment: { SMTP_URL: box.url } });
   const { services } = idp;
   until = services.keyring.samlCertificates()[0]?.until ?? new Date(0);
-  const serviceProviders = createServiceProviders({ ...services, requireSignedRequests: () => false });
+  const serviceProviders = createServiceProviders(services);
   notify = createCertificateNotice({ ...services, serviceProviders });
   await aLiveSp(idp, { name: 'By hand', contacts: ['hand@example.com'] });
   await aLiveSp(idp, { name: 'Nobody to write to' });

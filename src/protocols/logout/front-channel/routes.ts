@@ -5,37 +5,27 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../../base/http/context.ts';
 import { badRequest, notFound } from '../../../base/http/errors.ts';
-import type { Http } from '../../../base/http/http.ts';
 import { parseForm } from '../../../base/http/input.ts';
 import { limits } from '../../../base/limits.ts';
 import { randomToken } from '../../../base/platform/random.ts';
 import type { LogoutRun } from '../logout-run.ts';
 import type { LogoutRunStore } from '../logout-run-store.ts';
-import type { OutgoingSamlMessages } from '../saml/outgoing-messages.ts';
-import type { UpstreamParticipants } from '../upstream.ts';
+import type { LogoutServices } from '../logout-services.ts';
 import { isSettled, needsBrowser } from './next-step.ts';
-import { type LogoutSteps, NOT_CHOSEN } from './steps.ts';
-
-export interface LogoutRoutesDependencies {
-  runs: LogoutRunStore;
-  steps: LogoutSteps;
-  outgoingMessages: OutgoingSamlMessages;
-  upstreams: Pick<UpstreamParticipants, 'prepare'>;
-  /** The account of this browser's single sign-on session, if it has one. */
-  accountOf(ctx: Context): Promise<string | undefined>;
-}
+import { createLogoutSteps, NOT_CHOSEN } from './steps.ts';
 
 const upstreamForm = z.object({ choice: z.enum(['sign-out', 'stay']) });
 
-export function logoutRoutes(dependencies: Http & LogoutRoutesDependencies): Router<State, Extras> {
-  const { csrf, runs, steps, outgoingMessages, upstreams } = dependencies;
+export function logoutRoutes(services: LogoutServices): Router<State, Extras> {
+  const { csrf, runs, outgoingMessages, upstreams } = services;
+  const steps = createLogoutSteps(services);
   const router = new Router<State, Extras>({ prefix: '/signout' });
 
   router.get('/:run', async (ctx) => {
     const address = `/signout/${ctx.params.run}`;
     // An application returned inside a frame of this page: the whole window continues.
     if (ctx.get('Sec-Fetch-Dest') === 'iframe') return ctx.render('logout/leave-frame', { next: address });
-    const run = await runOfBrowser(dependencies, ctx);
+    const run = await runOfBrowser(services, ctx);
     if (ctx.query.frames === 'loaded') {
       await steps.settleFrames(
         run.participants.filter(({ channel, state }) => channel === 'front' && state === 'sent'),
@@ -46,7 +36,7 @@ export function logoutRoutes(dependencies: Http & LogoutRoutesDependencies): Rou
   });
 
   router.get('/:run/to/:participant', async (ctx) => {
-    const run = await runOfBrowser(dependencies, ctx);
+    const run = await runOfBrowser(services, ctx);
     const participant = run.participants.find(({ id }) => id === ctx.params.participant);
     const sender = participant?.channel === 'upstream' ? upstreams : outgoingMessages;
     const request = participant && (await sender.prepare(participant));
@@ -62,7 +52,7 @@ export function logoutRoutes(dependencies: Http & LogoutRoutesDependencies): Rou
 
   router.post('/:run/upstream', csrf.check, async (ctx) => {
     const { choice } = await parseForm(ctx, upstreamForm);
-    const run = await runOfBrowser(dependencies, ctx);
+    const run = await runOfBrowser(services, ctx);
     const upstream = run.participants.find((one) => one.channel === 'upstream' && !isSettled(one));
     if (upstream && choice === 'sign-out') return redirect(ctx, `/signout/${run.id}/to/${upstream.id}`);
     if (upstream) await runs.settle(upstream, { state: 'unsupported', reason: NOT_CHOSEN });
@@ -74,15 +64,7 @@ export function logoutRoutes(dependencies: Http & LogoutRoutesDependencies): Rou
 
 /** The logout run of the address, if it belongs to this browser. */
 async function runOfBrowser(
-  {
-    accountOf,
-    cookies,
-    runs,
-  }: Http & {
-    /** The account of this browser's single sign-on session, if it has one. */
-    accountOf(ctx: Context): Promise<string | undefined>;
-    runs: LogoutRunStore;
-  },
+  { cookies, runs, sessions }: LogoutServices,
   ctx: Context & { params: Record<string, string> },
 ): Promise<LogoutRun> {
   const cookie = cookies.get(ctx, 'logout') ?? randomToken();
@@ -91,8 +73,8 @@ async function runOfBrowser(
   if (run === 'other-browser') throw badRequest('other_browser');
   ctx.state.requestedLanguages = run.languages;
   cookies.set(ctx, 'logout', cookie);
-  const account = await accountOf(ctx);
-  if (account === undefined || account === run.userId) return run;
+  const session = await sessions.ofCookie(cookies.get(ctx, 'session'));
+  if (session === undefined || session.accountId === run.userId) return run;
   return (await skipBrowserSteps(runs, run)) ?? run;
 }
 

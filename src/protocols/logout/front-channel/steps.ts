@@ -1,41 +1,27 @@
 // Runs the steps of a logout run: probes, settles and gives up what needs no page, then shows the page for the next step
 // of the browser, or completes the run.
 
-import type { Applications } from '../../../applications/applications.ts';
+import type { ApplicationServices } from '../../../applications/application-services.ts';
 import type { Base } from '../../../base/base.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { notFound } from '../../../base/http/errors.ts';
 import { relaxPolicy } from '../../../base/http/security-headers.ts';
 import { limits } from '../../../base/limits.ts';
 import { type PageText, sentences, t } from '../../../base/texts/text.ts';
-import type { ServiceProviders } from '../../saml/metadata/service-providers.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
 import { INITIATOR, type LogoutRun, type Participant } from '../logout-run.ts';
-import type { LogoutRunStore } from '../logout-run-store.ts';
-import type { OutgoingSamlMessages } from '../saml/outgoing-messages.ts';
-import type { FrameProbe, SamlProbe } from '../saml/probe.ts';
-import type { UpstreamParticipants } from '../upstream.ts';
+import type { LogoutServices } from '../logout-services.ts';
+import { createFrameProbe, createSamlProbe } from '../saml/probe.ts';
 import { type NextStep, nextStep, type ProbeResult } from './next-step.ts';
-
-export interface LogoutStepsDependencies {
-  runs: LogoutRunStore;
-  frameProbe: FrameProbe;
-  samlProbe: SamlProbe;
-  frontChannelUrl: FrontChannelUrl;
-  upstreams: Pick<UpstreamParticipants, 'addressOf'>;
-  outgoingMessages: OutgoingSamlMessages;
-  serviceProviders: ServiceProviders;
-}
-
-export type LogoutSteps = ReturnType<typeof createLogoutSteps>;
 
 type Step<Kind extends NextStep['kind']> = Extract<NextStep, { kind: Kind }>;
 
-export function createLogoutSteps(dependencies: Base & LogoutStepsDependencies) {
-  const { now, runs } = dependencies;
-  const probe = probing(dependencies);
-  const pages = stepPages(dependencies);
-  const complete = completion(dependencies);
+export function createLogoutSteps(services: LogoutServices) {
+  const { now, runs } = services;
+  const frontChannelUrl = createFrontChannelUrl(services);
+  const probe = probing(services, frontChannelUrl);
+  const pages = stepPages(services, frontChannelUrl);
+  const complete = completion(services);
 
   async function advance(ctx: Context, run: LogoutRun): Promise<void> {
     const { participants, createdAt } = run;
@@ -78,13 +64,18 @@ export function createLogoutSteps(dependencies: Base & LogoutStepsDependencies) 
 
   return {
     /** Does every step that needs no browser, then answers with the page or redirect of the next one. */
-    advance /** The frames of these participants have loaded, or have been open for long enough. */,
+    advance,
+    /** The frames of these participants have loaded, or have been open for long enough. */
     settleFrames,
   };
 }
 
 /** Asks the logout address of a participant whether it answers, and saves the result. */
-function probing({ runs, frameProbe, samlProbe, frontChannelUrl, upstreams }: LogoutStepsDependencies) {
+function probing(services: LogoutServices, frontChannelUrl: FrontChannelUrl) {
+  const { runs, upstreams } = services;
+  const frameProbe = createFrameProbe({ fetch: services.outgoing });
+  const samlProbe = createSamlProbe(services);
+
   async function probeFrame(participant: Participant): Promise<ProbeResult | undefined> {
     const url = await frontChannelUrl(participant);
     return url === undefined ? undefined : frameProbe(url);
@@ -106,15 +97,7 @@ function probing({ runs, frameProbe, samlProbe, frontChannelUrl, upstreams }: Lo
 }
 
 /** The pages that send the browser to applications: in frames, or in the window. */
-function stepPages({
-  runs,
-  frontChannelUrl,
-  outgoingMessages,
-}: {
-  runs: LogoutRunStore;
-  frontChannelUrl: FrontChannelUrl;
-  outgoingMessages: OutgoingSamlMessages;
-}) {
+function stepPages({ runs, outgoingMessages }: LogoutServices, frontChannelUrl: FrontChannelUrl) {
   return {
     async frames(ctx: Context, run: LogoutRun, { ids, seconds }: Step<'frames'>): Promise<void> {
       const frames: { url: string; app: string }[] = [];
@@ -179,12 +162,7 @@ function showProgress(ctx: Context, run: LogoutRun, { to, afterSeconds, current,
 }
 
 /** Completes a run: a LogoutResponse, the post-logout redirect of an RP, or the result page. */
-function completion({
-  now,
-  runs,
-  outgoingMessages,
-  serviceProviders,
-}: Base & { runs: LogoutRunStore; outgoingMessages: OutgoingSamlMessages; serviceProviders: ServiceProviders }) {
+function completion({ now, runs, outgoingMessages, serviceProviders }: LogoutServices) {
   return async (ctx: Context, run: LogoutRun): Promise<void> => {
     const isFirst = await runs.finish(run.id);
     const { completion, participants } = run;
@@ -285,13 +263,7 @@ function failure(reason: string | undefined, protocol: Participant['protocol']):
 /** With `iss` and `sid`, unless the application wants neither; undefined when the application is disabled or has no front-channel logout (any more). */
 type FrontChannelUrl = (participant: Participant) => Promise<string | undefined>;
 
-export function createFrontChannelUrl({
-  issuer,
-  applications,
-}: {
-  issuer: string;
-  applications: Applications;
-}): FrontChannelUrl {
+export function createFrontChannelUrl({ config, applications }: Base & ApplicationServices): FrontChannelUrl {
   return async ({ clientId, data }) => {
     const application = await applications.find(clientId);
     if (!application?.enabled || application.protocol !== 'oidc') return undefined;
@@ -300,7 +272,7 @@ export function createFrontChannelUrl({
     const url = new URL(uri);
     // They come together: a sid is unique for its issuer only.
     if (names !== false && data.sid) {
-      url.searchParams.set('iss', issuer);
+      url.searchParams.set('iss', config.issuer);
       url.searchParams.set('sid', data.sid);
     }
     return url.href;

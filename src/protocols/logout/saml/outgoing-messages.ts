@@ -1,29 +1,16 @@
-// The messages of a logout run to SAML service providers: LogoutRequests through the browser and by SOAP, and the
-// LogoutResponse to the initiator.
-import type { Base } from '../../../base/base.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { UnexpectedAnswer } from '../../../base/network/outgoing-fetch.ts';
 import type { Core } from '../../../core/core.ts';
 import { newMessageId, postMessage, redirectUrl } from '../../saml/messages/encode.ts';
 import { logoutRequest, logoutResponse } from '../../saml/messages/write-logout.ts';
 import type { SloEndpoint } from '../../saml/metadata/entity.ts';
-import type { ServiceProvider, ServiceProviders } from '../../saml/metadata/service-providers.ts';
+import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
 import { readSoapAnswer, soapEnvelope, soapHeaders } from '../../saml/slo/soap.ts';
+import type { SamlServices } from '../../saml/sso/saml-services.ts';
 import { decodeXml } from '../../saml/xml/encoding.ts';
 import type { SamlStatus } from '../../saml/xml/errors.ts';
-import type { XmlValidator } from '../../saml/xml/schema.ts';
-import type { Signer } from '../../saml/xml/sign.ts';
 import type { DeliveryResult } from '../deliveries.ts';
 import type { LogoutRequestContext, Participant } from '../logout-run.ts';
-
-export interface OutgoingSamlMessagesDependencies {
-  /** Entity ID of this identity provider. */
-  issuer: string;
-  skewSeconds(): number;
-  validateXml: XmlValidator;
-  signer(): Signer;
-  serviceProviders: ServiceProviders;
-}
 
 /** A signed LogoutRequest to send through the browser. */
 export interface PreparedRequest {
@@ -55,8 +42,8 @@ export interface WayBack {
 
 export type OutgoingSamlMessages = ReturnType<typeof createOutgoingSamlMessages>;
 
-export function createOutgoingSamlMessages(dependencies: Core & OutgoingSamlMessagesDependencies) {
-  const { signer, serviceProviders } = dependencies;
+export function createOutgoingSamlMessages(services: Core & SamlServices) {
+  const { signer, serviceProviders } = services;
   const endpointOf = async ({ clientId, channel }: Participant): Promise<SloEndpoint | undefined> => {
     const sp = await serviceProviders.find(clientId);
     return sp?.slo.find(({ binding }) => binding === channel);
@@ -69,7 +56,7 @@ export function createOutgoingSamlMessages(dependencies: Core & OutgoingSamlMess
       if (!endpoint) return undefined;
       const { location, binding } = endpoint;
       const messageId = newMessageId();
-      const message = build(dependencies, participant, location, messageId, 'user');
+      const message = build(services, participant, location, messageId, 'user');
       // Service providers return it unchanged, so that even a response that cannot be read is matched to its request. It
       // is random and known to this one alone: no other participant can change its outcome.
       const relayState = messageId;
@@ -93,7 +80,7 @@ export function createOutgoingSamlMessages(dependencies: Core & OutgoingSamlMess
       if (!sp || !endpoint) return undefined;
       const { location, binding } = endpoint;
       const messageId = newMessageId();
-      const message = build(dependencies, participant, location, messageId, 'user');
+      const message = build(services, participant, location, messageId, 'user');
       if (binding === 'redirect') {
         const url = redirectUrl({ location, parameter: 'SAMLRequest', message }, signer());
         return { sp, messageId, url, init: { method: 'GET' } };
@@ -103,13 +90,13 @@ export function createOutgoingSamlMessages(dependencies: Core & OutgoingSamlMess
     },
 
     /** Sends the LogoutRequest by SOAP. Throws when it should be retried. */
-    sendBySoap: (participant: Participant): Promise<DeliveryResult> => sendBySoap(dependencies, participant),
+    sendBySoap: (participant: Participant): Promise<DeliveryResult> => sendBySoap(services, participant),
     /** Answers by the binding of the request where the service provider has an endpoint for it, else by the other one. */
     sendResponse: (ctx: Context, sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): void =>
-      sendResponse(dependencies, ctx, sp, request, status),
+      sendResponse(services, ctx, sp, request, status),
     /** The same, for a page that the user leaves. Undefined when the service provider takes none. */
     responseTo: (sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): WayBack | undefined =>
-      responseTo(dependencies, sp, request, status),
+      responseTo(services, sp, request, status),
     /** The URL that `prepare` sends the browser to. */
     destinationOf: async (participant: Participant): Promise<string | undefined> =>
       (await endpointOf(participant))?.location,
@@ -118,13 +105,7 @@ export function createOutgoingSamlMessages(dependencies: Core & OutgoingSamlMess
 
 /** The LogoutRequest of a participant, not yet signed (SAML Core 3.7.1). */
 function build(
-  {
-    issuer,
-    now,
-  }: Base & {
-    /** Entity ID of this identity provider. */
-    issuer: string;
-  },
+  { entityId: issuer, now }: Core & SamlServices,
   { data }: Participant,
   destination: string,
   messageId: string,
@@ -144,16 +125,13 @@ function build(
 }
 
 /** Sends the LogoutRequest by SOAP and reads the LogoutResponse in the answer (SAML Bindings 3.2). */
-async function sendBySoap(
-  dependencies: Core & OutgoingSamlMessagesDependencies,
-  participant: Participant,
-): Promise<DeliveryResult> {
-  const { now, skewSeconds, validateXml, signer, serviceProviders, outgoing: fetch } = dependencies;
+async function sendBySoap(services: Core & SamlServices, participant: Participant): Promise<DeliveryResult> {
+  const { now, skewSeconds, validateXml, signer, serviceProviders, outgoing: fetch } = services;
   const sp = await serviceProviders.find(participant.clientId);
   const location = sp?.slo.find(({ binding }) => binding === 'soap')?.location;
   if (!sp || !location) return 'switched_off';
   const messageId = newMessageId();
-  const body = soapEnvelope(build(dependencies, participant, location, messageId, 'admin'), signer());
+  const body = soapEnvelope(build(services, participant, location, messageId, 'admin'), signer());
   const response = await fetch(location, { method: 'POST', headers: soapHeaders, body });
   const octets = Buffer.from(await response.arrayBuffer());
   if (!response.ok) throw new UnexpectedAnswer(response.status, octets.toString());
@@ -167,15 +145,7 @@ async function sendBySoap(
 
 /** The LogoutResponse (SAML Core 3.7.2) for the browser: an address to go to, or a form to post. */
 function responseTo(
-  {
-    issuer,
-    now,
-    signer,
-  }: Base & {
-    /** Entity ID of this identity provider. */
-    issuer: string;
-    signer(): Signer;
-  },
+  { entityId: issuer, now, signer }: Core & SamlServices,
   sp: ServiceProvider,
   { requestId, binding, relayState }: LogoutRequestContext,
   status: SamlStatus,
@@ -202,17 +172,13 @@ function responseTo(
 }
 
 function sendResponse(
-  dependencies: Base & {
-    /** Entity ID of this identity provider. */
-    issuer: string;
-    signer(): Signer;
-  },
+  services: Core & SamlServices,
   ctx: Context,
   sp: ServiceProvider,
   request: LogoutRequestContext,
   status: SamlStatus,
 ): void {
-  const back = responseTo(dependencies, sp, request, status);
+  const back = responseTo(services, sp, request, status);
   if (!back) ctx.render('logout/done', { appName: sp.title });
   else if (back.message) ctx.render('form-post', { action: back.action, fields: back.message, appName: sp.title });
   else {

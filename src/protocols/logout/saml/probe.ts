@@ -4,31 +4,21 @@
 // error gets a frame instead of the window (docs/decisions/0014-front-channel-logout-in-the-top-level-window.md).
 import { limits } from '../../../base/limits.ts';
 import { OutgoingError } from '../../../base/network/outgoing-fetch.ts';
-import type { Core } from '../../../core/core.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { authenticateMessage, openMessage } from '../../saml/messages/open-message.ts';
 import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
 import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
 import { SamlError } from '../../saml/xml/errors.ts';
-import type { XmlValidator } from '../../saml/xml/schema.ts';
 import type { ProbeResult } from '../front-channel/next-step.ts';
 import type { Participant } from '../logout-run.ts';
-import type { OutgoingSamlMessages } from './outgoing-messages.ts';
+import type { LogoutServices } from '../logout-services.ts';
 
 /** Undefined when the service provider or its endpoint is no longer registered. */
 export type SamlProbe = (participant: Participant) => Promise<ProbeResult | undefined>;
 
-export function createSamlProbe(
-  dependencies: Core & { skewSeconds(): number; validateXml: XmlValidator; outgoingMessages: OutgoingSamlMessages },
-): SamlProbe {
-  const {
-    now,
-    skewSeconds,
-    validateXml,
-    outgoingMessages,
-    outgoing: fetch,
-    config: { issuer: base },
-  } = dependencies;
+export function createSamlProbe(services: LogoutServices): SamlProbe {
+  const { now, skewSeconds, validateXml, outgoingMessages, outgoing: fetch, config } = services;
+  const { issuer: base } = config;
   const endpoint = `${base}/saml/slo`;
   const { origin } = new URL(base);
 

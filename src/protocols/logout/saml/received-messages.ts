@@ -1,57 +1,33 @@
-// LogoutRequests of service providers (SAML Core 3.7.1): signed, new, and only for sessions with the sender as a participant.
-
-import type { Base } from '../../../base/base.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { runInChildSpan } from '../../../base/platform/tracing.ts';
-import type { Core } from '../../../core/core.ts';
 import { type NameId, sameNameId } from '../../saml/messages/name-id.ts';
 import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
 import { type LogoutRequest, readLogoutRequest, readLogoutResponse } from '../../saml/messages/read-logout.ts';
-import type { SeenMessages } from '../../saml/messages/received.ts';
-import type { ServiceProvider, ServiceProviders } from '../../saml/metadata/service-providers.ts';
-import { type SessionParticipants, selectSessions } from '../../saml/slo/session-participants.ts';
-import type { StoredNameIds } from '../../saml/sso/stored-name-ids.ts';
+import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
+import { selectSessions } from '../../saml/slo/session-participants.ts';
 import { SamlError, type SamlStatus } from '../../saml/xml/errors.ts';
 import { nameIdFormats, statusCodes } from '../../saml/xml/names.ts';
-import type { EndSession } from '../end-session.ts';
-import type { LogoutBrowser, LogoutRequestContext, Participant } from '../logout-run.ts';
-import type { LogoutRunStore } from '../logout-run-store.ts';
-
-export interface LogoutRequestsDependencies {
-  /** Entity ID of this identity provider. */
-  issuer: string;
-  skewSeconds(): number;
-  seenMessages: SeenMessages;
-  sessionParticipants: SessionParticipants;
-  nameIds: StoredNameIds;
-  endSession: EndSession;
-  /** The browser of a request, for a front-channel logout. */
-  logoutBrowserOf(ctx: Context): LogoutBrowser;
-}
+import { createLogoutBrowserOf, type LogoutRequestContext, type Participant } from '../logout-run.ts';
+import type { LogoutServices } from '../logout-services.ts';
 
 /** The status to answer with at once, why no session was ended, or the logout run that has to complete first. */
 export type LogoutRequestOutcome = { status: SamlStatus } | { rejection: SamlError } | { runId: string };
 
+type RecordLogout = (
+  ctx: Context,
+  sp: ServiceProvider,
+  outcome: 'success' | 'failure',
+  reason?: string,
+  subjectId?: string,
+) => Promise<void>;
+
 export type LogoutRequests = ReturnType<typeof createLogoutRequests>;
 
-export function createLogoutRequests(dependencies: Core & LogoutRequestsDependencies) {
-  const {
-    now,
-    skewSeconds,
-    seenMessages,
-    audit,
-    repeatedEntries,
-    config: { issuer: base },
-  } = dependencies;
-  const endpoint = `${base}/saml/slo`;
+export function createLogoutRequests(services: LogoutServices) {
+  const { now, skewSeconds, seenMessages, audit, repeatedEntries, config } = services;
+  const endpoint = `${config.issuer}/saml/slo`;
 
-  const record: (
-    ctx: Context,
-    sp: ServiceProvider,
-    outcome: 'success' | 'failure',
-    reason?: string,
-    subjectId?: string,
-  ) => Promise<void> = (ctx, sp, outcome, reason, subjectId) => {
+  const record: RecordLogout = (ctx, sp, outcome, reason, subjectId) => {
     const about = { clientId: sp.entityId, ...(subjectId && { subjectId }), ...(reason && { reason }) };
     const entry = { type: 'saml.logout', outcome, request: ctx.state.request, ...about } as const;
     // Anyone can send any number of unsigned requests in the name of a service provider.
@@ -73,7 +49,7 @@ export function createLogoutRequests(dependencies: Core & LogoutRequestsDependen
         const message = await authenticateMessage(opened, { ...sp, requireSigned: true });
         const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds() };
         const request = readLogoutRequest(message, expectation);
-        if (!(await seenMessages.isNew(sp.entityId, request.id))) throw new SamlError('replayed');
+        await seenMessages.assertNew(sp.entityId, request.id);
         const { binding, relayState, isRelayStateTooLong } = opened.decoded;
         const context: LogoutRequestContext = {
           requestId: request.id,
@@ -84,20 +60,20 @@ export function createLogoutRequests(dependencies: Core & LogoutRequestsDependen
           await record(ctx, sp, 'failure', 'relay_state_too_long');
           return { context, outcome: { rejection: new SamlError('relay_state_too_long') } };
         }
-        return { context, outcome: await endNamedSessions({ ...dependencies, record }, ctx, sp, request, context) };
+        return { context, outcome: await endNamedSessions({ ...services, record }, ctx, sp, request, context) };
       }),
   };
 }
 
 /** Ends the sessions of the sender that the request names by NameID and SessionIndex (SAML Core 3.7.1). */
 async function endNamedSessions(
-  dependencies: Core & LogoutRequestsDependencies & Pick<LogoutRequests, 'record'>,
+  services: LogoutServices & { record: RecordLogout },
   ctx: Context,
   sp: ServiceProvider,
   request: LogoutRequest,
   context: LogoutRequestContext,
 ): Promise<LogoutRequestOutcome> {
-  const { issuer, sessionParticipants, endSession, logoutBrowserOf, record } = dependencies;
+  const { cookies, entityId: issuer, sessionParticipants, endSession, record } = services;
   const { nameId } = request;
   if (!nameId) {
     await record(ctx, sp, 'failure', 'name_id_encrypted');
@@ -109,7 +85,7 @@ async function endNamedSessions(
   const [first] = named;
   if (!first) {
     const live = participants.filter((one) => sameNameId(one.nameId, nameId, parties));
-    if (await hasEnded(dependencies, sp, { ...request, nameId }, live)) {
+    if (await hasEnded(services, sp, { ...request, nameId }, live)) {
       await record(ctx, sp, 'success', 'already_ended');
       return { status: { code: statusCodes.Success } };
     }
@@ -123,7 +99,7 @@ async function endNamedSessions(
       clientId: sp.entityId,
       request: ctx.state.request,
       frontChannel: {
-        browser: logoutBrowserOf(ctx),
+        browser: createLogoutBrowserOf({ cookies })(ctx),
         completion: { kind: 'saml', entityId: sp.entityId, ...context },
       },
     },
@@ -138,16 +114,7 @@ async function endNamedSessions(
  * Core 3.7.3.2). `live`: the sessions of this NameID.
  */
 async function hasEnded(
-  {
-    issuer,
-    nameIds,
-    sessionParticipants,
-  }: {
-    /** Entity ID of this identity provider. */
-    issuer: string;
-    nameIds: StoredNameIds;
-    sessionParticipants: SessionParticipants;
-  },
+  { entityId: issuer, nameIds, sessionParticipants }: LogoutServices,
   sp: ServiceProvider,
   { nameId, sessionIndexes }: { nameId: NameId; sessionIndexes: readonly string[] },
   live: readonly unknown[],
@@ -189,22 +156,8 @@ export type LogoutResponses = ReturnType<typeof createLogoutResponses>;
 
 const MAX_ID = 256;
 
-export function createLogoutResponses(
-  dependencies: Base & {
-    skewSeconds(): number;
-    serviceProviders: ServiceProviders;
-    seenMessages: SeenMessages;
-    runs: LogoutRunStore;
-  },
-) {
-  const {
-    now,
-    skewSeconds,
-    serviceProviders,
-    seenMessages,
-    runs,
-    config: { issuer: base },
-  } = dependencies;
+export function createLogoutResponses(services: LogoutServices) {
+  const { now, skewSeconds, serviceProviders, seenMessages, runs, config } = services;
 
   async function succeeded(opened: OpenedMessage, participant: Participant, requestId: string): Promise<boolean> {
     const sp = await serviceProviders.find(participant.clientId);
@@ -212,12 +165,12 @@ export function createLogoutResponses(
     const message = await authenticateMessage(opened, { ...sp, requireSigned: true });
     const response = readLogoutResponse(message, {
       entityId: sp.entityId,
-      endpoint: `${base}/saml/slo`,
+      endpoint: `${config.issuer}/saml/slo`,
       now: now(),
       skewSeconds: skewSeconds(),
       requestId,
     });
-    if (!(await seenMessages.isNew(sp.entityId, response.id))) throw new SamlError('replayed');
+    await seenMessages.assertNew(sp.entityId, response.id);
     return response.succeeded;
   }
 

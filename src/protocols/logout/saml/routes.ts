@@ -4,40 +4,25 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Base } from '../../../base/base.ts';
 import { readForm } from '../../../base/http/body.ts';
-import type { Context, Extras, Middleware, State } from '../../../base/http/context.ts';
+import type { Context, Extras, State } from '../../../base/http/context.ts';
 import { AppError, badRequest, unsupportedMediaType } from '../../../base/http/errors.ts';
 import { parseQuery } from '../../../base/http/input.ts';
 import { limits } from '../../../base/limits.ts';
 import { t } from '../../../base/texts/text.ts';
-import { type RuleId, ruleResults } from '../../../core/rejections/rules.ts';
-import type { Account } from '../../../people/accounts/account.ts';
-import type { People } from '../../../people/people.ts';
+import { type BrokenRule, type RuleId, ruleResults } from '../../../core/rejections/rules.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { samlErrorPage } from '../../saml/messages/error-page.ts';
-import { type ClaimedMessage, claimOf, type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
+import { claimOf, type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
 import { claimedInResponseTo } from '../../saml/messages/read-logout.ts';
-import type { ServiceProvider, ServiceProviders } from '../../saml/metadata/service-providers.ts';
-import { brokenRuleOf, requestParameters } from '../../saml/sso/rejected-requests.ts';
+import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
+import { recordRejection } from '../../saml/sso/rejected-requests.ts';
 import { SamlError, type SamlErrorCode } from '../../saml/xml/errors.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
-import type { XmlValidator } from '../../saml/xml/schema.ts';
 import type { LogoutRequestContext } from '../logout-run.ts';
-import type { OutgoingSamlMessages, WayBack } from './outgoing-messages.ts';
-import type { LogoutRequests, LogoutResponses } from './received-messages.ts';
-
-export interface SamlLogoutDependencies {
-  validateXml: XmlValidator;
-  serviceProviders: ServiceProviders;
-  logoutRequests: LogoutRequests;
-  logoutResponses: LogoutResponses;
-  outgoingMessages: OutgoingSamlMessages;
-  /** The user of the session in this browser. */
-  accountOf(ctx: Context): Promise<Account | undefined>;
-  /** Rejects an address that sends too many messages. */
-  rateLimit: Middleware;
-}
+import type { LogoutServices } from '../logout-services.ts';
+import type { WayBack } from './outgoing-messages.ts';
+import { createLogoutRequests, createLogoutResponses } from './received-messages.ts';
 
 /** The rules of a LogoutRequest, in the order in which they are checked. */
 const RULES = [
@@ -46,6 +31,7 @@ const RULES = [
   ...(['reference', 'algorithm', 'digest_algorithm', 'certificate', 'signature', 'digest', 'issuer'] as const),
   ...(['destination', 'time', 'replay', 'session'] as const),
 ] satisfies RuleId[];
+const rulesOf = (brokenRule: BrokenRule) => ruleResults(RULES, brokenRule);
 const FORM = 'application/x-www-form-urlencoded';
 
 /** A rejected LogoutRequest between the POST of another site, which has no SameSite=Lax cookie, and the GET of this one. */
@@ -63,9 +49,11 @@ const CARRIED_SECONDS = 60;
 const CARRIED_CONTEXT = 'saml-logout-rejection';
 const carriedQuery = z.object({ rejection: z.string().max(limits.authorizationRequest.bytes) });
 
-export function samlLogoutRoutes(dependencies: Base & People & SamlLogoutDependencies): Router<State, Extras> {
-  const { accountOf, validateXml, serviceProviders, logoutRequests, logoutResponses, outgoingMessages } = dependencies;
-  const { rateLimit, rejections, vault, now } = dependencies;
+export function samlLogoutRoutes(services: LogoutServices): Router<State, Extras> {
+  const { accounts, cookies, sessions, validateXml, serviceProviders, outgoingMessages, rateLimit, vault, now } =
+    services;
+  const logoutRequests = createLogoutRequests(services);
+  const logoutResponses = createLogoutResponses(services);
   const router = new Router<State, Extras>();
 
   router.get('/saml/slo', rateLimit, (ctx) => handle(ctx, ctx.querystring, decodeRedirect));
@@ -110,7 +98,7 @@ export function samlLogoutRoutes(dependencies: Base & People & SamlLogoutDepende
       if (runId !== undefined) return redirectToRun(ctx, runId);
       const claim = decoded && !opened ? claimOf(decoded) : undefined;
       if (claim?.decoded.parameter === 'SAMLRequest') sp = await serviceProviders.find(claim.claimedIssuer);
-      const rejectionCode = await recordRejection(ctx, opened ?? claim, error, sp);
+      const rejectionCode = await recordRejection(services, ctx, rulesOf, { error, message: opened ?? claim, sp });
       if (!sp || error instanceof AppError) throw samlErrorPage(error, sp?.title, rejectionCode);
       await answerRejection(ctx, sp, error, rejectionCode, undefined);
     }
@@ -124,7 +112,7 @@ export function samlLogoutRoutes(dependencies: Base & People & SamlLogoutDepende
     context: LogoutRequestContext,
     rejection: SamlError,
   ): Promise<void> {
-    const code = await recordRejection(ctx, opened, rejection, sp);
+    const code = await recordRejection(services, ctx, rulesOf, { error: rejection, message: opened, sp });
     await answerRejection(ctx, sp, rejection, code, context);
   }
 
@@ -174,7 +162,8 @@ export function samlLogoutRoutes(dependencies: Base & People & SamlLogoutDepende
     rejectionCode: string,
     back?: WayBack,
   ): Promise<boolean> {
-    const account = await accountOf(ctx);
+    const session = await sessions.ofCookie(cookies.get(ctx, 'session'));
+    const account = session && (await accounts.find(session.accountId));
     if (!account) return false;
     ctx.state.profileLanguage = account.locale ?? undefined;
     const text = back ? t('logout.other-session', { app: appName }) : t('logout.invalid-request', { app: appName });
@@ -186,25 +175,6 @@ export function samlLogoutRoutes(dependencies: Base & People & SamlLogoutDepende
     const page = { appName, account, error: text, back, rejectionCode, requestId, technical };
     ctx.render('saml/logout-rejected', page, error.httpStatus);
     return true;
-  }
-
-  /** Records the rejection for the console. Returns the code that the user sees. */
-  async function recordRejection(
-    ctx: Context,
-    message: OpenedMessage | ClaimedMessage | undefined,
-    error: SamlError | AppError,
-    sp: ServiceProvider | undefined,
-  ): Promise<string> {
-    const received = message ? await requestParameters(message) : {};
-    const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
-    return rejections.record(ctx.state.request, {
-      endpoint: 'saml',
-      reason: error.code,
-      message: `${error.message}${detail}`,
-      clientId: message?.claimedIssuer,
-      received,
-      rules: ruleResults(RULES, await brokenRuleOf(error, message, received, sp?.signingKeys)),
-    });
   }
 
   /** The logout run of a LogoutResponse that cannot be read, by its RelayState. */

@@ -7,17 +7,18 @@ import { limits } from '../../../base/limits.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import { isFirstUse } from '../../../base/storage/single-use.ts';
 import type { RateLimits } from '../../../people/rate-limits/rate-limits.ts';
+import { SamlError } from '../xml/errors.ts';
 
 export type SeenMessages = ReturnType<typeof createSeenMessages>;
 
 export function createSeenMessages({ sql, now }: Base) {
   return {
-    /** Stores the ID; false when this issuer used it before. */
-    async isNew(issuer: string, messageId: string): Promise<boolean> {
+    /** Stores the ID. Throws SamlError when this issuer used it before. */
+    async assertNew(issuer: string, messageId: string): Promise<void> {
       const id = sha256(`${issuer}\0${messageId}`);
       // Longer than a message is accepted: its age, the clock skew on both sides, and room for a slow clock.
       const expiresAt = new Date(now().getTime() + 4 * limits.saml.requestAgeSeconds * 1000);
-      return isFirstUse(sql, id, expiresAt);
+      if (!(await isFirstUse(sql, id, expiresAt))) throw new SamlError('replayed', { received: messageId });
     },
   };
 }

@@ -4,6 +4,7 @@
 import samlify from 'samlify';
 import { limits } from '../../../base/limits.ts';
 import { type Text, t } from '../../../base/texts/text.ts';
+import type { Certificate } from '../xml/certificates.ts';
 import { SamlError } from '../xml/errors.ts';
 import { bindings, namespaces } from '../xml/names.ts';
 import { parseXml } from '../xml/parse.ts';
@@ -17,7 +18,7 @@ import {
   shortestCacheDuration,
   singleEntityDescriptor,
 } from './entity.ts';
-import { encryptionOf, type MetadataKeys, readKeys } from './keys.ts';
+import { type EncryptionCertificate, encryptionOf, type MetadataKeys, readKeys } from './keys.ts';
 import {
   type Contact,
   type RequestedAttribute,
@@ -35,21 +36,27 @@ export interface AcsEndpoint {
   isDefault?: boolean | undefined;
 }
 
-export interface SpMetadata extends MetadataKeys {
-  entityId: string;
-  displayName: string | undefined;
+/** What sign-ins and logouts use of the metadata, or of what an administrator entered in its place. */
+export interface SpParts {
   /** Language -> name. */
   names: Record<string, string>;
   acs: AcsEndpoint[];
   slo: SloEndpoint[];
-  /** Endpoints that cannot be used. */
-  leftOut: LeftOut[];
+  signingCertificates: Certificate[];
+  encryptionCertificates: EncryptionCertificate[];
   authnRequestsSigned: boolean;
-  wantAssertionsSigned: boolean;
   /** Format URIs in the order of preference. */
   nameIdFormats: string[];
-  requestedAttributes: RequestedAttribute[];
   contacts: Contact[];
+}
+
+export interface SpMetadata extends SpParts, MetadataKeys {
+  entityId: string;
+  displayName: string | undefined;
+  /** Endpoints that cannot be used. */
+  leftOut: LeftOut[];
+  wantAssertionsSigned: boolean;
+  requestedAttributes: RequestedAttribute[];
   encryption: ReturnType<typeof encryptionOf>;
   validUntil: Date | undefined;
   /** cacheDuration: how long the document may be used before it is read again. */
@@ -176,7 +183,7 @@ export function endpointWarnings(leftOut: readonly LeftOut[]): Text[] {
 }
 
 /** The same of a service provider, and its keys that nothing can be encrypted for. */
-export function metadataWarnings({ leftOut, encryption }: Pick<SpMetadata, 'leftOut' | 'encryption'>): Text[] {
+export function metadataWarnings({ leftOut, encryption }: SpMetadata): Text[] {
   const warnings = endpointWarnings(leftOut);
   return encryption === 'curve' ? [...warnings, t('console.applications.metadata.curve')] : warnings;
 }

@@ -143,28 +143,22 @@ export function userInterface(presentation: Presentation, { describes }: { descr
 // change, not for each message.
 
 export function createSigningIdentity(
-  dependencies: Core & {
+  services: Core & {
     entityId: string;
-    /** The setting `saml_signed_requests`. */
-    requireSignedRequests(): boolean;
     /** The name and the languages of the settings. */
     presentation(): Presentation;
   },
 ) {
-  const {
-    entityId,
-    keyring,
-    requireSignedRequests,
-    config: { issuer: base },
-  } = dependencies;
+  const { config, entityId, keyring, settings } = services;
+  const { issuer: base } = config;
   let cached: { version: string; signer: Signer; metadata: string } | undefined;
 
   function current() {
     const credential = keyring.samlCredential();
     const published = keyring.samlCertificates();
-    const wantAuthnRequestsSigned = requireSignedRequests();
+    const wantAuthnRequestsSigned = settings.latest().saml_signed_requests;
     const keys = published.map((certificate) => `${certificate.state}:${certificate.kid}`).join(' ');
-    const presentation = dependencies.presentation();
+    const presentation = services.presentation();
     const version = `${keys} ${wantAuthnRequestsSigned} ${JSON.stringify(presentation)}`;
     if (cached?.version !== version) {
       const metadata = identityProviderMetadata({
@@ -183,7 +177,8 @@ export function createSigningIdentity(
   }
 
   return {
-    signer: (): Signer => current().signer /** The document at /saml/metadata. */,
+    signer: (): Signer => current().signer,
+    /** The document at /saml/metadata. */
     metadata: (): string => current().metadata,
   };
 }

@@ -15,7 +15,7 @@ import type { SenderKeys } from '../xml/enveloped-signature.ts';
 import { SamlError } from '../xml/errors.ts';
 import { bindings } from '../xml/names.ts';
 import type { SloEndpoint } from './entity.ts';
-import { type AcsEndpoint, parseServiceProviderMetadata, type SpMetadata } from './parse.ts';
+import { type AcsEndpoint, parseServiceProviderMetadata, type SpParts } from './parse.ts';
 
 export interface ServiceProvider extends NameIdChoice, SenderKeys {
   applicationId: string;
@@ -57,14 +57,7 @@ export const statements = hotStatements('service-providers', {
     WHERE client_id = ? AND protocol = 'saml' AND enabled = true`,
 });
 
-export function createServiceProviders({
-  db,
-  sql,
-  requireSignedRequests,
-}: Core & {
-  /** The setting saml_signed_requests: every AuthnRequest has to be signed. */
-  requireSignedRequests(): boolean;
-}) {
+export function createServiceProviders({ db, sql, settings }: Core) {
   const parsed = new Map<string, { version: number; provider: ServiceProvider }>();
 
   async function current(entityId: string): Promise<ServiceProvider | undefined> {
@@ -97,7 +90,7 @@ export function createServiceProviders({
     /** The enabled application of this entity ID. */
     async find(entityId: string): Promise<ServiceProvider | undefined> {
       const provider = await current(entityId);
-      return provider && requireSignedRequests() && !provider.requireSigned
+      return provider && settings.latest().saml_signed_requests && !provider.requireSigned
         ? { ...provider, requireSigned: true }
         : provider;
     },
@@ -180,7 +173,7 @@ export function serviceProviderOf({ clientId, metadata, ...row }: SamlApplicatio
 
 function build(
   entityId: string,
-  { id, name }: Pick<Row, 'id' | 'name'>,
+  { id, name }: { id: string; name: string },
   settings: ServiceProviderSettings,
 ): ServiceProvider {
   const parts = partsOf(settings);
@@ -209,22 +202,10 @@ function build(
   };
 }
 
-type Parts = Pick<
-  SpMetadata,
-  | 'names'
-  | 'acs'
-  | 'slo'
-  | 'contacts'
-  | 'signingCertificates'
-  | 'encryptionCertificates'
-  | 'nameIdFormats'
-  | 'authnRequestsSigned'
->;
-
 // validUntil was checked at registration; metadataEnd() says what holds for metadata from a URL that has expired since.
 const LONG_AGO = new Date(0);
 
-function partsOf(settings: ServiceProviderSettings): Parts {
+function partsOf(settings: ServiceProviderSettings): SpParts {
   if (settings.metadata_xml) return parseServiceProviderMetadata(settings.metadata_xml, LONG_AGO);
   const certificates = (settings.certificates ?? []).map(({ use, pem }) => ({
     use,

@@ -12,31 +12,14 @@ import { type AuthnRequest, readAuthnRequest } from '../messages/authn-request.t
 import type { DecodedMessage } from '../messages/decode.ts';
 import { samlErrorPage } from '../messages/error-page.ts';
 import { mayCreateNameId } from '../messages/name-id.ts';
-import {
-  authenticateMessage,
-  type ClaimedMessage,
-  claimOf,
-  type OpenedMessage,
-  openMessage,
-} from '../messages/open-message.ts';
-import type { SeenMessages } from '../messages/received.ts';
-import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
+import { authenticateMessage, claimOf, type OpenedMessage, openMessage } from '../messages/open-message.ts';
+import type { AcsEndpoint } from '../metadata/parse.ts';
+import { assertMetadataValid, type ServiceProvider } from '../metadata/service-providers.ts';
 import { SamlError } from '../xml/errors.ts';
-import type { XmlValidator } from '../xml/schema.ts';
 import type { PendingAuthnRequest } from './pending-authn-requests.ts';
-import { brokenRuleOf, requestParameters } from './rejected-requests.ts';
+import { recordRejection } from './rejected-requests.ts';
 import { authnRequestRules, type CheckedRequest, checkAuthnRequest } from './request-checks.ts';
-import type { RequestedSubjects } from './requested-subject.ts';
-import type { SamlResponses } from './responses.ts';
-
-export interface AcceptRequestDependencies {
-  skewSeconds(): number;
-  validateXml: XmlValidator;
-  serviceProviders: ServiceProviders;
-  seenMessages: SeenMessages;
-  responses: SamlResponses;
-  requestedSubjects: RequestedSubjects;
-}
+import type { SamlServices } from './saml-services.ts';
 
 export interface AcceptedRequest {
   sp: ServiceProvider;
@@ -53,7 +36,7 @@ export type AcceptRequest = (
   decode: () => Promise<DecodedMessage>,
 ) => Promise<AcceptedRequest | undefined>;
 
-export function createAcceptRequest(dependencies: Core & People & AcceptRequestDependencies): AcceptRequest {
+export function createAcceptRequest(services: Core & People & SamlServices): AcceptRequest {
   const {
     now,
     skewSeconds,
@@ -61,7 +44,7 @@ export function createAcceptRequest(dependencies: Core & People & AcceptRequestD
     serviceProviders,
     seenMessages,
     config: { issuer: base },
-  } = dependencies;
+  } = services;
 
   const acceptRequest: AcceptRequest = async (ctx, decode) => {
     let sp: ServiceProvider | undefined;
@@ -77,18 +60,17 @@ export function createAcceptRequest(dependencies: Core & People & AcceptRequestD
       assertMetadataValid(sp, now());
       const expectation = { endpoint: `${base}/saml/sso`, now: now(), skewSeconds: skewSeconds() };
       const result = checkAuthnRequest(request, sp, expectation);
-      if (!(await seenMessages.isNew(sp.entityId, request.id)))
-        throw new SamlError('replayed', { received: request.id });
+      await seenMessages.assertNew(sp.entityId, request.id);
       if (opened.decoded.isRelayStateTooLong) {
         const reason = new SamlError('relay_state_too_long');
-        await sendStatus(dependencies, ctx, sp, opened, request, { acs: result.acs, reason });
+        await sendStatus(services, ctx, sp, opened, request, { acs: result.acs, reason });
         return undefined;
       }
       if (result.outcome === 'accepted') {
-        const pending = await pendingRequestOf(dependencies, sp, request, result, opened.decoded.relayState);
+        const pending = await pendingRequestOf(services, sp, request, result, opened.decoded.relayState);
         return { sp, pending };
       }
-      await sendStatus(dependencies, ctx, sp, opened, request, result);
+      await sendStatus(services, ctx, sp, opened, request, result);
       return undefined;
     } catch (error) {
       // Parsing an untrusted message took one turn of the event loop; recording its rejection takes another.
@@ -96,32 +78,16 @@ export function createAcceptRequest(dependencies: Core & People & AcceptRequestD
       const claim = decoded && !opened ? claimOf(decoded) : undefined;
       if (claim) sp = await serviceProviders.find(claim.claimedIssuer);
       // An unknown sender is logged and not audited: anyone could fill the audit log.
-      if (sp && error instanceof SamlError) await auditRejection(dependencies, ctx, sp, error);
+      if (sp && error instanceof SamlError) await auditRejection(services, ctx, sp, error);
       if (!(error instanceof SamlError || error instanceof AppError)) throw error;
-      throw samlErrorPage(error, sp?.title, await recordRejection(dependencies, ctx, error, opened ?? claim, sp));
+      throw samlErrorPage(
+        error,
+        sp?.title,
+        await recordRejection(services, ctx, authnRequestRules, { error, message: opened ?? claim, sp }),
+      );
     }
   };
   return traced('saml AuthnRequest', acceptRequest, (accepted) => ({ 'gatehouse.client_id': accepted?.sp.entityId }));
-}
-
-/** Records the rejection for the console. Returns the code that the user sees. */
-async function recordRejection(
-  { rejections }: People,
-  ctx: Context,
-  error: SamlError | AppError,
-  message: OpenedMessage | ClaimedMessage | undefined,
-  sp: ServiceProvider | undefined,
-): Promise<string> {
-  const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
-  const received = message ? await requestParameters(message) : {};
-  return rejections.record(ctx.state.request, {
-    endpoint: 'saml',
-    reason: error.code,
-    message: `${error.message}${detail}`,
-    clientId: message?.claimedIssuer,
-    received,
-    rules: authnRequestRules(await brokenRuleOf(error, message, received, sp?.signingKeys)),
-  });
 }
 
 function auditRejection(
@@ -137,16 +103,16 @@ function auditRejection(
 
 /** Sends the status to the registered ACS; throws the reason when there is no status for it. */
 async function sendStatus(
-  dependencies: Core & People & { responses: SamlResponses },
+  services: Core & People & SamlServices,
   ctx: Context,
   sp: ServiceProvider,
   opened: OpenedMessage,
   request: AuthnRequest,
-  { acs, reason }: Pick<Extract<CheckedRequest, { outcome: 'rejected' }>, 'acs' | 'reason'>,
+  { acs, reason }: { acs: AcsEndpoint; reason: SamlError },
 ): Promise<void> {
-  const { responses } = dependencies;
-  await auditRejection(dependencies, ctx, sp, reason);
-  const code = await recordRejection(dependencies, ctx, reason, opened, sp);
+  const { responses } = services;
+  await auditRejection(services, ctx, sp, reason);
+  const code = await recordRejection(services, ctx, authnRequestRules, { error: reason, message: opened, sp });
   const message = `${reason.message} Error reference ${code}.`;
   const xml = reason.status && responses.status(acs.url, request.id, { ...reason.status, message });
   if (!xml) throw reason;
@@ -161,7 +127,7 @@ function withoutIgnoredContext(request: AuthnRequest, { settings }: ServiceProvi
 }
 
 async function pendingRequestOf(
-  { requestedSubjects }: { requestedSubjects: RequestedSubjects },
+  { requestedSubjects }: SamlServices,
   sp: ServiceProvider,
   request: AuthnRequest,
   result: Extract<CheckedRequest, { outcome: 'accepted' }>,

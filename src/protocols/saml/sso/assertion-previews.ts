@@ -17,7 +17,7 @@ import { SamlError } from '../xml/errors.ts';
 import type { NameIdFormatName } from '../xml/names.ts';
 import { canonical, element, type XmlElement } from '../xml/write.ts';
 import { attributesOf, cannotEncrypt, nameIdSource } from './responses.ts';
-import type { StoredNameIds } from './stored-name-ids.ts';
+import type { SamlServices } from './saml-services.ts';
 
 export interface AssertionPreview {
   /** The parts of the assertion that tell who the user is. */
@@ -40,14 +40,7 @@ export type AssertionPreviews = (
 const NOT_YET = '…';
 
 /** Makes previews for administrators. */
-export function createAssertionPreviews({
-  issuer,
-  nameIds,
-}: {
-  /** Entity ID of this identity provider. */
-  issuer: string;
-  nameIds: StoredNameIds;
-}): AssertionPreviews {
+export function createAssertionPreviews({ entityId: issuer, nameIds }: SamlServices): AssertionPreviews {
   async function preview(account: Account, application: SamlApplication): Promise<AssertionPreview> {
     const sp = serviceProviderOf(application);
     const format = chooseNameIdFormat(undefined, sp);

@@ -3,20 +3,18 @@
 
 import type { Context } from '../../../base/http/context.ts';
 import type { SamlRequirements } from '../../oidc/engine/saml-requirements.ts';
-import type { ServiceProviders } from '../metadata/service-providers.ts';
 import { lackingContext } from './authn-context.ts';
-import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
-import type { RequestedSubjects } from './requested-subject.ts';
+import type { PendingAuthnRequest } from './pending-authn-requests.ts';
+import type { SamlServices } from './saml-services.ts';
 
 export type AuthorizationParameterChecks = ReturnType<typeof createAuthorizationParameterChecks>;
 
-export function createAuthorizationParameterChecks(dependencies: {
-  serviceProviders: ServiceProviders;
-  pendingAuthnRequests: PendingAuthnRequests;
-  requestedSubjects: RequestedSubjects;
-  browserOf(ctx: Context): string | undefined;
-}) {
-  const { serviceProviders, pendingAuthnRequests, requestedSubjects, browserOf } = dependencies;
+export function createAuthorizationParameterChecks({
+  serviceProviders,
+  pendingAuthnRequests,
+  requestedSubjects,
+  browser,
+}: SamlServices) {
   // One HTTP request is checked several times and looked up once.
   const cache = new WeakMap<
     object,
@@ -25,7 +23,7 @@ export function createAuthorizationParameterChecks(dependencies: {
 
   async function find(ctx: Context, clientId: string, state: string): Promise<PendingAuthnRequest | undefined> {
     const sp = await serviceProviders.find(clientId);
-    return sp && pendingAuthnRequests.find(state, sp.applicationId, browserOf(ctx));
+    return sp && pendingAuthnRequests.find(state, sp.applicationId, browser.of(ctx));
   }
 
   async function pendingOf(ctx: Context, params: Record<string, unknown>): Promise<PendingAuthnRequest | undefined> {

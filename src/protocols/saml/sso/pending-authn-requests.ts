@@ -1,8 +1,10 @@
 // Accepted AuthnRequests between /saml/sso and their Response: stored, tied to one browser, answered once. Part of every
 // SAML sign-in, therefore plain SQL.
 
+import type { Context } from '../../../base/http/context.ts';
+import type { Cookies } from '../../../base/http/cookies.ts';
 import { limits } from '../../../base/limits.ts';
-import { randomId, sha256 } from '../../../base/platform/random.ts';
+import { randomId, randomToken, sha256 } from '../../../base/platform/random.ts';
 import { hotStatements } from '../../../base/storage/statements.ts';
 import type { Core } from '../../../core/core.ts';
 import type { RequestedAuthnContext } from '../messages/authn-request.ts';
@@ -117,6 +119,22 @@ export function createPendingAuthnRequests(dependencies: Core) {
       const where = { id, browserHash: sha256(browser), usedAt: { not: null }, expiresAt: { gt: now() } };
       const row = await db.samlRequest.findFirst({ where });
       return row ? (JSON.parse(row.data) as { answer?: string }).answer : undefined;
+    },
+  };
+}
+
+// Ties a pending AuthnRequest to the browser that brought it, by a random value in a cookie.
+
+export function createRequestBrowser({ cookies }: { cookies: Cookies }) {
+  const of = (ctx: Context) => cookies.get(ctx, 'samlRequest');
+  return {
+    /** The value of this browser's cookie, if it has one. */
+    of,
+    /** The same; sets the cookie when there is none. */
+    remember(ctx: Context): string {
+      const value = of(ctx) ?? randomToken();
+      cookies.set(ctx, 'samlRequest', value);
+      return value;
     },
   };
 }

@@ -2,11 +2,14 @@
 // certificate is named only when its key made the signature of this request.
 
 import type { KeyObject } from 'node:crypto';
+import type { Context } from '../../../base/http/context.ts';
 import type { AppError } from '../../../base/http/errors.ts';
 import type { ReceivedParameters } from '../../../core/rejections/rejections.ts';
-import type { BrokenRule } from '../../../core/rejections/rules.ts';
+import type { BrokenRule, RuleResult } from '../../../core/rejections/rules.ts';
+import type { People } from '../../../people/people.ts';
 import type { RequestedAuthnContext } from '../messages/authn-request.ts';
 import { authenticateMessage, type ClaimedMessage, type OpenedMessage } from '../messages/open-message.ts';
+import type { ServiceProvider } from '../metadata/service-providers.ts';
 import { readCertificate } from '../xml/certificates.ts';
 import { SamlError } from '../xml/errors.ts';
 import { attribute, childOf, childrenOf, textOf } from '../xml/read.ts';
@@ -53,6 +56,32 @@ export async function requestParameters(opened: OpenedMessage | ClaimedMessage):
       ['certificate', certificate],
     ].filter((pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== ''),
   );
+}
+
+/** A message that was rejected, as far as it could be read, and its sender, where that is registered. */
+export interface RejectedMessage {
+  error: SamlError | AppError;
+  message: OpenedMessage | ClaimedMessage | undefined;
+  sp: ServiceProvider | undefined;
+}
+
+/** Records the rejection for the console. Returns the code that the user sees. */
+export async function recordRejection(
+  { rejections }: People,
+  ctx: Context,
+  rulesOf: (brokenRule: BrokenRule) => RuleResult[],
+  { error, message, sp }: RejectedMessage,
+): Promise<string> {
+  const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
+  const received = message ? await requestParameters(message) : {};
+  return rejections.record(ctx.state.request, {
+    endpoint: 'saml',
+    reason: error.code,
+    message: `${error.message}${detail}`,
+    clientId: message?.claimedIssuer,
+    received,
+    rules: rulesOf(await brokenRuleOf(error, message, received, sp?.signingKeys)),
+  });
 }
 
 /** The rule that a message broke. `keys`: those of its sender. */

@@ -15,14 +15,9 @@ export type RequestedSubjects = ReturnType<typeof createRequestedSubjects>;
 const MAX_LOGIN = 254;
 
 export function createRequestedSubjects(
-  dependencies: People & {
-    /** Entity ID of this identity provider. */
-    issuer: string;
-    nameIds: StoredNameIds;
-    sessionParticipants: SessionParticipants;
-  },
+  services: People & { entityId: string; nameIds: StoredNameIds; sessionParticipants: SessionParticipants },
 ) {
-  const { issuer, accounts, nameIds, sessionParticipants } = dependencies;
+  const { entityId: issuer, accounts, nameIds, sessionParticipants } = services;
 
   const isStored = async ({ value }: NameId, sp: ServiceProvider, account: Account) =>
     (await nameIds.persistent(account.id, sp.applicationId, false)) === value ||

@@ -3,7 +3,6 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import type { Context } from '../../../base/http/context.ts';
 import { AppError, badRequest } from '../../../base/http/errors.ts';
 import type { Http } from '../../../base/http/http.ts';
 import { describeSpan, traced } from '../../../base/platform/tracing.ts';
@@ -13,30 +12,16 @@ import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
 import type { People } from '../../../people/people.ts';
 import { appContext } from '../../oidc/engine/app-context.ts';
-import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
-import type { SessionParticipants } from '../slo/session-participants.ts';
+import type { ServiceProvider } from '../metadata/service-providers.ts';
 import { SamlError, type SamlStatus } from '../xml/errors.ts';
 import { statusCodes } from '../xml/names.ts';
 import { lackingContext } from './authn-context.ts';
 import type { AuthorizationParameterChecks } from './authorization-parameter-checks.ts';
-import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
+import type { PendingAuthnRequest } from './pending-authn-requests.ts';
 import { type AuthnRequestRule, authnRequestRules, contextText } from './request-checks.ts';
-import type { RequestedSubjects } from './requested-subject.ts';
-import type { SamlResponses } from './responses.ts';
+import type { SamlServices } from './saml-services.ts';
 
-export interface ResponseModeDependencies {
-  serviceProviders: ServiceProviders;
-  pendingAuthnRequests: PendingAuthnRequests;
-  parameterChecks: AuthorizationParameterChecks;
-  responses: SamlResponses;
-  requestedSubjects: RequestedSubjects;
-  sessionParticipants: SessionParticipants;
-  /** Lifetime of a session from its sign-in. */
-  sessionSeconds(): number;
-  browserOf(ctx: Context): string | undefined;
-  /** Encrypts the Response to a test sign-in; bound to the ID of its request. */
-  sealTestResponse(xml: string, id: string): string;
-}
+type ResponseServices = Core & Http & People & SamlServices & { parameterChecks: AuthorizationParameterChecks };
 
 interface EngineResult {
   state?: string;
@@ -73,12 +58,11 @@ const FAILED: SamlStatus = { code: statusCodes.Responder, subcode: statusCodes.A
 /** The page of the console that shows the Response to a test sign-in. */
 const SAML_TEST_RESULT = '/admin/test/saml';
 
-export function createResponseMode(dependencies: Core & Http & People & ResponseModeDependencies) {
-  const { serviceProviders, pendingAuthnRequests, parameterChecks, responses, browserOf } = dependencies;
-  const { sealTestResponse } = dependencies;
-  const successOf = successResponses(dependencies);
-  const failureOf = errorResponses(dependencies);
-  const explanationOf = explanations(dependencies);
+export function createResponseMode(services: ResponseServices) {
+  const { serviceProviders, pendingAuthnRequests, parameterChecks, responses, browser, vault } = services;
+  const successOf = successResponses(services);
+  const failureOf = errorResponses(services);
+  const explanationOf = explanations(services);
 
   return traced(
     'saml Response',
@@ -90,7 +74,7 @@ export function createResponseMode(dependencies: Core & Http & People & Response
       const isPending = await parameterChecks.isPendingAuthnRequest(appCtx, { ...ctx.oidc.params });
       const sp = ctx.oidc.client && (await serviceProviders.find(ctx.oidc.client.clientId));
       const request =
-        isPending && sp && (await pendingAuthnRequests.consume(state, sp.applicationId, browserOf(appCtx)));
+        isPending && sp && (await pendingAuthnRequests.consume(state, sp.applicationId, browser.of(appCtx)));
       // Nothing is signed for a client that is no service provider, nor without the pending request of this browser.
       if (!sp || !request || request.acsUrl !== acsUrl) {
         throw badRequest('saml_request_invalid', { detail: { error, clientId: ctx.oidc.client?.clientId } });
@@ -114,11 +98,18 @@ export function createResponseMode(dependencies: Core & Http & People & Response
         if (!why || !rejectionCode) return responses.post(appCtx, sp, request, xml);
         return responses.explain(appCtx, sp, request, xml, { ...why, rejectionCode });
       }
-      await pendingAuthnRequests.saveTestResponse(state, sealTestResponse(xml, state));
+      await pendingAuthnRequests.saveTestResponse(state, vault.seal(xml, testResponseContext(state)));
       appCtx.status = 303;
       appCtx.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
     },
   );
+}
+
+/** Binds the encrypted Response of a test sign-in to its request. */
+const testResponseContext = (id: string): string => `saml test:${id}`;
+
+export function openTestResponse({ vault }: Core, sealed: string, id: string): string {
+  return vault.open(sealed, testResponseContext(id)).toString();
 }
 
 /** Makes the Response with an assertion, records the participant of the session, and audits it. */
@@ -129,9 +120,9 @@ function successResponses({
   accounts,
   audit,
   metrics,
-  sessionSeconds,
+  settings,
   now,
-}: Core & Http & People & ResponseModeDependencies) {
+}: ResponseServices) {
   return async (ctx: KoaContextWithOIDC, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<Answer> => {
     const { session, client } = ctx.oidc;
     const account = session?.accountId ? await accounts.find(session.accountId) : undefined;
@@ -144,7 +135,7 @@ function successResponses({
     const sessionBegan = new Date((session.loginTs ?? 0) * 1000);
     // Of an upstream that does not say when: the assertion has to state a time (AuthnInstant), so it is that of the session.
     const signedInAt = new Date((session.authTime() ?? session.loginTs ?? 0) * 1000);
-    const sessionEndsAt = new Date(sessionBegan.getTime() + sessionSeconds() * 1000);
+    const sessionEndsAt = new Date(sessionBegan.getTime() + settings.latest().session_hours * 3_600_000);
     const isTransient = pending.nameIdFormat === 'transient';
     const current = isTransient ? await sessionParticipants.inSession(session.uid, sp.applicationId) : undefined;
     const { xml, nameId, contextClass } = await responses.success(sp, pending, {
@@ -235,13 +226,7 @@ function explanations({ accounts }: People) {
 }
 
 /** Makes the Response with a status, audits it, and records the rejection unless the status is NoPassive. */
-function errorResponses({
-  responses,
-  audit,
-  repeatedEntries,
-  rejections,
-  metrics,
-}: Core & Http & People & { responses: SamlResponses }) {
+function errorResponses({ responses, audit, repeatedEntries, rejections, metrics }: ResponseServices) {
   return async (
     ctx: KoaContextWithOIDC,
     sp: ServiceProvider,

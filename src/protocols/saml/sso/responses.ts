@@ -32,17 +32,16 @@ export interface SignedInUser {
   currentNameId: NameId | undefined;
 }
 
+/** Where a Response is posted: the ACS of a pending AuthnRequest, with its RelayState. */
+interface PostTarget {
+  acsUrl: string;
+  relayState: string | undefined;
+}
+
 export type SamlResponses = ReturnType<typeof createSamlResponses>;
 
-export function createSamlResponses(
-  dependencies: Base & {
-    /** Entity ID of this identity provider. */
-    issuer: string;
-    signer(): Signer;
-    nameIds: StoredNameIds;
-  },
-) {
-  const { issuer, now, signer } = dependencies;
+export function createSamlResponses(services: Base & { entityId: string; signer(): Signer; nameIds: StoredNameIds }) {
+  const { entityId: issuer, now, signer } = services;
   return {
     /**
      * The signed Response with an assertion about the user, and the NameID and class in it.
@@ -55,7 +54,7 @@ export function createSamlResponses(
       user: SignedInUser,
     ): Promise<{ xml: string; nameId: NameId; contextClass: string }> {
       const contextClass = contextClassOf(sp, pending, user);
-      const nameId = await nameIdOf(dependencies, sp, pending, user);
+      const nameId = await nameIdOf(services, sp, pending, user);
       const xml = successResponse(
         {
           id: newMessageId(),
@@ -84,12 +83,7 @@ export function createSamlResponses(
       statusResponse({ id: newMessageId(), issuer, acsUrl, inResponseTo: requestId, now: now(), status }, signer()),
 
     /** Answers with the form that posts the Response to the ACS. */
-    post(
-      ctx: Context,
-      sp: ServiceProvider,
-      { acsUrl, relayState }: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
-      xml: string,
-    ): void {
+    post(ctx: Context, sp: ServiceProvider, { acsUrl, relayState }: PostTarget, xml: string): void {
       ctx.render('form-post', { action: acsUrl, fields: fieldsOf(xml, relayState), appName: sp.title });
     },
 
@@ -97,7 +91,7 @@ export function createSamlResponses(
     explain(
       ctx: Context,
       sp: ServiceProvider,
-      { acsUrl, relayState }: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
+      { acsUrl, relayState }: PostTarget,
       xml: string,
       about: { reason: PageText; account?: Account | undefined; rejectionCode: string },
     ): void {
@@ -142,7 +136,7 @@ export const cannotEncrypt = ({ mustEncrypt, encryption }: ServiceProvider): boo
 export function nameIdSource(
   sp: ServiceProvider,
   account: Account,
-  values: Pick<NameIdSource, 'identityProvider' | 'format' | 'persistent' | 'transient'>,
+  values: Omit<NameIdSource, 'field' | 'serviceProvider' | 'userId' | 'username' | 'verifiedEmail'>,
 ): NameIdSource {
   return {
     ...values,
@@ -156,14 +150,7 @@ export function nameIdSource(
 
 /** The NameID in the format that the request asks for (SAML Core 3.4.1.1). */
 async function nameIdOf(
-  {
-    issuer,
-    nameIds,
-  }: {
-    /** Entity ID of this identity provider. */
-    issuer: string;
-    nameIds: StoredNameIds;
-  },
+  { entityId: issuer, nameIds }: { entityId: string; nameIds: StoredNameIds },
   sp: ServiceProvider,
   { nameIdFormat: format, mayCreateNameId }: PendingAuthnRequest,
   { account, currentNameId }: SignedInUser,

@@ -11,33 +11,21 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Base } from '../../../base/base.ts';
 import { readForm } from '../../../base/http/body.ts';
-import type { Context, Extras, Middleware, State } from '../../../base/http/context.ts';
-import type { Cookies } from '../../../base/http/cookies.ts';
+import type { Context, Extras, State } from '../../../base/http/context.ts';
 import { badRequest, forbidden, unsupportedMediaType } from '../../../base/http/errors.ts';
 import { parseQuery } from '../../../base/http/input.ts';
 import { limits } from '../../../base/limits.ts';
-import { randomToken } from '../../../base/platform/random.ts';
 import { rule } from '../../../base/texts/faults.ts';
 import { t } from '../../../base/texts/text.ts';
 import { decodePost, decodeRedirect } from '../messages/decode.ts';
 import { samlErrorPage } from '../messages/error-page.ts';
 import { chooseNameIdFormat } from '../messages/name-id.ts';
-import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
+import { assertMetadataValid, type ServiceProvider } from '../metadata/service-providers.ts';
 import type { AcceptRequest } from './accept-request.ts';
 import { authorizationParameters } from './authorization-parameter-checks.ts';
-import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
+import type { PendingAuthnRequest } from './pending-authn-requests.ts';
 import { defaultAcs } from './request-checks.ts';
-
-export interface SamlRoutesDependencies {
-  /** The IdP metadata document. */
-  metadata(): string;
-  serviceProviders: ServiceProviders;
-  pendingAuthnRequests: PendingAuthnRequests;
-  acceptRequest: AcceptRequest;
-  /** Rejects an address that sends too many messages. */
-  rateLimit: Middleware;
-  browser: RequestBrowser;
-}
+import type { SamlServices } from './saml-services.ts';
 
 const startQuery = z.object({
   sp: z.string().min(1).max(1024),
@@ -50,7 +38,7 @@ const continueQuery = z.object({ request: z.string().min(1).max(64) });
 const METADATA_TYPE = 'application/samlmetadata+xml';
 const FORM = 'application/x-www-form-urlencoded';
 
-export function samlRoutes(dependencies: Base & SamlRoutesDependencies): Router<State, Extras> {
+export function samlRoutes(services: Base & SamlServices & { acceptRequest: AcceptRequest }): Router<State, Extras> {
   const {
     metadata,
     serviceProviders,
@@ -60,7 +48,7 @@ export function samlRoutes(dependencies: Base & SamlRoutesDependencies): Router<
     browser,
     now,
     config: { issuer: base },
-  } = dependencies;
+  } = services;
   const router = new Router<State, Extras>({ prefix: '/saml' });
 
   router.get('/metadata', (ctx) => {
@@ -144,23 +132,5 @@ function idpInitiatedRequest(sp: ServiceProvider, relayState: string | undefined
     isPassive: false,
     subject: undefined,
     loginHint: undefined,
-  };
-}
-
-// Ties a pending AuthnRequest to the browser that brought it, by a random value in a cookie.
-
-type RequestBrowser = ReturnType<typeof createRequestBrowser>;
-
-export function createRequestBrowser({ cookies }: { cookies: Cookies }) {
-  const of = (ctx: Context) => cookies.get(ctx, 'samlRequest');
-  return {
-    /** The value of this browser's cookie, if it has one. */
-    of,
-    /** The same; sets the cookie when there is none. */
-    remember(ctx: Context): string {
-      const value = of(ctx) ?? randomToken();
-      cookies.set(ctx, 'samlRequest', value);
-      return value;
-    },
   };
 }

@@ -1,6 +1,3 @@
-// The engine's single sign-on sessions as rows: their accounts, the applications that take part, and their end. Ending one
-// needs no request, so a password reset, an administrator and a logout in another browser do it in the same way.
-import type { Base } from '../../../../base/base.ts';
 import { limits } from '../../../../base/limits.ts';
 import type { Db, Tx } from '../../../../base/storage/database.ts';
 import type { Core } from '../../../../core/core.ts';
@@ -55,13 +52,8 @@ interface LiveRow extends Row, ProtectedArtifact {}
 const ROW = { payload: true, expiresAt: true } as const;
 const LIVE_ROW = { ...PROTECTED_COLUMNS, expiresAt: true } as const;
 
-export function createSessions(
-  services: Core & {
-    /** The setting `session_idle_minutes`, in seconds. */
-    idleSeconds(): number;
-  },
-) {
-  const { db, now, idleSeconds } = services;
+export function createSessions(services: Core) {
+  const { db, now } = services;
 
   const epoch = () => BigInt(Math.floor(now().getTime() / 1000));
 
@@ -76,7 +68,7 @@ export function createSessions(
 
   return {
     ...createSessionDevices(services),
-    ...createSessionActivity({ ...services, idleSeconds, latestEndOf: async (uid) => (await find(uid))?.expiresAt }),
+    ...createSessionActivity(services, async (uid) => (await find(uid))?.expiresAt),
     find,
     /** Live sessions of an account, the newest first. */
     list,
@@ -243,17 +235,8 @@ function read({ payload, expiresAt }: Row): SessionEntry | undefined {
 const PAUSE_SECONDS = limits.session.activitySeconds;
 const MAX_REMEMBERED = 10_000;
 
-function createSessionActivity({
-  db,
-  now,
-  idleSeconds,
-  latestEndOf,
-}: Base & {
-  /** The setting `session_idle_minutes`, in seconds. */
-  idleSeconds(): number;
-  /** The latest end of a live session. */
-  latestEndOf(uid: string): Promise<Date | undefined>;
-}) {
+/** @param latestEndOf the latest end of a live session */
+function createSessionActivity({ db, now, settings }: Core, latestEndOf: (uid: string) => Promise<Date | undefined>) {
   // Saves most of the statements; another instance does not know of it and writes once more.
   const recordedAt = new Map<string, number>();
 
@@ -266,7 +249,7 @@ function createSessionActivity({
       if (!endsAt) return;
       if (recordedAt.size >= MAX_REMEMBERED) recordedAt.clear();
       recordedAt.set(uid, at);
-      const end = Math.min(Math.floor(endsAt.getTime() / 1000), at + idleSeconds());
+      const end = Math.min(Math.floor(endsAt.getTime() / 1000), at + settings.latest().session_idle_minutes * 60);
       // An ended session stays ended: it has no row, or its end has passed.
       const where = { uid, model: 'Session', expiresAt: { gt: BigInt(at) } };
       const { count } = await db.oidcArtifact.updateMany({ where, data: { expiresAt: BigInt(end) } });
