@@ -21,7 +21,7 @@ export interface Parts {
 
 /** Creates them in the order in which they depend on each other. The signing keys must be loaded. */
 export async function createProtocols(services: Services, http: Http) {
-  const { config, connections, endSession, mfa, runs, settings, signInPolicy, upstreamSessions } = services;
+  const { config, endSession, mfa, runs, settings, signInPolicy, upstreamSessions } = services;
   const { cookies } = http;
   const saml = createSaml({ ...services, ...http });
   const oidc = await createOidc({
