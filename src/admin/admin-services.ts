@@ -11,10 +11,10 @@ import type { Core } from '../core/core.ts';
 import type { Federation } from '../federation/create-federation.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
 import type { People } from '../people/people.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { Oidc } from '../protocols/oidc/create-oidc.ts';
 import type { Saml } from '../protocols/saml/create-saml.ts';
 import type { FetchMetadata } from '../protocols/saml/metadata/fetch.ts';
-import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 
 export type AdminServices = Core &
