@@ -25,10 +25,10 @@ function frame(text: string): string {
 
 describe('the stack trace of a logged error', () => {
   it.each([
-    ['src/server/start.ts', 'function refreshKeys('],
+    ['src/server/start.ts', 'function beginStart('],
     ['src/server/stop.ts', 'server.announceStop();'],
     ['src/protocols/saml/metadata/parse.ts', 'function spSsoDescriptor('],
-    ['src/base/storage/single-use.ts', 'function isFirstUse('],
+    ['src/base/storage/seen-ids.ts', 'function isFirstUse('],
   ])('names the line in %s instead of the one in the bundle', (source, text) => {
     expect(sourceStack(`Error: wrong\n${frame(text)}`)).toBe(
       `Error: wrong\n    at work (${source}:${lineOf(source, text)})`,
@@ -36,7 +36,7 @@ describe('the stack trace of a logged error', () => {
   });
 
   it('names each of its lines', () => {
-    const stack = sourceStack(`${frame('function refreshKeys(')}\n${frame('server.announceStop();')}`);
+    const stack = sourceStack(`${frame('function beginStart(')}\n${frame('server.announceStop();')}`);
     expect(stack).toMatch(/src\/server\/start\.ts:\d+\)\n.*src\/server\/stop\.ts:\d+\)$/);
   });
 

@@ -1,5 +1,6 @@
-// Every mail that the service sends. A caller names the facts of a message; the text is written here, and links are made
-// here from the issuer and a token, so that neither a caller nor a Host header can change where they lead.
+// Every mail that the service sends. A caller names the facts of a message. Its text is in views/texts/<language>/mail.json, and here for
+// administrators (English). Links are made here from the issuer and a token, so that neither a caller nor a Host header can change where
+// they lead.
 
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { allLanguages, bestLanguage, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';

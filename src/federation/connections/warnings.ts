@@ -7,7 +7,7 @@ import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import { transaction } from '../../base/storage/database.ts';
-import { isFirstUse } from '../../base/storage/single-use.ts';
+import { isFirstUse } from '../../base/storage/seen-ids.ts';
 import { type Text, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { sha256 } from '../../base/platform/random.ts';
-import { isFirstUse } from '../../base/storage/single-use.ts';
+import { isFirstUse } from '../../base/storage/seen-ids.ts';
 import type { RuleId } from '../../core/rejections/rules.ts';
 import type { OidcConnection } from '../connections/connection.ts';
 import type { ConnectionDocuments } from '../connections/documents.ts';

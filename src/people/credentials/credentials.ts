@@ -33,22 +33,15 @@ export interface CredentialsDependencies {
 }
 
 export function createCredentials(dependencies: Core & CredentialsDependencies) {
-  const { db, audit, passwords, breached, hasSecondFactor, abandonSignIns, serviceNames } = dependencies;
-  const storedPasswords = createStoredPasswords({ ...dependencies, abandonSignIns });
-  const preparePassword = createPreparePassword({
-    ...dependencies,
-    breached,
-    hasSecondFactor,
-    passwords,
-    serviceNames,
-    storedPasswords,
-  });
+  const { db, audit } = dependencies;
+  const storedPasswords = createStoredPasswords(dependencies);
+  const preparePassword = createPreparePassword({ ...dependencies, storedPasswords });
 
   return {
     /** Checks and hashes a new password without storing it. */
     preparePassword,
     /** When the outcome is `wrong`, does the same work for every account and for an unknown one. */
-    checkPassword: createCheckPassword({ ...dependencies, hasSecondFactor, passwords, storedPasswords }),
+    checkPassword: createCheckPassword({ ...dependencies, storedPasswords }),
 
     /** Checks, hashes and stores a new password; returns what is wrong with a rejected one. */
     async setPassword(account: Account, plain: string, options?: SetPassword): Promise<'ok' | PasswordFault[]> {
@@ -163,16 +156,9 @@ export interface SetPassword extends Actor {
 
 type PreparePassword = (account: Account, plain: string, options?: SetPassword) => Promise<PreparedPassword>;
 
-interface PreparePasswordDependencies {
-  breached: Breached;
-  hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
-  passwords: Passwords;
-  /** The product's name and the issuer's host, which make a password neither longer nor less common. */
-  serviceNames(): readonly string[];
-  storedPasswords: StoredPasswords;
-}
-
-function createPreparePassword(dependencies: Core & PreparePasswordDependencies): PreparePassword {
+function createPreparePassword(
+  dependencies: Core & CredentialsDependencies & { storedPasswords: StoredPasswords },
+): PreparePassword {
   const { audit, breached, hasSecondFactor, passwords, serviceNames, storedPasswords } = dependencies;
 
   async function faultsOf(account: Account, password: string): Promise<PasswordFault[]> {

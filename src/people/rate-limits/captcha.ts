@@ -9,7 +9,7 @@ import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
 import type { Vault } from '../../base/platform/vault.ts';
-import { isFirstUse } from '../../base/storage/single-use.ts';
+import { isFirstUse } from '../../base/storage/seen-ids.ts';
 import type { RateLimits } from './rate-limits.ts';
 
 /** What the form of a page with a CAPTCHA sends. */

@@ -6,7 +6,7 @@ import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import type { Db } from '../../../base/storage/database.ts';
-import { isFirstUse } from '../../../base/storage/single-use.ts';
+import { isFirstUse } from '../../../base/storage/seen-ids.ts';
 import type { Sql } from '../../../base/storage/statements.ts';
 import type { Fault } from '../../../base/texts/faults.ts';
 import { jwkFault } from '../../../core/keys/foreign-keys.ts';

@@ -5,7 +5,7 @@ import type { Middleware } from '../../../base/http/context.ts';
 import { tooManyRequests } from '../../../base/http/errors.ts';
 import { limits } from '../../../base/limits.ts';
 import { sha256 } from '../../../base/platform/random.ts';
-import { isFirstUse } from '../../../base/storage/single-use.ts';
+import { isFirstUse } from '../../../base/storage/seen-ids.ts';
 import type { RateLimits } from '../../../people/rate-limits/rate-limits.ts';
 import { SamlError } from '../xml/errors.ts';
 

@@ -11,7 +11,7 @@ import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import { type Db, type Tx, transaction } from '../../../base/storage/database.ts';
-import { isFirstUse } from '../../../base/storage/single-use.ts';
+import { isFirstUse } from '../../../base/storage/seen-ids.ts';
 import { faultLine } from '../../../base/texts/faults.ts';
 import type { Actor } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';

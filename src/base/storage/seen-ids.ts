@@ -1,8 +1,9 @@
-// IDs that can be used once across all instances: message IDs, challenges, tickets. The first instance to store an ID
+// IDs that can be used once across all instances: IDs of SAML messages, challenges, tickets (authorization codes:
+// protocols/oidc/store/adapter.ts). The first instance to store an ID
 // uses it.
 import { hotStatements, type Statements } from './statements.ts';
 
-export const statements = hotStatements('single-use', {
+export const statements = hotStatements('seen-ids', {
   add: 'INSERT INTO seen_messages (id, expires_at) VALUES (?,?) ON CONFLICT (id) DO NOTHING',
 });
 
