@@ -1,6 +1,5 @@
 // Reads the environment once into a frozen Config. An unknown variable or wrong value stops the start with one line that
-// names the variable, its value and what is allowed. Only the certificate authorities, which are in variables of OpenSSL and Node.js, are
-// read elsewhere (federation/ldap/session.ts).
+// names the variable, its value and what is allowed. Only the files of certificate authorities are in variables of OpenSSL and Node.js.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isLoopback } from './config/addresses.ts';
@@ -50,6 +49,8 @@ export type Config = Readonly<{
   logLevel: (typeof logLevels)[number];
   logFormat: (typeof logFormats)[number];
   tracing?: TracingConfig; // absent: no traces
+  /** Files of certificate authorities: those that replace the ones of the system, and more (SSL_CERT_FILE, NODE_EXTRA_CA_CERTS). */
+  authorityFiles: { system?: string; extra?: string };
   production: boolean; // compiled code: templates are cached
   warnings: readonly string[]; // for the log, once there is one
 }>;
@@ -113,6 +114,10 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     logLevel: values.LOG_LEVEL ?? 'info',
     logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
     ...tracingOf(values),
+    authorityFiles: {
+      ...(env.SSL_CERT_FILE && { system: env.SSL_CERT_FILE }),
+      ...(env.NODE_EXTRA_CA_CERTS && { extra: env.NODE_EXTRA_CA_CERTS }),
+    },
     production: !import.meta.url.endsWith('.ts'),
     warnings: Object.freeze(warnings),
   });

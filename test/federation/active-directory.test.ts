@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { loadConfig } from '../../src/base/config.ts';
 import { limits } from '../../src/base/limits.ts';
 import { checkConnection } from '../../src/federation/connections/schema.ts';
 import { systemAuthorities } from '../../src/federation/ldap/session.ts';
@@ -444,10 +445,12 @@ describeOnSqlite('a directory of several servers', () => {
     const pem = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
     const file = path.join(mkdtempSync(path.join(tmpdir(), 'gatehouse-authorities-')), 'bundle.pem');
     writeFileSync(file, `# Example\n${pem}\n`);
-    const own = systemAuthorities({ SSL_CERT_FILE: '/nowhere' });
+    const own = systemAuthorities({ system: '/nowhere' });
     expect(own.length).toBeGreaterThan(50);
-    for (const variable of ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS'])
-      expect(systemAuthorities({ SSL_CERT_FILE: '/nowhere', [variable]: file })).toEqual([...own, pem]);
+    for (const name of ['system', 'extra'])
+      expect(systemAuthorities({ system: '/nowhere', [name]: file })).toEqual([...own, pem]);
+    const environment = { SSL_CERT_FILE: '/a.pem', NODE_EXTRA_CA_CERTS: '/b.pem' };
+    expect(loadConfig(environment, { readOnly: true }).authorityFiles).toEqual({ system: '/a.pem', extra: '/b.pem' });
   });
 });
 

@@ -411,7 +411,7 @@ type WithSearchBind = <T>(
   options?: SearchBindOptions,
 ) => Promise<T>;
 
-function createSearchBind({ connections, now }: Base & { connections: Connections }): WithSearchBind {
+function createSearchBind({ config, connections, now }: Base & { connections: Connections }): WithSearchBind {
   const limitConcurrency = createConcurrencyLimit(now);
   const inTurn = createTurns();
 
@@ -442,10 +442,13 @@ function createSearchBind({ connections, now }: Base & { connections: Connection
   return (connection, work, options = {}) =>
     limitConcurrency(connection.id, () => {
       const bindInTurn = (session: DirectorySession) => inTurn(connection.id, () => bind(session, connection, options));
-      return withDirectory(connection.settings, {
-        open: bindInTurn,
-        work: (session) => work(session, () => bindInTurn(session)),
-      });
+      return withDirectory(
+        { ...connection.settings, authorityFiles: config.authorityFiles },
+        {
+          open: bindInTurn,
+          work: (session) => work(session, () => bindInTurn(session)),
+        },
+      );
     });
 }
 

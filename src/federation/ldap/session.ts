@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { Client, type Entry, type Filter, ResultCodeError } from 'ldapts';
+import type { Config } from '../../base/config.ts';
 import { limits } from '../../base/limits.ts';
 import { systemStopwatch } from '../../base/platform/clock.ts';
 import { type Attributes, runInChildSpan } from '../../base/platform/tracing.ts';
@@ -30,7 +31,7 @@ export interface DirectorySession {
   search(search: Search): Promise<{ entries: Entry[]; isCut: boolean }>;
 }
 
-type Transport = Pick<LdapSettings, 'url' | 'start_tls' | 'ca'>;
+type Transport = Pick<LdapSettings, 'url' | 'start_tls' | 'ca'> & Pick<Config, 'authorityFiles'>;
 type Server = Omit<Transport, 'url'> & { url: string };
 
 export interface DirectoryWork<T> {
@@ -199,21 +200,21 @@ async function step<T>(doing: string, work: () => Promise<T>): Promise<T> {
 /** Made of some hundred certificates, so it serves many connections. */
 const contexts = new Map<string, { context: SecureContext; until: number }>();
 
-function secureContextOf(ca: readonly string[]): SecureContext {
+function secureContextOf({ ca, authorityFiles }: Server): SecureContext {
   const key = ca.join('\n');
   const cached = contexts.get(key);
   if (cached && cached.until > systemStopwatch()) return cached.context;
-  const context = createSecureContext({ ca: [...systemAuthorities(), ...ca], minVersion: 'TLSv1.2' });
+  const context = createSecureContext({ ca: [...systemAuthorities(authorityFiles), ...ca], minVersion: 'TLSv1.2' });
   contexts.set(key, { context, until: systemStopwatch() + limits.ldap.authoritiesSeconds * 1000 });
   return context;
 }
 
-function tlsOptions({ url, ca }: Server) {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+function tlsOptions(server: Server) {
+  const host = new URL(server.url).hostname.replace(/^\[|\]$/g, '');
   return {
     host,
     ...(isIP(host) === 0 && { servername: host }),
-    secureContext: secureContextOf(ca),
+    secureContext: secureContextOf(server),
     rejectUnauthorized: true,
   };
 }
@@ -236,9 +237,10 @@ const BUNDLES = [
 ];
 
 /** In PEM form. Read at each call, so that a new certificate counts without a restart. */
-export function systemAuthorities(environment: Readonly<Record<string, string | undefined>> = process.env): string[] {
-  const { SSL_CERT_FILE: file, NODE_EXTRA_CA_CERTS: extra } = environment;
-  const bundle = file ? certificatesIn(file) : (BUNDLES.map(certificatesIn).find((found) => found.length > 0) ?? []);
+export function systemAuthorities({ system, extra }: Config['authorityFiles']): string[] {
+  const bundle = system
+    ? certificatesIn(system)
+    : (BUNDLES.map(certificatesIn).find((found) => found.length > 0) ?? []);
   return [...new Set([...rootCertificates, ...bundle, ...(extra ? certificatesIn(extra) : [])])];
 }
 
