@@ -43,7 +43,8 @@ const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
 export function createApp({ services, http, viewsDir, tracing, routes }: AppParts): Application {
   const { cookieKeys, csrf, metrics } = http;
-  const { audit, brand, brandImages, config, logger, pictures, rateLimits, settings, storageBudget, texts } = services;
+  const { audit, brand, brandImages, config, logger, pictures, rateLimits, settings, sql, storageBudget, texts } =
+    services;
   const assets = createAssets({ dirs: assetDirs, reload: !config.production });
   const offered = () => offeredLanguages(settings.latest());
   const { production } = config;
@@ -72,6 +73,14 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppPart
   app.use(securityHeaders());
   // Turns every error below into a response.
   app.use(errorHandler({ render, brandOf: brand.ofApplication, isOAuthPath: isForPrograms }));
+  // The answer goes out when all that the request wrote is stored; an error of that is a response too.
+  app.use(async (_ctx, next) => {
+    try {
+      await next();
+    } finally {
+      await sql.commitWaiting({ isLast: true });
+    }
+  });
   // After it, nothing uses a Host or X-Forwarded header of the client.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
   app.use(serveBrand(brandImages));

@@ -65,9 +65,10 @@ export const statements = hotStatements('sign-in-attempts', {
   save: `INSERT INTO sign_in_attempts (uid, user_id, factors, data, expires_at, mac) VALUES (?,?,?,?,?,?)
     ON CONFLICT (uid) DO UPDATE SET user_id = excluded.user_id, factors = excluded.factors, data = excluded.data,
       expires_at = excluded.expires_at, mac = excluded.mac`,
+  remove: 'DELETE FROM sign_in_attempts WHERE uid = ?',
 });
 
-export function createAttempts({ db, sql, now }: Core) {
+export function createAttempts({ sql, now }: Core) {
   return {
     /** The attempt of an interaction; an empty one before anything was proven. */
     async find(uid: string): Promise<Attempt> {
@@ -84,12 +85,10 @@ export function createAttempts({ db, sql, now }: Core) {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
       const row = { userId: userId ?? null, factors: JSON.stringify(amr), data: JSON.stringify(data), expiresAt };
       const mac = sql.macs.macOf(TABLE, { uid, ...row });
-      await sql.execute(statements.save, uid, row.userId, row.factors, row.data, expiresAt, mac);
+      await sql.later(statements.save, [uid, row.userId, row.factors, row.data, expiresAt, mac]);
     },
 
-    async remove(uid: string): Promise<void> {
-      await db.signInAttempt.deleteMany({ where: { uid } });
-    },
+    remove: (uid: string): Promise<void> => sql.later(statements.remove, [uid]),
   };
 }
 

@@ -163,6 +163,7 @@ async function finishSignIn(services: SignInState, ctx: Context, current: Curren
     audit,
     browserCookie,
     interactions,
+    sql,
     mfa: { firstEnrolment },
   } = services;
   if (!account) throw badRequest('sign_in_expired');
@@ -175,9 +176,10 @@ async function finishSignIn(services: SignInState, ctx: Context, current: Curren
   const data = { acr, amr, ...(attempt.upstream && { connection: attempt.upstream.connectionId }) };
   await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data });
   if (amr.includes('mfa') && hasOwnFactor(attempt)) await firstEnrolment.secondFactorProven(account.id);
-  await browserCookie.signedIn(ctx, account, { trust: attempt.trustBrowser && amr.includes('mfa') });
   // A new sign-in answers the select_account prompt too.
   await interactions.answer(ctx, { login, select_account: {} });
+  await browserCookie.signedIn(ctx, account, { trust: attempt.trustBrowser && amr.includes('mfa') });
+  await sql.commitWaiting();
   // Checked last: a password change ends the sessions and interactions that are stored at that moment.
   await rejectOldPassword(services, account.id, attempt).catch(async (error: unknown) => {
     await interactions.withdraw(ctx);

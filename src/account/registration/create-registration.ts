@@ -144,10 +144,10 @@ function selfRegistrationRoutes(
 }
 
 async function requestLink(
-  dependencies: People & { selfRegistration: SelfRegistration; returnToSignIn: ReturnToSignIn },
+  dependencies: Base & People & { selfRegistration: SelfRegistration; returnToSignIn: ReturnToSignIn },
   ctx: Context,
 ): Promise<void> {
-  const { selfRegistration, rateLimits, returnToSignIn } = dependencies;
+  const { selfRegistration, rateLimits, returnToSignIn, sql } = dependencies;
   const { email, code } = await parseForm(ctx, requestForm);
   const needsCode = selfRegistration.needsCode();
   const reject = (field: 'email' | 'code', error: Text) => {
@@ -162,7 +162,7 @@ async function requestLink(
     if (!needsCode || codeId !== undefined) return selfRegistration.request(email, codeId, request);
     reject('code', t('registration.invalid-code'));
   };
-  await answerUniformly(ctx, { rateLimits, policy: 'registration:address' }, { work, page: '/sign-up/sent' });
+  await answerUniformly(ctx, { rateLimits, sql, policy: 'registration:address' }, { work, page: '/sign-up/sent' });
 }
 
 function showSent(

@@ -1,17 +1,17 @@
 // Opens the database, SQLite or PostgreSQL, and runs transactions. Domain functions use Prisma, whose client seals and verifies rows
 // (protected-client.ts).
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlDriverAdapter, SqlQuery, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils';
 import { type Prisma, PrismaClient } from '../../generated/sqlite/client.ts';
-import { jitter } from '../platform/random.ts';
 import { runInChildSpan, type SpanOptions } from '../platform/tracing.ts';
+import { databaseErrorOf, repeatAfterConflict } from './contention.ts';
 import { DatabaseError, type DatabaseKind, type DatabaseLocation, parseDatabaseUrl } from './database-url.ts';
 import { type OpenOptions, patientLimits } from './open-options.ts';
 import { type Protection, protectedClient } from './protected-client.ts';
 import type { ProtectedRows } from './protected-rows.ts';
-import { type PlainSql, protectedStatements, type Sql, type Statement, type Statements } from './statements.ts';
-import { DatabaseUnavailable, unavailableIn } from './unavailable.ts';
+import { type PlainSql, protectedStatements, type Sql, type Statements } from './statements.ts';
+import { type DatabaseUnavailable, unavailableIn } from './unavailable.ts';
+import { withUnitOfWork } from './unit-of-work.ts';
 
 export type Db = Omit<PrismaClient, '$transaction'> & Protection<PrismaClient> & { $transaction: Transact };
 /** A Prisma client inside a transaction. A Db can be passed where a Tx is expected. */
@@ -31,7 +31,6 @@ export interface Database {
 }
 
 const TRANSACTION = { maxWait: 10_000, timeout: 15_000 };
-const ATTEMPTS = 6;
 
 /**
  * Opens the database, with the time limits of commands unless others are given. Throws DatabaseError when it cannot be reached.
@@ -46,7 +45,7 @@ export async function openDatabase(
   let close = async () => {};
   try {
     const connections = await connect(location, options);
-    const { adapter, sql } = withSpans ? withStatementSpans(connections, kind) : connections;
+    const { adapter, sql } = withUnitOfWork(withSpans ? withStatementSpans(connections, kind) : connections);
     close = () => adapter.dispose();
     const client = await createClient(adapter, kind);
     await client.$connect();
@@ -70,21 +69,12 @@ export async function openDatabase(
  * busy file), so `work` must do nothing but database work. Unique constraints and conditional updates decide races at
  * the default isolation level; a condition that neither can express ("only if there is none yet") needs Serializable.
  */
-export async function transaction<T>(
+export function transaction<T>(
   db: Db,
   work: (tx: Tx) => Promise<T>,
   options: { isolationLevel?: 'Serializable'; timeout?: number } = {},
 ): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await db.$transaction(work, options);
-    } catch (error) {
-      // P2028: Prisma could not begin it in time, or ended it after its time.
-      if (databaseErrorOf(error).code === 'P2028') throw new DatabaseUnavailable('busy', error);
-      if (attempt === ATTEMPTS || !isContention(error)) throw error;
-      await sleep(5 * 2 ** attempt * (1 + jitter()));
-    }
-  }
+  return repeatAfterConflict(() => db.$transaction(work, options));
 }
 
 /** Runs `work` in the transaction `tx` of the caller, or in a new transaction when there is none. */
@@ -152,26 +142,6 @@ function messageOf(error: unknown): string {
   return error.message.trim().split('\n').at(-1) ?? '';
 }
 
-function isContention(error: unknown): boolean {
-  const { code, kind } = databaseErrorOf(error);
-  // P2034: deadlock or serialization failure; P1008: SQLite busy.
-  return code === 'P2034' || code === 'P1008' || kind === 'TransactionWriteConflict' || kind === 'SocketTimeout';
-}
-
-/**
- * What an error of the database says. Only the queries of Prisma's model API have a code of their own: a raw query fails as
- * P2010 and a COMMIT as the driver adapter's error, both with the kind in the adapter's error.
- */
-function databaseErrorOf(error: unknown): { code?: unknown; kind?: unknown } {
-  if (!(error instanceof Error)) return {};
-  const { code, cause, meta } = error as {
-    code?: unknown;
-    cause?: { kind?: unknown };
-    meta?: { driverAdapterError?: { cause?: { kind?: unknown } } };
-  };
-  return { code, kind: cause?.kind ?? meta?.driverAdapterError?.cause?.kind };
-}
-
 // A span for each statement (OpenTelemetry's conventions for databases): a hot statement by its name, one of Prisma by what it does
 // to which table. Neither the text of a statement nor a value is in it. Used only when traces are on.
 
@@ -201,12 +171,19 @@ function withStatementSpans({ adapter, sql }: Connections, kind: DatabaseKind): 
     }),
     ...(target.releaseSavepoint && { releaseSavepoint: (name) => target.releaseSavepoint?.(name) as Promise<void> }),
   });
+  const query =
+    (statements: Pick<Statements, 'query'>): Statements['query'] =>
+    (statement, ...values) =>
+      runInChildSpan(...namedSpan(statement.name, kind), () => statements.query(statement, ...values));
   const named = (statements: Statements): Statements => ({
-    query: (statement, ...values) =>
-      runInChildSpan(...namedSpan(statement, kind), () => statements.query(statement, ...values)),
+    query: query(statements),
     execute: (statement, ...values) =>
-      runInChildSpan(...namedSpan(statement, kind), () => statements.execute(statement, ...values)),
+      runInChildSpan(...namedSpan(statement.name, kind), () => statements.execute(statement, ...values)),
   });
+  const commit: PlainSql['commit'] = (writes, commitOptions) => {
+    const names = writes.map(({ statement }) => statement.name).join(', ');
+    return runInChildSpan(...namedSpan(names, kind), () => sql.commit(writes, commitOptions));
+  };
   return {
     adapter: {
       ...queries(adapter),
@@ -222,7 +199,7 @@ function withStatementSpans({ adapter, sql }: Connections, kind: DatabaseKind): 
       }),
       dispose: () => adapter.dispose(),
     },
-    sql: { ...sql, ...named(sql), in: (tx) => named(sql.in(tx)) },
+    sql: { ...sql, query: query(sql), commit, in: (tx) => named(sql.in(tx)) },
   };
 }
 
@@ -232,7 +209,7 @@ function spanOf({ sql }: SqlQuery, kind: DatabaseKind): [string, SpanOptions] {
   return [table ? `${operation} ${table}` : operation, optionsOf(operation, table, kind)];
 }
 
-function namedSpan({ name }: Statement, kind: DatabaseKind): [string, SpanOptions] {
+function namedSpan(name: string, kind: DatabaseKind): [string, SpanOptions] {
   return [name, { kind: 'client', isLeaf: true, attributes: { 'db.system.name': kind, 'db.query.summary': name } }];
 }
 

@@ -23,6 +23,11 @@ export function inRequestScope<T>(scope: Pick<RequestScope, 'isAnswered' | 'stor
   return storage.run(scope, work);
 }
 
+/** The request that is served; undefined outside of one. */
+export function servedRequest(): object | undefined {
+  return storage.getStore();
+}
+
 /** Before each statement of the database: what it stores is charged to the request that it belongs to. Throws TooMuchStored. */
 export function chargeStatement(text: string, values: readonly unknown[]): void {
   const scope = storage.getStore();

@@ -4,6 +4,7 @@ import type { DatabaseKind } from './database-url.ts';
 import type { Dialect } from './dialect.ts';
 import type { Outage } from './outages.ts';
 import type { Covered, ProtectedRows, ProtectedTable } from './protected-rows.ts';
+import { tableWritten } from './stored-size.ts';
 
 export type SqlValue = string | number | bigint | boolean | Date | Uint8Array | null;
 
@@ -13,6 +14,14 @@ export interface Statement {
   readonly name: string;
   readonly sqlite: string;
   readonly postgresql: string;
+  /** The table that it writes; empty for a read. */
+  readonly table: string;
+}
+
+/** A statement that writes, with its values. */
+export interface Write {
+  statement: Statement;
+  values: SqlValue[];
 }
 
 /** Runs hot statements. */
@@ -23,6 +32,21 @@ export interface Statements {
   execute(statement: Statement, ...values: SqlValue[]): Promise<number>;
 }
 
+/** Writes of hot statements, alone or together (unit-of-work.ts). */
+export interface UnitOfWork extends Statements {
+  /**
+   * Writes at the end of the request at the latest. Not for a table of the directory, whose cache does not know what waits.
+   * @param committed called after the commit
+   */
+  later(statement: Statement, values: SqlValue[], committed?: () => void): Promise<void>;
+  /** Runs all of them in one transaction, or none when one would change no row. */
+  allOrNone(writes: readonly Write[]): Promise<boolean>;
+  /** Commits what waits in this request. `isLast`: what comes later is not in the answer, and is written at once. */
+  commitWaiting(options?: { isLast?: boolean }): Promise<void>;
+  /** Resolves when what waits now is committed, or has failed. */
+  settled(): Promise<void>;
+}
+
 /** Statements that read protected rows. */
 export interface ProtectedStatements extends Statements {
   /** The rows that this server wrote; raises an alarm for each other one. They have every column that their MAC covers, and `mac`. */
@@ -30,14 +54,19 @@ export interface ProtectedStatements extends Statements {
 }
 
 /** Hot statements outside any transaction. Rows hold numbers for integers and a Date for a timestamp. */
-export interface Sql extends ProtectedStatements, PlainSql {
+export interface Sql extends ProtectedStatements, UnitOfWork, Omit<PlainSql, 'commit'> {
   in(tx: RawQueries): ProtectedStatements;
   /** For rows that a statement writes, and for those that it joins. */
   macs: ProtectedRows;
 }
 
 /** Hot statements that neither seal nor verify. */
-export interface PlainSql extends Statements {
+export interface PlainSql extends Omit<Statements, 'execute'> {
+  /**
+   * Runs them in one transaction; how many rows each has changed. `orNone`: when one changes no row, its count is the last, and
+   * nothing is changed.
+   */
+  commit(writes: readonly Write[], options?: { orNone?: boolean }): Promise<number[]>;
   /** Runs them inside a transaction. Rows may hold a bigint for an integer, text for a time and 0 or 1 for a boolean. */
   in(tx: RawQueries): Statements;
   /** SQL that differs between the two databases. */
@@ -72,7 +101,7 @@ export function hotStatements<Name extends string>(
   const named = Object.entries<string>(texts).map(([name, text]) => {
     let position = 0;
     const postgresql = text.replaceAll('?', () => `$${++position}`);
-    return [name, { name: `${domain}.${name}`, sqlite: text, postgresql }];
+    return [name, { name: `${domain}.${name}`, sqlite: text, postgresql, table: tableWritten(text) ?? '' }];
   });
   return Object.fromEntries(named) as Record<Name, Statement>;
 }
@@ -93,7 +122,7 @@ export function statementsIn(tx: RawQueries, kind: DatabaseKind): Statements {
 }
 
 /** Adds the operations with MACs to the statements; `macs` is called with the first protected row. */
-export function protectedStatements(sql: PlainSql, macs: () => ProtectedRows): Sql {
+export function protectedStatements(sql: PlainSql & UnitOfWork, macs: () => ProtectedRows): Sql {
   const withGenuine = <S extends Statements>(statements: S): S & ProtectedStatements =>
     Object.assign(statements, {
       async genuine<Row>(table: ProtectedTable, statement: Statement, ...values: SqlValue[]) {
@@ -103,5 +132,5 @@ export function protectedStatements(sql: PlainSql, macs: () => ProtectedRows): S
     });
   const inTransaction = sql.in;
   const all = Object.assign(withGenuine(sql), { in: (tx: RawQueries) => withGenuine(inTransaction(tx)) });
-  return Object.defineProperty(all, 'macs', { get: macs, enumerable: true }) as Sql;
+  return Object.defineProperty(all, 'macs', { get: macs, enumerable: true }) as typeof all & Pick<Sql, 'macs'>;
 }

@@ -2,15 +2,20 @@
 
 /** Counted for each row in addition to its values: its place in the table and in the indexes. */
 const ROW_BYTES = 256;
-/** An INSERT or UPDATE of Prisma or of a hot statement, with its table. */
-const WRITE = /^\s*(?:\/\*.*?\*\/\s*)?(?:INSERT INTO|UPDATE)\s+(?:["`]?\w+["`]?\.)?["`]?(\w+)["`]?/i;
+/** A write of Prisma or of a hot statement, with its table. */
+const WRITE = /^\s*(?:\/\*.*?\*\/\s*)?(INSERT INTO|UPDATE|DELETE FROM)\s+(?:["`]?\w+["`]?\.)?["`]?(\w+)["`]?/i;
 
 /** The table that a statement writes to, and about how many bytes; undefined for a statement that stores nothing. */
 export function writeOf(text: string, values: readonly unknown[]): { table: string; bytes: number } | undefined {
   if (/^\s*SELECT\b/i.test(text)) return undefined;
-  const table = WRITE.exec(text)?.[1];
-  if (table === undefined) return undefined;
+  const [, verb, table] = WRITE.exec(text) ?? [];
+  if (table === undefined || verb?.toUpperCase() === 'DELETE FROM') return undefined;
   return { table, bytes: values.reduce<number>((sum, value) => sum + sizeOf(value), ROW_BYTES) };
+}
+
+/** The table that a statement writes to, or deletes from. */
+export function tableWritten(text: string): string | undefined {
+  return WRITE.exec(text)?.[2];
 }
 
 function sizeOf(value: unknown): number {

@@ -67,17 +67,21 @@ export const statements = hotStatements('audit', {
 
 export function createAudit({ db, sql, vault, logger, now }: Base) {
   return {
-    /** Writes one event, inside `tx` when it reports a change that this transaction makes. */
+    /** Writes one event, inside `tx` when it reports a change that this transaction makes; else at the end of the request at the latest. */
     async record(event: AuditInput, tx?: Tx): Promise<void> {
       const row = toRow(event, now());
       const parties = [row.actorId, row.actorApp, row.subjectId, row.clientId];
       const request = [row.address, row.userAgent, row.requestId];
       const { salt, digest, rowMac } = proofOf(row, vault);
       const content = [row.at, row.type, row.outcome, row.reason, ...parties, ...request, row.data];
-      await (tx ? sql.in(tx) : sql).execute(statements.insert, ...content, salt, digest, rowMac);
+      const values = [...content, salt, digest, rowMac];
       // Also logged, so that the request ID on an error page finds both the audit entry and the log lines, and that a copy of
       // the log reveals which entries were removed before they joined the chain.
-      logger.info({ audit: { ...row, at: undefined, data: undefined, digest } }, `audit ${row.type} ${row.outcome}`);
+      const log = () =>
+        logger.info({ audit: { ...row, at: undefined, data: undefined, digest } }, `audit ${row.type} ${row.outcome}`);
+      if (!tx) return sql.later(statements.insert, values, log);
+      await sql.in(tx).execute(statements.insert, ...values);
+      log();
     },
 
     /** Lists the entries that match the filter, newest first unless it says otherwise. */

@@ -59,6 +59,8 @@ export const statements = hotStatements('known-browsers', {
   find: `SELECT id, token_hash AS "tokenHash", trusted_until AS "trustedUntil", expires_at AS "expiresAt", mac
     FROM known_browsers
     WHERE token_hash IN (${Array.from({ length: MAX_ACCOUNTS }, () => '?').join(', ')})`,
+  seen: `UPDATE known_browsers SET user_agent = ?, address = ?, last_seen_at = ?, expires_at = ?, token_hash = ?, trusted_until = ?, mac = ?
+    WHERE id = ? AND token_hash = ?`,
 });
 
 export function createKnownBrowsers(dependencies: Core) {
@@ -114,7 +116,7 @@ async function remember(
   userId: string,
   { request, trustDays }: RememberOptions,
 ): Promise<RememberedBrowser> {
-  const { db, now } = dependencies;
+  const { db, sql, now } = dependencies;
   const at = now();
   const expiresAt = daysFromNow(now, limits.knownBrowser.days);
   const from = { userAgent: request?.userAgent.slice(0, 512) ?? null, address: request?.address ?? null };
@@ -129,9 +131,10 @@ async function remember(
     const { id } = known.row;
     const wasTrusted = isGenuinelyTrusted(known.row, userId, dependencies);
     const trust = trustedUntil ?? (wasTrusted ? known.row.trustedUntil : null);
-    const data = { ...seen, userId, tokenHash, trustedUntil: trust };
-    const { count } = await db.knownBrowser.updateMany({ where: { id, tokenHash: known.row.tokenHash }, data });
-    if (count > 0) return { id, isTrusted: trustedUntil !== undefined || wasTrusted, isNew: false, cookie };
+    const mac = trust ? sql.macs.macOf(TABLE, { userId, tokenHash, trustedUntil: trust }) : '';
+    const values = [from.userAgent, from.address, at, expiresAt, tokenHash, trust, mac];
+    if ((await sql.execute(statements.seen, ...values, id, known.row.tokenHash)) > 0)
+      return { id, isTrusted: trustedUntil !== undefined || wasTrusted, isNew: false, cookie };
   }
   // Known a moment ago: another tab has replaced the token, or the owner forgot the browser. Then it is not trusted.
   const trust = known ? null : (trustedUntil ?? null);

@@ -4,14 +4,27 @@
 // stopped before it was decided. Counted as failures at once, a classroom behind one address would meet the CAPTCHA.
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
+import { hotStatements } from '../../base/storage/statements.ts';
 import { type Backoff, type PolicyName, policies, type Window } from './policies.ts';
-import { type Counter, countAttempt, findCounter, rowId } from './rate-limits.ts';
+import { type Counter, countAttempt, countingWrite, findCounter, rowId } from './rate-limits.ts';
 
 export type Begun =
   | { outcome: 'counted' }
   /** The attempts in flight decide whether this one is allowed. */
   | { outcome: 'in-flight' }
   | { outcome: 'limit'; retryAfterSeconds: number };
+
+/** A counter of an attempt; `below`: counts it only while fewer are counted. */
+export interface AttemptCount {
+  policy: PolicyName;
+  key: string;
+  below?: number | undefined;
+}
+
+export const statements = hotStatements('attempt-counters', {
+  decide: `UPDATE rate_limits SET in_flight = in_flight - 1, points = points - CAST(? AS INTEGER)
+    WHERE key = ? AND in_flight > 0 AND points > 0`,
+});
 
 export type AttemptCounters = ReturnType<typeof createAttemptCounters>;
 
@@ -21,24 +34,33 @@ export function createAttemptCounters(
     isEnabled?: (() => boolean) | undefined;
   },
 ) {
-  const { db, now, isEnabled = () => true } = dependencies;
+  const { sql, now, isEnabled = () => true } = dependencies;
+  const inFlightUntil = () => now().getTime() + limits.signInQueue.inFlightSeconds * 1000;
   const find = async (name: PolicyName, key: string) =>
     isEnabled() ? findCounter(dependencies, rowId(name, key), policies[name]) : undefined;
   const decide = async (name: PolicyName, key: string, hasFailed: boolean) => {
     if (!isEnabled()) return;
-    const data = { inFlight: { decrement: 1 }, ...(hasFailed ? {} : { points: { decrement: 1 } }) };
-    await db.rateLimit.updateMany({ where: { key: rowId(name, key), inFlight: { gt: 0 }, points: { gt: 0 } }, data });
+    await sql.later(statements.decide, [hasFailed ? 0 : 1, rowId(name, key)]);
   };
 
   return {
     /** Counts an attempt that is decided later, while fewer than `below` are counted and the policy allows one. */
     async begin(name: PolicyName, key: string, below?: number): Promise<Begun> {
       if (!isEnabled()) return { outcome: 'counted' };
-      const inFlightUntil = now().getTime() + limits.signInQueue.inFlightSeconds * 1000;
       const id = rowId(name, key);
-      if (await countAttempt(dependencies, id, policies[name], { below, inFlightUntil })) return { outcome: 'counted' };
+      const options = { below, inFlightUntil: inFlightUntil() };
+      if (await countAttempt(dependencies, id, policies[name], options)) return { outcome: 'counted' };
       const counter = await find(name, key);
       return counter ? resultOf(policies[name], counter, below) : { outcome: 'in-flight' };
+    },
+    /** `begin` with all of these counters in one transaction; false, without counting, when one of them does not allow the attempt. */
+    async beginAll(counts: readonly AttemptCount[]): Promise<boolean> {
+      if (!isEnabled()) return true;
+      const until = inFlightUntil();
+      const writes = counts.map(({ policy, key, below }) =>
+        countingWrite(dependencies, rowId(policy, key), policies[policy], { below, inFlightUntil: until }),
+      );
+      return sql.allOrNone(writes);
     },
     /** The outcome of `begin` without counting: writes nothing, so that waiting attempts do not delay others. */
     async peek(name: PolicyName, key: string, below?: number): Promise<Begun> {
@@ -51,6 +73,8 @@ export function createAttemptCounters(
     failed: (name: PolicyName, key: string): Promise<void> => decide(name, key, true),
     /** The attempt succeeded, or was not made: it no longer counts. */
     withdraw: (name: PolicyName, key: string): Promise<void> => decide(name, key, false),
+    /** Resolves when other requests see what was decided. */
+    settled: (): Promise<void> => sql.settled(),
     /** Decided failures. */
     failures: async (name: PolicyName, key: string): Promise<number> => failuresOf(await find(name, key)),
     /** How long decided failures delay the next attempt; 0 when they do not. */

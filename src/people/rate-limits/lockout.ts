@@ -124,7 +124,7 @@ async function step<T extends { isRight: boolean | undefined }>(
   if (result.isRight === undefined) await withdraw();
   else if (result.isRight) await succeeded(dependencies, attempt, counts);
   else await failed(dependencies, counts);
-  return { done: { outcome: 'checked', result } };
+  return { done: { outcome: 'checked', result }, settled: dependencies.counters.settled() };
 }
 
 async function needsCaptcha(
@@ -175,6 +175,9 @@ async function beginCounts(
     const obstacle = obstacleOf(count, peeked[index] as Begun);
     if (obstacle) return obstacle;
   }
+  if (await counters.beginAll(all.map((count) => ({ ...count, below: belowOf(count) }))))
+    return { outcome: 'begun', isLocked: false, counts: all };
+  // Another request was first with one of them, or one is at its limit.
   const counts: Count[] = [];
   for (const count of all) {
     const counted = await counters.begin(count.policy, count.key, belowOf(count));

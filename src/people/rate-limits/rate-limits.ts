@@ -7,7 +7,7 @@ import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import type { Db } from '../../base/storage/database.ts';
-import { hotStatements, type Sql } from '../../base/storage/statements.ts';
+import { hotStatements, type Sql, type Write } from '../../base/storage/statements.ts';
 import { nameKey } from '../accounts/names.ts';
 import { addressBlock, type Backoff, ofSite, type PolicyName, policies, siteBlock, type Window } from './policies.ts';
 
@@ -28,11 +28,8 @@ export interface NetworkKey {
 
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
-interface Row {
+interface StoredCounter {
   points: number;
-}
-
-interface StoredCounter extends Row {
   expiresAt: number;
   inFlight: number;
   inFlightUntil: number;
@@ -57,8 +54,7 @@ export const statements = hotStatements('rate-limits', {
       points = CASE WHEN rate_limits.expires_at <= ? THEN 1 + ${IN_FLIGHT} ELSE rate_limits.points + 1 END,
       expires_at = CASE WHEN rate_limits.expires_at <= ? THEN excluded.expires_at ELSE rate_limits.expires_at END,
       ${COUNT_IN_FLIGHT}
-    WHERE rate_limits.points < ? OR rate_limits.expires_at <= ?
-    RETURNING points`,
+    WHERE rate_limits.points < ? OR rate_limits.expires_at <= ?`,
   backoff: `${NEW_ROW}
     ON CONFLICT (key) DO UPDATE SET
       points = CASE WHEN rate_limits.expires_at <= ? THEN 1
@@ -69,10 +65,10 @@ export const statements = hotStatements('rate-limits', {
         ELSE CAST(? AS BIGINT) * (1 << (rate_limits.points + 1 - ?)) END,
       ${COUNT_IN_FLIGHT}
     WHERE (rate_limits.points < ? OR rate_limits.expires_at <= ?)
-      AND (rate_limits.points < ? OR rate_limits.expires_at - ? <= ?)
-    RETURNING points`,
+      AND (rate_limits.points < ? OR rate_limits.expires_at - ? <= ?)`,
   find: `SELECT points, expires_at AS "expiresAt", in_flight AS "inFlight", in_flight_until AS "inFlightUntil"
     FROM rate_limits WHERE key = ?`,
+  remove: 'DELETE FROM rate_limits WHERE key = ?',
 });
 
 const MAX_POINTS = 2 ** 31 - 1;
@@ -112,7 +108,7 @@ export function createRateLimits({
     },
     /** Deletes the counter: the password was right, or the account is unlocked. */
     async reset(name: PolicyName, key: string): Promise<void> {
-      await db.rateLimit.deleteMany({ where: { key: rowId(name, key) } });
+      await sql.later(statements.remove, [rowId(name, key)]);
     },
     /** Attempts counted now, without counting one. */
     async count(name: PolicyName, key: string): Promise<number> {
@@ -170,11 +166,22 @@ function latestEnd({ now }: Pick<Counters, 'now'>, policy: Window | Backoff): nu
 }
 
 async function countOnce(
-  { sql, now }: Counters,
+  counters: Counters,
+  id: string,
+  policy: Window | Backoff,
+  options: CountOptions,
+): Promise<boolean> {
+  const { statement, values } = countingWrite(counters, id, policy, options);
+  return (await counters.sql.execute(statement, ...values)) > 0;
+}
+
+/** The statement that counts one attempt; it changes no row when the policy does not allow the attempt. */
+export function countingWrite(
+  { now }: Pick<Counters, 'now'>,
   id: string,
   policy: Window | Backoff,
   { below = MAX_POINTS, inFlightUntil }: CountOptions,
-): Promise<boolean> {
+): Write {
   const at = now().getTime();
   const inFlight = inFlightUntil === undefined ? [0, 0] : [1, inFlightUntil];
   if (policy.kind === 'window') {
@@ -182,7 +189,7 @@ async function countOnce(
     // A sliding window begins again with each attempt.
     const renewedUntil = slides ? Number.MAX_SAFE_INTEGER : at;
     const values = [id, at + seconds * 1000, ...inFlight, at, at, renewedUntil, at, Math.min(points, below), at];
-    return (await sql.query<Row>(statements.window, ...values)).length > 0;
+    return { statement: statements.window, values };
   }
   // The row expires `forgetSeconds` after the end of the pause, so that the pause needs no column.
   const { freeAttempts, baseSeconds, maxSeconds, forgetSeconds } = policy;
@@ -192,7 +199,7 @@ async function countOnce(
   const pause = [at, freeAttempts, freeAttempts, doublings, maxSeconds * 1000, baseSeconds * 1000, freeAttempts];
   const allowed = [below, at, freeAttempts, forget, at];
   const values = [id, at + forget, ...inFlight, ...points, ...pause, at, ...allowed];
-  return (await sql.query<Row>(statements.backoff, ...values)).length > 0;
+  return { statement: statements.backoff, values };
 }
 
 /** The counter of a row that has not expired. */

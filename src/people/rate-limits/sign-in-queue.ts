@@ -11,8 +11,8 @@ export interface QueuedAttempt {
   counters: readonly string[];
 }
 
-/** `waitsFor`: the counter whose attempts in flight decide whether this one may begin. */
-export type AttemptStep<T> = { done: T } | { waitsFor: string };
+/** `settled`: other attempts see its result; `waitsFor`: the counter whose attempts in flight decide whether this one may begin. */
+export type AttemptStep<T> = { done: T; settled?: Promise<void> | undefined } | { waitsFor: string };
 
 export type SignInQueue = ReturnType<typeof createSignInQueue>;
 
@@ -26,7 +26,7 @@ export interface SignInQueueOptions {
 interface Waiting {
   place: QueuedAttempt;
   /** Whether it is done; otherwise it waits for the result. */
-  run(): Promise<'done' | { waitsFor: string }>;
+  run(): Promise<{ settled?: Promise<void> | undefined } | { waitsFor: string }>;
   leave(): void;
   isLate: boolean;
 }
@@ -59,7 +59,9 @@ export function createSignInQueue(options: SignInQueueOptions = {}) {
     const endedBefore = ended;
     const result = await waiting.run();
     running -= 1;
-    if (result === 'done') {
+    if (!('waitsFor' in result)) {
+      startNext();
+      await result.settled;
       ended += 1;
       for (const counter of waiting.place.counters) blocked.remove(counter);
     } else if (waiting.isLate) waiting.leave();
@@ -104,11 +106,13 @@ function waitingAttempt<T>(place: QueuedAttempt, attempt: () => Promise<AttemptS
         const step = await attempt();
         if ('waitsFor' in step) return step;
         settle.resolve(step.done);
+        settle.ended();
+        return { settled: step.settled };
       } catch (error) {
         settle.reject(error);
+        settle.ended();
+        return {};
       }
-      settle.ended();
-      return 'done';
     },
   };
 }

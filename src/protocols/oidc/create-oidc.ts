@@ -136,7 +136,7 @@ function patchesOf(
       forms: createFormStates({ cookies, vault, now }),
       epoch: () => Math.floor(now().getTime() / 1000),
       idleSeconds: () => settings.latest().session_idle_minutes * 60,
-      onSignedIn: createAfterSignIn({
+      ...createSignInRecords({
         ...dependencies,
         limitSessions: logout.limitSessions,
         attachUpstream: upstream.attach,
@@ -283,8 +283,8 @@ function promptsOf(
   });
 }
 
-/** The sign-in itself is complete, so a failure here is only logged. */
-function createAfterSignIn(
+/** What is stored about a session beside it. After it is stored, the sign-in is complete, so a failure is only logged. */
+function createSignInRecords(
   dependencies: Base &
     Http &
     People & {
@@ -311,18 +311,19 @@ function createAfterSignIn(
     await sessions.recordDevice(session, ctx.state.request, browser?.id);
   }
 
-  return async function onSignedIn(session: SignedInSession): Promise<void> {
+  async function onSignedIn(session: SignedInSession): Promise<void> {
     const upstream = upstreamLogin()?.upstream;
     // Without the upstream session, applications that require a connection reject this session.
     if (upstream)
       await attachUpstream(upstream, session).catch((err) =>
         logger.error({ err }, 'the upstream session was not attached'),
       );
-    await recordBrowser(session).catch((err) => logger.error({ err }, 'the browser of a session was not recorded'));
     await limitSessions(session.accountId).catch((err) =>
       logger.error({ err }, 'the sessions over the limit were not ended'),
     );
-  };
+  }
+
+  return { recordBrowser, onSignedIn };
 }
 
 function createEngineAdapters(

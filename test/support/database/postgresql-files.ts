@@ -71,6 +71,7 @@ const storageContract = {
   'rbac/forged-rights': 'the MACs in the statement that loads an account',
   'saml/metadata/certificate-notice': 'a notice once, whichever instance sends it',
   'settings/settings': 'settings as JSON, seen by another instance',
+  'storage/unit-of-work': 'writes of a request in one transaction',
   'storage/database': 'transactions, retries, unique violations, time zones, URLs',
   'storage/directory-cache': 'the revision by triggers, which every instance sees',
   'storage/migrations': 'migrations, their lock and their failures',
@@ -106,6 +107,7 @@ const races = {
   'robustness/unwritable': 'a first start on a full disk beside a remote database',
   'robustness/two-instances': 'every flow with each request on another instance',
   'sign-in/captcha': 'a proof of work counts once, on any instance',
+  'sign-in/commits': 'how many transactions a sign-in writes',
   'sign-in/parallel-second-factor': 'one sign-in attempt, many posts',
 };
 

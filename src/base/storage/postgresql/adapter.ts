@@ -63,7 +63,18 @@ export async function openPostgres(
         return plainRow as Row;
       });
     },
-    execute: ({ postgresql: text }, ...args) => adapter.executeRaw({ sql: text, args, argTypes: untyped(args) }),
+    commit: (writes, { orNone = false } = {}) => {
+      const queries = writes.map(({ statement, values: args }) => ({
+        sql: statement.postgresql,
+        args,
+        argTypes: untyped(args),
+      }));
+      const [first] = queries;
+      if (!first) return Promise.resolve([]);
+      const run = () =>
+        queries.length === 1 ? executeOne(plainAdapter, first) : executeAll(plainAdapter, queries, orNone);
+      return failing.watch(first, withinRequest(limits, { run: () => availability.run(run), fail }));
+    },
     in: (tx) => statementsIn(tx, 'postgresql'),
     dialect: dialects.postgresql,
     isRemote: true,
@@ -72,6 +83,30 @@ export async function openPostgres(
     lastOutage: availability.lastOutage,
   };
   return { adapter, sql };
+}
+
+async function executeOne(adapter: SqlDriverAdapter, query: SqlQuery): Promise<number[]> {
+  return [await adapter.executeRaw(query)];
+}
+
+/** In one transaction. `orNone`: rolled back after the first that changes no row. */
+async function executeAll(adapter: SqlDriverAdapter, queries: readonly SqlQuery[], orNone: boolean): Promise<number[]> {
+  const tx = await adapter.startTransaction();
+  const end = (sql: string) => tx.executeRaw({ sql, args: [], argTypes: [] });
+  const counts: number[] = [];
+  try {
+    for (const query of queries) {
+      counts.push(await tx.executeRaw(query));
+      if (orNone && counts.at(-1) === 0) break;
+    }
+    await end(orNone && counts.includes(0) ? 'ROLLBACK' : 'COMMIT');
+  } catch (error) {
+    await end('ROLLBACK').catch(() => {}); // the connection may be lost
+    await tx.rollback();
+    throw error;
+  }
+  await tx.commit(); // gives the connection back
+  return counts;
 }
 
 /** Prisma's adapter on a pool. */

@@ -99,12 +99,11 @@ export async function openSqlite(
         return writerLock.run(async () => writing.query<Row>(text, values));
       });
     },
-    execute: ({ sqlite: text }, ...values) =>
+    commit: (writes, options) =>
       availability.run(async () => {
-        chargeStatement(text, values);
-        const count = await commit(text, values);
-        if (count > 0) availability.written();
-        return count;
+        const counts = await commit(writes, options);
+        if (counts.some((count) => count > 0)) availability.written();
+        return counts;
       }),
     in: (tx) => statementsIn(tx, 'sqlite'),
     dialect: dialects.sqlite,
@@ -167,10 +166,11 @@ async function startTransaction(writer: SqlDriverAdapter, writerLock: WriterLock
 // What Prisma writes survives a power loss as soon as it is committed: FULL waits for the disk, which takes milliseconds. Hot statements are many and
 // written together, so those of the last seconds may be lost (NORMAL): tokens, sessions, and audit entries that are not chained yet. The next
 // commit with FULL covers them too.
-async function durably<T>(writer: SqlDriverAdapter, work: () => Promise<T>): Promise<T> {
+function durably<T>(writer: SqlDriverAdapter, work: () => Promise<T>): Promise<T> {
   setSynchronous(writer, 'FULL');
   try {
-    return await work();
+    // Not awaited: the statement runs at once, and before the next one a transaction may begin, in which the level cannot be changed.
+    return work();
   } finally {
     setSynchronous(writer, 'NORMAL');
   }

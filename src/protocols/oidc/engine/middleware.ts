@@ -13,6 +13,7 @@ import type { Http } from '../../../base/http/http.ts';
 import { runInChildSpan } from '../../../base/platform/tracing.ts';
 import { findRequestsIn, shareReads } from '../../../base/storage/request-reads.ts';
 import { t } from '../../../base/texts/text.ts';
+import type { Core } from '../../../core/core.ts';
 import type { People } from '../../../people/people.ts';
 import { requestPatches, responsePatches } from '../patches.ts';
 import type { ClientLimits, DeviceGuesses } from '../rate-limits.ts';
@@ -60,7 +61,8 @@ export function createEngineMiddleware({
   rejections,
   cookies,
   published,
-}: Http & People & EngineMiddlewareDependencies): Middleware {
+  sql,
+}: Core & Http & People & EngineMiddlewareDependencies): Middleware {
   const documents = createPublicDocuments({ provider: engine.current, published });
   const handlerOf = composeOnce();
   findRequestsIn(requestStorage);
@@ -90,7 +92,10 @@ export function createEngineMiddleware({
     if (!route) return next();
     ctx.state.route = route;
     if (answerMethod(ctx, route)) return;
-    await answerWithDatabase(ctx, () => answerRoute(ctx, route));
+    await answerWithDatabase(ctx, async () => {
+      await answerRoute(ctx, route);
+      await sql.commitWaiting();
+    });
     if (route === routes.token) await watchRefresh(ctx);
   };
 

@@ -54,6 +54,7 @@ export const statements = hotStatements('artifacts', {
       user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
       expires_at = excluded.expires_at,
       mac = CASE WHEN oidc_artifacts.consumed_at IS NULL THEN excluded.mac ELSE ${consumedMac('excluded.mac')} END`,
+  remove: 'DELETE FROM oidc_artifacts WHERE id = ?',
   consume: `${ONE_ARTIFACT} UPDATE oidc_artifacts SET consumed_at = ?, mac = ${consumedMac('mac')} WHERE id = ? AND consumed_at IS NULL`,
 });
 
@@ -127,9 +128,12 @@ export function createArtifactAdapter(
       const mac = artifactMac({ id, model, payload: stored, grantId, userCode, uid, accountId, clientId }, sql);
       if (model === 'ReplayDetection') return insertReplayMarker(db, { id, payload: stored, expiresAt, mac });
       const owner = [grantId, userCode, uid, accountId, clientId];
-      await sql.execute(statements.upsert, id, model, stored, ...owner, expiresAt, mac);
-      cache.delete(id);
-      if (uid !== null) cache.delete(keyOfUid(uid));
+      const forget = () => {
+        cache.delete(id);
+        if (uid !== null) cache.delete(keyOfUid(uid));
+      };
+      forget();
+      await sql.later(statements.upsert, [id, model, stored, ...owner, expiresAt, mac], forget);
     },
 
     find(value) {
@@ -159,7 +163,10 @@ export function createArtifactAdapter(
     },
 
     async destroy(value) {
-      await db.oidcArtifact.deleteMany({ where: { id: artifactId(model, value) } });
+      const id = artifactId(model, value);
+      // A cached row must be gone when this returns.
+      if (isCached) await sql.execute(statements.remove, id);
+      else await sql.later(statements.remove, [id]);
     },
 
     async revokeByGrantId(grantId) {

@@ -42,6 +42,7 @@ const patched = await startBareEngine({
     mergeSessionsOnSave(provider, {
       epoch: () => 1000,
       idleSeconds: () => 600,
+      recordBrowser: async () => {},
       onSignedIn: async ({ accountId }) => void signIns.push(accountId),
       forms: { give: () => true, find: () => undefined },
       store: {

@@ -48,12 +48,14 @@ export interface SessionSavingDependencies {
   epoch(): number;
   /** The idle limit of a session. */
   idleSeconds(): number;
+  /** Stores the browser of a sign-in together with its session. */
+  recordBrowser(session: SignedInSession): Promise<void>;
   /** Called after the session of a sign-in is stored. */
   onSignedIn(session: SignedInSession): Promise<void>;
 }
 
 export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSavingDependencies): void {
-  const { store, forms, epoch, idleSeconds, onSignedIn } = dependencies;
+  const { store, forms, epoch, idleSeconds, recordBrowser, onSignedIn } = dependencies;
   const sessions = provider.Session as unknown as SessionClass;
   const { get, instantiate } = sessions;
   sessions.get = async function getWithForm(ctx) {
@@ -83,6 +85,10 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
       removeSessionCookie(provider);
       return this.id;
     }
+    const { uid, accountId } = payload;
+    const isSignIn = hasNewLogin(storedText === undefined ? undefined : JSON.parse(storedText), payload);
+    const signedIn = isSignIn && accountId ? { uid, accountId, endsAt: new Date((epoch() + ttl) * 1000) } : undefined;
+    if (signedIn) await recordBrowser(signedIn);
     const isCurrent = await store.save({
       id: idOf(this.id),
       oldId: this.oldId && idOf(this.oldId),
@@ -96,10 +102,7 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
     this.touched = false;
     // Another response sets a newer cookie in the browser. The cookie of this response is no longer valid, so it is not sent.
     if (!isCurrent) removeSessionCookie(provider);
-    const { uid, accountId } = payload;
-    if (isCurrent && accountId && hasNewLogin(storedText === undefined ? undefined : JSON.parse(storedText), payload)) {
-      await onSignedIn({ uid, accountId, endsAt: new Date((epoch() + ttl) * 1000) });
-    }
+    if (isCurrent && signedIn) await onSignedIn(signedIn);
     return this.id;
   };
 

@@ -24,7 +24,7 @@ export function createSessionDevices({ sql, now }: Base) {
     ): Promise<void> {
       const at = now();
       const device = [accountId, browserId ?? null, userAgent, address, at, at, endsAt];
-      await sql.execute(statements.recordDevice, uid, ...device);
+      await sql.later(statements.recordDevice, [uid, ...device]);
     },
 
     /** The known browsers in which these sessions began. */

@@ -1,0 +1,108 @@
+// The writes of a request that nobody waits for (`later`) are one transaction: with the next write that somebody waits for, before the next read of
+// one of their tables, or at the end of the request, before its answer is sent. So what a client was told is stored, and of such writes a
+// crash leaves all or none. Outside of a request nothing waits.
+import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
+import { repeatAfterConflict } from './contention.ts';
+import { chargeStatement, servedRequest } from './request-scope.ts';
+import type { PlainSql, SqlValue, Statement, UnitOfWork, Write } from './statements.ts';
+
+interface Unit {
+  waiting: (Write & { committed?: (() => void) | undefined })[];
+  /** The tables of what waits or is being committed. */
+  tables: Set<string>;
+  committing: Promise<unknown>;
+  onSettled: (() => void)[];
+  isOver: boolean;
+}
+
+interface Connections {
+  adapter: SqlDriverAdapter;
+  sql: PlainSql;
+}
+
+/** The same connections; what they do in a request comes after what it has written before. */
+export function withUnitOfWork({ adapter, sql }: Connections) {
+  const units = new WeakMap<object, Unit>();
+  const unit = (): Unit | undefined => {
+    const request = servedRequest();
+    return request && units.get(request);
+  };
+
+  async function commit(own: readonly Write[]): Promise<number[]> {
+    const known = unit();
+    if (!known || known.waiting.length === 0) return repeatAfterConflict(() => sql.commit(own));
+    const waiting = known.waiting.splice(0);
+    const onSettled = known.onSettled.splice(0);
+    const committing = repeatAfterConflict(() => sql.commit([...waiting, ...own]));
+    known.committing = committing;
+    try {
+      const counts = await committing;
+      for (const { committed } of waiting) committed?.();
+      return counts.slice(waiting.length);
+    } finally {
+      if (known.waiting.length === 0) known.tables.clear();
+      for (const settled of onSettled) settled();
+    }
+  }
+
+  async function commitWaiting({ isLast = false } = {}): Promise<void> {
+    const request = servedRequest();
+    const known = unit();
+    if (known && known.waiting.length > 0) await commit([]);
+    await known?.committing;
+    if (request && isLast) units.set(request, { ...(known ?? newUnit()), isOver: true });
+  }
+
+  /** Whether something waits that a statement could read or follow; every write follows what waits. */
+  function mustCommitBefore(text: string): boolean {
+    const tables = unit()?.tables;
+    if (!tables || tables.size === 0) return false;
+    return !/^\s*select\b/i.test(text) || [...tables].some((table) => text.includes(table));
+  }
+  const after = <T>(text: string, run: () => Promise<T>): Promise<T> =>
+    mustCommitBefore(text) ? commitWaiting().then(run) : run();
+
+  const work: UnitOfWork = {
+    query: <Row>(statement: Statement, ...values: SqlValue[]) =>
+      after(statement.sqlite, () => sql.query<Row>(statement, ...values)),
+    async execute(statement, ...values) {
+      chargeStatement(statement.sqlite, values);
+      const [count = 0] = await commit([{ statement, values }]);
+      return count;
+    },
+    async later(statement, values, committed) {
+      const request = servedRequest();
+      const known = request && (units.get(request) ?? newUnit());
+      if (!known || known.isOver) {
+        await work.execute(statement, ...values);
+        return committed?.();
+      }
+      chargeStatement(statement.sqlite, values);
+      units.set(request, known);
+      known.waiting.push({ statement, values, committed });
+      known.tables.add(statement.table);
+    },
+    async allOrNone(writes) {
+      await commitWaiting();
+      for (const { statement, values } of writes) chargeStatement(statement.sqlite, values);
+      return (await repeatAfterConflict(() => sql.commit(writes, { orNone: true }))).every((count) => count > 0);
+    },
+    commitWaiting,
+    settled: () =>
+      new Promise((resolve) => {
+        const known = unit();
+        if (known && known.waiting.length > 0) known.onSettled.push(resolve);
+        else resolve();
+      }),
+  };
+  const ordered: SqlDriverAdapter = Object.assign(Object.create(adapter), {
+    queryRaw: (query) => after(query.sql, () => adapter.queryRaw(query)),
+    executeRaw: (query) => after(query.sql, () => adapter.executeRaw(query)),
+    startTransaction: (level) => after('BEGIN', () => adapter.startTransaction(level)),
+  } satisfies Partial<SqlDriverAdapter>);
+  return { adapter: ordered, sql: { ...sql, ...work } };
+}
+
+function newUnit(): Unit {
+  return { waiting: [], tables: new Set(), committing: Promise.resolve(), onSettled: [], isOver: false };
+}
