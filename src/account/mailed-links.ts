@@ -18,7 +18,7 @@ import type { Sql } from '../base/storage/statements.ts';
 import { type PageLink, type PageText, sentences, t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
-import { createLinkTokens, type LinkPurpose, type LinkToken, type LinkTokens } from '../core/mail/link-tokens.ts';
+import { createLinkTokens, type LinkPurpose, type LinkToken } from '../core/mail/link-tokens.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { SetPassword } from '../people/credentials/credentials.ts';
 import { passwordAdvice } from '../people/credentials/password-advice.ts';
@@ -26,40 +26,17 @@ import { minimumLength, type PasswordFault } from '../people/credentials/passwor
 import type { People } from '../people/people.ts';
 import type { PolicyName } from '../people/rate-limits/policies.ts';
 import type { RateLimits } from '../people/rate-limits/rate-limits.ts';
+import type { SessionServices } from '../protocols/session-services.ts';
 import { recallSignIn } from '../sign-in/interactions.ts';
 
 export type MailedLinks = ReturnType<typeof createMailedLinks>;
 
-export function createMailedLinks(
-  dependencies: Core &
-    Http &
-    People & {
-      /** Ends the sessions, grants and tokens of the account because its password was reset. */
-      endAllSessions(accountId: string, by: Actor, tx: Tx): Promise<unknown>;
-      /** Ends a lockout of the account. */
-      unlock(account: Account): Promise<void>;
-    },
-) {
-  const {
-    cookies,
-    endAllSessions,
-    unlock,
-    mfa: { knownBrowsers },
-  } = dependencies;
-  const accountLinks = createAccountLinks({
-    ...dependencies,
-    linkTokens: createLinkTokens({ ...dependencies }),
-  });
+export function createMailedLinks(services: Core & Http & People & SessionServices) {
+  const accountLinks = createAccountLinks(services);
   return {
     accountLinks,
-    returnToSignIn: createReturnToSignIn({ cookies }),
-    setPasswordByLink: createSetPasswordByLink({
-      ...dependencies,
-      accountLinks,
-      endAllSessions,
-      forgetBrowsers: (accountId, tx) => knownBrowsers.forget(accountId, undefined, tx),
-      unlock,
-    }),
+    returnToSignIn: createReturnToSignIn(services),
+    setPasswordByLink: createSetPasswordByLink(services, accountLinks),
   };
 }
 
@@ -72,7 +49,9 @@ export interface AccountLink<Purpose extends LinkPurpose = LinkPurpose> {
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>;
 
-function createAccountLinks({ linkTokens, accounts }: People & { linkTokens: LinkTokens }) {
+function createAccountLinks(services: Core & People) {
+  const { accounts } = services;
+  const linkTokens = createLinkTokens(services);
   return {
     issue: linkTokens.issue,
     consume: linkTokens.consume,
@@ -395,19 +374,9 @@ interface SetPasswordByLinkOptions {
 }
 
 function createSetPasswordByLink(
-  dependencies: Base &
-    People & {
-      accountLinks: AccountLinks;
-      /** Ends the sessions, grants and tokens of the account on every instance, and notifies the relying parties. */
-      endAllSessions(accountId: string, by: Actor, tx: Tx): Promise<unknown>;
-      /** Removes the known and trusted browsers, which may belong to an attacker. */
-      forgetBrowsers(accountId: string, tx: Tx): Promise<unknown>;
-      /** Ends a lockout, because only the owner can use the link. */
-      unlock(account: Account): Promise<void>;
-    },
+  { credentials, db, endSession, lockout, mfa: { knownBrowsers } }: Core & People & SessionServices,
+  accountLinks: AccountLinks,
 ): SetPasswordByLink {
-  const { db, accountLinks, credentials, endAllSessions, forgetBrowsers, unlock } = dependencies;
-
   return async ({ link, account }, password, { event, by, inTransaction = async () => {} }) => {
     const prepared = await credentials.preparePassword(account, password, { ...by, event });
     if (prepared.outcome === 'rejected') return { outcome: 'rejected', faults: prepared.faults };
@@ -415,13 +384,15 @@ function createSetPasswordByLink(
       // Of parallel requests, only one continues after this line.
       if (!(await accountLinks.consume(link, tx))) return false;
       await prepared.store(tx);
-      await forgetBrowsers(account.id, tx);
-      await endAllSessions(account.id, by, tx);
+      // The known and trusted browsers may belong to an attacker.
+      await knownBrowsers.forget(account.id, undefined, tx);
+      await endSession.all(account.id, 'password-reset', by, tx);
       await inTransaction(tx);
       return true;
     });
     if (!isDone) return { outcome: 'invalid' };
-    await unlock(account);
+    // Only the owner can use the link.
+    await lockout.unlock(account);
     return { outcome: 'done' };
   };
 }

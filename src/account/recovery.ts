@@ -27,53 +27,29 @@ import {
   type SetPasswordByLink,
 } from './mailed-links.ts';
 
-export function createRecovery(dependencies: Core & Http & People & FederationServices & { mailedLinks: MailedLinks }) {
-  const {
-    cookies,
-    credentials,
-    csrf,
-    mfa: { factors, firstEnrolment },
-  } = dependencies;
-  const { mailedLinks, rateLimits, settings } = dependencies;
-  const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
-  const checkCsrf = csrf.check;
-  const minutes = () => settings.latest().reset_token_minutes;
-  const passwordReset = createPasswordReset({
-    ...dependencies,
-    accountLinks,
-    setPasswordByLink,
-    minutes,
-    passwordResetByMail: firstEnrolment.passwordResetByMail,
-    hasPassword: async (accountId) => (await credentials.status(accountId)) !== undefined,
-  });
-  const unlock = createUnlock({ ...dependencies, accountLinks });
-  const { hasSecondFactor } = factors;
-  const requests = { cookies, rateLimits, returnToSignIn, checkCsrf, hasMailServer: dependencies.config.hasMailServer };
+type Services = Core & Http & People & FederationServices & { mailedLinks: MailedLinks };
+
+export function createRecovery(services: Services) {
+  const { accountLinks, returnToSignIn, setPasswordByLink } = services.mailedLinks;
+  const passwordReset = createPasswordReset({ ...services, accountLinks, setPasswordByLink });
+  const unlock = createUnlock({ ...services, accountLinks });
   return {
     passwordReset,
     unlock,
     routers: [
-      passwordResetRoutes({ ...dependencies, passwordReset, hasSecondFactor, minutes, ...requests }),
-      unlockRoutes({ ...dependencies, unlock, ...requests }),
+      passwordResetRoutes({ ...services, passwordReset, returnToSignIn }),
+      unlockRoutes({ ...services, unlock, returnToSignIn }),
     ],
   };
 }
 
 function passwordResetRoutes(
-  dependencies: Base &
-    Http &
-    People & {
-      passwordReset: PasswordReset;
-      hasSecondFactor(accountId: string): Promise<boolean>;
-      /** How many minutes a link works. */
-      minutes(): number;
-      returnToSignIn: ReturnToSignIn;
-    },
+  services: Core & Http & People & { passwordReset: PasswordReset; returnToSignIn: ReturnToSignIn },
 ): Router<State, Extras> {
-  const { passwordReset, hasSecondFactor, minutes, returnToSignIn } = dependencies;
+  const { mfa, passwordReset, returnToSignIn, settings } = services;
   const router = new Router<State, Extras>();
 
-  addRequestRoutes(router, dependencies, {
+  addRequestRoutes(router, services, {
     path: '/forgot-password',
     sentPath: '/forgot-password/sent',
     texts: {
@@ -82,17 +58,17 @@ function passwordResetRoutes(
     },
     request: passwordReset.request,
     sent: () => ({
-      lead: t('reset.sent', { minutes: minutes() }),
+      lead: t('reset.sent', { minutes: settings.latest().reset_token_minutes }),
       hint: t('reset.sent-hint'),
       other: { href: '/forgot-password', label: t('reset.other') },
     }),
   });
 
-  addNewPasswordRoutes(router, dependencies, {
+  addNewPasswordRoutes(router, services, {
     path: '/reset-password',
     find: passwordReset.find,
     setPassword: passwordReset.redeem,
-    hasSecondFactor,
+    hasSecondFactor: mfa.factors.hasSecondFactor,
     doneMessage: (ctx) => ({
       title: t('reset.done'),
       lead: t('reset.done-lead'),
@@ -222,31 +198,25 @@ function createUnlock(dependencies: Core & People & { accountLinks: AccountLinks
 
 export type PasswordReset = ReturnType<typeof createPasswordReset>;
 
-interface PasswordResetDependencies {
-  accountLinks: AccountLinks;
-  setPasswordByLink: SetPasswordByLink;
-  /** The setting `reset_token_minutes`. */
-  minutes(): number;
-  /** Notes in this transaction that the password of the account proves its mailbox only. */
-  passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
-  hasPassword(accountId: string): Promise<boolean>;
-}
+type ResetServices = Core &
+  People &
+  FederationServices & { accountLinks: AccountLinks; setPasswordByLink: SetPasswordByLink };
 
-function createPasswordReset(dependencies: Core & People & FederationServices & PasswordResetDependencies) {
-  const { db, accountLinks, outbox, minutes } = dependencies;
+function createPasswordReset(services: ResetServices) {
+  const { db, accountLinks, outbox } = services;
   return {
     /** Stores the request for this login. `browser`: the cookie of a known browser. */
     request: (typed: string, request: RequestInfo, browser?: string): Promise<void> =>
-      outbox.defer('password-reset', { typed, request, ...(browser && { browser }) }, minutes() * 60),
+      outbox.defer('password-reset', { typed, request, ...(browser && { browser }) }, minutesOf(services) * 60),
 
     /** Turns the request into a mail if there is an account to write to; for the mail job. */
-    writeMail: ((request, take) => writeMail(dependencies, request, take)) satisfies DeferredWriter,
+    writeMail: ((request, take) => writeMail(services, request, take)) satisfies DeferredWriter,
 
     /** Sends a link at once, on behalf of an administrator. */
     async sendLink(account: Account, by: Actor = {}): Promise<'sent' | 'no-address' | 'disabled'> {
       if (!account.isActive) return 'disabled';
       if (account.email === null) return 'no-address';
-      await transaction(db, (tx) => queueLink(dependencies, account, by, tx));
+      await transaction(db, (tx) => queueLink(services, account, by, tx));
       return 'sent';
     },
 
@@ -255,27 +225,20 @@ function createPasswordReset(dependencies: Core & People & FederationServices & 
       (await accountLinks.find(token, 'reset-password'))?.account,
     /** Uses the link up, sets the password and ends all sessions of the account. */
     redeem: (token: string, password: string, request: RequestInfo): Promise<LinkOutcome> =>
-      redeem(dependencies, token, password, request),
+      redeem(services, token, password, request),
   };
 }
 
 async function writeMail(
-  dependencies: Core &
-    People &
-    FederationServices & {
-      hasPassword(accountId: string): Promise<boolean>;
-      accountLinks: AccountLinks;
-      /** The setting `reset_token_minutes`. */
-      minutes(): number;
-    },
+  services: ResetServices,
   { typed, request, browser }: Parameters<DeferredWriter>[0],
   take: Parameters<DeferredWriter>[1],
 ): Promise<void> {
-  const { db, audit, accounts, outbox, hasPassword, otherSignIns } = dependencies;
+  const { db, audit, accounts, credentials, outbox, otherSignIns } = services;
   const account = await accounts.findByLogin(typed);
-  const reason = await rejectionReason(dependencies, account, browser);
+  const reason = await rejectionReason(services, account, browser);
   const others = account ? await otherSignIns(account) : [];
-  const signsInElsewhere = account && (account.ssoId || others.length > 0) && !(await hasPassword(account.id));
+  const signsInElsewhere = account && (account.ssoId || others.length > 0) && !(await credentials.status(account.id));
   const by: Actor = request ? { request } : {};
   await transaction(db, async (tx) => {
     if (!(await take(tx))) return;
@@ -285,7 +248,7 @@ async function writeMail(
       const about = { reason: reason ?? 'no_password_here', ...(account && { subjectId: account.id }) };
       await audit.record({ ...by, type: 'password.reset-requested', outcome: 'failure', ...about }, tx);
       if (to && !reason) await outbox.send({ kind: 'no-password-here', to, other }, tx);
-    } else await queueLink(dependencies, account, by, tx);
+    } else await queueLink(services, account, by, tx);
   });
 }
 
@@ -302,43 +265,19 @@ async function rejectionReason(
   return (await mailLimits.link('reset', { id, email }, browser)).allowed ? undefined : 'too_many_requests';
 }
 
-async function queueLink(
-  {
-    accountLinks,
-    audit,
-    outbox,
-    minutes,
-  }: Core & {
-    accountLinks: AccountLinks;
-    /** The setting `reset_token_minutes`. */
-    minutes(): number;
-  },
-  account: Account,
-  by: Actor,
-  tx: Tx,
-): Promise<void> {
+async function queueLink(services: ResetServices, account: Account, by: Actor, tx: Tx): Promise<void> {
+  const { accountLinks, audit, outbox } = services;
+  const minutes = minutesOf(services);
   const to = recipientOf(account, by.request);
   if (!to) return;
   const link = { userId: account.id, purpose: 'reset-password', email: undefined } as const;
-  const token = await accountLinks.issue(link, minutes() * 60, tx);
-  await outbox.send({ kind: 'password-reset', to, token, minutes: minutes() }, tx);
+  const token = await accountLinks.issue(link, minutes * 60, tx);
+  await outbox.send({ kind: 'password-reset', to, token, minutes }, tx);
   await audit.record({ ...by, type: 'password.reset-requested', outcome: 'success', subjectId: account.id }, tx);
 }
 
 async function redeem(
-  {
-    now,
-    audit,
-    accountLinks,
-    outbox,
-    passwordResetByMail,
-    setPasswordByLink,
-  }: Core & {
-    accountLinks: AccountLinks;
-    /** Notes in this transaction that the password of the account proves its mailbox only. */
-    passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
-    setPasswordByLink: SetPasswordByLink;
-  },
+  { now, accountLinks, audit, mfa: { firstEnrolment }, outbox, setPasswordByLink }: ResetServices,
   token: string,
   password: string,
   request: RequestInfo,
@@ -353,9 +292,12 @@ async function redeem(
     event: 'password.reset',
     by: { actorId: account.id, request },
     async inTransaction(tx) {
-      await passwordResetByMail(account.id, tx);
+      await firstEnrolment.passwordResetByMail(account.id, tx);
       const to = recipientOf(account, request);
       if (to) await outbox.send({ kind: 'password-changed', to, by: 'link', place: placeOf(request, now()) }, tx);
     },
   });
 }
+
+/** How many minutes a link works. */
+const minutesOf = ({ settings }: Core) => settings.latest().reset_token_minutes;

@@ -15,18 +15,13 @@ export type UserPages = ReturnType<typeof createUserPages>;
 
 /** Creates them in the order in which they depend on each other. */
 export function createUserPages({ services, http, protocols }: Parts) {
-  const { brand, config, directoryUsers, endSession, lockout, now, signInPolicy, storedPages } = services;
+  const { brand, config, directoryUsers, now, signInPolicy, storedPages } = services;
   const { cookies } = http;
   const { oidc, saml } = protocols;
   const logoutBrowserOf = createLogoutBrowserOf({ cookies });
   const brandName = () => brand.current()?.name;
 
-  const mailedLinks = createMailedLinks({
-    ...services,
-    ...http,
-    unlock: lockout.unlock,
-    endAllSessions: (accountId, by, tx) => endSession.all(accountId, 'password-reset', by, tx),
-  });
+  const mailedLinks = createMailedLinks({ ...services, ...http });
   const recovery = createRecovery({ ...services, ...http, mailedLinks });
   const registration = createRegistration({ ...services, ...http, mailedLinks });
 
@@ -78,9 +73,6 @@ export function createUserPages({ services, http, protocols }: Parts) {
     async invitedId(ctx) {
       const token = cookies.get(ctx, 'reset');
       return token === undefined ? undefined : (await registration.invitations.find(token))?.id;
-    },
-    async endOtherSessions(accountId, keptSession, by) {
-      await endSession.everywhere(accountId, { ...by, ...(keptSession && { except: keptSession }) });
     },
   });
   return { recovery, registration, rp, account, signIn, federation };

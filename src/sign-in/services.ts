@@ -4,7 +4,6 @@ import type { ApplicationServices } from '../applications/application-services.t
 import type { Context } from '../base/http/context.ts';
 import type { Http } from '../base/http/http.ts';
 import type { PageText } from '../base/texts/text.ts';
-import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import type { People } from '../people/people.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
@@ -41,8 +40,6 @@ export type SignInServices = Core &
     ownClientId: string;
     /** What the SAML request behind an authorization request asks for; nothing for OpenID Connect. */
     samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
-    /** Ends every session of the account but this one. */
-    endOtherSessions(accountId: string, keptSession: string | undefined, by: Actor): Promise<void>;
     signInPolicy: SignInPolicy;
     upstream: UpstreamSignIns;
     directories: DirectorySignIns;

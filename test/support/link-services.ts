@@ -14,11 +14,7 @@ export function linkServices(services: Services) {
   const cookies = createCookies({ secure: false });
   const csrf = { check: () => Promise.reject(new Error('there are no requests here')) } as never;
   const all = servicesOf({ ...services, cookies, csrf });
-  const mailedLinks = createMailedLinks({
-    ...all,
-    unlock: services.lockout.unlock,
-    endAllSessions: (accountId, by, tx) => services.endSession.all(accountId, 'password-reset', by, tx),
-  });
+  const mailedLinks = createMailedLinks(all);
   const { passwordReset, unlock } = createRecovery({ ...all, mailedLinks });
   const { invitations, emailVerification } = createRegistration({ ...all, mailedLinks });
   return { passwordReset, unlock, invitations, emailVerification };

@@ -42,17 +42,10 @@ export type Registration = ReturnType<typeof createRegistration>;
 export function createRegistration(
   dependencies: Core & Http & People & FederationServices & { mailedLinks: MailedLinks },
 ) {
-  const { mailedLinks, settings } = dependencies;
-  const { accountLinks, returnToSignIn, setPasswordByLink } = mailedLinks;
-  const { passwordResetByMail } = dependencies.mfa.firstEnrolment;
-  const invitations = createInvitations({ ...dependencies, accountLinks, passwordResetByMail, setPasswordByLink });
+  const { accountLinks, returnToSignIn, setPasswordByLink } = dependencies.mailedLinks;
+  const invitations = createInvitations({ ...dependencies, accountLinks, setPasswordByLink });
   const emailVerification = createEmailVerification({ ...dependencies, accountLinks });
-  const selfRegistration = createSelfRegistration({
-    ...dependencies,
-    isOpen: () => settings.latest().self_registration,
-    domains: () => settings.latest().sign_up_domains,
-    needsCode: () => settings.latest().sign_up_code_required,
-  });
+  const selfRegistration = createSelfRegistration(dependencies);
   return {
     invitations,
     emailVerification,
@@ -208,26 +201,17 @@ interface Invitation {
 const CONTEXT = 'registration link';
 const { hours } = limits.emailVerification;
 
-function createSelfRegistration(
-  dependencies: Core &
-    People & {
-      /** The setting `self_registration`. */
-      isOpen(): boolean;
-      /** The setting `sign_up_code_required`. */
-      needsCode(): boolean;
-      /** The setting `sign_up_domains`. */
-      domains(): readonly string[];
-    },
-) {
-  const { db, accounts, outbox, mailLimits, isOpen, needsCode, signUpCodes: codes, repeatedEntries } = dependencies;
-  const accepts = (email: string) => isAccepted(email, dependencies.domains());
+function createSelfRegistration(services: Core & People) {
+  const { db, accounts, outbox, mailLimits, signUpCodes: codes, repeatedEntries, settings } = services;
+  const isOpen = () => settings.latest().self_registration;
+  const accepts = (email: string) => isAccepted(email, settings.latest().sign_up_domains);
   return {
     isOpen,
     /** Whether accounts with this address may be created: it is in one of the domains of the settings. */
     accepts,
 
     /** Whether an account takes an invitation code. */
-    needsCode,
+    needsCode: () => settings.latest().sign_up_code_required,
 
     /** The id of a usable invitation code; undefined, and an entry in the audit log, for any other. */
     async checkCode(typed: string, request: RequestInfo): Promise<string | undefined> {
@@ -251,7 +235,7 @@ function createSelfRegistration(
         const owner = account?.isActive ? recipientOf(account, request) : undefined;
         if (owner) await outbox.send({ kind: 'already-registered', to: owner }, tx);
         if (account) return;
-        const token = tokenFor(dependencies, { email, codeId });
+        const token = tokenFor(services, { email, codeId });
         await outbox.send(
           {
             kind: 'registration',
@@ -265,29 +249,22 @@ function createSelfRegistration(
     }) satisfies DeferredWriter,
 
     /** The address of a usable link. */
-    find: async (token: string): Promise<string | undefined> => (await findInvitation(dependencies, token))?.email,
+    find: async (token: string): Promise<string | undefined> => (await findInvitation(services, token))?.email,
     /** Creates the account with its password. */
     finish: (token: string, input: { name: string; password: string }, request: RequestInfo): Promise<LinkOutcome> =>
-      finish(dependencies, token, input, request),
+      finish(services, token, input, request),
   };
 }
 
 async function finish(
-  dependencies: Core &
-    People & {
-      /** The setting `sign_up_code_required`. */
-      needsCode(): boolean;
-      /** The setting `sign_up_domains`. */
-      domains(): readonly string[];
-      /** The setting `self_registration`. */
-      isOpen(): boolean;
-    },
+  services: Core & People,
   token: string,
   { name, password }: { name: string; password: string },
   request: RequestInfo,
 ): Promise<LinkOutcome> {
-  const { db, now, audit, accounts, credentials, signUpCodes: codes, needsCode } = dependencies;
-  const invitation = await findInvitation(dependencies, token);
+  const { db, now, audit, accounts, credentials, settings, signUpCodes: codes } = services;
+  const needsCode = settings.latest().sign_up_code_required;
+  const invitation = await findInvitation(services, token);
   if (!invitation) return { outcome: 'invalid' };
   const { email, codeId } = invitation;
   const id = randomId();
@@ -297,8 +274,8 @@ async function finish(
   if (prepared.outcome === 'rejected') return { outcome: 'rejected', faults: prepared.faults };
   try {
     return await transaction(db, async (tx) => {
-      const code = needsCode() && codeId !== undefined ? await codes.use(codeId, tx) : undefined;
-      if (needsCode() && !code) return { outcome: 'invalid' };
+      const code = needsCode && codeId !== undefined ? await codes.use(codeId, tx) : undefined;
+      if (needsCode && !code) return { outcome: 'invalid' };
       await accounts.create({ id, ...profile }, by, tx);
       await prepared.store(tx);
       const data = code && { codeId: code.id, codeName: code.name };
@@ -319,23 +296,13 @@ function isAccepted(email: string, domains: readonly string[]): boolean {
 }
 
 /** The content of a usable link: registration is open for its address, which has no account, and its code can be used. */
-async function findInvitation(
-  dependencies: Base &
-    People & {
-      /** The setting `sign_up_domains`. */
-      domains(): readonly string[];
-      /** The setting `self_registration`. */
-      isOpen(): boolean;
-      /** The setting `sign_up_code_required`. */
-      needsCode(): boolean;
-    },
-  token: string,
-): Promise<Invitation | undefined> {
-  const { accounts, signUpCodes: codes, domains, isOpen, needsCode } = dependencies;
-  const invitation = isOpen() ? invitationIn(dependencies, token) : undefined;
-  if (!invitation || !isAccepted(invitation.email, domains())) return undefined;
+async function findInvitation(services: Core & People, token: string): Promise<Invitation | undefined> {
+  const { accounts, settings, signUpCodes: codes } = services;
+  const { self_registration: isOpen, sign_up_code_required: needsCode, sign_up_domains: domains } = settings.latest();
+  const invitation = isOpen ? invitationIn(services, token) : undefined;
+  if (!invitation || !isAccepted(invitation.email, domains)) return undefined;
   const { email, codeId } = invitation;
-  if (needsCode() && (codeId === undefined || !(await codes.isUsable(codeId)))) return undefined;
+  if (needsCode && (codeId === undefined || !(await codes.isUsable(codeId)))) return undefined;
   return (await accounts.findByLogin(email)) ? undefined : invitation;
 }
 

@@ -18,14 +18,7 @@ export type Invitations = ReturnType<typeof createInvitations>;
 const { hours } = limits.invitation;
 
 export function createInvitations(
-  dependencies: Core &
-    People &
-    FederationServices & {
-      accountLinks: AccountLinks;
-      setPasswordByLink: SetPasswordByLink;
-      /** Records that the password of the account was replaced by a mailed link. */
-      passwordResetByMail(accountId: string, tx: Tx): Promise<void>;
-    },
+  services: Core & People & FederationServices & { accountLinks: AccountLinks; setPasswordByLink: SetPasswordByLink },
 ) {
   const {
     db,
@@ -36,8 +29,8 @@ export function createInvitations(
     identities,
     outbox,
     setPasswordByLink,
-    mfa: { factors },
-  } = dependencies;
+    mfa: { factors, firstEnrolment },
+  } = services;
 
   async function hasCredentials(accountId: string, tx?: Tx): Promise<boolean> {
     if ((await credentials.status(accountId, tx)) !== undefined) return true;
@@ -87,7 +80,7 @@ export function createInvitations(
         event: 'password.set',
         by,
         async inTransaction(tx) {
-          if (hadCredentials) await dependencies.passwordResetByMail(account.id, tx);
+          if (hadCredentials) await firstEnrolment.passwordResetByMail(account.id, tx);
           const isSame = account.email !== null && nameKey(account.email) === nameKey(link.email);
           if (!isSame || account.emailVerified) return;
           await accounts.update(account.id, { emailVerified: true }, by, tx);

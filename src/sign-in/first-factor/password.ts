@@ -273,7 +273,7 @@ export async function captchaFor(
 
 /** POST new-password: the change that is demanded before the sign-in continues. */
 async function changePassword(services: SignInFlow, ctx: StepContext, current: CurrentStep): Promise<void> {
-  const { credentials, endOtherSessions, flow, mfa, notifyOwner } = services;
+  const { credentials, endSession, flow, mfa, notifyOwner } = services;
   const account = accountOf(current);
   const { password } = await parseForm(ctx, changeForm);
   const by = { actorId: account.id, request: ctx.state.request };
@@ -283,7 +283,8 @@ async function changePassword(services: SignInFlow, ctx: StepContext, current: C
     throw new StepError('password_rejected', { message: sentences(advice) });
   }
   await mfa.knownBrowsers.endTrust(account.id);
-  await endOtherSessions(account.id, current.interaction.session?.uid, by);
+  const kept = current.interaction.session?.uid;
+  await endSession.everywhere(account.id, { ...by, ...(kept && { except: kept }) });
   await notifyOwner(account, 'password-changed', by.request);
   // Setting the password deleted this attempt, as it deletes all that began with the old one; proceed saves it again.
   const passwordSetAt = (await credentials.status(account.id))?.changedAt.getTime();
