@@ -26,7 +26,7 @@ import { minimumLength, type PasswordFault } from '../people/credentials/passwor
 import type { People } from '../people/people.ts';
 import type { PolicyName } from '../people/rate-limits/policies.ts';
 import type { RateLimits } from '../people/rate-limits/rate-limits.ts';
-import type { SessionServices } from '../protocols/session-services.ts';
+import type { SessionServices } from '../protocols/logout/session-services.ts';
 import { recallSignIn } from '../sign-in/interactions.ts';
 
 export type MailedLinks = ReturnType<typeof createMailedLinks>;
