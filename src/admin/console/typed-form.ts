@@ -14,12 +14,6 @@ export async function readLongForm(ctx: Context): Promise<Sent> {
   return sent;
 }
 
-/** The same with one value for each field. */
-export async function readLongTexts(ctx: Context): Promise<Record<string, string>> {
-  const { _csrf, ...given } = await parseForm(ctx, z.record(z.string(), longText));
-  return given;
-}
-
 export interface TypedForm<Given> {
   /** As it was typed, where a value is wrong: for the form that is displayed again. */
   given: Given;
