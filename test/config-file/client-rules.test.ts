@@ -85,7 +85,7 @@ describe('a client', () => {
     [{ subject_type: 'pairwise', redirect_uris: [uri, 'https://b.example/'] }, 'sector_identifier_uri can’t be empty'],
     [{ contacts: ['nobody'] }, 'contacts[0] must be an email address'],
     [{ default_acr_values: ['high'] }, 'default_acr_values[0] must be one of urn:gatehouse:acr:password'],
-    [{ access: { role: 'x' } }, 'access must be everyone, or { roles: [...] }'],
+    [{ access: { roles: [] } }, 'access must be everyone, or { roles: [...], groups: [...] }'],
     [{ consent: 'never' }, 'consent must be one of explicit, implicit'],
   ])('is rejected with %j', (more, message) => {
     expect(faultsOf('clients', client(more))).toEqual([expect.stringContaining(message)]);

@@ -44,7 +44,7 @@ export async function anApplication(
 /** The registration of a client that may request tokens for this API with these scopes, beside all of OpenID Connect. */
 export const forApi = (api: string | string[], ...scopes: string[]) => ({
   resources: [api].flat(),
-  scope: ['openid profile email phone roles permissions offline_access', ...scopes].join(' '),
+  scope: ['openid profile email phone roles permissions groups offline_access', ...scopes].join(' '),
 });
 
 export interface SignInChoices {

@@ -52,6 +52,9 @@ export interface NewMember {
 
 export type Groups = ReturnType<typeof createGroups>;
 
+/** Members of one turn of the event loop: each has an audit event. */
+const RECORDED = 25;
+
 /** A change of many rows: two hundred thousand members, or a graph of five thousand groups. */
 const LONG = { timeout: 120_000 };
 
@@ -329,11 +332,15 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     return change('shared', options, async (tx) => {
       const group = await changeable(id, options, tx, 'members');
       await rights.assertMayPut(id, via, options, tx);
-      const changed = await inChunks(members, async (piece) => {
-        const added = await storeMembers(group, piece, via, options, tx);
-        if (await rights.confersAny(id, tx)) await signOut(added, options.by ?? {}, tx);
-        return added;
-      });
+      const changed = await inChunks(
+        members,
+        async (piece) => {
+          const added = await storeMembers(group, piece, via, options, tx);
+          if (await rights.confersAny(id, tx)) await signOut(added, options.by ?? {}, tx);
+          return added;
+        },
+        RECORDED,
+      );
       if (await rights.confersAdmin([id], tx)) await assertAdministrator(tx);
       return changed.length;
     });
@@ -404,16 +411,24 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       await rights.assertMayPut(id, via, options, tx);
       const source = { in: isPersonal(via) ? [...PERSONAL] : [via] };
       const confers = await rights.confersAny(id, tx);
-      const removed = await inChunks([...new Set(userIds)], async (piece) => {
-        const where = { groupId: id, userId: { in: piece }, source };
-        const rows = await tx.asStored.groupMember.findMany({ where, select: { userId: true }, distinct: ['userId'] });
-        await tx.groupMember.deleteMany({ where });
-        for (const { userId } of rows)
-          await record('group.member-removed', group, options, tx, { subjectId: userId, via });
-        const gone = rows.map(({ userId }) => userId);
-        if (confers) await signOut(gone, options.by ?? {}, tx);
-        return gone;
-      });
+      const removed = await inChunks(
+        [...new Set(userIds)],
+        async (piece) => {
+          const where = { groupId: id, userId: { in: piece }, source };
+          const rows = await tx.asStored.groupMember.findMany({
+            where,
+            select: { userId: true },
+            distinct: ['userId'],
+          });
+          await tx.groupMember.deleteMany({ where });
+          for (const { userId } of rows)
+            await record('group.member-removed', group, options, tx, { subjectId: userId, via });
+          const gone = rows.map(({ userId }) => userId);
+          if (confers) await signOut(gone, options.by ?? {}, tx);
+          return gone;
+        },
+        RECORDED,
+      );
       if (await rights.confersAdmin([id], tx)) await assertAdministrator(tx);
       return removed.length;
     });

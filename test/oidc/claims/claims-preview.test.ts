@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 const claims = { desk: 'attributes.desk', dept: { field: 'attributes.department', scope: 'hr' } } as const;
-const all = 'openid profile email phone address roles permissions';
+const all = 'openid profile email phone address roles permissions groups';
 
 /** The ID token and UserInfo on the page of the access check. */
 async function previewOf(clientId: string): Promise<Record<string, unknown>[]> {
@@ -69,7 +69,7 @@ describe('the claims preview', () => {
     await signRows(idp.services);
     const app = await anApplication(idp, forApi(identifier, 'read', 'pay'));
     const [, , , token] = await previewOf(app.clientId);
-    const scope = 'openid roles permissions offline_access read pay';
+    const scope = 'openid roles permissions groups offline_access read pay';
     const { tokens } = await signIn(httpClient(idp.issuer), app, user, { scope, resource: identifier });
     const { jti: _, ...received } = decodeJwt(
       (await app.rp.refresh(tokens.refresh_token ?? '', { resource: identifier })).access_token,

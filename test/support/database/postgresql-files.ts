@@ -52,6 +52,7 @@ const storageContract = {
   'mail/deferred': 'a message whose recipient is looked up later, by one instance',
   'mail/delivery': 'claiming, retrying and giving up mail',
   'mail/outbox': 'mail written in the transaction of its cause',
+  'groups/scale': 'ten thousand rows in one transaction; the list of holders of a role',
   'groups/groups': 'the lock of the graph, times of plain SQL, unique names by their key',
   'mfa/codes': 'recovery codes: unique, used once by concurrent tries',
   'mfa/known-browsers': 'browsers by hash, limited in number',

@@ -1,0 +1,112 @@
+// Groups of many people, and people in many groups: what reads cost, and that a change holds the event loop for moments only.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createGroups, type Groups } from '../../src/people/groups/groups.ts';
+import { createAuthority } from '../../src/people/rbac/authority.ts';
+import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
+import { openPeople, type People } from '../accounts/fixture.ts';
+import { servicesOf } from '../support/services-of.ts';
+
+const MANY = 10_000;
+
+let people: People;
+let groups: Groups;
+let roles: Roles;
+const userIds = Array.from({ length: MANY }, (_, at) => `member-${at}`);
+beforeAll(async () => {
+  people = await openPeople();
+  const settings = { latest: () => ({ sign_out_on_role_change: false }) };
+  const services = {
+    ...servicesOf(people),
+    ...people,
+    settings: settings as never,
+    authority: createAuthority(people),
+    logoutOnRoleChange: async () => {},
+  };
+  roles = createRoles(services);
+  groups = createGroups(services);
+  const { id, createdAt, ...first } = await people.person();
+  const { address, attributes, roles: _roles, permissions: _permissions, groups: _groups, ...columns } = first;
+  for (let at = 0; at < MANY; at += 500) {
+    const data = userIds.slice(at, at + 500).map((userId) => ({
+      ...columns,
+      id: userId,
+      username: userId,
+      usernameKey: userId,
+      email: null,
+      emailKey: null,
+      address: null,
+      attributes: '{}',
+      createdAt,
+    }));
+    await people.db.user.createMany({ data });
+  }
+}, 120_000);
+afterAll(() => people.close());
+
+/** The longest time, in milliseconds, for which the event loop did nothing else; and the result. */
+async function longestTurn<T>(work: () => Promise<T>): Promise<{ longest: number; result: T }> {
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  const result = await work();
+  delay.disable();
+  return { longest: delay.max / 1e6, result };
+}
+
+describe('a group of ten thousand people', () => {
+  test('is filled, nested and given roles while the event loop goes on, and a change of the group writes none of their rows', async ({
+    annotate,
+  }) => {
+    const [top, group] = [await groups.create({ name: 'Everyone' }), await groups.create({ name: 'Students' })];
+    const filled = await longestTurn(() =>
+      groups.addMembers(
+        group.id,
+        userIds.map((userId) => ({ userId })),
+      ),
+    );
+    expect(filled.result).toBe(MANY);
+    await roles.create({ name: 'library', permissions: ['library:enter'] });
+    const nested = await longestTurn(() => groups.addChild(top.id, group.id));
+    const given = await longestTurn(() => groups.addRole(top.id, 'library'));
+    expect((await people.accounts.find('member-9999'))?.roles).toEqual(['library']);
+    expect((await people.accounts.list({ role: 'library', limit: 3 })).accounts).toHaveLength(3);
+    expect(await people.db.groupAncestor.count()).toBe(3);
+    const turns = [filled, nested, given].map(({ longest }) => `${longest.toFixed(0)} ms`).join(', ');
+    await annotate(`the longest turns of filling, nesting, giving a role: ${turns}`);
+    // Alone 50 ms; other processes may take the processor away in between.
+    for (const { longest } of [filled, nested, given]) expect(longest).toBeLessThan(500);
+  }, 120_000);
+});
+
+describe('a person in fifty groups', () => {
+  test('is read by one statement, and not again until something changes', async ({ annotate }) => {
+    const [{ id }, { id: none }] = [await people.person(), await people.person()];
+    for (let at = 0; at < 50; at += 1) {
+      const group = await groups.create({ name: `of fifty ${at}` });
+      await groups.addMembers(group.id, [{ userId: id }]);
+    }
+    let statements = 0;
+    const { genuine } = people.sql;
+    people.sql.genuine = ((...call: Parameters<typeof genuine>) => {
+      statements += 1;
+      return genuine(...call);
+    }) as typeof genuine;
+    const costOf = async (userId: string) => {
+      statements = 0;
+      const account = await people.accounts.find(userId);
+      const first = statements;
+      await people.accounts.find(userId);
+      return { first, again: statements - first, groups: account?.groups.length };
+    };
+    expect(await costOf(none)).toMatchObject({ first: 1, again: 0, groups: 0 });
+    expect(await costOf(id)).toMatchObject({ first: 1, again: 0, groups: 50 });
+    const millisecondsOf = async (userId: string) => {
+      const start = performance.now();
+      for (let at = 0; at < 200; at += 1) await people.accounts.find(userId, people.db);
+      return ((performance.now() - start) / 200).toFixed(2);
+    };
+    await annotate(
+      `a read without the cache: ${await millisecondsOf(none)} ms in no group, ${await millisecondsOf(id)} ms in 50`,
+    );
+  }, 60_000);
+});
