@@ -37,6 +37,7 @@ const scopes: Record<string, { label: PageText; values(account: Account): PageTe
   address: { label: t('consent.scope-address'), values: ({ address }) => (address ? [addressLine(address)] : []) },
   roles: { label: t('consent.scope-roles'), values: (account) => account.roles },
   permissions: { label: t('consent.scope-permissions'), values: (account) => account.permissions },
+  groups: { label: t('consent.scope-groups'), values: ({ groups }) => groups.map(({ name }) => name) },
 };
 
 const claimLabels: ReadonlyMap<string, PageText> = new Map<string, PageText>([

@@ -75,8 +75,8 @@ const parts: Record<ApplicationSection | 'metadata', Part> = {
   roles: {
     tab: 'claims',
     isAdvanced: true,
-    summary: ({ roles_filter, roles_rename, permissions_filter }) =>
-      roles_filter || roles_rename || permissions_filter
+    summary: ({ roles_filter, roles_rename, permissions_filter, groups_filter, groups_direct }) =>
+      roles_filter || roles_rename || permissions_filter || groups_filter || groups_direct
         ? t('console.fields.roles.summary-limited')
         : t('console.fields.roles.summary-all'),
   },
