@@ -283,9 +283,12 @@ export const limits = {
     repeatSeconds: 10 * MINUTE, // equal rejected requests become one entry
     maxRepeated: 1000,
   },
+  groups: {
+    inToken: 200, // above it, a token holds no groups and says so
+    inAssertion: 150,
+    keepRequestsDays: 30, // after that, so that the person sees the state
+  },
   /** The admin API. */
-  /** Above these, a token or an assertion holds no groups and says so. */
-  groups: { inToken: 200, inAssertion: 150 },
   api: {
     pageSize: 50,
     maxPageSize: 200,
