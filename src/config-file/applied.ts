@@ -10,6 +10,7 @@ import type { Db } from '../base/storage/database.ts';
 import type { Core } from '../core/core.ts';
 import { genuineText, settingNames, storeValue } from '../core/settings/settings.ts';
 import { CREDENTIALS_PREFIX } from './sections/declared-credentials.ts';
+import { declaredSources } from './sections/groups.ts';
 
 /** Its key in the table of settings, where no setting has it. */
 export const APPLIED_KEY = 'configuration:applied';
@@ -54,9 +55,16 @@ export async function stateOf(db: Db): Promise<string> {
     () => db.asStored.connectionDomain.findMany({ omit: { checkedAt: true } }),
     () => db.asStored.connectionRoleMapping.findMany(),
     () => db.asStored.signUpCode.findMany(),
+    () => db.asStored.group.findMany(),
+    () => db.asStored.groupChild.findMany(),
+    () => db.asStored.groupRole.findMany(),
+    () => db.asStored.groupOwner.findMany(),
+    () => db.asStored.groupDomain.findMany({ omit: { checkedAt: true } }),
+    () => db.asStored.connectionGroupMapping.findMany(),
   ];
   for (const read of tables) addRows(hash, await read());
   await addUsers(hash, db);
+  await addMembers(hash, db);
   return hash.digest('base64url');
 }
 
@@ -64,7 +72,7 @@ export async function stateOf(db: Db): Promise<string> {
 async function addUsers(hash: Hash, db: Db): Promise<void> {
   const include = {
     password: { select: { hash: true } },
-    roles: { where: { via: '' }, select: { roleId: true }, orderBy: { roleId: 'asc' } },
+    roles: { where: { via: '' }, select: { roleId: true, since: true, until: true }, orderBy: { roleId: 'asc' } },
     externalIdentities: { select: { connectionId: true, subject: true }, orderBy: { id: 'asc' } },
   } as const;
   let after: string | undefined = '';
@@ -78,6 +86,19 @@ async function addUsers(hash: Hash, db: Db): Promise<void> {
     addRows(hash, users);
     after = users.at(-1)?.id;
   }
+}
+
+/** The members that the file declares. */
+async function addMembers(hash: Hash, db: Db): Promise<void> {
+  const groups = await db.asStored.group.findMany({ where: { fileMembers: true }, select: { id: true } });
+  for (const { id: groupId } of groups.sort((a, b) => (a.id < b.id ? -1 : 1)))
+    addRows(
+      hash,
+      await db.asStored.groupMember.findMany({
+        where: { groupId, source: { in: declaredSources } },
+        omit: { notice: true },
+      }),
+    );
 }
 
 /** In an order that does not depend on the database. */

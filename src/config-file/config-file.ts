@@ -18,6 +18,7 @@ import type { ConfigurationFile } from './read-file.ts';
 import { planClients, planServiceProviders } from './sections/applications.ts';
 import { planConnections } from './sections/connections.ts';
 import { forgetDeleted } from './sections/declared-credentials.ts';
+import { groupNamesAfter, planGroups } from './sections/groups.ts';
 import { planResources } from './sections/resources.ts';
 import { planRoles } from './sections/roles.ts';
 import { planSettings } from './sections/settings.ts';
@@ -61,6 +62,7 @@ async function planFile(
     declared,
     hidesSecrets,
     roleNames: namesAfter(await roles.list(), declared.roles, ({ name }) => name),
+    groupNames: await groupNamesAfter(services, declared.groups),
     connectionIds: namesAfter(await connections.list(), declared.connections, ({ id }) => id),
     applicationIds: namesAfter(stored, [], ({ clientId }) => clientId),
     settingAfter<Name extends SettingName>(name: Name) {
@@ -74,6 +76,7 @@ async function planFile(
   sections.push(await planSettings(planning));
   sections.push(await planResources(planning));
   sections.push(await planRoles(planning));
+  sections.push(await planGroups(planning));
   sections.push(await planClients(planning, stored));
   sections.push(await planServiceProviders(planning, stored));
   sections.push(await planConnections(planning));
@@ -133,7 +136,8 @@ function fileReader(folder: string, onRead: PlanOptions['onRead']): Planning['re
 // Deleted users and applications free names and addresses for new ones; what other rows refer to is deleted last.
 function inOrder(steps: readonly Step[]): Step[] {
   const rank = ({ kind, section }: Step) => {
-    if (kind === 'delete') return section === 'roles' || section === 'resources' || section === 'settings' ? 3 : 0;
+    if (kind === 'delete')
+      return section === 'groups' || section === 'roles' || section === 'resources' || section === 'settings' ? 3 : 0;
     return section === 'users' ? 2 : 1;
   };
   return [...steps].sort((a, b) => rank(a) - rank(b));
@@ -183,6 +187,8 @@ async function runSteps({ db, audit, settings }: Core, { steps }: Plan): Promise
         const type = eventOf(step);
         if (type) await audit.record({ type, outcome: 'success', data: { name: step.name, by: 'file' } }, tx);
       }
+      const phases = Math.max(0, ...steps.map(({ afterwards = [] }) => afterwards.length));
+      for (let phase = 0; phase < phases; phase += 1) for (const step of steps) await step.afterwards?.[phase]?.(tx);
       await forgetDeleted(tx);
       const count = (kind: Step['kind']) => steps.filter((step) => step.kind === kind).length;
       const data = {
@@ -213,6 +219,7 @@ function eventOf({ section, kind }: Step): AuditEventType | undefined {
 }
 
 function isConcurrentChange(error: unknown): boolean {
-  if (error instanceof AppError) return [404, 409].includes(error.status) && error.code !== 'last_admin';
+  if (error instanceof AppError)
+    return [404, 409].includes(error.status) && !['last_admin', 'group_sensitive'].includes(error.code);
   return isUniqueConstraintError(error) || (error instanceof Error && 'code' in error && error.code === 'P2025'); // gone
 }

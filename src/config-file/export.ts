@@ -2,7 +2,7 @@
 // same settings, applications, roles and users, with the same `sub`.
 
 import { Document } from 'yaml';
-import type { Application } from '../applications/application.ts';
+import { type Application, accessOf } from '../applications/application.ts';
 import type { ApplicationServices } from '../applications/application-services.ts';
 import type { Core } from '../core/core.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
@@ -11,6 +11,7 @@ import { isGenuineRole } from '../people/rbac/protected-grants.ts';
 import type { Role } from '../people/rbac/roles.ts';
 import { applicationEntry } from './sections/applications.ts';
 import { exportConnections } from './sections/connections.ts';
+import { exportGroups } from './sections/groups.ts';
 import { exportResources } from './sections/resources.ts';
 import { exportRoles } from './sections/roles.ts';
 import { exportSettings } from './sections/settings.ts';
@@ -37,23 +38,38 @@ export async function exportedConfiguration(services: ExportedServices): Promise
   const roles: Role[] = [];
   for (const role of await services.roles.list()) if (await isGenuineRole(role, db)) roles.push(role);
   const known = new Set(roles.map(({ name }) => name));
-  const all = (await applications.allGenuine()).map((application) => withKnownRoles(application, known));
+  const users = await exportUsers(services, known);
+  const groups = await exportGroups(services, { roles: known, users: new Set(users.map(({ username }) => username)) });
+  const names = new Set(groups.map(({ name }) => name));
+  const all = (await applications.allGenuine()).map((application) => withKnownNames(application, known, names));
   const content = {
     settings: await exportSettings(services),
     resources: await exportResources(services),
     clients: all.filter(({ protocol }) => protocol === 'oidc').map(applicationEntry),
     service_providers: all.filter(({ protocol }) => protocol === 'saml').map(applicationEntry),
     roles: exportRoles(roles),
+    groups,
     connections: await exportConnections(services),
-    users: await exportUsers(db, known),
+    users,
     sign_up_codes: await exportSignUpCodes(services),
   };
   return Object.fromEntries(Object.entries(content).filter(([, part]) => Object.keys(part).length > 0));
 }
 
-/** Without the roles of its access rule that another program wrote: the rule becomes stricter. */
-function withKnownRoles(application: Application, known: ReadonlySet<string>): Application {
+/** Without the roles and groups of its access rule that another program wrote: the rule becomes stricter. */
+function withKnownNames(
+  application: Application,
+  known: ReadonlySet<string>,
+  groups: ReadonlySet<string>,
+): Application {
   const { access } = application;
   if (access === 'everyone') return application;
-  return { ...application, access: { roles: access.roles.filter((name) => known.has(name)) } };
+  const roles = access.roles.filter((name) => known.has(name));
+  return {
+    ...application,
+    access: accessOf(
+      roles,
+      (access.groups ?? []).filter((name) => groups.has(name)),
+    ),
+  };
 }

@@ -16,12 +16,15 @@ import { at, type Checked, check, type Fault, fault, faultLine } from '../base/t
 import { checkConnection } from '../federation/connections/schema.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import { profileColumns } from '../people/accounts/profile.ts';
+import { groupKey } from '../people/rbac/names.ts';
 import {
   type Declared,
+  type DeclaredGroup,
   type DeclaredUser,
   type EntrySection,
   emptyDeclaration,
   entrySections,
+  group,
   profileOf,
   resource,
   resourceRules,
@@ -29,6 +32,7 @@ import {
   settings,
   signUpCode,
   snakeCase,
+  timedFaults,
   top,
   user,
 } from './schema.ts';
@@ -80,6 +84,10 @@ const sections: { [Name in EntrySection]: EntryRules<Declared[Name][number]> } =
     unique: { name: ({ name }) => name, entity_id: ({ entity_id }) => entity_id },
   },
   roles: { check: (entry) => check(role, entry), unique: { name: ({ name }) => name } },
+  groups: {
+    check: (entry) => check(group, entry, groupRules),
+    unique: { name: ({ name }) => groupKey(name) },
+  },
   connections: { check: checkConnection, unique: { id: ({ id }) => id, domains: ({ domains }) => domains } },
   users: {
     check: (entry) => check(user, entry, userRules),
@@ -132,9 +140,19 @@ function userRules(entry: DeclaredUser): Fault[] {
   const minimum = isSingle ? limits.password.minWithoutMfa : limits.password.minWithMfa;
   if (entry.password !== undefined && [...entry.password.normalize('NFKC')].length < minimum)
     faults.push(fault(['password'], 'password-length', { characters: minimum, isSingle: isSingle ? 'yes' : 'no' }));
+  faults.push(...timedFaults('roles', entry.roles));
   if (entry.email_verified === true && entry.email == null)
     faults.push(fault(['email_verified'], 'needs-key', { key: 'email' }));
   return faults;
+}
+
+function groupRules({ members = [], owners, groups, roles }: DeclaredGroup): Fault[] {
+  return [
+    ...timedFaults('members', members, nameKey),
+    ...timedFaults('owners', owners, nameKey),
+    ...timedFaults('groups', groups),
+    ...timedFaults('roles', roles),
+  ];
 }
 
 /** Nothing may be declared twice. */

@@ -35,6 +35,7 @@ export type Planning = ConfigFileServices & {
   declared: Declared;
   hidesSecrets: boolean;
   roleNames: ReadonlySet<string>;
+  groupNames: ReadonlySet<string>;
   connectionIds: ReadonlySet<string>;
   /** The client IDs and entity IDs of all applications; the plans of the applications keep it current. */
   applicationIds: Set<string>;
@@ -54,7 +55,10 @@ export type Step = {
   fields: FieldChange[];
   /** Applies the step, inside the transaction of the apply. */
   run(tx: Tx): Promise<unknown>;
+  /** What has to wait until every step has run: the first of all steps, then the second of all, and so on. */
+  afterwards?: Afterwards;
 };
+type Afterwards = readonly ((tx: Tx) => Promise<unknown>)[] | undefined;
 
 /** The plan of one section. */
 export type Planned = { steps: Step[]; unchanged: number; faults: Fault[]; warnings: string[] };
@@ -82,6 +86,8 @@ interface EntryKind<Entry, Stored> {
    */
   compare(entry: Entry, take: (key: string) => Stored | undefined, index: number): Promise<Comparison> | Comparison;
   remove(row: Stored, tx: Tx): Promise<unknown>;
+  /** As `afterwards` of a comparison, for a row that is deleted. */
+  afterRemoval?(row: Stored): Afterwards;
   /** Entries that are compared at the same time. */
   atOnce?: number;
 }
@@ -92,6 +98,7 @@ interface Comparison {
   warnings?: readonly string[];
   fields?: FieldChange[];
   store?(tx: Tx): Promise<unknown>;
+  afterwards?: Afterwards;
 }
 
 /** Plans a section: the file owns what it declares, so what it declared before, and does not any more, is deleted. */
@@ -102,6 +109,7 @@ export async function planEntries<Entry, Stored extends { source: string }>({
   nameOf,
   compare,
   remove,
+  afterRemoval,
   atOnce = 1,
 }: EntryKind<Entry, Stored>): Promise<Planned> {
   const plan: Planned = { steps: [], unchanged: 0, faults: [], warnings: [] };
@@ -114,13 +122,13 @@ export async function planEntries<Entry, Stored extends { source: string }>({
       left.delete(key);
       return row;
     };
-    const { name = '', faults = [], warnings = [], fields, store } = await compare(entry, take, index);
+    const { name = '', faults = [], warnings = [], fields, store, afterwards } = await compare(entry, take, index);
     plan.faults.push(...at(section === 'settings' ? [section] : [section, index], faults));
     plan.warnings.push(...warnings);
     if (faults.length > 0 || !fields || !store) return;
     const changes = row && row.source !== 'file' ? [...fields, takeOver(row.source)] : fields;
     if (row && changes.length === 0) plan.unchanged += 1;
-    else plan.steps.push({ kind: row ? 'change' : 'create', section, name, fields: changes, run: store });
+    else plan.steps.push({ kind: row ? 'change' : 'create', section, name, fields: changes, run: store, afterwards });
   }
 
   for (let start = 0; start < declared.length; start += atOnce) {
@@ -129,7 +137,14 @@ export async function planEntries<Entry, Stored extends { source: string }>({
   }
   for (const row of left.values())
     if (row.source === 'file')
-      plan.steps.push({ kind: 'delete', section, name: nameOf(row), fields: [], run: (tx) => remove(row, tx) });
+      plan.steps.push({
+        kind: 'delete',
+        section,
+        name: nameOf(row),
+        fields: [],
+        run: (tx) => remove(row, tx),
+        afterwards: afterRemoval?.(row),
+      });
   return plan;
 }
 
@@ -161,6 +176,13 @@ export function secretSet(field: string): FieldChange {
 /** A fault for each role that does not exist once the file is applied. */
 export function unknownRoles(names: readonly string[], { roleNames }: Planning, path: Fault['path']): Fault[] {
   return names.filter((name) => !roleNames.has(name)).map((name) => fault(path, 'unknown-role', { roles: name }));
+}
+
+/** A fault for each group that does not exist once the file is applied, at its place in the list. */
+export function unknownGroups(names: readonly string[], { groupNames }: Planning, path: Fault['path']): Fault[] {
+  return names.flatMap((group, index) =>
+    groupNames.has(group) ? [] : [fault([...path, index], 'unknown-group', { groups: group })],
+  );
 }
 
 function isEmpty(value: unknown): boolean {

@@ -8,7 +8,7 @@ import { type Resource, scopePermissionFaults } from '../applications/resources.
 import { resourceFault, resourceSchema, typedAddress } from '../applications/uris.ts';
 import { limits } from '../base/limits.ts';
 import { line, nameUpTo } from '../base/schemas/line-schema.ts';
-import { type Fault, faultFrom, rule } from '../base/texts/faults.ts';
+import { type Fault, fault, faultFrom, rule } from '../base/texts/faults.ts';
 import { keyAlgs } from '../core/keys/rotation.ts';
 import { settingSchemas } from '../core/settings/settings.ts';
 import type { ConnectionEntry } from '../federation/connections/schema.ts';
@@ -18,7 +18,13 @@ import { addressSchema, textFieldNames, textFields, textSchemas } from '../peopl
 import { isAcceptableHash } from '../people/credentials/password.ts';
 import { parseTotpKey } from '../people/mfa/factors/totp-key.ts';
 import { OWN_PREFIX } from '../people/rbac/built-in.ts';
-import { isDeceptivePermission, isRoleName, parsePermission, permissionSchema } from '../people/rbac/names.ts';
+import {
+  isDeceptivePermission,
+  isGroupName,
+  isRoleName,
+  parsePermission,
+  permissionSchema,
+} from '../people/rbac/names.ts';
 import { isBrokenLimit, limitSyntax } from '../people/rbac/rights.ts';
 
 const reservedScopes = [...Object.keys(claimsByScope), 'offline_access'];
@@ -59,6 +65,9 @@ export const role = z.strictObject({
   description: z.string().max(1000).default(''),
   permissions: z.array(permission.refine((text) => !isBrokenLimit(text), limitSyntax)).default([]),
 });
+
+const instant = z.iso.datetime({ offset: true }).optional();
+const times = { since: instant, until: instant };
 
 const text = z.string().nullable().optional(); // null clears the field; an absent one is not changed
 
@@ -106,7 +115,33 @@ export const user = z.strictObject({
     .describe(
       'key of an authenticator app: a base32 secret, or an `otpauth://totp/` URI with `algorithm` (SHA1, SHA256, SHA512), `digits` (6 to 8) and `period` (15 to 120 seconds)',
     ),
-  roles: z.array(line).default([]).describe('names of roles; each must exist'),
+  roles: z
+    .array(z.union([line, z.strictObject({ name: line, ...times })]))
+    .default([])
+    .describe('names of roles; each must exist. `{ name: editor, until: 2026-12-31T00:00:00Z }` has an end'),
+});
+
+const person = z.union([line, z.strictObject({ username: line, ...times })]);
+
+export const group = z.strictObject({
+  name: z
+    .string()
+    .refine(isGroupName, rule('group-name-form'))
+    .describe('up to 100 characters; unique, independent of case and look-alike alphabets'),
+  description: z.string().max(1000).default(''),
+  members: z
+    .array(person)
+    .optional()
+    .describe(
+      'usernames; `{ username: zoe, until: 2026-12-31T00:00:00Z }` has an end. Without the key, the members are managed elsewhere',
+    ),
+  groups: z.array(line).default([]).describe('names of the groups directly below'),
+  roles: z.array(line).default([]).describe('names of the roles of the members'),
+  owners: z
+    .array(z.union([line, z.strictObject({ username: line, until: instant })]))
+    .default([])
+    .describe('usernames, as for `members`'),
+  requests: z.boolean().default(false).describe('people may ask to become members'),
 });
 
 export const signUpCode = z.strictObject({
@@ -133,6 +168,7 @@ export function resourceRules({ scopes, scope_permissions }: DeclaredResource): 
 export type DeclaredSettings = z.output<typeof settings>;
 export type DeclaredResource = z.output<typeof resource>;
 export type DeclaredRole = z.output<typeof role>;
+export type DeclaredGroup = z.output<typeof group>;
 export type DeclaredUser = z.output<typeof user>;
 export type DeclaredSignUpCode = z.output<typeof signUpCode>;
 
@@ -143,6 +179,7 @@ export const top = z.strictObject({
   clients: z.array(z.unknown()).nullable().optional(),
   service_providers: z.array(z.unknown()).nullable().optional(),
   roles: z.array(z.unknown()).nullable().optional(),
+  groups: z.array(z.unknown()).nullable().optional(),
   connections: z.array(z.unknown()).nullable().optional(),
   users: z.array(z.unknown()).nullable().optional(),
   sign_up_codes: z.array(z.unknown()).nullable().optional(),
@@ -153,6 +190,7 @@ export const entrySections = [
   'clients',
   'service_providers',
   'roles',
+  'groups',
   'connections',
   'users',
   'sign_up_codes',
@@ -164,6 +202,7 @@ export const emptyDeclaration = (): Declared => ({
   clients: [],
   service_providers: [],
   roles: [],
+  groups: [],
   connections: [],
   users: [],
   sign_up_codes: [],
@@ -177,10 +216,67 @@ export type Declared = {
   clients: OidcClient[];
   service_providers: ServiceProvider[];
   roles: DeclaredRole[];
+  groups: DeclaredGroup[];
   connections: ConnectionEntry[];
   users: DeclaredUser[];
   sign_up_codes: DeclaredSignUpCode[];
 };
+
+/** A role of a user, or a person in a group: a name, or an object with the name and times. */
+export interface Timed {
+  name: string;
+  since: Date | null;
+  until: Date | null;
+}
+
+type DeclaredTimed =
+  | string
+  | { username?: string; name?: string; since?: string | undefined; until?: string | undefined };
+
+export function timed(declared: DeclaredTimed): Timed {
+  if (typeof declared === 'string') return { name: declared, since: null, until: null };
+  const { username, name = username ?? '', since, until } = declared;
+  return {
+    name,
+    since: since === undefined ? null : new Date(since),
+    until: until === undefined ? null : new Date(until),
+  };
+}
+
+/** The same as the file declares it. */
+export function declaredTimed(
+  key: 'name' | 'username',
+  { name, since, until }: Timed,
+): string | Record<string, string> {
+  if (since === null && until === null) return name;
+  return {
+    [key]: name,
+    ...(since && { since: since.toISOString() }),
+    ...(until && { until: until.toISOString() }),
+  };
+}
+
+/** What has not ended. */
+export const lasting = <One extends { until: Date | null }>(list: readonly One[], now: Date): One[] =>
+  list.filter(({ until }) => until === null || until > now);
+
+/** The faults of a list of them: times in the wrong order, and a name that is in it twice. */
+export function timedFaults(
+  path: string,
+  list: readonly DeclaredTimed[],
+  keyOf: (name: string) => string = (name) => name,
+): Fault[] {
+  const first = new Map<string, number>();
+  return list.map(timed).flatMap(({ name, since, until }, index) => {
+    const key = keyOf(name);
+    const before = first.get(key);
+    first.set(key, before ?? index);
+    return [
+      ...(since && until && until <= since ? [fault([path, index, 'until'], 'end-passed')] : []),
+      ...(before === undefined ? [] : [fault([path, index], 'declared-already', { where: `${path}[${before}]` })]),
+    ];
+  });
+}
 
 function isTotpSecret(value: string): boolean {
   try {

@@ -17,6 +17,7 @@ import { createSsoIds } from '../../src/federation/sso-ids.ts';
 import { createAccounts } from '../../src/people/accounts/accounts.ts';
 import { createCredentials } from '../../src/people/credentials/credentials.ts';
 import { createPasswords } from '../../src/people/credentials/password.ts';
+import { createGroups } from '../../src/people/groups/groups.ts';
 import { createTotp } from '../../src/people/mfa/factors/totp.ts';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { createRoles } from '../../src/people/rbac/roles.ts';
@@ -63,6 +64,10 @@ export async function configFileBench(shared?: string) {
   const signUpCodes = createSignUpCodes(servicesOf({ db, sql, vault, now, audit }));
   const authority = createAuthority({ accounts });
   const roles = createRoles({ ...servicesOf({ db, audit, now }), authority });
+  const groups = createGroups({
+    ...servicesOf({ db, sql, audit, now, settings, authority }),
+    logoutOnRoleChange: async () => {},
+  });
   await roles.ensureBuiltInRoles();
   const ended: string[] = [];
   const documents = new Map<string, string>();
@@ -87,6 +92,7 @@ export async function configFileBench(shared?: string) {
       endSession: { all: async (userId: string, reason: string) => void ended.push(`${reason} ${userId}`) } as never,
       mfa: { totp: totp } as never,
       roles,
+      groups,
       connections,
       brandImages,
       signUpCodes,
@@ -128,6 +134,7 @@ export async function configFileBench(shared?: string) {
     totp,
     settings,
     roles,
+    groups,
     connections,
     signUpCodes,
     configFile,
@@ -138,7 +145,9 @@ export async function configFileBench(shared?: string) {
     plan: (text: string) => configFile.plan(file(text)),
     apply: (text: string, path?: string) => configFile.apply(file(text, path)),
     export: () =>
-      exportConfiguration(servicesOf({ db, applications, connections, roles, settings, signUpCodes, brandImages })),
+      exportConfiguration(
+        servicesOf({ db, now, applications, connections, roles, settings, signUpCodes, brandImages }),
+      ),
   };
 }
 

@@ -49,6 +49,7 @@ export const tables: Record<string, Row[]> = {
   clients: rowsOf(oidcClient),
   service_providers: rowsOf(serviceProvider, oidcClient),
   roles: rowsOf(file.role),
+  groups: rowsOf(file.group),
   users: rowsOf(file.user),
   sign_up_codes: rowsOf(file.signUpCode),
 };

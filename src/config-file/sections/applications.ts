@@ -2,9 +2,15 @@
 // changes nothing; a client without a secret in the file keeps its secrets. The entity ID of a service provider comes from its metadata,
 // which is in a file, in the configuration, or behind a URL that may be down.
 
-import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
+import {
+  type Application,
+  accessOf,
+  type OidcApplication,
+  type SamlApplication,
+} from '../../applications/application.ts';
 import type { SamlInput } from '../../applications/applications.ts';
 import {
+  type Access,
   metadataOf,
   needsSecretValue,
   type OidcClient,
@@ -29,6 +35,7 @@ import {
   planEntries,
   secretChange,
   secretSet,
+  unknownGroups,
   unknownRoles,
 } from '../planning.ts';
 
@@ -73,7 +80,8 @@ export async function planClients(planning: Planning, stored: readonly Applicati
 /** The declaration for plan and export: without the secret, and with the name only if it differs from the client_id. */
 function declaredClient(client: OidcClient): Record<string, unknown> {
   const { enabled, consent, access } = client;
-  return { client_name: client.client_name ?? client.client_id, enabled, consent, access, ...metadataOf(client) };
+  const name = client.client_name ?? client.client_id;
+  return { client_name: name, enabled, consent, access: sortedAccess(access), ...metadataOf(client) };
 }
 
 /** A registered client in the same form. */
@@ -208,19 +216,26 @@ function declaredFields({ name, clientId, enabled, consent, access, metadata }: 
   return inputFields({ name, entityId: clientId, enabled, consent, access, settings: metadata });
 }
 
-function inputFields({ settings, entityId, ...input }: SamlInput): Record<string, unknown> {
+function inputFields({ settings, entityId, access, ...input }: SamlInput): Record<string, unknown> {
   const { metadata_xml: xml, ...rest } = settings;
   // The document is too long for a line of the plan.
   const metadata = xml === undefined ? {} : { metadata: `${xml.length} characters, SHA-256 ${sha256(xml)}` };
-  return { entity_id: entityId, ...input, ...rest, ...metadata };
+  return { entity_id: entityId, ...input, access: sortedAccess(access), ...rest, ...metadata };
 }
 
 function byClientId<One extends Application>(list: readonly One[]): Map<string, One> {
   return new Map(list.map((one) => [one.clientId, one]));
 }
 
-function accessFaults({ access }: { access: 'everyone' | { roles: string[] } }, planning: Planning): Fault[] {
-  return access === 'everyone' ? [] : unknownRoles(access.roles, planning, ['access']);
+function accessFaults({ access }: { access: Access }, planning: Planning): Fault[] {
+  if (access === 'everyone') return [];
+  const { roles, groups = [] } = access;
+  return [...unknownRoles(roles, planning, ['access']), ...unknownGroups(groups, planning, ['access', 'groups'])];
+}
+
+/** In the order in which a stored rule has them. */
+function sortedAccess(access: Access): Access {
+  return access === 'everyone' ? access : accessOf([...access.roles].sort(), [...(access.groups ?? [])].sort());
 }
 
 type Entry = Record<string, unknown>;

@@ -6,13 +6,14 @@ import { inTurns } from '../../base/platform/turns.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
 import { at, type Fault, fault, textFault } from '../../base/texts/faults.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { attributeFaults } from '../../people/accounts/attributes.ts';
 import { nameAdvice, nameKey, usernameFault } from '../../people/accounts/names.ts';
 import { profileColumns } from '../../people/accounts/profile.ts';
 import { addressOf, textFieldNames, textFields } from '../../people/accounts/profile-fields.ts';
 import { differences, type FieldChange, type Planned, type Planning, planEntries, unknownRoles } from '../planning.ts';
-import { type DeclaredUser, profileOf, snakeCase } from '../schema.ts';
+import { type DeclaredUser, declaredTimed, lasting, profileOf, snakeCase, type Timed, timed } from '../schema.ts';
 import { type CredentialChange, credentialChanges } from './declared-credentials.ts';
 
 /** Columns that hold JSON. */
@@ -21,7 +22,7 @@ const JSON_FIELDS = ['attributes', 'address'];
 const AT_ONCE = 4;
 
 export async function planUsers(planning: Planning): Promise<Planned> {
-  const { db, declared, accounts, roles, endSession } = planning;
+  const { db, now, declared, accounts, roles, endSession } = planning;
   const { users } = declared;
   const { stored, retired } = await storedFor(users, db);
   const bySubject = new Map(stored.map((user) => [user.id, user]));
@@ -45,7 +46,10 @@ export async function planUsers(planning: Planning): Promise<Planned> {
       const credentials = await credentialsOf(entry, existing);
       return {
         name: entry.username,
-        fields: [...(existing ? changedFields(entry, existing) : newFields(entry)), ...(credentials?.fields ?? [])],
+        fields: [
+          ...(existing ? changedFields(entry, existing, now()) : newFields(entry, now())),
+          ...(credentials?.fields ?? []),
+        ],
         store: (tx) => (existing ? changeUser : createUser)(planning, entry, { existing, credentials, tx }),
       };
     },
@@ -65,7 +69,7 @@ interface UserChange {
 }
 
 async function createUser(
-  { accounts, roles: assignments, ssoIds }: Planning,
+  { accounts, now, roles: assignments, ssoIds }: Planning,
   entry: DeclaredUser,
   { credentials, tx }: UserChange,
 ): Promise<void> {
@@ -73,12 +77,12 @@ async function createUser(
   const profile = { ...profileOf(entry), ...id, isActive: entry.active, source: 'file' as const };
   const account = await accounts.create(profile, {}, tx);
   await ssoIds.set(account, { before: null, connectionId: entry.sso_connection }, {}, tx);
-  if (entry.roles.length > 0) await assignments.setRoles(account.id, rolesOf(entry), {}, tx);
+  if (entry.roles.length > 0) await assignments.setRoles(account.id, rolesOf(entry, now()), {}, tx);
   await credentials?.store(account.id, tx);
 }
 
 async function changeUser(
-  { accounts, roles: assignments, endSession, ssoIds }: Planning,
+  { accounts, now, roles: assignments, endSession, ssoIds }: Planning,
   entry: DeclaredUser,
   { existing, credentials, tx }: UserChange,
 ): Promise<void> {
@@ -86,26 +90,30 @@ async function changeUser(
   const { id, ssoId } = existing;
   const account = await accounts.update(id, { ...profileOf(entry), source: 'file' }, {}, tx);
   await ssoIds.set(account, { before: ssoId, connectionId: entry.sso_connection }, {}, tx);
-  await assignments.setRoles(id, rolesOf(entry), {}, tx);
+  await assignments.setRoles(id, rolesOf(entry, now()), {}, tx);
   if (!entry.active) await assignments.assertNotLastAdmin(id, tx);
   const changed = await accounts.setActive(id, entry.active, {}, tx);
   if (changed && !entry.active) await endSession.all(id, 'account-disabled', {}, tx);
   await credentials?.store(id, tx);
 }
 
-const rolesOf = (entry: DeclaredUser): string[] => [...new Set(entry.roles)].sort();
+/** The roles that the entry gives now or later. */
+const rolesOf = ({ roles }: DeclaredUser, now: Date): Timed[] => lasting(roles.map(timed), now);
+
+const declaredRoles = (roles: readonly Timed[]) =>
+  [...roles].sort((a, b) => (a.name < b.name ? -1 : 1)).map((role) => declaredTimed('name', role));
 
 /** `sso_connection` where the file declares it. */
 const connectionOf = ({ sso_connection }: DeclaredUser) => (sso_connection === undefined ? {} : { sso_connection });
 
-function newFields(entry: DeclaredUser): FieldChange[] {
+function newFields(entry: DeclaredUser, now: Date): FieldChange[] {
   const { active } = entry;
   const profile = declaredFields({ ...profileOf(entry) });
-  return differences({}, { ...profile, ...connectionOf(entry), active, roles: rolesOf(entry) });
+  return differences({}, { ...profile, ...connectionOf(entry), active, roles: declaredRoles(rolesOf(entry, now)) });
 }
 
 /** Both sides in canonical form, and only fields that the file declares. */
-function changedFields(entry: DeclaredUser, existing: StoredUser): FieldChange[] {
+function changedFields(entry: DeclaredUser, existing: StoredUser, now: Date): FieldChange[] {
   const given = profileOf(entry);
   const emailChanges = given.email !== undefined && nameKey(given.email ?? '') !== nameKey(existing.email ?? '');
   const emailVerified = given.emailVerified ?? (emailChanges ? false : existing.emailVerified);
@@ -117,11 +125,12 @@ function changedFields(entry: DeclaredUser, existing: StoredUser): FieldChange[]
       ),
     );
   const connection = connectionOf(entry);
-  const { isActive, roles, ssoConnection } = existing;
+  const { isActive, ssoConnection } = existing;
+  const roles = declaredRoles(lasting(existing.grants, now));
   const before = { ...('sso_connection' in connection && { sso_connection: ssoConnection }), active: isActive, roles };
   return [
     ...differences(pick({ ...existing }), pick(columns)),
-    ...differences(before, { ...connection, active: entry.active, roles: rolesOf(entry) }),
+    ...differences(before, { ...connection, active: entry.active, roles: declaredRoles(rolesOf(entry, now)) }),
   ];
 }
 
@@ -139,6 +148,8 @@ type StoredUser = Account & {
   usernameKey: string;
   emailKey: string | null;
   hash: string | null;
+  /** The direct roles, with their times. */
+  grants: Timed[];
 };
 
 /** The accounts that the declaration may touch, and those of its subjects that were retired. */
@@ -181,7 +192,7 @@ async function ownedByFile(db: Db): Promise<{ id: string }[]> {
 async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
   const include = {
     password: { select: { hash: true } },
-    roles: { where: { via: '' }, select: { role: { select: { name: true } } } },
+    roles: { where: { via: '' }, select: { since: true, until: true, role: { select: { name: true } } } },
     externalIdentities: { select: { connectionId: true, subject: true } },
   };
   const rows = await db.asStored.user.findMany({ where: { id: { in: ids } }, include });
@@ -194,6 +205,7 @@ async function loadUsers(ids: string[], db: Db): Promise<StoredUser[]> {
     permissions: [],
     groups: [],
     hash: password?.hash ?? null,
+    grants: roles.map(({ role: { name }, since, until }) => ({ name, since, until })),
   }));
 }
 
@@ -233,7 +245,11 @@ async function entryFaults(
     const before = account && first.get(account.id);
     const email = entry.email === undefined ? account?.email : entry.email;
     const ofEntry = [
-      ...unknownRoles(entry.roles, planning, ['roles']),
+      ...unknownRoles(
+        entry.roles.map((role) => timed(role).name),
+        planning,
+        ['roles'],
+      ),
       ...(sub !== undefined && retired.has(sub) ? [fault(['sub'], 'deleted-subject')] : []),
       ...(sub !== undefined && account && account.id !== sub
         ? [fault(['sub'], 'other-subject', { account: username })]
@@ -268,7 +284,10 @@ function ssoFaults(
 }
 
 /** @param known the names of the roles that this server wrote */
-export async function exportUsers(db: Db, known: ReadonlySet<string>): Promise<Record<string, unknown>[]> {
+export async function exportUsers(
+  { db, now }: Core,
+  known: ReadonlySet<string>,
+): Promise<(Record<string, unknown> & { username: string })[]> {
   const ids = await db.asStored.user.findMany({ select: { id: true }, orderBy: { usernameKey: 'asc' } });
   const include = {
     roles: { where: { via: '' }, include: { role: { select: { name: true } } } },
@@ -283,7 +302,8 @@ export async function exportUsers(db: Db, known: ReadonlySet<string>): Promise<R
   );
   return rows.map((row) => {
     const attributes = JSON.parse(row.attributes) as Record<string, unknown>;
-    const names = row.roles.map(({ role }) => role.name).filter((name) => known.has(name));
+    const grants = row.roles.map(({ role: { name }, since, until }) => ({ name, since, until }));
+    const held = lasting(grants, now()).filter(({ name }) => known.has(name));
     const entry = {
       username: row.username,
       sub: row.id,
@@ -297,8 +317,9 @@ export async function exportUsers(db: Db, known: ReadonlySet<string>): Promise<R
       sso_connection: row.externalIdentities.find(({ subject }) => subject === row.ssoId)?.connectionId ?? null,
       attributes: Object.keys(attributes).length > 0 ? attributes : null,
       active: row.isActive ? null : false,
-      roles: names.length > 0 ? names.sort() : null,
+      roles: held.length > 0 ? declaredRoles(held) : null,
     };
-    return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
+    const given = Object.entries(entry).filter(([, value]) => value !== null);
+    return { ...Object.fromEntries(given), username: row.username };
   });
 }

@@ -10,11 +10,10 @@ import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Core } from '../../core/core.ts';
-import { nameKey } from '../accounts/names.ts';
 import { assertTimes, hasAdministrator, isLastAdmin, sameTime } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
 import type { LogoutOnRoleChange } from '../rbac/connection-roles.ts';
-import { INVISIBLE } from '../rbac/names.ts';
+import { groupKey, isGroupName } from '../rbac/names.ts';
 import { roleNamed } from '../rbac/role.ts';
 import { storeGraph } from './graph.ts';
 import { createGroupRights, type GroupChange, idsBelow, type MemberSource, PERSONAL } from './rights.ts';
@@ -90,7 +89,10 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     return groupOf(row);
   }
 
-  /** Throws owned_by_file (403) for a change of what the configuration file declares. */
+  /**
+   * Throws owned_by_file (403) for a change of what the configuration file declares. What a connection or a domain gives is not declared
+   * there.
+   */
   async function changeable(
     id: string,
     { source = 'local' }: GroupChange,
@@ -330,7 +332,8 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     { via = 'direct', ...options }: GroupChange & { via?: MemberSource } = {},
   ): Promise<number> {
     return change('shared', options, async (tx) => {
-      const group = await changeable(id, options, tx, 'members');
+      const isDeclared = isPersonal(via) || via === 'file';
+      const group = await (isDeclared ? changeable(id, options, tx, 'members') : get(id, tx));
       await rights.assertMayPut(id, via, options, tx);
       const changed = await inChunks(
         members,
@@ -407,7 +410,8 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     { via = 'direct', ...options }: GroupChange & { via?: MemberSource } = {},
   ): Promise<number> {
     return change('shared', options, async (tx) => {
-      const group = await changeable(id, options, tx, 'members');
+      const isDeclared = isPersonal(via) || via === 'file';
+      const group = await (isDeclared ? changeable(id, options, tx, 'members') : get(id, tx));
       await rights.assertMayPut(id, via, options, tx);
       const source = { in: isPersonal(via) ? [...PERSONAL] : [via] };
       const confers = await rights.confersAny(id, tx);
@@ -472,23 +476,27 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     get,
     /** By its name, or a name that looks like it. */
     async find(name: string, tx: Tx = db): Promise<Group | undefined> {
-      const row = await tx.group.findUnique({ where: { nameKey: keyOf(name) } });
+      const row = await tx.group.findUnique({ where: { nameKey: groupKey(name) } });
       return row ? groupOf(row) : undefined;
     },
     /** By name; `after` is the name of the last one of the page before. */
     async list({ after, limit = 50 }: { after?: string; limit?: number } = {}, tx: Tx = db): Promise<Group[]> {
-      const where = after === undefined ? {} : { nameKey: { gt: keyOf(after) } };
+      const where = after === undefined ? {} : { nameKey: { gt: groupKey(after) } };
       return (await tx.group.findMany({ where, orderBy: { nameKey: 'asc' }, take: limit })).map(groupOf);
     },
     /** The memberships of the group itself, in the order of user ids; `after` is the last user of the page before. */
-    members: (id: string, { after = '', limit = 50 }: { after?: string; limit?: number } = {}, tx: Tx = db) =>
-      tx.groupMember.findMany({
+    async members(id: string, { after = '', limit = 50 }: { after?: string; limit?: number } = {}, tx: Tx = db) {
+      const rows = await tx.groupMember.findMany({
         where: { groupId: id, userId: { gt: after } },
         orderBy: [{ userId: 'asc' }, { source: 'asc' }],
         take: limit,
-        omit: { mac: true },
-      }),
-    owners: (id: string, tx: Tx = db) => tx.groupOwner.findMany({ where: { groupId: id }, omit: { mac: true } }),
+      });
+      return rows.map(({ mac: _mac, ...row }) => row);
+    },
+    async owners(id: string, tx: Tx = db) {
+      const rows = await tx.groupOwner.findMany({ where: { groupId: id } });
+      return rows.map(({ mac: _mac, ...row }) => row);
+    },
     /** The groups directly above and below, and the names of the group's own roles. */
     async relations(id: string, tx: Tx = db) {
       const name = { select: { id: true, name: true } };
@@ -526,17 +534,9 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
   };
 }
 
-const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M} ._:@&()+'-]{0,98}[\p{L}\p{N}\p{M})])?$/u;
-
-/** No slash, which separates the names of a path. */
-export const isGroupName = (name: string): boolean => name.length <= 200 && NAME.test(name) && !INVISIBLE.test(name);
-
-/** Equal for names that look alike. */
-const keyOf = (name: string): string => nameKey(name.slice(0, 1000)).replace(/\s+/gu, ' ');
-
 function namesOf(name: string): { name: string; nameKey: string } {
   if (!isGroupName(name)) throw invalidInput([fault(['name'], 'group-name-form')]);
-  return { name, nameKey: keyOf(name) };
+  return { name, nameKey: groupKey(name) };
 }
 
 function groupOf(row: Omit<Group, 'source'> & { source: string }): Group {

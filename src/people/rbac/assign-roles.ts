@@ -29,6 +29,9 @@ export interface RoleTimes {
   until?: Date | null | undefined;
 }
 
+/** A name, or a name with its times. */
+export type WantedRole = string | ({ name: string } & RoleTimes);
+
 /** Gives the role, or changes how long the user has it. False when nothing changed. Throws invalid_input for an end that has passed. */
 export function assignRole(
   context: AssignmentContext,
@@ -106,18 +109,25 @@ export async function managedRole(
   return role;
 }
 
-/** Assigns the roles that the user lacks and takes away those that are not in `roleNames`. */
+/**
+ * Assigns the roles that the user lacks and takes away those that are not in `wanted`. A name leaves the end of a role that the user has; an
+ * object sets it.
+ */
 export function setRoles(
   context: AssignmentContext,
   userId: string,
-  roleNames: readonly string[],
+  wanted: readonly WantedRole[],
   by: Actor,
   outer: Tx | undefined,
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
     const held = await directRoles(userId, tx);
-    for (const name of roleNames) if (!held.includes(name)) await assignRole(context, userId, name, by, tx);
-    for (const name of held) if (!roleNames.includes(name)) await unassignRole(context, userId, name, by, tx);
+    const names = wanted.map((role) => (typeof role === 'string' ? role : role.name));
+    for (const role of wanted) {
+      if (typeof role !== 'string') await assignRole(context, userId, role.name, by, tx, role);
+      else if (!held.includes(role)) await assignRole(context, userId, role, by, tx);
+    }
+    for (const name of held) if (!names.includes(name)) await unassignRole(context, userId, name, by, tx);
   });
 }
 

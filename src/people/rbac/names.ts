@@ -34,6 +34,18 @@ export function isRoleName(name: string): boolean {
   return ROLE.test(name) && !INVISIBLE.test(name);
 }
 
+const GROUP = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M} ._:@&()+'-]{0,98}[\p{L}\p{N}\p{M})])?$/u;
+
+/** No slash, which separates the names of a path. */
+export function isGroupName(name: string): boolean {
+  return name.length <= 200 && GROUP.test(name) && !INVISIBLE.test(name);
+}
+
+/** Equal for names of groups that look alike. */
+export function groupKey(name: string): string {
+  return nameKey(name.slice(0, 1000)).replace(/\s+/gu, ' ');
+}
+
 /** The one of these names that another name looks like; a name does not look like itself. */
 export function lookAlike(name: string, others: readonly string[]): string | undefined {
   const key = keyOf(name);

@@ -8,7 +8,15 @@ import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
-import { assertNotLastAdmin, assignRole, directRoles, type RoleTimes, setRoles, unassignRole } from './assign-roles.ts';
+import {
+  assertNotLastAdmin,
+  assignRole,
+  directRoles,
+  type RoleTimes,
+  setRoles,
+  unassignRole,
+  type WantedRole,
+} from './assign-roles.ts';
 import type { Authority } from './authority.ts';
 import { builtInRoles, type OwnPermission } from './built-in.ts';
 import {
@@ -161,8 +169,8 @@ export function createRoles(
     /** The names of the roles that were granted to the user, not through a group or a connection. */
     direct: directRoles,
     /** Makes these the user's roles: assigns the missing ones and unassigns the others. */
-    setRoles: (userId: string, roleNames: readonly string[], by: Actor = {}, tx?: Tx): Promise<void> =>
-      setRoles(context, userId, roleNames, by, tx),
+    setRoles: (userId: string, wanted: readonly WantedRole[], by: Actor = {}, tx?: Tx): Promise<void> =>
+      setRoles(context, userId, wanted, by, tx),
     /** Throws last_admin when no other active user has the admin role; call it before disabling or deleting a user. */
     assertNotLastAdmin: (userId: string, tx: Tx): Promise<void> => assertNotLastAdmin(userId, tx, now()),
   };

@@ -37,6 +37,7 @@ const storageContract = {
   'audit/chain': 'the chain under a row lock, in any number of batches',
   'audit/database-writer': 'the MACs of rows whose times and flags each database returns in its own types',
   'audit/tampering': 'changes of the audit log by SQL, each named by its row',
+  'config-file/groups': 'groups, members and ends of a file, found by names',
   'config-file/many': 'more parameters than one statement takes',
   'config-file/unchanged': 'the rows of a file that was applied, which triggers watch',
   'config-file/users': 'users of the file found by name, address and subject',

@@ -1,0 +1,450 @@
+// `groups`: the groups, their place in the graph, roles, owners and members. A group is made before the applications and connections that name
+// it, and filled after the users: in four passes over all groups, so that no state in between breaks a rule that the whole file keeps.
+
+import { sha256 } from '../../base/platform/random.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
+import type { Tx } from '../../base/storage/database.ts';
+import { type Fault, fault } from '../../base/texts/faults.ts';
+import type { Core } from '../../core/core.ts';
+import { nameKey } from '../../people/accounts/names.ts';
+import { MAX_DEPTH } from '../../people/groups/graph.ts';
+import { PERSONAL } from '../../people/groups/rights.ts';
+import { isStaff } from '../../people/rbac/built-in.ts';
+import { groupKey } from '../../people/rbac/names.ts';
+import { differences, type FieldChange, type Planned, type Planning, planEntries, unknownGroups } from '../planning.ts';
+import { type DeclaredGroup, declaredTimed, lasting, type Timed, timed } from '../schema.ts';
+
+/** The sources of the memberships that a file owns once it declares the members: no connection's and no domain's. */
+export const declaredSources = [...PERSONAL, 'file'];
+const byFile = { source: 'file' } as const;
+/** Longer lists are too long for a line of the plan. */
+const MOST_LISTED = 50;
+
+/** Faults of the graph that are reported at once; one is often the cause of all. */
+const MOST_FAULTS = 20;
+
+/** A group as it is stored; owners and members by the key of their username. */
+interface StoredGroup {
+  id: string;
+  name: string;
+  source: string;
+  description: string;
+  requests: boolean;
+  fileMembers: boolean;
+  /** The keys of the groups below. */
+  children: string[];
+  roles: string[];
+  owners: Owner[];
+  hasDomains: boolean;
+  members: Member[];
+}
+type Owner = Timed & { userId: string; covers: readonly string[] };
+type Member = Timed & { userId: string; source: string };
+
+/** The names of the groups that there will be: those that the file declares, and those that it does not own. */
+export async function groupNamesAfter({ db }: Core, declared: readonly DeclaredGroup[]): Promise<Set<string>> {
+  const stored = await db.group.findMany({ where: { source: { not: 'file' } }, select: { name: true } });
+  const keys = new Set(declared.map(({ name }) => groupKey(name)));
+  const left = stored.filter(({ name }) => !keys.has(groupKey(name)));
+  return new Set([...left, ...declared].map(({ name }) => name));
+}
+
+export async function planGroups(planning: Planning): Promise<Planned> {
+  const { declared, groups, now } = planning;
+  const stored = await storedGroups(planning);
+  const graph = await graphAfter(planning, stored);
+  const faults = [...(await entryFaults(planning)), ...edgeFaults(graph), ...sensitiveFaults(graph)];
+  if (faults.length > 0) return { steps: [], unchanged: 0, faults, warnings: [] };
+
+  return planEntries({
+    section: 'groups',
+    declared: declared.groups,
+    stored,
+    nameOf: ({ name }) => name,
+    compare(entry, take) {
+      const existing = take(groupKey(entry.name));
+      const { name, description, requests } = entry;
+      const isShort = existing !== undefined && needsConfirmation(entry, existing, graph);
+      const columns = { name, description, fileMembers: entry.members !== undefined };
+      return {
+        name,
+        fields: [...changedFields(entry, existing, now()), ...(isShort ? [confirmation(entry, graph)] : [])],
+        store: (tx) =>
+          existing
+            ? groups.update(
+                existing.id,
+                { ...columns, source: 'file', acceptsRequests: existing.requests && requests },
+                { ...byFile, tx },
+              )
+            : groups.create({ ...columns, acceptsRequests: requests }, { ...byFile, tx }),
+        afterwards: passes(planning, entry, { stored, existing, isShort }),
+      };
+    },
+    // Its groups leave it first, and it goes when others give what it gave.
+    async remove({ id, children }, tx) {
+      for (const key of children) await groups.removeChild(id, stored.get(key)?.id ?? '', { ...byFile, tx });
+    },
+    afterRemoval: ({ id }) => [none, none, (tx) => groups.remove(id, { ...byFile, tx })],
+  });
+}
+
+const none = async () => {};
+
+/** What to do in each pass: take what could forbid what others get, give, take the rest, and let people in. */
+function passes(
+  { groups, now }: Planning,
+  entry: DeclaredGroup,
+  {
+    stored,
+    existing,
+    isShort,
+  }: { stored: ReadonlyMap<string, StoredGroup>; existing: StoredGroup | undefined; isShort: boolean },
+) {
+  const inTx = (tx: Tx) => ({ ...byFile, tx });
+  const idOf = async (name: string, tx: Tx) =>
+    stored.get(groupKey(name))?.id ?? (await groups.find(name, tx))?.id ?? '';
+  const children = entry.groups.map(groupKey);
+  const owners = lasting(entry.owners.map(timed), now());
+  const members = entry.members && lasting(entry.members.map(timed), now());
+  const ownerKeys = new Set(owners.map(({ name }) => nameKey(name)));
+  const wanted = new Map((members ?? []).map((member) => [nameKey(member.name), member]));
+  const before = existing?.members ?? [];
+  const kept = new Set(
+    before.filter((row) => row.source === 'file' && isSame(row, wanted.get(row.name))).map(({ name }) => name),
+  );
+  return [
+    async (tx: Tx) => {
+      if (!existing) return;
+      for (const { name, userId } of existing.owners)
+        if (!ownerKeys.has(name)) await groups.dismissOwner(existing.id, userId, inTx(tx));
+      for (const key of existing.children)
+        if (!children.includes(key)) await groups.removeChild(existing.id, stored.get(key)?.id ?? '', inTx(tx));
+    },
+    async (tx: Tx) => {
+      const id = await idOf(entry.name, tx);
+      for (const name of entry.groups) await groups.addChild(id, await idOf(name, tx), inTx(tx));
+      for (const role of entry.roles) await groups.addRole(id, role, inTx(tx));
+      const joining = [...wanted].filter(([key]) => !kept.has(key)).map(([, member]) => member);
+      if (joining.length > 0) await groups.addMembers(id, await withUserIds(joining, tx), { ...inTx(tx), via: 'file' });
+    },
+    async (tx: Tx) => {
+      if (!existing) return;
+      const { id } = existing;
+      for (const role of existing.roles) if (!entry.roles.includes(role)) await groups.removeRole(id, role, inTx(tx));
+      const leaving = before.filter(({ name, source }) => source === 'file' && !wanted.has(name));
+      if (leaving.length > 0) await groups.removeMembers(id, userIdsOf(leaving), { ...inTx(tx), via: 'file' });
+      const others = members === undefined ? [] : before.filter(({ source }) => source !== 'file');
+      if (others.length > 0) await groups.removeMembers(id, userIdsOf(others), inTx(tx));
+    },
+    async (tx: Tx) => {
+      const id = await idOf(entry.name, tx);
+      const known = existing?.owners ?? [];
+      const isAppointed = (owner: Timed) =>
+        !isShort && known.some((one) => one.name === nameKey(owner.name) && isSame(one, owner));
+      for (const owner of await withUserIds(
+        owners.filter((one) => !isAppointed(one)),
+        tx,
+      ))
+        await groups.appointOwner(id, owner, inTx(tx));
+      if (entry.requests) await groups.update(id, { acceptsRequests: true }, inTx(tx));
+    },
+  ];
+}
+
+const userIdsOf = (members: readonly Member[]) => [...new Set(members.map(({ userId }) => userId))];
+
+function isSame(row: Timed, wanted: Timed | undefined): boolean {
+  const isEqual = (a: Date | null, b: Date | null) => a?.getTime() === b?.getTime();
+  return wanted !== undefined && isEqual(row.since, wanted.since) && isEqual(row.until, wanted.until);
+}
+
+/** People by username. One who is missing was deleted since the plan, which is then made again. */
+async function withUserIds(people: readonly Timed[], tx: Tx) {
+  const keys = people.map(({ name }) => nameKey(name));
+  const rows = await inChunks(keys, (piece) =>
+    tx.asStored.user.findMany({ where: { usernameKey: { in: piece } }, select: { id: true, usernameKey: true } }),
+  );
+  const ids = new Map(rows.map(({ id, usernameKey }) => [usernameKey, id]));
+  return people.map(({ name, since, until }) => ({ userId: ids.get(nameKey(name)) ?? '', since, until }));
+}
+
+// The plan of an entry.
+
+function changedFields(entry: DeclaredGroup, stored: StoredGroup | undefined, now: Date): FieldChange[] {
+  const { name, description, requests } = entry;
+  const declared = entry.members && lasting(entry.members.map(timed), now);
+  const after = {
+    ...(stored && { name }),
+    description,
+    requests,
+    groups: entry.groups.map(groupKey).sort(),
+    roles: [...entry.roles].sort(),
+    owners: listed(lasting(entry.owners.map(timed), now)),
+    ...(declared && { members: listed(declared) }),
+  };
+  if (!stored) return differences({}, after);
+  const members = lasting(stored.members, now);
+  const isOfOthers = declared !== undefined && members.some(({ source }) => source !== 'file');
+  const fields = differences(
+    {
+      name: stored.name,
+      description: stored.description,
+      requests: stored.requests,
+      groups: [...stored.children].sort(),
+      roles: [...stored.roles].sort(),
+      owners: listed(lasting(stored.owners, now)),
+      ...((stored.fileMembers || isOfOthers) && { members: listed(members) }),
+    },
+    after,
+  );
+  // The same people, whom others put in until now.
+  const isTaken = isOfOthers && !fields.some(({ field }) => field === 'members');
+  return isTaken ? [...fields, { field: 'members', to: after.members }] : fields;
+}
+
+/** Each person once, by the key of the username. */
+function listed(people: readonly Timed[]) {
+  const all = new Map(people.map((one) => [nameKey(one.name), one]));
+  const list = [...all.keys()]
+    .sort()
+    .map((key) => declaredTimed('username', { ...(all.get(key) as Timed), name: key }));
+  return list.length > MOST_LISTED ? `${list.length} people, SHA-256 ${sha256(JSON.stringify(list))}` : list;
+}
+
+/** Whether a group, or one below it, gets a role by the file that the appointment of an owner does not cover. */
+function needsConfirmation({ name, owners }: DeclaredGroup, stored: StoredGroup, graph: Graph): boolean {
+  const roles = [...rolesOfOwner(graph, groupKey(name))];
+  const staying = new Set(owners.map((owner) => nameKey(timed(owner).name)));
+  return stored.owners.some((owner) => staying.has(owner.name) && roles.some((role) => !owner.covers.includes(role)));
+}
+
+const confirmation = ({ name }: DeclaredGroup, graph: Graph): FieldChange => ({
+  field: 'owners',
+  to: `confirmed for ${[...rolesOfOwner(graph, groupKey(name))].sort().join(', ')}`,
+});
+
+// The graph as it will be, and its faults at the entries that declare them.
+
+interface Node {
+  name: string;
+  /** Its place among the entries; undefined where the file does not declare it. */
+  index: number | undefined;
+  children: string[];
+  parents: string[];
+  roles: string[];
+  /** Which key of an entry lets others than administrators put people in. */
+  opened: 'owners' | 'requests' | undefined;
+}
+interface Graph {
+  nodes: ReadonlyMap<string, Node>;
+  isSensitive(role: string): boolean;
+}
+
+async function graphAfter({ declared, roles }: Planning, stored: ReadonlyMap<string, StoredGroup>): Promise<Graph> {
+  const nodes = new Map<string, Node>();
+  for (const [key, group] of stored)
+    if (group.source !== 'file') {
+      const opened = group.owners.length > 0 || group.hasDomains ? 'owners' : group.requests ? 'requests' : undefined;
+      nodes.set(key, { ...group, index: undefined, parents: [], opened });
+    }
+  for (const [index, { name, groups, roles: given, owners, requests }] of declared.groups.entries()) {
+    const opened = owners.length > 0 ? 'owners' : requests ? 'requests' : undefined;
+    nodes.set(groupKey(name), { name, index, children: groups.map(groupKey), parents: [], roles: given, opened });
+  }
+  for (const [key, { children }] of nodes) for (const child of children) nodes.get(child)?.parents.push(key);
+  const stays = (await roles.list()).filter(({ source }) => source !== 'file');
+  const permissions = new Map([...stays, ...declared.roles].map((role) => [role.name, role.permissions]));
+  return { nodes, isSensitive: (name) => isStaff({ roles: [name], permissions: permissions.get(name) ?? [] }) };
+}
+
+function reached({ nodes }: Graph, from: string, direction: 'parents' | 'children'): Set<string> {
+  const found = new Set([from]);
+  for (const key of found) for (const next of nodes.get(key)?.[direction] ?? []) found.add(next);
+  return found;
+}
+
+const rolesGiven = (graph: Graph, keys: ReadonlySet<string>) =>
+  new Set([...keys].flatMap((key) => graph.nodes.get(key)?.roles ?? []));
+
+/** The roles that an owner of the group can give: also those of the groups below it, and of those above these. */
+function rolesOfOwner(graph: Graph, key: string): Set<string> {
+  const below = [...reached(graph, key, 'children')];
+  return rolesGiven(graph, new Set(below.flatMap((one) => [...reached(graph, one, 'parents')])));
+}
+
+/** Cycles, and more than MAX_DEPTH levels: at the name of the child that is too far down. */
+function edgeFaults(graph: Graph): Fault[] {
+  const { nodes } = graph;
+  const levels = new Map([...nodes.keys()].map((key) => [key, 1]));
+  const faults = new Map<string, Fault>();
+  const work = [...nodes.keys()];
+  for (let key = work.pop(); key !== undefined && faults.size < MOST_FAULTS; key = work.pop()) {
+    const { index, children, name } = nodes.get(key) as Node;
+    const level = (levels.get(key) ?? 1) + 1;
+    for (const [position, child] of children.entries()) {
+      if (!nodes.has(child) || (levels.get(child) ?? 1) >= level) continue;
+      if (level <= MAX_DEPTH) {
+        levels.set(child, level);
+        work.push(child);
+        continue;
+      }
+      const below = reached(graph, child, 'children');
+      const place = index === undefined ? ['groups'] : ['groups', index, 'groups', position];
+      const found = below.has(key)
+        ? fault(place, 'group-cycle', { group: name })
+        : fault(place, 'group-depth', { max: MAX_DEPTH });
+      faults.set(`${key}/${child}`, found);
+    }
+  }
+  return [...faults.values()];
+}
+
+/** Owners and requests of groups that give permissions in Gatehouse. */
+function sensitiveFaults(graph: Graph): Fault[] {
+  return [...graph.nodes].flatMap(([key, { index, name, opened }]) => {
+    if (opened === undefined) return [];
+    const above = reached(graph, key, 'parents');
+    if (![...rolesGiven(graph, above)].some(graph.isSensitive)) return [];
+    const place = index === undefined ? ['groups'] : ['groups', index, opened];
+    return [fault(place, 'group-sensitive', { group: name })];
+  });
+}
+
+/** Names that nothing has once the file is applied. */
+async function entryFaults(planning: Planning): Promise<Fault[]> {
+  const { declared, db, roleNames } = planning;
+  const people = declared.groups.flatMap(({ members = [], owners }) => [...members, ...owners].map(timed));
+  const ofFile = new Set(declared.users.map(({ username }) => nameKey(username)));
+  const subjects = new Set(declared.users.flatMap(({ sub }) => sub ?? []));
+  const others = [...new Set(people.map(({ name }) => nameKey(name)))].filter((key) => !ofFile.has(key));
+  const rows = await inChunks(others, (piece) =>
+    db.user.findMany({
+      where: { usernameKey: { in: piece }, source: { not: 'file' } },
+      select: { id: true, usernameKey: true },
+    }),
+  );
+  const known = new Set([...ofFile, ...rows.flatMap(({ id, usernameKey }) => (subjects.has(id) ? [] : usernameKey))]);
+  const unknownPeople = (list: DeclaredGroup['members'] = [], path: Fault['path']) =>
+    list.flatMap((person, index) => {
+      const { name } = timed(person);
+      return known.has(nameKey(name)) ? [] : [fault([...path, index], 'unknown-user', { user: name })];
+    });
+  return declared.groups.flatMap(({ members, owners, roles, groups }, index) => [
+    ...unknownPeople(members, ['groups', index, 'members']),
+    ...unknownPeople(owners, ['groups', index, 'owners']),
+    ...unknownGroups(groups, planning, ['groups', index, 'groups']),
+    ...roles.flatMap((role, position) =>
+      roleNames.has(role) ? [] : [fault(['groups', index, 'roles', position], 'unknown-role', { roles: role })],
+    ),
+  ]);
+}
+
+// Reading and exporting.
+
+/** The groups that this server wrote, by the key of the name; with the members that the file declares or will declare. */
+async function storedGroups({ db, declared }: Planning): Promise<Map<string, StoredGroup>> {
+  const user = { select: { usernameKey: true } } as const;
+  const [rows, edges, roleRows, ownerRows, domains] = await Promise.all([
+    db.group.findMany({ orderBy: { nameKey: 'asc' } }),
+    db.groupChild.findMany(),
+    db.groupRole.findMany({ include: { role: { select: { name: true } } } }),
+    db.groupOwner.findMany({ include: { user } }),
+    db.asStored.groupDomain.findMany({ select: { groupId: true } }),
+  ]);
+  const keys = new Map(rows.map(({ id, nameKey: key }) => [id, key]));
+  const roleNames = new Map((await db.role.findMany({ select: { id: true, name: true } })).map((r) => [r.id, r.name]));
+  const [childrenOf, rolesOf, ownersOf] = [
+    byGroup(edges, ({ parentId }) => parentId),
+    byGroup(roleRows, ({ groupId }) => groupId),
+    byGroup(ownerRows, ({ groupId }) => groupId),
+  ];
+  const withDomains = new Set(domains.map(({ groupId }) => groupId));
+  const declaring = new Set(declared.groups.flatMap(({ name, members }) => (members ? [groupKey(name)] : [])));
+  const stored = new Map<string, StoredGroup>();
+  for (const row of rows) {
+    const { id, name, source, description, acceptsRequests: requests, fileMembers } = row;
+    const hasMembers = fileMembers || declaring.has(row.nameKey);
+    const members = hasMembers
+      ? await db.groupMember.findMany({ where: { groupId: id, source: { in: declaredSources } }, include: { user } })
+      : [];
+    stored.set(row.nameKey, {
+      id,
+      name,
+      source,
+      description,
+      requests,
+      fileMembers,
+      children: (childrenOf.get(id) ?? []).flatMap(({ childId }) => keys.get(childId) ?? []),
+      roles: (rolesOf.get(id) ?? []).map(({ role }) => role.name),
+      owners: (ownersOf.get(id) ?? []).map(({ user: { usernameKey }, userId, until, covers }) => ({
+        name: usernameKey,
+        userId,
+        since: null,
+        until,
+        covers: (JSON.parse(covers) as string[]).flatMap((roleId) => roleNames.get(roleId) ?? []),
+      })),
+      hasDomains: withDomains.has(id),
+      members: members.map(({ user: { usernameKey }, userId, source: via, since, until }) => ({
+        name: usernameKey,
+        userId,
+        source: via,
+        since,
+        until,
+      })),
+    });
+  }
+  return stored;
+}
+
+function byGroup<Row>(rows: readonly Row[], groupOf: (row: Row) => string): Map<string, Row[]> {
+  const found = new Map<string, Row[]>();
+  for (const row of rows) {
+    const list = found.get(groupOf(row));
+    if (list) list.push(row);
+    else found.set(groupOf(row), [row]);
+  }
+  return found;
+}
+
+/** @param known the names of the roles and users that the export has */
+export async function exportGroups(
+  { db, now }: Core,
+  known: { roles: ReadonlySet<string>; users: ReadonlySet<string> },
+): Promise<{ name: string }[]> {
+  const at = now();
+  const rows = await db.group.findMany({ orderBy: { nameKey: 'asc' } });
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  // Of several memberships of a person the one that lasts longest.
+  const end = ({ until }: { until: Date | null }) => until?.getTime() ?? Number.POSITIVE_INFINITY;
+  const people = (list: readonly { user: { username: string }; since?: Date | null; until: Date | null }[]) => {
+    const longest = new Map<string, Timed>();
+    for (const { user, since = null, until } of lasting(list, at)) {
+      const { username: name } = user;
+      const before = longest.get(name);
+      if (known.users.has(name) && (!before || end(before) < end({ until }))) longest.set(name, { name, since, until });
+    }
+    return [...longest.values()].map((one) => declaredTimed('username', one));
+  };
+  const user = { select: { username: true } } as const;
+  const orderBy = { user: { usernameKey: 'asc' } } as const;
+  const exported: { name: string }[] = [];
+  for (const { id: groupId, name, description, acceptsRequests, fileMembers } of rows) {
+    const where = { groupId, source: { in: declaredSources } };
+    const members = people(await db.groupMember.findMany({ where, include: { user }, orderBy }));
+    const owners = people(await db.groupOwner.findMany({ where: { groupId }, include: { user }, orderBy }));
+    const edges = await db.groupChild.findMany({ where: { parentId: groupId } });
+    const groups = edges.flatMap(({ childId }) => names.get(childId) ?? []).sort();
+    const given = await db.groupRole.findMany({ where: { groupId }, include: { role: { select: { name: true } } } });
+    const roles = given.map(({ role }) => role.name).filter((role) => known.roles.has(role));
+    exported.push({
+      name,
+      ...(description !== '' && { description }),
+      ...((fileMembers || members.length > 0) && { members }),
+      ...(groups.length > 0 && { groups }),
+      ...(roles.length > 0 && { roles: roles.sort() }),
+      ...(owners.length > 0 && { owners }),
+      ...(acceptsRequests && { requests: true }),
+    });
+  }
+  return exported;
+}
