@@ -8,6 +8,7 @@ import { type TestDatabase, testDatabase } from '../support/database/database.ts
 const statements = hotStatements('test', {
   add: 'INSERT INTO seen_messages (id, expires_at) VALUES (?,?)',
   addOnce: 'INSERT INTO seen_messages (id, expires_at) VALUES (?,?) ON CONFLICT (id) DO NOTHING',
+  remove: 'DELETE FROM seen_messages WHERE id = ?',
   find: 'SELECT id FROM seen_messages ORDER BY id',
   count: 'SELECT count(*) AS count FROM users',
 });
@@ -66,6 +67,54 @@ it('is stored with all that waits, or with none of it', async () => {
     await expect(sql.commitWaiting({ isLast: true })).rejects.toThrow();
   });
   expect(await stored()).toEqual([]);
+});
+
+it('is stored although the write that commits it violates a constraint', async () => {
+  const { sql } = database;
+  await sql.execute(statements.add, 'taken', until);
+  const committed: string[] = [];
+  await inRequest(async () => {
+    await sql.later(statements.add, ['a', until], () => committed.push('a'));
+    await expect(sql.execute(statements.add, 'taken', until)).rejects.toThrow();
+    expect(await inRequest(stored)).toEqual(['a', 'taken']);
+    await sql.commitWaiting({ isLast: true });
+  });
+  expect(committed).toEqual(['a']);
+});
+
+it('fails the request when it is not stored, also when a caller has caught the error and another commit has succeeded', async () => {
+  const { sql } = database;
+  await inRequest(async () => {
+    await sql.later(statements.add, ['a', until]);
+    await sql.later(statements.add, ['a', until]);
+    await sql.execute(statements.add, 'b', until).catch(() => {});
+    await sql.later(statements.add, ['c', until]);
+    await expect(sql.commitWaiting({ isLast: true })).rejects.toThrow();
+  });
+});
+
+it('is before every other write of its request, also of those that are made at once', async () => {
+  const { sql } = database;
+  await inRequest(async () => {
+    await sql.later(statements.add, ['a', until]);
+    const counts = await Promise.all([
+      sql.execute(statements.add, 'b', until),
+      sql.execute(statements.remove, 'a'),
+      sql.allOrNone([{ statement: statements.remove, values: ['b'] }]),
+    ]);
+    expect(counts).toEqual([1, 1, true]);
+  });
+});
+
+it('is stored when it is written while the last commit is under way', async () => {
+  const { sql } = database;
+  await inRequest(async () => {
+    await sql.later(statements.add, ['a', until]);
+    const last = sql.commitWaiting({ isLast: true });
+    await sql.later(statements.add, ['b', until]);
+    await last;
+  });
+  expect(await stored()).toEqual(['a', 'b']);
 });
 
 it('is written at once outside of a request, and after the end of one', async () => {

@@ -5,12 +5,16 @@ import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
 import { repeatAfterConflict } from './contention.ts';
 import { chargeStatement, servedRequest } from './request-scope.ts';
 import type { PlainSql, SqlValue, Statement, UnitOfWork, Write } from './statements.ts';
+import { unavailableIn } from './unavailable.ts';
 
 interface Unit {
   waiting: (Write & { committed?: (() => void) | undefined })[];
   /** The tables of what waits or is being committed. */
   tables: Set<string>;
-  committing: Promise<unknown>;
+  /** The commit under way; it never rejects. */
+  committing?: Promise<void> | undefined;
+  /** Why writes that waited are not stored: the request fails, also when the caller that met the error has caught it. */
+  failure?: { error: unknown };
   onSettled: (() => void)[];
   isOver: boolean;
 }
@@ -30,27 +34,60 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
 
   async function commit(own: readonly Write[]): Promise<number[]> {
     const known = unit();
+    while (known?.committing) await known.committing;
     if (!known || known.waiting.length === 0) return repeatAfterConflict(() => sql.commit(own));
-    const waiting = known.waiting.splice(0);
     const onSettled = known.onSettled.splice(0);
-    const committing = repeatAfterConflict(() => sql.commit([...waiting, ...own]));
-    known.committing = committing;
+    const result = commitWith(known, own);
+    known.committing = result.then(
+      () => {},
+      () => {},
+    );
     try {
-      const counts = await committing;
-      for (const { committed } of waiting) committed?.();
-      return counts.slice(waiting.length);
+      return await result;
     } finally {
+      known.committing = undefined;
       if (known.waiting.length === 0) known.tables.clear();
       for (const settled of onSettled) settled();
     }
   }
 
+  /** Commits what waits, and `own` with it; an error of `own`, such as a violated constraint, undoes only `own`. */
+  async function commitWith(known: Unit, own: readonly Write[]): Promise<number[]> {
+    const waiting = known.waiting.splice(0);
+    const stored = (counts: number[]) => {
+      for (const { committed } of waiting) committed?.();
+      return counts.slice(waiting.length);
+    };
+    try {
+      return stored(await repeatAfterConflict(() => sql.commit([...waiting, ...own])));
+    } catch (error) {
+      // When the database is away, nobody knows whether the commit took place: a repetition could write twice.
+      if (own.length === 0 || unavailableIn(error)) throw failed(known, error);
+    }
+    try {
+      stored(await repeatAfterConflict(() => sql.commit(waiting)));
+    } catch (error) {
+      throw failed(known, error);
+    }
+    return repeatAfterConflict(() => sql.commit(own));
+  }
+
+  function failed(known: Unit, error: unknown): unknown {
+    known.failure ??= { error };
+    return error;
+  }
+
   async function commitWaiting({ isLast = false } = {}): Promise<void> {
     const request = servedRequest();
-    const known = unit();
-    if (known && known.waiting.length > 0) await commit([]);
-    await known?.committing;
-    if (request && isLast) units.set(request, { ...(known ?? newUnit()), isOver: true });
+    if (!request) return;
+    const known = units.get(request) ?? newUnit();
+    if (isLast) {
+      known.isOver = true;
+      units.set(request, known);
+    }
+    while (known.committing) await known.committing;
+    if (known.waiting.length > 0) await commit([]);
+    if (known.failure) throw known.failure.error;
   }
 
   /** Whether something waits that a statement could read or follow; every write follows what waits. */
@@ -92,7 +129,7 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
       new Promise((resolve) => {
         const known = unit();
         if (known && known.waiting.length > 0) known.onSettled.push(resolve);
-        else resolve();
+        else resolve(known?.committing);
       }),
   };
   const ordered: SqlDriverAdapter = Object.assign(Object.create(adapter), {
@@ -104,5 +141,5 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
 }
 
 function newUnit(): Unit {
-  return { waiting: [], tables: new Set(), committing: Promise.resolve(), onSettled: [], isOver: false };
+  return { waiting: [], tables: new Set(), onSettled: [], isOver: false };
 }

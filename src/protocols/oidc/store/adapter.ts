@@ -164,8 +164,8 @@ export function createArtifactAdapter(
 
     async destroy(value) {
       const id = artifactId(model, value);
-      // A cached row must be gone when this returns.
-      if (isCached) await sql.execute(statements.remove, id);
+      // A cached row must be gone when this returns, and what was revoked must not come back after a power loss (sqlite/adapter.ts).
+      if (isCached) await db.oidcArtifact.deleteMany({ where: { id } });
       else await sql.later(statements.remove, [id]);
     },
 
