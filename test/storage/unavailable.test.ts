@@ -9,6 +9,7 @@ import { type Database, openDatabase, transaction } from '../../src/base/storage
 import { migrate } from '../../src/base/storage/migrations/migrate.ts';
 import type { DatabaseLimits } from '../../src/base/storage/open-options.ts';
 import { watchOutages } from '../../src/base/storage/outages.ts';
+import { watchFailingOperations } from '../../src/base/storage/postgresql/adapter.ts';
 import { inRequestScope } from '../../src/base/storage/request-scope.ts';
 import { connectSqlite } from '../../src/base/storage/sqlite/connections.ts';
 import { hotStatements } from '../../src/base/storage/statements.ts';
@@ -221,6 +222,7 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
 
   it('is read-only, as a standby is, and works again afterwards', async () => {
     const name = new URL(test.url).pathname.slice(1);
+    await succeed(database);
     await database.db.$executeRawUnsafe(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
     await proxy.refuse();
     await proxy.serve();
@@ -258,6 +260,26 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
         return changes.at(-1);
       })
       .toBeUndefined();
+});
+
+describe('a failing operation', () => {
+  it('is not over by a write that succeeds before the server was looked at', async () => {
+    const changes: (string | undefined)[] = [];
+    let isUp = true;
+    const { failed, watch } = watchFailingOperations(
+      (away) => void changes.push(away?.reason),
+      0,
+      () => isUp,
+    );
+    const write = () => watch({ sql: 'UPDATE settings SET value = 1', args: [], argTypes: [] }, Promise.resolve(1));
+    failed(new DatabaseUnavailable('read-only'));
+    isUp = false;
+    await write();
+    expect(changes).toEqual(['read-only']);
+    isUp = true;
+    await write();
+    expect(changes).toEqual(['read-only', undefined]);
+  });
 });
 
 describe('an outage', () => {

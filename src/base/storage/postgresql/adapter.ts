@@ -33,7 +33,7 @@ export async function openPostgres(
   const waits: Waits = new Set();
   const plainAdapter = await postgresAdapter(location, { limits, max: limits.connections, waits }).connect();
   const pool = plainAdapter.underlyingDriver();
-  const failing = watchFailingOperations(onChange, PAUSES_WITHOUT_FAILURE * limits.pauseMs);
+  const failing = watchFailingOperations(onChange, PAUSES_WITHOUT_FAILURE * limits.pauseMs, () => availability.isUp());
   const availability = createAvailability({
     look: () => lookAtServer(location, limits),
     pauseMs: limits.pauseMs,
@@ -153,12 +153,19 @@ interface FailingOperations {
 
 const WRITE = /\b(insert|update|delete)\b/i;
 
-/** @param pauseMs how long no operation must have failed before a write ends the state, so that several locks in a row are reported once */
-function watchFailingOperations(onChange: OpenOptions['onChange'], pauseMs: number): FailingOperations {
+/**
+ * @param pauseMs how long no operation must have failed before a write ends the state, so that several locks in a row are reported once
+ * @param isUp false from a failure until the server was looked at: a write that succeeds meanwhile, on another connection, proves nothing
+ */
+export function watchFailingOperations(
+  onChange: OpenOptions['onChange'],
+  pauseMs: number,
+  isUp: () => boolean,
+): FailingOperations {
   let failedAt: number | undefined;
 
   function succeeded(): void {
-    if (failedAt === undefined || performance.now() - failedAt < pauseMs) return;
+    if (failedAt === undefined || performance.now() - failedAt < pauseMs || !isUp()) return;
     failedAt = undefined;
     onChange?.(undefined);
   }
