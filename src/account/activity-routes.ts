@@ -14,7 +14,7 @@ import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { FIRST_PARTY_CLIENT_ID } from './rp/first-party-client.ts';
 
 const PAGE = 25;
-const KINDS: readonly EventKind[] = ['sign-in', 'session', 'account', 'password', 'factor', 'role', 'request'];
+const KINDS: readonly EventKind[] = ['sign-in', 'session', 'account', 'password', 'factor', 'role', 'group', 'request'];
 const query = z.object({ before: z.coerce.number().int().positive().optional() });
 
 export function activityRoutes({

@@ -58,6 +58,7 @@ export function overviewRoutes({
           title: t('overview.apps'),
           links: [
             { href: '/dashboard', label: t('page.your-apps'), hint: t('overview.apps-hint') },
+            { href: '/account/groups', label: t('groups.title'), hint: t('overview.groups-hint') },
             { href: '/account/sessions', label: t('sessions.title'), hint: t('overview.sessions-hint') },
             { href: '/account/applications', label: t('consents.title'), hint: t('overview.consents-hint') },
           ],

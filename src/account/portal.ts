@@ -33,7 +33,7 @@ const mayAddApplications = ({ roles, permissions }: Account) =>
   roles.includes(ADMIN_ROLE) || permissions.includes('gatehouse.applications:write');
 
 export function portalRoutes(
-  dependencies: People & SessionServices & { page: AccountPageHelpers; portal: Portal },
+  dependencies: Base & People & SessionServices & { page: AccountPageHelpers; portal: Portal },
 ): Router<State, Extras> {
   const {
     page,
@@ -41,6 +41,8 @@ export function portalRoutes(
     sessions,
     credentials,
     mfa: { factors },
+    db,
+    groupRequests,
   } = dependencies;
   const { signedIn } = page;
   const router = new Router<State, Extras>();
@@ -60,8 +62,21 @@ export function portalRoutes(
       search: q,
       tiles,
       notices: await noticesFor(account),
+      closed: q ? [] : await closedFor(account),
     });
   });
+
+  /** Applications that the account may not open, and for which it can ask. */
+  async function closedFor(account: Account) {
+    const offered = new Map((await groupRequests.openings()).map(({ application }) => [application.id, application]));
+    if (offered.size === 0) return [];
+    const where = { AND: [accessDecisionFilter(account), { id: { in: [...offered.keys()] } }] };
+    const open = await db.asStored.application.findMany({ where, select: { id: true } });
+    for (const { id } of open) offered.delete(id);
+    return Promise.all(
+      [...offered.values()].map(async ({ id, name }) => ({ name, ask: await groupRequests.offer(account, id) })),
+    );
+  }
 
   async function noticesFor({ id, email, emailVerified }: Account): Promise<Notice[]> {
     const accountFactors = await factors.of(id);

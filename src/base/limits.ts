@@ -286,6 +286,8 @@ export const limits = {
   groups: {
     inToken: 200, // above it, a token holds no groups and says so
     inAssertion: 150,
+    requestDays: 14, // until an open one lapses
+    requestsPerDay: 10, // of one person, each of which is a mail to the owners
     keepRequestsDays: 30, // after that, so that the person sees the state
   },
   /** The admin API. */
@@ -346,6 +348,7 @@ export const limits = {
     deviceStartPerAddress: { points: 60, seconds: 10 * MINUTE },
     smsPerAccount: { points: 5, seconds: HOUR },
     ownChangesPerAccount: { points: 60, seconds: HOUR },
+    groupAdditionsPerAccount: { points: 30, seconds: DAY },
     strengthPerAddress: { points: 90, seconds: MINUTE },
     apiPerCaller: { points: 1200, seconds: MINUTE },
     apiFailuresPerAddress: { points: 60, seconds: 5 * MINUTE },

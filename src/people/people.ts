@@ -12,6 +12,7 @@ import { createPasswords } from './credentials/password.ts';
 import { createStrengthMeter } from './credentials/strength.ts';
 import { createEnds } from './groups/ends.ts';
 import { createGroups } from './groups/groups.ts';
+import { createGroupRequests } from './groups/requests.ts';
 import { createMfa } from './mfa/create-mfa.ts';
 import { createCodeDelivery } from './mfa/factors/code-delivery.ts';
 import { createAttemptCounters } from './rate-limits/attempt-counters.ts';
@@ -56,12 +57,14 @@ export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange }:
     fetch: outgoing,
     host: issuerUrl.host,
   });
+  const groups = createGroups({ ...core, authority, logoutOnRoleChange });
   return {
     accounts,
     authority,
     permissions: createPermissions({ accounts }),
     ends: createEnds({ ...core, logoutOnRoleChange }),
-    groups: createGroups({ ...core, authority, logoutOnRoleChange }),
+    groups,
+    groupRequests: createGroupRequests({ ...core, groups, accounts }),
     roles: createRoles({ ...core, authority, logoutOnRoleChange }),
     setConnectionRoles: createSetConnectionRoles({ ...core, logoutOnRoleChange }),
     mfa,

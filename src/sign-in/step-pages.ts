@@ -206,7 +206,7 @@ function isHinted({ interaction: { prompt } }: CurrentStep): boolean {
 }
 
 async function showAccessDenied(
-  { rejections, repeatedEntries }: SignInState,
+  { rejections, repeatedEntries, groupRequests }: SignInState,
   { ctx, current, appName }: Page,
 ): Promise<void> {
   const { account, clientId, interaction } = current;
@@ -241,6 +241,7 @@ async function showAccessDenied(
     appName,
     account,
     isOtherNetwork,
+    ask: account && !isOtherNetwork ? await groupRequests.offer(account, current.application.id) : undefined,
     requestId: request.requestId,
     rejectionCode,
   };

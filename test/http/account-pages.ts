@@ -78,6 +78,7 @@ export const accountPages: Record<string, [string, object]> = {
           title: t('overview.apps'),
           links: [
             { href: '/dashboard', label: t('page.your-apps'), hint: t('overview.apps-hint') },
+            { href: '/account/groups', label: t('groups.title'), hint: t('overview.groups-hint') },
             { href: '/account/sessions', label: t('sessions.title'), hint: t('overview.sessions-hint') },
             { href: '/account/applications', label: t('consents.title'), hint: t('overview.consents-hint') },
           ],
@@ -135,6 +136,89 @@ export const accountPages: Record<string, [string, object]> = {
     },
   ],
   accountConnectionsNone: ['account/connections', { linked: [], available: [] }],
+  accountGroupsNone: ['account/groups', { groups: [], owned: [], requests: [] }],
+  accountGroups: [
+    'account/groups',
+    {
+      notice: { text: t('groups.asked'), tone: 'good' },
+      groups: [
+        {
+          name: 'Physics',
+          path: '/Science/Physics',
+          isDirect: true,
+          via: 'Physics',
+          until: at('2099-07-31T23:59:59Z'),
+        },
+        { name: 'Science', path: '/Science', isDirect: false, via: 'Physics', until: null },
+      ],
+      owned: [{ id: 'lab', name: 'Lab', path: '/Lab', waiting: 2 }],
+      requests: (['open', 'granted', 'denied', 'withdrawn', 'lapsed'] as const).map((state) => ({
+        id: state,
+        group: { name: 'Chemistry' },
+        state,
+        createdAt: at('2026-03-03T10:00:00Z'),
+        expiresAt: at('2026-03-17T10:00:00Z'),
+        answer: state === 'denied' ? 'Ask again in summer' : '',
+      })),
+    },
+  ],
+  accountGroup: [
+    'account/group',
+    {
+      notice: { text: t('groups.added', { login: 'bo' }), tone: 'plain' },
+      group: { id: 'lab', name: 'Lab', path: '/Lab', description: 'Everybody in the laboratory' },
+      today: '2026-03-03',
+      members: [
+        { person: { id: 'a', username: 'alice', name: 'Alice Example' }, isOwn: true, until: null, day: '' },
+        {
+          person: { id: 'b', username: 'bo', name: null },
+          isOwn: true,
+          until: at('2099-07-31T23:59:59Z'),
+          day: '2099-07-31',
+        },
+        { person: { id: 'c', username: 'carl', name: 'Carl Example' }, isOwn: false, until: null, day: '' },
+      ],
+      requests: [
+        {
+          id: 'r',
+          person: { id: 'd', username: 'dana', name: 'Dana Example' },
+          reason: 'Replacing Carl in July',
+          until: '2099-07-31',
+        },
+      ],
+      next: '/account/groups/lab?after=c',
+    },
+  ],
+  accountGroupBlocked: [
+    'account/group',
+    {
+      group: { id: 'lab', name: 'Lab', path: '/Lab', description: '' },
+      today: '2026-03-03',
+      blocked: [t('error.group_unconfirmed'), t('error.group_unconfirmed.advice')],
+      members: [],
+      requests: [],
+    },
+  ],
+  accountAsk: [
+    'account/ask',
+    {
+      application: { id: 'wiki', name: 'Wiki' },
+      groups: [{ id: 'lab', name: 'Lab', description: '' }],
+      today: '2026-03-03',
+    },
+  ],
+  accountAskSeveral: [
+    'account/ask',
+    {
+      application: { id: 'wiki', name: 'Wiki' },
+      groups: [
+        { id: 'lab', name: 'Lab', description: 'Everybody in the laboratory' },
+        { id: 'physics', name: 'Physics', description: '' },
+      ],
+      today: '2026-03-03',
+      notice: { text: t('groups.day-passed'), tone: 'bad' },
+    },
+  ],
   accountPasswordInDirectory: ['account/password-in-directory', { directory: 'Example Directory' }],
   accountPassword: ['account/password', { username: 'alice', minLength: 8 }],
   accountPasswordLonger: [

@@ -85,6 +85,28 @@ export const samplePages: Record<string, [string, object]> = {
       requestId: 'tFJX8YJrN1Fh2q3c',
     },
   ],
+  rejectedAsk: [
+    'sign-in/access-denied',
+    {
+      action: '/signin/u1/account',
+      appName: 'Wiki',
+      account: alice,
+      ask: { href: '/account/groups/ask?application=wiki', isOpen: false },
+      rejectionCode: 'K7F3-2Q9M',
+      requestId: 'tFJX8YJrN1Fh2q3c',
+    },
+  ],
+  rejectedAsked: [
+    'sign-in/access-denied',
+    {
+      action: '/signin/u1/account',
+      appName: 'Wiki',
+      account: alice,
+      ask: { href: '/account/groups/ask?application=wiki', isOpen: true },
+      rejectionCode: 'K7F3-2Q9M',
+      requestId: 'tFJX8YJrN1Fh2q3c',
+    },
+  ],
   passkeyStep: [
     'sign-in/passkey',
     {

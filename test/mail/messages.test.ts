@@ -27,6 +27,12 @@ function every(to: Recipient = ann): MailMessage[] {
     { kind: 'unlock', to, token, minutes: 60 },
     { kind: 'factor-changed', to, change: 'totp-added', place },
     { kind: 'new-sign-in', to, place },
+    { kind: 'group-request', to, group: 'Lab', groupId: 'id', person: 'zoe' },
+    { kind: 'group-answer', to, group: 'Lab', isGranted: true, until: place.at },
+    { kind: 'group-answer', to, group: 'Lab', isGranted: false, until: null },
+    { kind: 'membership-end', to, of: 'group', name: 'Lab', until: place.at },
+    { kind: 'membership-end', to, of: 'role', name: 'deputy', until: place.at },
+    { kind: 'members-end', to, group: 'Lab', groupId: 'id', members: [{ name: 'Zoe', until: place.at }] },
     { kind: 'saml-certificate', to, application: 'Wiki', until: place.at, isNextPublished: false },
     { kind: 'saml-certificate', to, application: 'Wiki', until: place.at, isNextPublished: true },
     ...(['waiting', 'applied', 'expired'] as const).map((state) => {

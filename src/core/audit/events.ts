@@ -129,6 +129,11 @@ export const auditEventTypes = [
   'group.member-changed',
   'group.member-removed',
   'group.member-expired',
+  'group.request-made',
+  'group.request-granted',
+  'group.request-denied',
+  'group.request-withdrawn',
+  'group.request-lapsed',
   'access.evaluated',
   // Server
   'key.created',

@@ -172,6 +172,10 @@ export type MailMessage = { to: Recipient } & (
   | { kind: 'factor-changed'; change: FactorChange; place: Place }
   | { kind: 'new-sign-in'; place: Place }
   | { kind: 'one-time-code'; code: string; minutes: number }
+  | { kind: 'group-request'; group: string; groupId: string; person: string }
+  | { kind: 'group-answer'; group: string; isGranted: boolean; until: Date | null }
+  | { kind: 'membership-end'; of: 'group' | 'role'; name: string; until: Date }
+  | { kind: 'members-end'; group: string; groupId: string; members: readonly { name: string; until: Date }[] }
   | AdministratorMail
   | { kind: 'saml-certificate'; application: string; until: Date; isNextPublished: boolean }
   | { kind: 'test'; at: Date }
@@ -330,6 +334,43 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     paragraphs: [hello, words('mail.new-sign-in.text', account)],
     facts: facts(message.place),
     ...notYou,
+  }),
+  'group-request': ({ message, hello, server, link }) => ({
+    subject: words('mail.group-request.subject', { group: short(message.group) }),
+    preheader: server,
+    // Without the reason, which may be any text: the page shows it.
+    paragraphs: [
+      hello,
+      words('mail.group-request.text', { person: short(message.person), group: short(message.group) }),
+    ],
+    action: { label: words('mail.group-request.action'), url: link(`/account/groups/${message.groupId}`) },
+    after: [],
+  }),
+  'group-answer': ({ message: { group, isGranted, until }, hello, server, link }) => ({
+    subject: words('mail.group-answer.subject', { group: short(group), answer: isGranted ? 'granted' : 'denied' }),
+    preheader: server,
+    paragraphs: [
+      hello,
+      isGranted
+        ? words('mail.group-answer.granted', { group: short(group), end: until ? describeDay(until) : 'none' })
+        : words('mail.group-answer.denied', { group: short(group) }),
+    ],
+    action: { label: words('mail.group-answer.action'), url: link('/account/groups') },
+    after: [],
+  }),
+  'membership-end': ({ message: { of, name, until }, hello, server }) => ({
+    subject: words('mail.membership-end.subject', { of, name: short(name), day: describeDay(until) }),
+    preheader: server,
+    paragraphs: [hello, words('mail.membership-end.text', { of, name: short(name), at: describeTime(until) })],
+    after: [words('mail.membership-end.after')],
+  }),
+  'members-end': ({ message: { group, groupId, members }, hello, server, link }) => ({
+    subject: words('mail.members-end.subject', { group: short(group) }),
+    preheader: server,
+    paragraphs: [hello, words('mail.members-end.text', { group: short(group) })],
+    facts: members.map(({ name, until }) => ({ label: short(name), value: describeDay(until) })),
+    action: { label: words('mail.members-end.action'), url: link(`/account/groups/${groupId}`) },
+    after: [],
   }),
   'saml-certificate': ({ message, host, link }) => ({
     subject: `A SAML certificate expires on ${describeDay(message.until)}`,

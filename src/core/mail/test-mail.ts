@@ -117,6 +117,16 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
   'one-time-code': () => ({ kind: 'one-time-code', to, code: '123 456', minutes: 10 }),
   'new-sign-in': (at) => ({ kind: 'new-sign-in', to, place: place(at) }),
   'factor-changed': (at) => ({ kind: 'factor-changed', to, change, place: place(at) }),
+  'group-request': () => ({ kind: 'group-request', to, group: 'Lab', groupId: 'example', person: 'zoe' }),
+  'group-answer': (at) => ({ kind: 'group-answer', to, group: 'Lab', isGranted: true, until: inDays(at, 14) }),
+  'membership-end': (at) => ({ kind: 'membership-end', to, of: 'group', name: 'Lab', until: inDays(at, 7) }),
+  'members-end': (at) => ({
+    kind: 'members-end',
+    to,
+    group: 'Lab',
+    groupId: 'example',
+    members: [{ name: 'Zoe Example', until: inDays(at, 7) }],
+  }),
   'saml-certificate': (at) => ({
     kind: 'saml-certificate',
     to,

@@ -1,11 +1,13 @@
 // The job of what begins and ends by itself: memberships, roles and ownerships. Whether one holds is judged on each read; the job deletes
 // what has ended, signs out whose roles changed by time, and finds what ends soon.
-import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
-import { deleteEndedGrants, grantsWarned, reportBegunGrants } from '../rbac/assign-roles.ts';
+import { recipientOf } from '../../core/mail/messages.ts';
+import { deleteEndedGrants, markWarned, reportBegunGrants } from '../rbac/assign-roles.ts';
 import type { LogoutOnRoleChange } from '../rbac/connection-roles.ts';
+import { lapseRequests } from './requests.ts';
+import { ownersOf } from './rights.ts';
 
 /** Rows of one transaction. */
 const BATCH = 100;
@@ -14,7 +16,13 @@ export const NOTICE_DAYS = 7;
 
 export type Ends = ReturnType<typeof createEnds>;
 
-export function createEnds({ db, now, audit, logoutOnRoleChange }: Core & { logoutOnRoleChange: LogoutOnRoleChange }) {
+export function createEnds({
+  db,
+  now,
+  audit,
+  outbox,
+  logoutOnRoleChange,
+}: Core & { logoutOnRoleChange: LogoutOnRoleChange }) {
   /** Runs a batch until one is not full. */
   async function inBatches(signal: AbortSignal | undefined, run: (tx: Tx) => Promise<number>): Promise<void> {
     while (!signal?.aborted && (await transaction(db, run)) === BATCH);
@@ -57,47 +65,81 @@ export function createEnds({ db, now, audit, logoutOnRoleChange }: Core & { logo
       return members.length;
     });
     await inBatches(signal, (tx) => reportBegunGrants({ logoutOnRoleChange }, now(), tx, BATCH));
+    await inBatches(signal, (tx) => lapseRequests({ audit, db: tx }, now(), BATCH));
   }
 
-  return {
-    tidy,
+  /** Memberships and roles that end within NOTICE_DAYS and whose people were not told, the next one first. */
+  async function endingSoon(tx: Tx = db) {
+    const before = new Date(now().getTime() + NOTICE_DAYS * 24 * 3600 * 1000);
+    const query = {
+      where: { until: { gt: now(), lte: before }, notice: '' },
+      orderBy: { until: 'asc' },
+      take: BATCH,
+    } as const;
+    const members = await tx.groupMember.findMany({ ...query, include: { group: true, user: true } });
+    const grants = await tx.userRole.findMany({ ...query, include: { role: true, user: true } });
+    return { members, grants };
+  }
 
-    /**
-     * Memberships and roles that end within NOTICE_DAYS and whose people were not told, the next one first. Call `told` in the transaction
-     * that queues the mail.
-     */
-    async endingSoon(limit = BATCH) {
-      const before = new Date(now().getTime() + NOTICE_DAYS * 24 * 3600 * 1000);
-      const query = {
-        where: { until: { gt: now(), lte: before }, notice: '' },
-        orderBy: { until: 'asc' },
-        take: limit,
-      } as const;
-      const members = await db.groupMember.findMany({ ...query, include: { group: true, user: true } });
-      const grants = await db.userRole.findMany({ ...query, include: { role: true, user: true } });
-      return { members, grants };
-    },
+  /** Mails the people whose memberships or roles end soon, and the owners of the groups, each once. */
+  async function warn(signal?: AbortSignal): Promise<void> {
+    await inBatches(signal, async (tx) => {
+      const ending = new Map<string, Ending[]>();
+      const { members, grants } = await endingSoon(tx);
+      for (const { groupId, userId, source, until, group, user } of members) {
+        const row = { groupId, userId, source, until, notice: '' };
+        // With another end since, the next run decides.
+        if ((await tx.groupMember.updateMany({ where: row, data: { notice: 'warned' } })).count === 0) continue;
+        const others = await tx.groupMember.findMany({ where: { groupId, userId, NOT: { source } } });
+        if (!until || others.some((other) => other.until === null || other.until > until)) continue;
+        await mailPerson(user, { of: 'group', name: group.name, until }, tx);
+        ending.set(groupId, [
+          ...(ending.get(groupId) ?? []),
+          { group: group.name, name: user.name ?? user.username, until },
+        ]);
+      }
+      for (const { role, user, ...grant } of grants)
+        if ((await markWarned(grant, tx)) && grant.until)
+          await mailPerson(user, { of: 'role', name: role.name, until: grant.until }, tx);
+      for (const [groupId, list] of ending) await mailOwners(groupId, list, tx);
+      return Math.max(members.length, grants.length);
+    });
+  }
 
-    async told(
-      {
-        members,
-        grants,
-      }: {
-        members: readonly { groupId: string; userId: string; source: string }[];
-        grants: readonly { userId: string; roleId: string; via: string }[];
-      },
-      tx: Tx,
-    ): Promise<void> {
-      await inChunks(members, async (rows) => {
-        for (const { groupId, userId, source } of rows)
-          await tx.groupMember.updateMany({ where: { groupId, userId, source }, data: { notice: 'warned' } });
-        return [];
-      });
-      await grantsWarned(grants, tx);
-    },
-  };
+  async function mailPerson(user: MailedUser, end: { of: 'group' | 'role'; name: string; until: Date }, tx: Tx) {
+    const to = user.isActive ? recipientOf(user) : undefined;
+    if (to) await outbox.send({ to, kind: 'membership-end', ...end }, tx);
+  }
+
+  async function mailOwners(groupId: string, members: readonly Ending[], tx: Tx) {
+    const group = members[0]?.group ?? '';
+    for (const owner of await ownersOf(groupId, now(), tx)) {
+      const to = recipientOf(owner);
+      if (to) await outbox.send({ to, kind: 'members-end', group, groupId, members }, tx);
+    }
+  }
+
+  return { tidy, endingSoon, warn };
 }
 
-export function endJobs({ tidy }: Ends): ScheduledJob[] {
-  return [{ name: 'ends', everySeconds: 60, run: (signal) => tidy(signal) }];
+interface Ending {
+  group: string;
+  /** Of the member. */
+  name: string;
+  until: Date;
+}
+
+type MailedUser = Parameters<typeof recipientOf>[0] & { isActive: boolean };
+
+export function endJobs({ tidy, warn }: Ends): ScheduledJob[] {
+  return [
+    {
+      name: 'ends',
+      everySeconds: 60,
+      async run(signal) {
+        await tidy(signal);
+        await warn(signal);
+      },
+    },
+  ];
 }

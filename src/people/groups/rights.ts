@@ -42,6 +42,16 @@ export async function idsAbove(groupIds: readonly string[], tx: Tx): Promise<str
   return [...new Set([...groupIds, ...rows.map(({ ancestorId }) => ancestorId)])];
 }
 
+/** Owners who get a mail about a group. */
+const MOST_OWNERS = 20;
+
+/** The active accounts that own the group or one above it now. */
+export async function ownersOf(groupId: string, now: Date, tx: Tx) {
+  const where = { groupId: { in: await idsAbove([groupId], tx) }, OR: [{ until: null }, { until: { gt: now } }] };
+  const rows = await tx.groupOwner.findMany({ where, include: { user: true }, take: MOST_OWNERS });
+  return [...new Map(rows.map(({ user }) => [user.id, user])).values()].filter(({ isActive }) => isActive);
+}
+
 export function createGroupRights({ now, authority }: Core & { authority: Authority }) {
   const roleIdsOf = async (groupIds: readonly string[], tx: Tx): Promise<string[]> => {
     const above = await idsAbove(groupIds, tx);

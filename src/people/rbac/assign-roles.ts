@@ -212,11 +212,11 @@ export async function reportBegunGrants(
   return rows.length;
 }
 
-/** Their users were told of the end. */
-export async function grantsWarned(
-  grants: readonly { userId: string; roleId: string; via: string }[],
+/** The user is told of the end by mail. False when that happened before, or the end is another one. */
+export async function markWarned(
+  { userId, roleId, via, until }: { userId: string; roleId: string; via: string; until: Date | null },
   tx: Tx,
-): Promise<void> {
-  for (const { userId, roleId, via } of grants)
-    await tx.userRole.updateMany({ where: { userId, roleId, via }, data: { notice: 'warned' } });
+): Promise<boolean> {
+  const where = { userId, roleId, via, until, notice: '' };
+  return (await tx.userRole.updateMany({ where, data: { notice: 'warned' } })).count > 0;
 }

@@ -1,0 +1,210 @@
+// Requests for membership: a person asks for a group that opens an application, an owner or an administrator decides, and an open one lapses.
+import { conflict, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { randomId } from '../../base/platform/random.ts';
+import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { lockRow } from '../../base/storage/row-lock.ts';
+import type { Audit } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
+import { recipientOf } from '../../core/mail/messages.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { assertTimes } from '../rbac/assign-roles.ts';
+import type { Groups } from './groups.ts';
+import { type GroupChange, ownersOf } from './rights.ts';
+
+export type RequestState = 'open' | 'granted' | 'denied' | 'withdrawn' | 'lapsed';
+
+interface NewRequest {
+  userId: string;
+  groupId: string;
+  /** The application that the person wants to open. */
+  applicationId: string;
+  reason: string;
+  /** The end that the person wishes; null: none. */
+  until: Date | null;
+}
+
+interface Decision {
+  isGranted: boolean;
+  /** To the person. */
+  answer?: string;
+  /** Of the membership; null: no end. */
+  until?: Date | null;
+}
+
+const DAY = 24 * 3600;
+/** Requests that a page lists. */
+const LISTED = 100;
+
+export type GroupRequests = ReturnType<typeof createGroupRequests>;
+
+export function createGroupRequests(core: Core & { groups: Groups; accounts: Accounts }) {
+  const { db, sql, now, audit, outbox, groups, accounts } = core;
+
+  const isOpen = () => ({ state: 'open', expiresAt: { gt: now() } });
+  const about = { group: true, user: true } as const;
+
+  /** The groups that open applications and take requests, which somebody owns; of one application or of all. */
+  function openings(applicationId?: string, tx: Tx = db) {
+    const owners = { some: { OR: [{ until: null }, { until: { gt: now() } }] } };
+    return tx.asStored.applicationGroup.findMany({
+      where: {
+        application: { enabled: true, access: 'roles', ...(applicationId !== undefined && { id: applicationId }) },
+        group: { acceptsRequests: true, ancestors: { some: { ancestor: { owners } } } },
+      },
+      select: {
+        application: { select: { id: true, name: true } },
+        group: { select: { id: true, name: true, description: true } },
+      },
+      orderBy: [{ application: { nameKey: 'asc' } }, { group: { nameKey: 'asc' } }],
+      take: LISTED,
+    });
+  }
+
+  /**
+   * Asks for membership and tells the owners. A second request for the same group changes nothing. Throws not_found where the group does not
+   * open the application or takes no requests, too_many_requests (429), invalid_input for an end that has passed.
+   */
+  function ask({ userId, groupId, applicationId, reason, until }: NewRequest, { by = {} }: GroupChange = {}) {
+    return transaction(db, async (tx) => {
+      const offered = await openings(applicationId, tx);
+      const group = await groups.get(groupId, tx);
+      if (!group.acceptsRequests || !offered.some((one) => one.group.id === groupId)) throw notFound();
+      const at = now();
+      assertTimes({ since: null, until }, at);
+      await lockRow(tx, sql, 'users', userId);
+      const account = await accounts.find(userId, tx);
+      if (!account || account.groups.some(({ id }) => id === groupId)) return;
+      if (await tx.groupRequest.findFirst({ where: { userId, groupId, ...isOpen() } })) return;
+      const dayAgo = new Date(at.getTime() - DAY * 1000);
+      if (
+        (await tx.groupRequest.count({ where: { userId, createdAt: { gt: dayAgo } } })) >= limits.groups.requestsPerDay
+      )
+        throw tooManyRequests(DAY);
+      const id = randomId();
+      const expiresAt = new Date(at.getTime() + limits.groups.requestDays * DAY * 1000);
+      const columns = { id, groupId, userId, applicationId, reason, until, expiresAt };
+      await tx.groupRequest.create({ data: { ...columns, state: 'open', createdAt: at } });
+      await record('group.request-made', { group, userId }, { by }, tx, { applicationId });
+      for (const owner of await ownersOf(groupId, at, tx)) {
+        const to = recipientOf(owner);
+        if (to)
+          await outbox.send({ to, kind: 'group-request', group: group.name, groupId, person: account.username }, tx);
+      }
+    });
+  }
+
+  const record = (
+    type: `group.request-${'made' | 'granted' | 'denied' | 'withdrawn'}`,
+    { group, userId }: { group: { id: string; name: string }; userId: string },
+    { by = {} }: GroupChange,
+    tx: Tx,
+    data = {},
+  ) => {
+    const parties = { ...by, type, outcome: 'success', subjectId: userId } as const;
+    return audit.record({ ...parties, data: { groupId: group.id, groupName: group.name, ...data } }, tx);
+  };
+
+  /** Closes an open request. Throws changed_meanwhile (409) where somebody decided, or it lapsed. */
+  async function close(
+    id: string,
+    changes: { state: RequestState; answer?: string; decidedBy?: string | null },
+    tx: Tx,
+  ) {
+    const data = { ...changes, decidedAt: now() };
+    const { count } = await tx.groupRequest.updateMany({ where: { id, ...isOpen() }, data });
+    if (count === 0) throw conflict('changed_meanwhile');
+  }
+
+  async function find(id: string, tx: Tx) {
+    const request = await tx.groupRequest.findUnique({ where: { id }, include: about });
+    if (!request) throw notFound();
+    return request;
+  }
+
+  /**
+   * An owner decides, or an administrator who may give what the group gives; the person gets a mail. Throws not_found, forbidden,
+   * group_unconfirmed (403), changed_meanwhile (409), invalid_input.
+   */
+  function decide(id: string, { isGranted, answer = '', until = null }: Decision, { by = {} }: GroupChange = {}) {
+    return transaction(db, async (tx) => {
+      const { group, user, groupId, userId } = await find(id, tx);
+      const owned = by.actorId === undefined ? [] : await groups.ownedBy(by.actorId, tx);
+      const via = owned.includes(groupId) ? 'request' : 'direct';
+      // An owner says no without a confirmed appointment too: that gives nothing.
+      if (isGranted || via === 'direct') await groups.assertMayPut(groupId, via, { by }, tx);
+      await close(id, { state: isGranted ? 'granted' : 'denied', answer, decidedBy: by.actorId ?? null }, tx);
+      if (isGranted) await groups.addMembers(groupId, [{ userId, until }], { by, tx, via });
+      const end = isGranted ? { until } : {};
+      await record(isGranted ? 'group.request-granted' : 'group.request-denied', { group, userId }, { by }, tx, end);
+      const to = recipientOf(user);
+      const facts = { group: group.name, isGranted, until: isGranted ? until : null };
+      if (to) await outbox.send({ to, kind: 'group-answer', ...facts }, tx);
+    });
+  }
+
+  /** By the person who asked. Throws not_found, changed_meanwhile (409). */
+  function withdraw(id: string, userId: string, { by = {} }: GroupChange = {}) {
+    return transaction(db, async (tx) => {
+      const request = await find(id, tx);
+      if (request.userId !== userId) throw notFound();
+      await close(id, { state: 'withdrawn' }, tx);
+      await record('group.request-withdrawn', request, { by }, tx);
+    });
+  }
+
+  return {
+    openings,
+    ask,
+    decide,
+    withdraw,
+
+    /** The page on which a person asks for an application, and whether an open request of theirs would open it; undefined where none could. */
+    async offer({ id, isActive }: { id: string; isActive: boolean }, applicationId: string) {
+      const groupIds = (await openings(applicationId)).map(({ group }) => group.id);
+      if (!isActive || groupIds.length === 0) return undefined;
+      const open = await db.groupRequest.count({ where: { userId: id, groupId: { in: groupIds }, ...isOpen() } });
+      return { href: `/account/groups/ask?application=${encodeURIComponent(applicationId)}`, isOpen: open > 0 };
+    },
+
+    /** The requests of a person, the latest first; those that lapsed since the last job are lapsed. */
+    async of(userId: string) {
+      const rows = await db.groupRequest.findMany({
+        where: { userId },
+        include: { group: { select: { id: true, name: true } } },
+        orderBy: { createdAt: 'desc' },
+        take: LISTED,
+      });
+      return rows.map(({ state, ...row }) => ({
+        ...row,
+        state: (state === 'open' && row.expiresAt <= now() ? 'lapsed' : state) as RequestState,
+      }));
+    },
+
+    /** The open requests for these groups, the oldest first. */
+    openFor: (groupIds: readonly string[]) =>
+      db.groupRequest.findMany({
+        where: { groupId: { in: [...groupIds] }, ...isOpen() },
+        include: { user: { select: { id: true, username: true, name: true } } },
+        orderBy: { createdAt: 'asc' },
+        take: LISTED,
+      }),
+  };
+}
+
+/** Of the job `ends`: up to `limit` open requests lapse. Returns how many it found. */
+export async function lapseRequests(
+  { audit, db }: { audit: Audit; db: Tx | Db },
+  at: Date,
+  limit: number,
+): Promise<number> {
+  const where = { state: 'open', expiresAt: { lte: at } };
+  const rows = await db.groupRequest.findMany({ where, include: { group: { select: { name: true } } }, take: limit });
+  for (const { id, groupId, userId, group } of rows) {
+    if ((await db.groupRequest.updateMany({ where: { id, ...where }, data: { state: 'lapsed' } })).count === 0)
+      continue;
+    const data = { groupId, groupName: group.name };
+    await audit.record({ type: 'group.request-lapsed', outcome: 'success', subjectId: userId, data }, db);
+  }
+  return rows.length;
+}
