@@ -3,7 +3,7 @@
 
 import { type OidcClient, oidcClient } from '../applications/fields/oidc-client.ts';
 import {
-  type ServiceProvider,
+  type ServiceProviderEntry,
   serviceProvider,
   serviceProviderRules,
 } from '../applications/fields/service-provider.ts';
@@ -176,7 +176,7 @@ function repeatedValues<Entry>(
 
 function entityIdsOfClients(valid: {
   clients: ReadonlyMap<number, OidcClient>;
-  service_providers: ReadonlyMap<number, ServiceProvider>;
+  service_providers: ReadonlyMap<number, ServiceProviderEntry>;
 }): Fault[] {
   const taken = new Set([...valid.clients.values()].map(({ client_id }) => client_id));
   return [...valid.service_providers].flatMap(([index, { entity_id: id }]) =>

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { OidcClient } from '../applications/fields/oidc-client.ts';
-import type { ServiceProvider } from '../applications/fields/service-provider.ts';
+import type { ServiceProviderEntry } from '../applications/fields/service-provider.ts';
 import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
 import { resourceFault, resourceSchema, typedAddress } from '../applications/uris.ts';
 import { limits } from '../base/limits.ts';
@@ -214,7 +214,7 @@ export type Declared = {
   settings: DeclaredSettings;
   resources: DeclaredResource[];
   clients: OidcClient[];
-  service_providers: ServiceProvider[];
+  service_providers: ServiceProviderEntry[];
   roles: DeclaredRole[];
   groups: DeclaredGroup[];
   connections: ConnectionEntry[];

@@ -60,7 +60,7 @@ export function createTestSp(services: AdminServices) {
   };
 }
 
-type ServiceProvider = ReturnType<typeof providerOf>;
+type TestServiceProvider = ReturnType<typeof providerOf>;
 
 function providerOf({ config: { issuer }, db, keyring, now, settings, vault }: AdminServices) {
   /** Also the prefix of its endpoints. */
@@ -81,7 +81,7 @@ function providerOf({ config: { issuer }, db, keyring, now, settings, vault }: A
 }
 
 /** Its registration, and the requests that it sends. */
-function createSender(provider: ServiceProvider) {
+function createSender(provider: TestServiceProvider) {
   const { issuer, entityId, acsUrl, sloUrl, now, key } = provider;
   return {
     /** Its registration. */
@@ -124,7 +124,7 @@ function createSender(provider: ServiceProvider) {
 }
 
 /** The responses that it receives. */
-function createReceiver(provider: ServiceProvider) {
+function createReceiver(provider: TestServiceProvider) {
   const { issuer, entityId, acsUrl, sloUrl, now } = provider;
   const identityProvider = `${issuer}/saml/metadata`;
   return {
@@ -177,7 +177,7 @@ function createReceiver(provider: ServiceProvider) {
 }
 
 /** Answers a LogoutRequest of this server; there is no session to end. Returns the URL to redirect to. */
-async function answerLogout(provider: ServiceProvider, query: string): Promise<string> {
+async function answerLogout(provider: TestServiceProvider, query: string): Promise<string> {
   const { issuer, entityId, sloUrl, now, skewSeconds, key } = provider;
   const decoded = await decodeRedirect(query);
   const opened = openMessage(decoded, ['LogoutRequest'], validateWellFormed);
@@ -204,7 +204,7 @@ async function answerLogout(provider: ServiceProvider, query: string): Promise<s
 
 /** SAML Core 3.4.1; `acr` becomes a RequestedAuthnContext. */
 function authnRequest(
-  { issuer, entityId, acsUrl, now }: ServiceProvider,
+  { issuer, entityId, acsUrl, now }: TestServiceProvider,
   options: { forceAuthn: boolean; acr?: string },
 ) {
   const contextClass = Object.values(contextClasses)[acrLevel(options.acr) - 1];
@@ -231,7 +231,7 @@ function authnRequest(
 
 /** Signs a request for the redirect binding (SAML Bindings 3.4). */
 async function outgoing(
-  { key }: ServiceProvider,
+  { key }: TestServiceProvider,
   message: XmlElement,
   location: string,
   relayState: string,
@@ -245,7 +245,7 @@ async function outgoing(
 }
 
 /** What a message of this server must be signed with. */
-function sender({ publishedKeys }: ServiceProvider) {
+function sender({ publishedKeys }: TestServiceProvider) {
   return { signingKeys: publishedKeys(), allowSha1: false, requireSigned: true };
 }
 

@@ -158,7 +158,7 @@ describe('a LogoutResponse', () => {
       until: ({ url }) => url.startsWith(payroll.origin),
     });
     const { messageId } = await idp.services.db.asStored.logoutParticipant.findFirstOrThrow({
-      where: { clientId: payroll.clientId, state: 'asked' },
+      where: { clientId: payroll.clientId, state: 'sent' },
     });
     const other = await nodeSamlApp(idp, 'Other');
     const profile = { issuer: other.clientId, ID: messageId ?? '', nameID: 'x', nameIDFormat: 'y' };

@@ -2,7 +2,7 @@
 
 import {
   metadataFaults,
-  type ServiceProvider,
+  type ServiceProviderEntry,
   serviceProvider,
   serviceProviderRules,
   settingsOf,
@@ -25,7 +25,7 @@ export interface MetadataSource {
 }
 
 export interface ResolvedDeclaration {
-  entry: ServiceProvider;
+  entry: ServiceProviderEntry;
   entityId: string;
   /** The metadata; undefined where the addresses are declared instead. */
   xml: string | undefined;

@@ -191,7 +191,7 @@ export const serviceProvider = z.strictObject({
   ...accessField,
   ...answer.shape,
 });
-export type ServiceProvider = z.output<typeof serviceProvider>;
+export type ServiceProviderEntry = z.output<typeof serviceProvider>;
 
 /** What goes to `applications.metadata` of a SAML application; its entity ID is the row's client_id. */
 export const serviceProviderSettings = z.strictObject({
@@ -209,7 +209,7 @@ export type ServiceProviderSettings = z.output<typeof serviceProviderSettings>;
 const sources = ['metadata_file', 'metadata_url', 'metadata', 'acs_url'] as const;
 
 /** Exactly one way to know the service provider, only what belongs to it, and no filter that matches nothing. */
-export const serviceProviderRules = (entry: ServiceProvider): Fault[] => [
+export const serviceProviderRules = (entry: ServiceProviderEntry): Fault[] => [
   ...sourceFaults(entry),
   ...permissionFilterFaults(entry),
   ...(entry.force_name_id_format && entry.name_id_format === undefined
@@ -217,7 +217,7 @@ export const serviceProviderRules = (entry: ServiceProvider): Fault[] => [
     : []),
 ];
 
-function sourceFaults(entry: ServiceProvider): Fault[] {
+function sourceFaults(entry: ServiceProviderEntry): Fault[] {
   const given = sources.filter((source) => entry[source] !== undefined);
   if (given.length === 0) return [fault(['name'], 'sources')];
   if (given.length > 1) return [fault([given[1] ?? 'name'], 'not-with', { key: String(given[0]) })];
@@ -234,7 +234,7 @@ function sourceFaults(entry: ServiceProvider): Fault[] {
     .map((field) => fault([field], 'with-acs', { key: 'entity_id', other: 'acs_url' }));
 }
 
-function acsFaults(endpoints: NonNullable<ServiceProvider['acs_url']>): Fault[] {
+function acsFaults(endpoints: NonNullable<ServiceProviderEntry['acs_url']>): Fault[] {
   const indexes = withIndexes(endpoints).map(({ index }) => index);
   if (new Set(indexes).size < indexes.length) return [fault(['acs_url'], 'index-twice')];
   if (endpoints.filter((endpoint) => endpoint.default).length > 1) return [fault(['acs_url'], 'one-default')];
@@ -242,7 +242,7 @@ function acsFaults(endpoints: NonNullable<ServiceProvider['acs_url']>): Fault[] 
 }
 
 /** Settings that no request or response could meet. */
-function keyFaults({ certificates = [], require_signed_requests, encrypt_assertion }: ServiceProvider): Fault[] {
+function keyFaults({ certificates = [], require_signed_requests, encrypt_assertion }: ServiceProviderEntry): Fault[] {
   const uses = certificates.map((one) => ('use' in one ? one.use : undefined));
   const isThere = (use: 'signing' | 'encryption') => uses.some((known) => known === undefined || known === use);
   const faults: Fault[] = [];
@@ -262,7 +262,10 @@ interface DeclaredMetadata {
 }
 
 /** Settings that no request or response could meet with this metadata, and encryption that it asks for in vain. */
-export function metadataFaults(entry: Pick<ServiceProvider, MetadataSetting>, metadata: DeclaredMetadata): Fault[] {
+export function metadataFaults(
+  entry: Pick<ServiceProviderEntry, MetadataSetting>,
+  metadata: DeclaredMetadata,
+): Fault[] {
   const faults: Fault[] = [];
   if (entry.require_signed_requests === true && metadata.signingCertificates.length === 0)
     faults.push(fault(['require_signed_requests'], 'needs-signing-certificate'));
@@ -273,7 +276,7 @@ export function metadataFaults(entry: Pick<ServiceProvider, MetadataSetting>, me
 type MetadataSetting = 'require_signed_requests' | 'encrypt_assertion' | 'allow_cbc';
 
 function encryptionFault(
-  { encrypt_assertion: encrypts, allow_cbc: allowCbc }: Pick<ServiceProvider, MetadataSetting>,
+  { encrypt_assertion: encrypts, allow_cbc: allowCbc }: Pick<ServiceProviderEntry, MetadataSetting>,
   encryption: DeclaredMetadata['encryption'],
 ): Fault | undefined {
   if (encrypts === 'never' || encryption === 'possible') return undefined;
@@ -287,7 +290,7 @@ function encryptionFault(
 }
 
 /** Missing indexes are filled in from 0; the first endpoint is the default where none is marked. */
-function withIndexes(endpoints: NonNullable<ServiceProvider['acs_url']>) {
+function withIndexes(endpoints: NonNullable<ServiceProviderEntry['acs_url']>) {
   const hasDefault = endpoints.some((endpoint) => endpoint.default);
   return endpoints.map(({ url, index, default: isDefault }, position) => ({
     url,
@@ -297,10 +300,10 @@ function withIndexes(endpoints: NonNullable<ServiceProvider['acs_url']>) {
 }
 
 /** The stored settings of an entry; `xml` is its metadata where it has any. */
-export function settingsOf(entry: ServiceProvider, xml: string | undefined): ServiceProviderSettings {
+export function settingsOf(entry: ServiceProviderEntry, xml: string | undefined): ServiceProviderSettings {
   const answers = Object.fromEntries(
     Object.keys(answer.shape)
-      .map((key) => [key, entry[key as keyof ServiceProvider]])
+      .map((key) => [key, entry[key as keyof ServiceProviderEntry]])
       .filter(([, value]) => value !== undefined),
   ) as z.output<typeof answer>;
   if (entry.acs_url === undefined) {

@@ -19,7 +19,7 @@ import {
 } from '../../applications/fields/oidc-client.ts';
 import {
   metadataFaults,
-  type ServiceProvider,
+  type ServiceProviderEntry,
   serviceProvider,
   settingsOf,
 } from '../../applications/fields/service-provider.ts';
@@ -166,7 +166,7 @@ type Resolved = { entityId: string; xml?: string; warnings?: string[] } | { faul
 
 /** The entity ID of an entry, and its metadata. */
 async function resolve(
-  entry: ServiceProvider,
+  entry: ServiceProviderEntry,
   registered: ReadonlyMap<string, SamlApplication>,
   planning: Planning,
 ): Promise<Resolved> {
@@ -199,7 +199,7 @@ async function resolve(
   }
 }
 
-async function load(entry: ServiceProvider, planning: Planning): Promise<string> {
+async function load(entry: ServiceProviderEntry, planning: Planning): Promise<string> {
   const { metadata_file: file, metadata_url: url, metadata, metadata_certificate: pinned } = entry;
   if (file !== undefined) return readMetadataFile(file, planning);
   return url === undefined ? (metadata ?? '') : planning.metadata.fetch(url, pinned);

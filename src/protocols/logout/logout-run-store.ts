@@ -6,13 +6,7 @@ import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
 import { type Db, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
-import {
-  isSettled,
-  needsBrowser,
-  type ParticipantState,
-  type ParticipantStatus,
-  type ProbeResult,
-} from './front-channel/next-step.ts';
+import { isSettled, needsBrowser, type ParticipantState, type ProbeResult } from './front-channel/next-step.ts';
 import {
   deliveryOf,
   eventOf,
@@ -23,8 +17,6 @@ import {
   type NewRun,
   type Participant,
   type RunRef,
-  storedProbeResult,
-  storedState,
   toRun,
 } from './logout-run.ts';
 
@@ -51,7 +43,7 @@ export function createLogoutRunStore(
     find,
     create: (run: NewRun, tx: Tx): Promise<RunRef> => insertRun(run, { tx, at: now(), audit }),
     /** Stores the outcome with its audit event; false when there is one already. */
-    settle: (participant: Pick<Participant, 'id'>, outcome: Outcome, tx?: Tx): Promise<boolean> =>
+    settle: (participant: { id: string }, outcome: Outcome, tx?: Tx): Promise<boolean> =>
       settleParticipant(dependencies, participant, outcome, tx),
     /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
     browserFailed: (participant: Participant, reason: string): Promise<void> =>
@@ -73,8 +65,7 @@ export function createLogoutRunStore(
     },
 
     async saveProbeResult(id: string, result: ProbeResult): Promise<void> {
-      const data = { probeResult: storedProbeResult(result) };
-      await db.logoutParticipant.updateMany({ where: { id, probeResult: null }, data });
+      await db.logoutParticipant.updateMany({ where: { id, probeResult: null }, data: { probeResult: result } });
     },
 
     /** Begins to wait for these frames to open; repeated calls change nothing. */
@@ -87,7 +78,7 @@ export function createLogoutRunStore(
 
     /** Begins to wait for the application; false when that has begun before. */
     async startWaiting(id: string, { messageId, seconds }: { messageId?: string; seconds: number }): Promise<boolean> {
-      const data = { state: storedState('sent'), messageId: messageId ?? null, deadline: inSeconds(seconds) };
+      const data = { state: 'sent', messageId: messageId ?? null, deadline: inSeconds(seconds) };
       const { count } = await db.logoutParticipant.updateMany({ where: { id, state: 'waiting' }, data });
       return count === 1;
     },
@@ -165,8 +156,7 @@ async function insertRun(newRun: NewRun, { tx, at, audit }: Writing): Promise<Ru
   if (deliveries.length > 0) {
     await tx.logoutDelivery.createMany({ data: deliveries.map((row) => deliveryOf(row, userId, at)) });
   }
-  for (const row of rows)
-    if (isSettled(row as Pick<ParticipantStatus, 'state'>)) await audit.record(eventOf(row, run), tx);
+  for (const row of rows) if (isSettled(row)) await audit.record(eventOf(row, run), tx);
   const waiting = participants.filter(({ state }) => state === 'waiting');
   const browserSteps = waiting.filter(needsBrowser).length;
   const notNotified = participants.filter(({ state }) => state === 'unsupported' || state === 'failed');
@@ -212,7 +202,7 @@ function participantRow(one: NewParticipant, position: number, at: Date) {
     name: one.name,
     channel: one.channel,
     data: JSON.stringify(one.data),
-    state: storedState(one.state),
+    state: one.state,
     reason: one.reason ?? null,
     settledAt: isSettled(one) ? at : null,
   };
@@ -227,8 +217,7 @@ export interface Outcome {
 
 /** After these failures a late LogoutResponse still counts. */
 const LATE_RESPONSE_COUNTS = ['no_answer', 'browser_left'];
-/** As stored. */
-const OPEN = (['waiting', 'sent', 'retrying'] as const).map((state) => storedState(state));
+const OPEN: string[] = ['waiting', 'sent', 'retrying'] satisfies ParticipantState[];
 
 /** Whether an outcome of this participant can still be stored. */
 function isOpen({ state, reason }: { state: string; reason: string | null }): boolean {
@@ -238,12 +227,12 @@ function isOpen({ state, reason }: { state: string; reason: string | null }): bo
 /** Stores the outcome with its audit event, in the transaction of the caller if there is one; false when there is one already. */
 async function settleParticipant(
   { db, now, audit }: Core,
-  { id }: Pick<Participant, 'id'>,
+  { id }: { id: string },
   { state, reason }: Outcome,
   within?: Tx,
 ): Promise<boolean> {
   return withinTransaction(db, within, async (tx) => {
-    const data = { state: storedState(state), reason: reason ?? null, settledAt: now(), deadline: null };
+    const data = { state, reason: reason ?? null, settledAt: now(), deadline: null };
     const unsettled = { OR: [{ state: { in: OPEN } }, { state: 'failed', reason: { in: LATE_RESPONSE_COUNTS } }] };
     const { count } = await tx.logoutParticipant.updateMany({ where: { id, ...unsettled }, data });
     if (count === 0) return false;

@@ -99,32 +99,8 @@ export interface RunRef {
   notNotified: string[];
 }
 
-/** The reason of the application that began the logout. Stored, so the text stays. */
-export const INITIATOR = 'asked';
-
-/** The names under which two states are stored and audited. Rows and audit entries hold them, so they stay. */
-const STORED_NAMES: Partial<Record<ParticipantState, string>> = { sent: 'asked', notified: 'told' };
-
-export function storedState(state: ParticipantState): string {
-  return STORED_NAMES[state] ?? state;
-}
-
-/** The names under which two probe results are stored. Rows hold them, so they stay. */
-const STORED_PROBE_RESULTS: Partial<Record<ProbeResult, string>> = { unreachable: 'dead', 'no-return': 'keeps' };
-
-export function storedProbeResult(result: ProbeResult): string {
-  return STORED_PROBE_RESULTS[result] ?? result;
-}
-
-function probeResultOf(stored: string): ProbeResult {
-  const renamed = (['unreachable', 'no-return'] as const).find((result) => STORED_PROBE_RESULTS[result] === stored);
-  return renamed ?? (stored as ProbeResult);
-}
-
-function stateOf(stored: string): ParticipantState {
-  const renamed = (['sent', 'notified'] as const).find((state) => STORED_NAMES[state] === stored);
-  return renamed ?? (stored as ParticipantState);
-}
+/** The reason of the application that began the logout. */
+export const INITIATOR = 'initiator';
 
 /** Whether the application is notified by a delivery from this server. */
 export function isDirectDelivery(channel: string): boolean {
@@ -156,7 +132,7 @@ export function eventOf(
   run: { id: string; userId: string },
 ): AuditInput {
   const { clientId, protocol, channel, reason } = row;
-  const isNotified = stateOf(row.state) === 'done' || stateOf(row.state) === 'notified';
+  const isNotified = row.state === 'done' || row.state === 'notified';
   return {
     type: isNotified ? 'logout.delivered' : 'logout.failed',
     outcome: isNotified ? 'success' : 'failure',
@@ -196,9 +172,9 @@ function toParticipant(row: ParticipantRow): Participant {
     channel: row.channel as Participant['channel'],
     data,
     asksUser: data.asksUser === true,
-    state: stateOf(row.state),
+    state: row.state as ParticipantState,
     reason: row.reason ?? undefined,
-    probeResult: row.probeResult === null ? undefined : probeResultOf(row.probeResult),
+    probeResult: (row.probeResult as ProbeResult | null) ?? undefined,
     deadline: row.deadline ?? undefined,
   };
 }

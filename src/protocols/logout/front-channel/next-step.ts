@@ -17,7 +17,6 @@ export type Channel =
   | 'upstream'
   | 'none';
 
-/** Stored under the names of logout-run.ts. */
 export type ParticipantState =
   | 'waiting'
   /** The browser was sent there; its answer is pending. */
@@ -30,7 +29,7 @@ export type ParticipantState =
   | 'failed'
   | 'unsupported';
 
-/** What a request of this server found at the logout URL of an application. Stored under the names of logout-run.ts. */
+/** What a request of this server found at the logout URL of an application. */
 export type ProbeResult =
   /** It answers; a SAML service provider sends a LogoutResponse. */
   | 'answers'
@@ -77,11 +76,11 @@ export type NextStep =
 const inBrowser: readonly Channel[] = ['front', 'redirect', 'post', 'upstream'];
 
 /** Whether notifying this application takes the browser of the user. */
-export function needsBrowser({ channel }: Pick<ParticipantStatus, 'channel'>): boolean {
+export function needsBrowser({ channel }: { channel: Channel }): boolean {
   return inBrowser.includes(channel);
 }
 
-export function isSettled({ state }: Pick<ParticipantStatus, 'state'>): boolean {
+export function isSettled({ state }: { state: string }): boolean {
   return state !== 'waiting' && state !== 'sent';
 }
 
