@@ -2,23 +2,17 @@ import type { RequestInfo } from '../../base/platform/request-info.ts';
 import type { FrontChannel } from '../../protocols/logout/logout-run.ts';
 import { newMessageId, postMessage, redirectUrl } from '../../protocols/saml/messages/encode.ts';
 import type { NameId } from '../../protocols/saml/messages/name-id.ts';
-import {
-  authenticateMessage,
-  type OpenedMessage,
-  type Sender,
-  type TrustedMessage,
-} from '../../protocols/saml/messages/open-message.ts';
+import type { OpenedMessage } from '../../protocols/saml/messages/open-message.ts';
 import {
   type LogoutRequest,
-  readLogoutRequest,
-  readLogoutResponse,
+  receiveLogoutRequest,
+  receiveLogoutResponse,
 } from '../../protocols/saml/messages/read-logout.ts';
 import { logoutRequest, logoutResponse } from '../../protocols/saml/messages/write-logout.ts';
 import type { SloEndpoint } from '../../protocols/saml/metadata/entity.ts';
 import { selectSessions } from '../../protocols/saml/slo/session-participants.ts';
 import { SamlError, type SamlStatus } from '../../protocols/saml/xml/errors.ts';
 import { statusCodes } from '../../protocols/saml/xml/names.ts';
-import { parseXml } from '../../protocols/saml/xml/parse.ts';
 import type { XmlElement } from '../../protocols/saml/xml/write.ts';
 import type { SamlConnection } from '../connections/connection.ts';
 import { FederationError } from '../faults.ts';
@@ -28,26 +22,25 @@ import type { IdentityProvider, UpstreamSamlServices } from './identity-provider
 import type { OwnServiceProvider } from './service-provider.ts';
 
 /** What the head of a message from this upstream must say. */
-export function expectedFrom({ ownServiceProvider, now, skewSeconds }: UpstreamSamlServices, entityId: string) {
+function expectedFrom({ ownServiceProvider, now, skewSeconds }: UpstreamSamlServices, entityId: string) {
   return { entityId, endpoint: ownServiceProvider.sloUrl, now: now(), skewSeconds: skewSeconds() };
 }
 
-/** Ending a session takes a signature. */
-export function senderKeys({ settings }: SamlConnection, { signingKeys }: IdentityProvider): Sender {
-  return { signingKeys, allowSha1: settings.allow_sha1, requireSigned: true };
+function senderOf(connection: SamlConnection, { signingKeys }: IdentityProvider) {
+  return { connection, signingKeys, allowSha1: connection.settings.allow_sha1 };
 }
 
-export function asNameId({ value = '', format = '', nameQualifier, spNameQualifier }: Record<string, string>): NameId {
+function asNameId({ value = '', format = '', nameQualifier, spNameQualifier }: Record<string, string>): NameId {
   return { value, format, ...(nameQualifier && { nameQualifier }), ...(spNameQualifier && { spNameQualifier }) };
 }
 
 /** By this binding, else by the other one. */
-export function browserEndpoint(slo: readonly SloEndpoint[], binding: 'redirect' | 'post'): SloEndpoint | undefined {
+function browserEndpoint(slo: readonly SloEndpoint[], binding: 'redirect' | 'post'): SloEndpoint | undefined {
   const offered = slo.filter((endpoint) => endpoint.binding !== 'soap');
   return offered.find((endpoint) => endpoint.binding === binding) ?? offered[0];
 }
 
-export function encodeForBinding(
+function encodeForBinding(
   { signer }: OwnServiceProvider,
   { binding, location }: SloEndpoint,
   parameter: 'SAMLRequest' | 'SAMLResponse',
@@ -104,10 +97,8 @@ export function createSentLogoutRequests(services: UpstreamSamlServices) {
     /** Whether a LogoutResponse confirms that request. Throws SamlError when it is not authentic. */
     async isConfirmed(connection: SamlConnection, opened: OpenedMessage, messageId: string): Promise<boolean> {
       const identityProvider = await identityProviders.of(connection);
-      const { entityId } = identityProvider;
-      if (opened.claimedIssuer !== entityId) throw new SamlError('wrong_issuer');
-      const message = await authenticateMessage(opened, senderKeys(connection, identityProvider));
-      return readLogoutResponse(message, { ...expectedFrom(services, entityId), requestId: messageId }).succeeded;
+      const expectation = { ...expectedFrom(services, identityProvider.entityId), requestId: messageId };
+      return (await receiveLogoutResponse(opened, senderOf(connection, identityProvider), expectation)).succeeded;
     },
   };
 }
@@ -134,10 +125,12 @@ export function createReceivedLogoutRequests(services: UpstreamSamlServices) {
     /** Verifies the LogoutRequest. Throws SamlError. */
     async accept(opened: OpenedMessage): Promise<VerifiedRequest> {
       const entityId = opened.claimedIssuer;
-      const { message, connections } = await verifiedBy(opened, await sendersOf(services, entityId));
-      const request = readLogoutRequest(message, expectedFrom(services, entityId));
+      const known = await sendersOf(services, entityId);
+      const { request, senders } = await receiveLogoutRequest(opened, known, expectedFrom(services, entityId));
       await seenMessages.assertNew(entityId, request.id);
-      return { connection: connections[0], connections, requestId: request.id, request };
+      const [{ connection }, ...others] = senders;
+      const connections: VerifiedRequest['connections'] = [connection, ...others.map((other) => other.connection)];
+      return { connection, connections, requestId: request.id, request };
     },
 
     /** Ends the sessions that the request names; the status to answer with, or the logout run that has to complete first. */
@@ -187,42 +180,19 @@ export function createReceivedLogoutRequests(services: UpstreamSamlServices) {
   };
 }
 
-type KnownSender = [SamlConnection, IdentityProvider];
-
 /** The connections with this issuer; each may pin other keys. */
 async function sendersOf(
   { connections, identityProviders }: UpstreamSamlServices,
   issuer: string,
-): Promise<KnownSender[]> {
-  const senders: KnownSender[] = [];
+): Promise<ReturnType<typeof senderOf>[]> {
+  const senders = [];
   for (const connection of await connections.list()) {
     if (connection.kind !== 'saml') continue;
     const identityProvider = await identityProviders.of(connection).catch(noMetadata);
-    if (identityProvider?.entityId === issuer) senders.push([connection, identityProvider]);
+    if (identityProvider?.entityId === issuer) senders.push(senderOf(connection, identityProvider));
   }
   if (senders.length === 0) throw new SamlError('wrong_issuer', { detail: issuer });
   return senders;
-}
-
-/** The message and the connections whose keys verify it. Throws the SamlError of the first connection when none does. */
-async function verifiedBy(opened: OpenedMessage, senders: readonly KnownSender[]) {
-  const connections: SamlConnection[] = [];
-  let message: TrustedMessage | undefined;
-  let fault: unknown;
-  for (const [connection, identityProvider] of senders) {
-    try {
-      // Parsed again each time, because a verification takes the signature out of the tree.
-      const unverified = parseXml(opened.decoded.xml);
-      message = await authenticateMessage({ ...opened, unverified }, senderKeys(connection, identityProvider));
-      connections.push(connection);
-    } catch (error) {
-      if (!(error instanceof SamlError)) throw error;
-      fault ??= error;
-    }
-  }
-  const [first, ...others] = connections;
-  if (!first || !message) throw fault;
-  return { message, connections: [first, ...others] as [SamlConnection, ...SamlConnection[]] };
 }
 
 function noMetadata(error: unknown): undefined {

@@ -11,13 +11,14 @@ import { isPage } from '../../base/http/pages/page-request.ts';
 import { relaxPolicy } from '../../base/http/security-headers.ts';
 import { limits } from '../../base/limits.ts';
 import type { Vault } from '../../base/platform/vault.ts';
-import { ruleResults } from '../../core/rejections/rules.ts';
+import { type BrokenRule, ruleResults } from '../../core/rejections/rules.ts';
 import type { People } from '../../people/people.ts';
 import type { LogoutBrowser } from '../../protocols/logout/logout-run.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../protocols/saml/messages/decode.ts';
 import { providerErrorPage } from '../../protocols/saml/messages/error-page.ts';
 import { type OpenedMessage, openMessage } from '../../protocols/saml/messages/open-message.ts';
 import { openSoap, soapEnvelope } from '../../protocols/saml/slo/soap.ts';
+import { recordRejection } from '../../protocols/saml/sso/rejected-requests.ts';
 import { decodeXml } from '../../protocols/saml/xml/encoding.ts';
 import { SamlError, type SamlStatus } from '../../protocols/saml/xml/errors.ts';
 import { statusCodes } from '../../protocols/saml/xml/names.ts';
@@ -142,26 +143,19 @@ async function receive(services: SloServices, ctx: Context, decode: () => Promis
 
 /** The error page of a message that is not accepted, also of one that cannot be decoded; recorded for the console. */
 async function rejectionPage(
-  { rejections, connections }: SloServices,
+  services: SloServices,
   ctx: Context,
   error: unknown,
   opened: OpenedMessage | undefined,
 ): Promise<unknown> {
   if (!(error instanceof SamlError)) return error;
   const issuer = opened?.claimedIssuer;
-  const sender = (await connections.enabled()).find(
+  const sender = (await services.connections.enabled()).find(
     (one) => one.kind === 'saml' && issuer !== undefined && one.settings.entity_id === issuer,
   );
-  const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
-  const code = rejections.record(ctx.state.request, {
-    endpoint: 'upstream',
-    reason: error.code,
-    message: `${error.message}${detail}`,
-    clientId: sender?.id,
-    received: issuer === undefined ? {} : { Issuer: issuer },
-    rules: ruleResults(upstreamRules, error.brokenRule),
-  });
-  return providerErrorPage(error, code);
+  const rejected = { error, message: opened, upstream: { connectionId: sender?.id } };
+  const rulesOf = (brokenRule: BrokenRule) => ruleResults(upstreamRules, brokenRule);
+  return providerErrorPage(error, await recordRejection(services, ctx, rulesOf, rejected));
 }
 
 /** The upstream answers the LogoutRequest of this server, which was the last step of a logout run. */

@@ -5,8 +5,8 @@
 import { limits } from '../../../base/limits.ts';
 import { OutgoingError } from '../../../base/network/outgoing-fetch.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
-import { authenticateMessage, openMessage } from '../../saml/messages/open-message.ts';
-import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
+import { openMessage } from '../../saml/messages/open-message.ts';
+import { receiveLogoutResponse } from '../../saml/messages/read-logout.ts';
 import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
 import { SamlError } from '../../saml/xml/errors.ts';
 import type { ProbeResult } from '../front-channel/next-step.ts';
@@ -24,9 +24,8 @@ export function createSamlProbe(services: LogoutServices): SamlProbe {
 
   async function isSuccessResponse(decoded: DecodedMessage, sp: ServiceProvider, requestId: string): Promise<boolean> {
     const opened = openMessage(decoded, ['LogoutResponse'], validateXml);
-    const message = await authenticateMessage(opened, { ...sp, requireSigned: true });
     const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds(), requestId };
-    return readLogoutResponse(message, expectation).succeeded;
+    return (await receiveLogoutResponse(opened, sp, expectation)).succeeded;
   }
 
   return async (participant) => {

@@ -1,8 +1,8 @@
 import type { Context } from '../../../base/http/context.ts';
 import { runInChildSpan } from '../../../base/platform/tracing.ts';
 import { type NameId, sameNameId } from '../../saml/messages/name-id.ts';
-import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
-import { type LogoutRequest, readLogoutRequest, readLogoutResponse } from '../../saml/messages/read-logout.ts';
+import type { OpenedMessage } from '../../saml/messages/open-message.ts';
+import { type LogoutRequest, receiveLogoutRequest, receiveLogoutResponse } from '../../saml/messages/read-logout.ts';
 import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
 import { selectSessions } from '../../saml/slo/session-participants.ts';
 import { SamlError, type SamlStatus } from '../../saml/xml/errors.ts';
@@ -45,10 +45,8 @@ export function createLogoutRequests(services: LogoutServices) {
       opened: OpenedMessage,
     ): Promise<{ context: LogoutRequestContext; outcome: LogoutRequestOutcome }> =>
       runInChildSpan('saml LogoutRequest', { attributes: { 'gatehouse.client_id': sp.entityId } }, async () => {
-        // A LogoutRequest needs a signature, also if the registration accepts unsigned AuthnRequests.
-        const message = await authenticateMessage(opened, { ...sp, requireSigned: true });
         const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds() };
-        const request = readLogoutRequest(message, expectation);
+        const { request } = await receiveLogoutRequest(opened, [sp], expectation);
         await seenMessages.assertNew(sp.entityId, request.id);
         const { binding, relayState, isRelayStateTooLong } = opened.decoded;
         const context: LogoutRequestContext = {
@@ -161,9 +159,8 @@ export function createLogoutResponses(services: LogoutServices) {
 
   async function succeeded(opened: OpenedMessage, participant: Participant, requestId: string): Promise<boolean> {
     const sp = await serviceProviders.find(participant.clientId);
-    if (!sp || opened.claimedIssuer !== sp.entityId) throw new SamlError('wrong_issuer');
-    const message = await authenticateMessage(opened, { ...sp, requireSigned: true });
-    const response = readLogoutResponse(message, {
+    if (!sp) throw new SamlError('wrong_issuer');
+    const response = await receiveLogoutResponse(opened, sp, {
       entityId: sp.entityId,
       endpoint: `${config.issuer}/saml/slo`,
       now: now(),

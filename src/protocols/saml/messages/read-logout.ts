@@ -1,12 +1,14 @@
-// Received logout messages as plain data (SAML Core 3.7, Profiles 4.4). Only signed messages are accepted, because they
-// end sessions.
+// Received logout messages as plain data (SAML Core 3.7, Profiles 4.4), of service providers and of upstream identity providers. Only
+// signed messages are accepted, because they end sessions, whatever the registration of the sender says of its other messages.
 
+import type { SenderKeys } from '../xml/enveloped-signature.ts';
 import { SamlError } from '../xml/errors.ts';
 import { statusCodes } from '../xml/names.ts';
+import { parseXml } from '../xml/parse.ts';
 import { attribute, childOf, childrenOf, textOf, timeAttribute } from '../xml/read.ts';
 import { checkHead, type Expectation, type MessageHead, readHead } from './message-head.ts';
 import { type NameId, readNameId } from './name-id.ts';
-import type { TrustedMessage } from './open-message.ts';
+import { authenticateMessage, type OpenedMessage, type TrustedMessage } from './open-message.ts';
 
 export interface LogoutRequest extends MessageHead {
   /** Undefined when it is absent or encrypted; the IdP metadata has no encryption key. */
@@ -22,6 +24,52 @@ export interface LogoutResponse extends MessageHead {
   statusCode: string;
   subcode: string | undefined;
   succeeded: boolean;
+}
+
+/**
+ * Authenticates and reads a LogoutRequest; the caller checks its ID for replay.
+ *
+ * @param senders the registrations of its issuer, which may differ in their keys
+ * @returns with those whose keys verify the message. Throws the SamlError of the first one when none does.
+ */
+export async function receiveLogoutRequest<One extends SenderKeys>(
+  opened: OpenedMessage,
+  senders: readonly One[],
+  expectation: Expectation,
+): Promise<{ request: LogoutRequest; senders: [One, ...One[]] }> {
+  const verifying: One[] = [];
+  let message: TrustedMessage | undefined;
+  let fault: unknown = new SamlError('wrong_issuer', { detail: opened.claimedIssuer });
+  for (const sender of senders) {
+    try {
+      // Parsed again each time, because a verification takes the signature out of the tree.
+      const unverified = senders.length > 1 ? parseXml(opened.decoded.xml) : opened.unverified;
+      message = await authenticateMessage({ ...opened, unverified }, { ...sender, requireSigned: true });
+      verifying.push(sender);
+    } catch (error) {
+      if (!(error instanceof SamlError)) throw error;
+      if (sender === senders[0]) fault = error;
+    }
+  }
+  const [first, ...others] = verifying;
+  if (!first || !message) throw fault;
+  return { request: readLogoutRequest(message, expectation), senders: [first, ...others] };
+}
+
+/** Authenticates and reads the LogoutResponse to the LogoutRequest `requestId`. Throws SamlError. */
+export async function receiveLogoutResponse(
+  opened: OpenedMessage,
+  sender: SenderKeys,
+  expectation: Expectation & {
+    requestId: string;
+    /** TLS has authenticated the responder, so that a response without a signature counts (Bindings 3.2.3). */
+    isProvenByTransport?: boolean;
+  },
+): Promise<LogoutResponse> {
+  if (opened.claimedIssuer !== expectation.entityId) throw new SamlError('wrong_issuer');
+  const { isProvenByTransport = false } = expectation;
+  const message = await authenticateMessage(opened, { ...sender, requireSigned: !isProvenByTransport });
+  return readLogoutResponse({ ...message, signed: message.signed || isProvenByTransport }, expectation);
 }
 
 /** Reads and checks a LogoutRequest; `selectSessions` finds the sessions it names. Throws SamlError. */

@@ -2,8 +2,8 @@
 // provider. For logouts without a browser.
 
 import type { DecodedMessage } from '../messages/decode.ts';
-import { authenticateMessage, openMessage } from '../messages/open-message.ts';
-import { readLogoutResponse } from '../messages/read-logout.ts';
+import { openMessage } from '../messages/open-message.ts';
+import { receiveLogoutResponse } from '../messages/read-logout.ts';
 import type { ServiceProvider } from '../metadata/service-providers.ts';
 import { SamlError } from '../xml/errors.ts';
 import { parseXml } from '../xml/parse.ts';
@@ -55,10 +55,8 @@ export async function readSoapAnswer(text: string, requestId: string, parties: S
   const { sp, location, now, skewSeconds, validateXml } = parties;
   const decoded = openSoap(text, 'SAMLResponse');
   const opened = openMessage(decoded, ['LogoutResponse'], validateXml);
-  // Bindings 3.2.3: TLS authenticates the responder; without TLS a signature is required.
   const isProvenByTransport = new URL(location).protocol === 'https:';
-  const message = await authenticateMessage(opened, { ...sp, requireSigned: !isProvenByTransport });
   // A response on the same connection needs no Destination.
-  const expectation = { entityId: sp.entityId, endpoint: undefined, now, skewSeconds, requestId };
-  return readLogoutResponse({ ...message, signed: true }, expectation).succeeded;
+  const expectation = { entityId: sp.entityId, endpoint: undefined, now, skewSeconds, requestId, isProvenByTransport };
+  return (await receiveLogoutResponse(opened, sp, expectation)).succeeded;
 }

@@ -58,11 +58,14 @@ export async function requestParameters(opened: OpenedMessage | ClaimedMessage):
   );
 }
 
-/** A message that was rejected, as far as it could be read, and its sender, where that is registered. */
+/** A message that was rejected, as far as it could be read. */
 export interface RejectedMessage {
   error: SamlError | AppError;
   message: OpenedMessage | ClaimedMessage | undefined;
-  sp: ServiceProvider | undefined;
+  /** Its sender, where that is registered. */
+  sp?: ServiceProvider | undefined;
+  /** Of a message to /saml/sp/slo: the connection to its sender, where there is one. */
+  upstream?: { connectionId: string | undefined };
 }
 
 /** Records the rejection for the console. Returns the code that the user sees. */
@@ -70,15 +73,15 @@ export async function recordRejection(
   { rejections }: People,
   ctx: Context,
   rulesOf: (brokenRule: BrokenRule) => RuleResult[],
-  { error, message, sp }: RejectedMessage,
+  { error, message, sp, upstream }: RejectedMessage,
 ): Promise<string> {
   const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
   const received = message ? await requestParameters(message) : {};
   return rejections.record(ctx.state.request, {
-    endpoint: 'saml',
+    endpoint: upstream ? 'upstream' : 'saml',
     reason: error.code,
     message: `${error.message}${detail}`,
-    clientId: message?.claimedIssuer,
+    clientId: upstream ? upstream.connectionId : message?.claimedIssuer,
     received,
     rules: rulesOf(await brokenRuleOf(error, message, received, sp?.signingKeys)),
   });
