@@ -8,6 +8,7 @@ import { applicationEndpoints } from './applications/api.ts';
 import { auditEndpoints, createAuditAdmin } from './audit/audit.ts';
 import { createConnectionAdmin } from './connections/actions.ts';
 import { connectionEndpoints } from './connections/api.ts';
+import { createGroupAdmin, groupEndpoints } from './groups/groups.ts';
 import { createKeyAdmin, keyEndpoints } from './keys/keys.ts';
 import { createMailAdmin, mailEndpoints } from './mail/mail.ts';
 import { cacheStatistics, createStatistics, overviewEndpoints } from './overview/statistics.ts';
@@ -27,6 +28,7 @@ export function createAdminActions(services: AdminServices) {
   return {
     users: createUserAdmin(services),
     roles: createRoleAdmin(services),
+    groups: createGroupAdmin(services),
     applications: createApplicationAdmin(services),
     resources: createResourceAdmin(services),
     connections: createConnectionAdmin(services),
@@ -49,6 +51,7 @@ export function adminEndpoints(admin: AdminActions): Endpoint[] {
     ...userEndpoints(users),
     ...sessionEndpoints(sessions, users),
     ...roleEndpoints(admin.roles),
+    ...groupEndpoints(admin.groups),
     ...applicationEndpoints(admin.applications),
     ...resourceEndpoints(admin.resources),
     ...connectionEndpoints(admin.connections),

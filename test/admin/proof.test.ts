@@ -42,6 +42,10 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const { account } = await aUser(services);
   const user = `/users/${account.id}`;
   const role = await services.roles.create({ name: `role-${account.username}`, permissions: ['articles:read'] });
+  const group = await services.groups.create({ name: `group-${account.username}` });
+  const child = await services.groups.create({ name: `child-${account.username}` });
+  await services.groups.addMembers(group.id, [{ userId: account.id }]);
+  const inGroup = `/groups/${group.id}`;
   const client = await aClient(services, { redirect_uris: ['https://call.example.com/cb'] });
   const application = `/applications/${client.applicationId}`;
   const { id: secret } = await services.applications.addSecret(client.applicationId, { replace: 60 });
@@ -88,6 +92,17 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     createRole: call('POST', '/roles', { name: `new-${account.username}`, permissions: ['articles:read'] }),
     updateRole: call('PATCH', `/roles/${role.id}`, { permissions: [] }),
     deleteRole: call('DELETE', `/roles/${role.id}`),
+    createGroup: call('POST', '/groups', { name: `new-${account.username}` }),
+    updateGroup: call('PATCH', inGroup, { description: 'Changed' }),
+    deleteGroup: call('DELETE', inGroup),
+    addGroupMembers: call('POST', `${inGroup}/members`, { members: [{ user: account.id }] }),
+    removeGroupMember: call('DELETE', `${inGroup}/members/${account.id}`),
+    addChildGroup: call('PUT', `${inGroup}/children/${child.id}`),
+    removeChildGroup: call('DELETE', `${inGroup}/children/${child.id}`),
+    addGroupRole: call('PUT', `${inGroup}/roles/${role.name}`),
+    removeGroupRole: call('DELETE', `${inGroup}/roles/${role.name}`),
+    appointGroupOwner: call('PUT', `${inGroup}/owners/${account.id}`, {}),
+    dismissGroupOwner: call('DELETE', `${inGroup}/owners/${account.id}`),
     createApplication: call('POST', '/applications', declared),
     updateApplication: call('PATCH', application, { redirect_uris: ['https://moved.example.com/cb'] }),
     enableApplication: call('POST', `${application}/enable`),

@@ -98,6 +98,7 @@ const plainSql: Record<string, string> = {
   'core/audit/audit.ts': 'EXISTS over the roles of a user, who is no relation of the event',
   'admin/sessions/sessions.ts': 'the same for a session',
   'admin/applications/usage.ts': 'grouping by day',
+  'admin/groups/groups.ts': 'counts up to a limit, in one statement',
   'admin/applications/sign-in-counts.ts': 'the same for all applications',
   'admin/roles/roles.ts': 'counts up to a limit for each role in one statement',
   'admin/overview/statistics.ts': 'UNION, grouping by day, a hint for the index',

@@ -479,9 +479,13 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       const row = await tx.group.findUnique({ where: { nameKey: groupKey(name) } });
       return row ? groupOf(row) : undefined;
     },
-    /** By name; `after` is the name of the last one of the page before. */
-    async list({ after, limit = 50 }: { after?: string; limit?: number } = {}, tx: Tx = db): Promise<Group[]> {
-      const where = after === undefined ? {} : { nameKey: { gt: groupKey(after) } };
+    /** By name, those whose name has the text `search`; `after` is the name of the last one of the page before. */
+    async list(
+      { search, after, limit = 50 }: { search?: string; after?: string; limit?: number } = {},
+      tx: Tx = db,
+    ): Promise<Group[]> {
+      const found = search === undefined ? [] : [{ nameKey: { contains: groupKey(search) } }];
+      const where = { AND: [...found, ...(after === undefined ? [] : [{ nameKey: { gt: groupKey(after) } }])] };
       return (await tx.group.findMany({ where, orderBy: { nameKey: 'asc' }, take: limit })).map(groupOf);
     },
     /** The memberships of the group itself, in the order of user ids; `after` is the last user of the page before. */
@@ -514,6 +518,8 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     /** The groups that a person owns now, and those below them. */
     ownedBy: rights.ownedBy,
     rolesConferred: (id: string, tx: Tx = db) => rights.rolesConferred([id], tx),
+    /** What an appointment covers: the roles of the group and of those below it. */
+    rolesOfOwners: (id: string, tx: Tx = db) => rights.rolesCoveredBy(id, tx),
     isSensitive: (id: string, tx: Tx = db) => rights.isSensitive(id, tx),
     /** Throws unless the actor may put people in by this way. */
     assertMayPut: (id: string, via: MemberSource, options: GroupChange = {}, tx: Tx = db) =>

@@ -119,6 +119,7 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
 
   return {
     rolesConferred,
+    rolesCoveredBy,
     isSensitive,
     assertNotSensitive,
     assertMayWrite,

@@ -1,0 +1,513 @@
+// Groups: who is in them, what is in them, and who owns them. people/groups decides who may change what; a change of the group itself names
+// the version that it is made for.
+
+import { z } from 'zod';
+import { limits } from '../../base/limits.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import { fragment, joinFragments } from '../../base/storage/fragments.ts';
+import { lockGroups } from '../../base/storage/row-lock.ts';
+import { rule } from '../../base/texts/faults.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import { nameKey } from '../../people/accounts/names.ts';
+import { type Group, isGroupName, type NewMember } from '../../people/groups/groups.ts';
+import type { AdminServices } from '../admin-services.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import type { OnCreated } from '../api/idempotency.ts';
+import { byId, id, iso, paged, pageOf, text, time } from '../api/parts.ts';
+import { assertVersion, type Expected } from '../api/versions.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
+import { answerOf, endpointsOf, type Resource } from '../resource.ts';
+
+/** A group with the groups directly above and below it, and its own roles. */
+export interface GroupDetails extends Group {
+  parents: { id: string; name: string }[];
+  children: { id: string; name: string }[];
+  roles: string[];
+}
+
+/** A person in a group by one way in. */
+export interface Member {
+  userId: string;
+  username: string;
+  name: string | null;
+  /** The way in. */
+  source: string;
+  since: Date | null;
+  until: Date | null;
+}
+
+export interface ListMembers {
+  search?: string | undefined;
+  /** `next` of the page before. */
+  after?: string | undefined;
+  limit?: number | undefined;
+}
+
+export type GroupAdmin = ReturnType<typeof createGroupAdmin>;
+
+/** A deletion signs out whose roles it takes, one by one. */
+const LONG = { timeout: 120_000 };
+
+/** Changes throw StepUpNeeded, and what people/groups throws; those of the group itself throw precondition_failed for another version. */
+export function createGroupAdmin({ db, sql, groups }: AdminServices) {
+  const get = async (groupId: string, tx?: Tx): Promise<GroupDetails> => ({
+    ...(await groups.get(groupId, tx)),
+    ...(await groups.relations(groupId, tx)),
+  });
+
+  /** Runs a change of one group under the lock of all. */
+  const changing = <T>(
+    groupId: string,
+    by: Actor,
+    change: 'group.change' | 'group.change-members' | 'group.delete',
+    work: (tx: Tx, before: GroupDetails) => Promise<T>,
+  ): Promise<T> =>
+    transaction(
+      db,
+      async (tx) => {
+        await lockGroups(tx, sql, change === 'group.change-members' ? 'shared' : 'exclusive');
+        const before = await get(groupId, tx);
+        const result = await work(tx, before);
+        assertFreshProof(by, change, before.name);
+        return result;
+      },
+      LONG,
+    );
+
+  return {
+    get,
+    losses: groups.losses,
+    isSensitive: groups.isSensitive,
+
+    /** Names with this text, by name. */
+    list: ({ search, after, limit = limits.api.pageSize }: ListMembers): Promise<Group[]> =>
+      groups.list({ ...(search && { search }), ...(after && { after }), limit }),
+
+    /** The people directly in each of these groups, counted up to `limits.lists.counted` + 1. */
+    async counts(ids: readonly string[]): Promise<Map<string, number>> {
+      if (ids.length === 0) return new Map();
+      const most = limits.lists.counted + 1;
+      const counts = ids.map(
+        (groupId) => fragment`SELECT ${groupId} AS id, COUNT(*) AS count FROM
+          (SELECT DISTINCT user_id FROM group_members WHERE group_id = ${groupId} LIMIT ${most}) AS found`,
+      );
+      const rows = await db.$queryRaw<{ id: string; count: number | bigint }[]>(joinFragments(counts, ' UNION ALL '));
+      return new Map(rows.map((row) => [row.id, Number(row.count)]));
+    },
+
+    /** `onCreated` runs in the transaction. */
+    create: (
+      declared: { name: string; description?: string | undefined; acceptsRequests?: boolean | undefined },
+      by: Actor,
+      onCreated: OnCreated<GroupDetails> = async () => {},
+    ): Promise<GroupDetails> =>
+      transaction(db, async (tx) => {
+        const { id: groupId, name } = await groups.create(declared, { by, tx });
+        assertFreshProof(by, 'group.create', name);
+        const made = await get(groupId, tx);
+        await onCreated(made, tx);
+        return made;
+      }),
+
+    update: (
+      groupId: string,
+      changes: { name?: string | undefined; description?: string | undefined; acceptsRequests?: boolean | undefined },
+      by: Actor,
+      expected: Expected = 'any',
+    ): Promise<GroupDetails> =>
+      changing(groupId, by, 'group.change', async (tx, before) => {
+        assertVersion(expected, before);
+        await groups.update(groupId, changes, { by, tx });
+        return get(groupId, tx);
+      }),
+
+    remove: (groupId: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
+      changing(groupId, by, 'group.delete', async (tx, before) => {
+        assertVersion(expected, before);
+        await groups.remove(groupId, { by, tx });
+      }),
+
+    /** Makes a group, or a role, part of this one. False where it was. */
+    add: (groupId: string, part: { child: string } | { role: string }, by: Actor): Promise<boolean> =>
+      changing(groupId, by, 'group.change', async (tx) =>
+        'child' in part
+          ? groups.addChild(groupId, part.child, { by, tx })
+          : groups.addRole(groupId, part.role, { by, tx }),
+      ),
+
+    /** False where it was none. */
+    take: (groupId: string, part: { child: string } | { role: string }, by: Actor): Promise<boolean> =>
+      changing(groupId, by, 'group.change', async (tx) =>
+        'child' in part
+          ? groups.removeChild(groupId, part.child, { by, tx })
+          : groups.removeRole(groupId, part.role, { by, tx }),
+      ),
+
+    /** By username. `isConfirmed`: the appointment covers every role of the group and of those below it. */
+    async owners(groupId: string) {
+      await groups.get(groupId);
+      const [rows, roles] = [await groups.owners(groupId), await groups.rolesOfOwners(groupId)];
+      const users = await usersById(rows.map(({ userId }) => userId));
+      return rows
+        .map(({ userId, until, covers }) => ({
+          userId,
+          username: users.get(userId)?.username ?? userId,
+          name: users.get(userId)?.name ?? null,
+          until,
+          isConfirmed: roles.every((role) => (JSON.parse(covers) as string[]).includes(role.id)),
+        }))
+        .sort((a, b) => (a.username < b.username ? -1 : 1));
+    },
+
+    appointOwner: (groupId: string, owner: { userId: string; until?: Date | null }, by: Actor): Promise<void> =>
+      changing(groupId, by, 'group.change', (tx) => groups.appointOwner(groupId, owner, { by, tx })),
+
+    dismissOwner: (groupId: string, userId: string, by: Actor): Promise<boolean> =>
+      changing(groupId, by, 'group.change', (tx) => groups.dismissOwner(groupId, userId, { by, tx })),
+
+    /** The memberships of the group itself, a person who is in it by two ways twice. */
+    async members(groupId: string, { search, after, limit = limits.api.pageSize }: ListMembers = {}) {
+      await groups.get(groupId);
+      const [userId = '', source = ''] = after === undefined ? [] : after.split(' ');
+      const rows = await db.groupMember.findMany({
+        where: {
+          groupId,
+          ...(after !== undefined && { OR: [{ userId: { gt: userId } }, { userId, source: { gt: source } }] }),
+          ...(search && { user: { searchKey: { contains: nameKey(search) } } }),
+        },
+        orderBy: [{ userId: 'asc' }, { source: 'asc' }],
+        take: limit + 1,
+      });
+      const page = rows.slice(0, limit);
+      const users = await usersById(page.map((row) => row.userId));
+      const last = page.at(-1);
+      return {
+        members: page.map(
+          (row): Member => ({
+            userId: row.userId,
+            username: users.get(row.userId)?.username ?? row.userId,
+            name: users.get(row.userId)?.name ?? null,
+            source: row.source,
+            since: row.since,
+            until: row.until,
+          }),
+        ),
+        next: rows.length > limit && last ? `${last.userId} ${last.source}` : undefined,
+      };
+    },
+
+    /** Adds people, or changes their end; all or none. Returns how many were not in, or had another end. */
+    addMembers: (
+      groupId: string,
+      members: readonly NewMember[],
+      by: Actor,
+      onDone: OnCreated<number> = async () => {},
+    ) =>
+      changing(groupId, by, 'group.change-members', async (tx) => {
+        const count = await groups.addMembers(groupId, members, { by, tx });
+        await onDone(count, tx);
+        return count;
+      }),
+
+    /** Ends the own memberships of these people; what a connection, a domain or the file gives stays. Returns how many were in. */
+    removeMembers: (groupId: string, userIds: readonly string[], by: Actor): Promise<number> =>
+      changing(groupId, by, 'group.change-members', (tx) => groups.removeMembers(groupId, userIds, { by, tx })),
+
+    /** For a page: throws what putting people in would throw. */
+    assertMayPut: (groupId: string, by: Actor): Promise<void> => groups.assertMayPut(groupId, 'direct', { by }),
+
+    /** The applications whose access rule names the group, by name. */
+    applications: (groupId: string) =>
+      db.asStored.application.findMany({
+        where: { access: 'roles', groups: { some: { groupId } } },
+        select: { id: true, name: true, protocol: true, enabled: true },
+        orderBy: [{ name: 'asc' }, { id: 'asc' }],
+        take: limits.api.pageSize,
+      }),
+  };
+
+  async function usersById(ids: readonly string[]) {
+    const found = await inChunks([...new Set(ids)], (piece) =>
+      db.asStored.user.findMany({ where: { id: { in: piece } }, select: { id: true, username: true, name: true } }),
+    );
+    return new Map(found.map((user) => [user.id, user]));
+  }
+}
+
+const named = z.array(z.object({ id: z.string(), name: z.string() }));
+const summary = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    path: z.string().describe('The names from the top: `/Science/Physics`'),
+    description: z.string(),
+    accepts_requests: z.boolean().describe('People may ask to become members'),
+    source: z.enum(['local', 'file']).describe('file: declared in the configuration file'),
+    file_members: z.boolean().describe('The configuration file declares the members too'),
+    created_at: time,
+  })
+  .meta({ id: 'GroupSummary' });
+const schema = summary
+  .extend({
+    parents: named.describe('The groups directly above'),
+    children: named.describe('The groups directly below'),
+    roles: z.array(z.string()).describe('Its own; its members have those of the groups above too'),
+  })
+  .meta({ id: 'Group' });
+const member = z
+  .object({
+    user: z.string().describe('Id of the account'),
+    username: z.string(),
+    name: z.string().nullable(),
+    source: z
+      .string()
+      .describe('The way in: direct, owner, request, invitation, file, domain:NAME or connection:ID; one each'),
+    since: time.nullable().describe('null: from the beginning'),
+    until: time.nullable().describe('null: no end'),
+  })
+  .meta({ id: 'GroupMember' });
+const owner = z
+  .object({
+    user: z.string(),
+    username: z.string(),
+    name: z.string().nullable(),
+    until: time.nullable(),
+    confirmed: z
+      .boolean()
+      .describe(
+        'false: the group has got a role since the appointment, so the owner adds nobody until appointed again',
+      ),
+  })
+  .meta({ id: 'GroupOwner' });
+const losses = z
+  .object({
+    members: z.int().describe('People in the group and in those below it'),
+    children: z.int(),
+    owners: z.int(),
+    roles: z.array(z.string()),
+    applications: z.array(z.string()),
+  })
+  .meta({ id: 'GroupLosses' });
+
+const groupName = z.string().refine(isGroupName, rule('group-name-form'));
+/** A new group. */
+export const newGroup = z.strictObject({
+  name: groupName
+    .meta({ minLength: 1, maxLength: 200 })
+    .describe('Without a slash; unique, also by look-alike letters'),
+  description: z.string().max(1000).optional(),
+  accepts_requests: z.boolean().optional(),
+});
+const moment = time.transform((at) => new Date(at)).nullable();
+const MOST_MEMBERS = 10_000;
+
+function summaryJson({ acceptsRequests, fileMembers, createdAt, ...group }: Group): z.output<typeof summary> {
+  const { id: groupId, name, path, description, source } = group;
+  return {
+    id: groupId,
+    name,
+    path,
+    description,
+    accepts_requests: acceptsRequests,
+    source,
+    file_members: fileMembers,
+    created_at: iso(createdAt),
+  };
+}
+
+export const groupNoun = (groups: GroupAdmin): Resource<GroupDetails> => ({
+  names: ['Group', 'Groups'],
+  tag: 'Groups',
+  api: '/groups',
+  home: '/admin/groups',
+  read: ['gatehouse.groups:read'],
+  write: ['gatehouse.groups:write'],
+  keyOf: (group) => group.id,
+  get: (groupId) => groups.get(groupId),
+  schema,
+  json: (group) => ({
+    ...summaryJson(group),
+    parents: group.parents,
+    children: group.children,
+    roles: group.roles,
+  }),
+  version: (group) => group,
+});
+
+/** The names of people are what the right to read users is for. */
+export const PEOPLE = ['gatehouse.groups:read', 'gatehouse.users:read'] as const;
+
+/** The body as people/groups takes it. */
+const declaredOf = <Body extends Partial<z.output<typeof newGroup>>>({ accepts_requests, ...rest }: Body) => ({
+  ...rest,
+  acceptsRequests: accepts_requests,
+});
+
+/** /api/admin/groups and everything below. */
+export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
+  const noun = groupNoun(groups);
+  const { list, create, get, update, remove, action } = endpointsOf(noun);
+  const byUser = byId.extend({ user: id });
+  const byChild = byId.extend({ child: id });
+  const byRole = byId.extend({ role: z.string().min(1).max(100) });
+  return [
+    list({
+      summary: 'The groups, by name',
+      query: z.object({ ...paged, search: text.optional().describe('Part of the name') }),
+      response: pageOf(summary),
+      async handle({ limit, cursor, search }) {
+        const found = await groups.list({ limit: limit + 1, after: fromCursor(cursor), search });
+        const page = found.slice(0, limit);
+        return { items: page.map(summaryJson), next: found.length > limit ? toCursor(page.at(-1)?.name) : null };
+      },
+    }),
+    create({
+      summary: 'A new group',
+      body: newGroup,
+      run: (body, by, onCreated) => groups.create(declaredOf(body), by, onCreated),
+    }),
+    get({ summary: 'One group, with the groups above and below it and its roles' }),
+    update({
+      summary: 'Changes the given fields',
+      body: newGroup.partial(),
+      run: async (key, body, by, version) => answerOf(noun, await groups.update(key, declaredOf(body), by, version)),
+    }),
+    remove({
+      summary: 'Deletes the group; the groups below it stay',
+      description: 'GET /groups/{id}/losses says first what its members lose.',
+      run: groups.remove,
+    }),
+    action({
+      method: 'get',
+      path: '/losses',
+      operationId: 'getGroupLosses',
+      needs: noun.read,
+      summary: 'What is lost when the group is deleted',
+      response: losses,
+      run: async ({ key }) => ({ body: await groups.losses(key) }),
+    }),
+    {
+      method: 'get',
+      path: '/groups/{id}/members',
+      operationId: 'listGroupMembers',
+      tag: noun.tag,
+      needs: PEOPLE,
+      summary: 'The people directly in the group, by id; one who is in by two ways twice',
+      params: byId,
+      query: z.object({ ...paged, search: text.optional().describe('Part of the username, email or name') }),
+      response: pageOf(member),
+      async handle(call) {
+        const { id: key } = call.params as { id: string };
+        const { limit, cursor, search } = call.query as { limit: number; cursor?: string; search?: string };
+        const { members, next } = await groups.members(key, { limit, search, after: fromCursor(cursor) });
+        const items = members.map(({ userId: user, since, until, ...rest }) => ({
+          user,
+          ...rest,
+          since: iso(since),
+          until: iso(until),
+        }));
+        return { body: { items, next: toCursor(next) } };
+      },
+    },
+    action({
+      path: '/members',
+      operationId: 'addGroupMembers',
+      summary: 'Adds people, or changes when they begin and end; all of them or none',
+      description: 'Takes the right to give every role of the group and of the groups above it.',
+      idempotent: true,
+      maxBodyBytes: 2 * 1024 * 1024,
+      body: z.strictObject({
+        members: z
+          .array(z.strictObject({ user: id, since: moment.optional(), until: moment.optional() }))
+          .min(1)
+          .max(MOST_MEMBERS),
+      }),
+      response: z.object({ changed: z.int().describe('How many were not in, or had other times') }),
+      async run({ key, body, by, record }) {
+        const members = body.members.map(({ user: userId, ...times }) => ({ userId, ...times }));
+        const answer = (changed: number) => ({ body: { changed } });
+        return answer(await groups.addMembers(key, members, by, (changed, tx) => record(answer(changed), tx)));
+      },
+    }),
+    action({
+      method: 'delete',
+      path: '/members/{user}',
+      operationId: 'removeGroupMember',
+      summary: 'Takes a person out',
+      description: 'What a connection, a domain or the configuration file gives stays.',
+      params: byUser,
+      status: 204,
+      run: async ({ key, params, by }) => void (await groups.removeMembers(key, [params.user ?? ''], by)),
+    }),
+    ...(['put', 'delete'] as const).flatMap((method): Endpoint[] => {
+      const isAdded = method === 'put';
+      const change = isAdded ? groups.add : groups.take;
+      return [
+        action({
+          method,
+          path: '/children/{child}',
+          operationId: isAdded ? 'addChildGroup' : 'removeChildGroup',
+          summary: isAdded ? 'Puts a group below this one' : 'Takes a group from below this one',
+          params: byChild,
+          status: 204,
+          run: async ({ key, params, by }) => void (await change(key, { child: params.child ?? '' }, by)),
+        }),
+        action({
+          method,
+          path: '/roles/{role}',
+          operationId: isAdded ? 'addGroupRole' : 'removeGroupRole',
+          summary: isAdded
+            ? 'Gives the people in the group, and below it, the role of this name'
+            : 'Takes the role of this name from the group',
+          params: byRole,
+          status: 204,
+          run: async ({ key, params, by }) => void (await change(key, { role: params.role ?? '' }, by)),
+        }),
+      ];
+    }),
+    action({
+      method: 'get',
+      path: '/owners',
+      operationId: 'listGroupOwners',
+      needs: PEOPLE,
+      summary: 'Who may add and remove people',
+      response: z.object({ items: z.array(owner) }),
+      run: async ({ key }) => ({
+        body: {
+          items: (await groups.owners(key)).map(({ userId: user, until, isConfirmed, ...rest }) => ({
+            user,
+            ...rest,
+            until: iso(until),
+            confirmed: isConfirmed,
+          })),
+        },
+      }),
+    }),
+    action({
+      method: 'put',
+      path: '/owners/{user}',
+      operationId: 'appointGroupOwner',
+      summary: 'Makes a person an owner, changes the end, or confirms the owner after the group has got a role',
+      params: byUser,
+      body: z.strictObject({ until: moment.optional() }),
+      status: 204,
+      run: async ({ key, params, body, by }) =>
+        void (await groups.appointOwner(key, { userId: params.user ?? '', until: body.until ?? null }, by)),
+    }),
+    action({
+      method: 'delete',
+      path: '/owners/{user}',
+      operationId: 'dismissGroupOwner',
+      summary: 'Dismisses an owner, whose open invitations end',
+      params: byUser,
+      status: 204,
+      run: async ({ key, params, by }) => void (await groups.dismissOwner(key, params.user ?? '', by)),
+    }),
+  ];
+}
+
+const toCursor = (key: string | undefined): string | null =>
+  key === undefined ? null : Buffer.from(key).toString('base64url');
+const fromCursor = (cursor: string | undefined): string | undefined =>
+  cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString();
