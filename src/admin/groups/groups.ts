@@ -2,6 +2,7 @@
 // the version that it is made for.
 
 import { z } from 'zod';
+import { isGroupName } from '../../';
 import { limits } from '../../base/limits.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
@@ -10,7 +11,7 @@ import { lockGroups } from '../../base/storage/row-lock.ts';
 import { rule } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { nameKey } from '../../people/accounts/names.ts';
-import { type Group, isGroupName, type NewMember } from '../../people/groups/groups.ts';
+import type { Group, NewMember } from '../../people/groups/groups.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
@@ -78,6 +79,7 @@ export function createGroupAdmin({ db, sql, groups }: AdminServices) {
   return {
     get,
     losses: groups.losses,
+    find: (name: string) => groups.find(name),
     isSensitive: groups.isSensitive,
 
     /** Names with this text, by name. */
