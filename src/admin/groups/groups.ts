@@ -2,7 +2,6 @@
 // the version that it is made for.
 
 import { z } from 'zod';
-import { isGroupName } from '../../';
 import { limits } from '../../base/limits.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
@@ -12,6 +11,7 @@ import { rule } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { nameKey } from '../../people/accounts/names.ts';
 import type { Group, NewMember } from '../../people/groups/groups.ts';
+import { isGroupName } from '../../people/rbac/names.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
