@@ -73,7 +73,10 @@ export interface Page<Subject, Given> {
   load?(ctx: Params, by: Actor): Promise<Subject>;
   /** Where the page leads that this one does not have. */
   elsewhere?(visit: Visit<Subject>): Redirection | undefined;
-  /** Throws what the change would throw, so that nobody fills in a form for nothing. The change itself checks again. */
+  /**
+   * Throws what the change would throw, so that nobody fills in a form for nothing; a sent form is rejected so before its values are
+   * checked. The change itself checks again.
+   */
   assertOpen?(visit: Visit<Subject>): Promise<void> | void;
   /** Absent: a button on another page sends the form, and a fault is displayed on an error page. */
   page?(visit: Visit<Subject>, given?: Given): ConsolePage | Promise<ConsolePage>;
@@ -132,6 +135,7 @@ export function addPage<Subject = undefined, Given = undefined>(
     const visited = await visit(ctx);
     const { given, check, isRowButton: isUnfinished } = await read(ctx);
     const work = async () => {
+      await assertOpen?.(visited);
       check?.();
       const next = await submit(visited, given);
       if (next === undefined) return;

@@ -1,6 +1,7 @@
 // /admin/users/new and …/:id/edit: the profile and the roles of a user as a form.
 
 import type Router from '@koa/router';
+import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
 import { parse } from '../../base/http/input.ts';
@@ -83,7 +84,11 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
       const keys = (await sectionsFor(visit, null)).flatMap((section) => section.keys);
       const attributes = sentAttributes(await attributeSchema(), {}, sent);
       const invite = sentValue(sent, BEGIN) === 'invite';
-      const body = parse(newUser, { ...bodyOf(keys, sent), ...(attributes && { attributes }), invite });
+      const body = parse(newUser.extend({ username: typedName }), {
+        ...bodyOf(keys, sent),
+        ...(attributes && { attributes }),
+        invite,
+      });
       const { account, oneTimePassword } = await withApiFieldNames(users.create(newUserOf(body), visit.by));
       if (oneTimePassword) return { result: oneTimePasswordPage(services, account, oneTimePassword) };
       return { to: tabPath(account.id, ''), notice: invitedNotice(hasMailServer, account.id) };
@@ -129,7 +134,7 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
       const keys = (await sectionsFor(visit, account.locale)).flatMap((section) => section.keys);
       const { roles: chosen, ...changed } = changedValues(keys, values, sent);
       const attributes = sentAttributes(await attributeSchema(), account.attributes, sent);
-      const body = parse(changedUser, {
+      const body = parse(changedUser.extend({ username: typedName.optional() }), {
         ...changed,
         // A new address is as verified as the form says.
         ...('email' in changed && { email_verified: sentValue(sent, 'email_verified') === 'on' }),
@@ -144,6 +149,9 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
 }
 
 const BEGIN = 'begin';
+
+/** An empty username is a fault that accounts name together with those of the other fields. */
+const typedName = z.string().max(254);
 
 /** How the user signs in for the first time. */
 function beginKey(hasMailServer: boolean): FormKey {

@@ -115,7 +115,8 @@ describe('the standard claims', () => {
     const user = await aUser(idp.services);
     const browser = await consoleOf(idp, await staff(idp, 'admin'));
     const at = `/admin/users/${user.account.id}`;
-    const fields = { ...texts, ...addressTexts, phone_number: '+41441234567' };
+    const lines = Object.fromEntries(Object.entries(address).map(([part, value]) => [`address.${part}`, value]));
+    const fields = { ...texts, ...lines, phone_number: '+41441234567' };
     await browser.submit(await browser.get(`${at}/edit`), fields);
     expect((await admin.get(path(user))).json()).toMatchObject({ ...texts, address, phone_number: '+41441234567' });
     const page = textOf((await browser.get(at)).text);
