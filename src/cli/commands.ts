@@ -8,6 +8,7 @@ import { backupCommand, restoreCommand, verifyCommand } from './backup/backup.ts
 import type { Command } from './command.ts';
 import { connectionCommands } from './connections.ts';
 import { doctorCommand } from './doctor/doctor.ts';
+import { groupCommands } from './groups.ts';
 import { keysList, keysRotate } from './keys.ts';
 import { secretsRotate } from './secrets.ts';
 import { signUpCodeCreate, signUpCodeList, signUpCodeRevoke } from './sign-up-codes.ts';
@@ -62,6 +63,7 @@ export const commands: readonly Command[] = [
     userAllowFactor,
   ],
   ...[
+    ...groupCommands,
     appList,
     appShow,
     appAdd,

@@ -9,6 +9,7 @@ import { createApplicationReads } from '../../applications/read.ts';
 import { createSecrets } from '../../applications/secrets.ts';
 import type { Base } from '../../base/base.ts';
 import type { Config } from '../../base/config.ts';
+import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import type { Logger } from '../../base/platform/logger.ts';
@@ -35,6 +36,7 @@ import { connectionWarnings } from '../../federation/connections/warnings.ts';
 import { FederationError } from '../../federation/faults.ts';
 import { createDirectory, type Directory } from '../../federation/ldap/directory.ts';
 import { createAccountLookup } from '../../people/accounts/account.ts';
+import { wrongInGraph } from '../../people/groups/graph.ts';
 import { listAdministrators } from '../../people/rbac/administrators.ts';
 import { ADMIN_ROLE } from '../../people/rbac/built-in.ts';
 import { parseIdentityProviderMetadata } from '../../protocols/saml/metadata/parse-identity-provider.ts';
@@ -52,6 +54,7 @@ const baseOf = ({ database, ...needs }: Opened): Base => {
 };
 
 const MAX_CLOCK_SECONDS = 5;
+const MOST_GROUPS = 20;
 
 export async function checkDatabase(needs: Needs): Promise<Finding[]> {
   const { config } = needs;
@@ -98,6 +101,7 @@ async function findingsOf(needs: Opened, file: string | undefined): Promise<Find
     keyFindings,
     adminFinding,
     rowFindings,
+    groupFindings,
     mailFindings,
     clientFindings,
     pictureFindings,
@@ -228,6 +232,19 @@ async function adminFinding({ database: { db, sql }, now }: Opened): Promise<Fin
     ];
   if (count > 0) return [ok('admins', `${plural(count, 'active user')} with the role ${ADMIN_ROLE}`)];
   return [failure('admins', 'no active user has the role admin', `Run: gatehouse user add NAME --role ${ADMIN_ROLE}`)];
+}
+
+async function groupFindings({ database: { db } }: Opened): Promise<Finding[]> {
+  const advice = 'Restore a backup, or take each of them out of a group and put it back: gatehouse group remove-child.';
+  try {
+    const wrong = await wrongInGraph(db);
+    if (wrong.length === 0) return [];
+    const message = `what is above these groups was changed outside: ${wrong.slice(0, MOST_GROUPS).join(', ')}`;
+    return [failure('groups', message, advice)];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [failure('groups', error.faults.map(faultLine).join(' '), advice)];
+  }
 }
 
 async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {

@@ -44,6 +44,27 @@ export async function storeGraph(tx: Tx, changed: readonly string[]): Promise<vo
       await tx.group.update({ where: { id }, data: { path: nodeOf(id).path }, select: { id: true } });
 }
 
+/** The groups whose stored ancestors or path are not those that group_children gives. Throws as `storeGraph`. */
+export async function wrongInGraph(tx: Tx): Promise<string[]> {
+  const [rows, edges, stored] = [
+    await tx.group.findMany({ orderBy: { nameKey: 'asc' }, select: { id: true, name: true, path: true } }),
+    await tx.groupChild.findMany(),
+    await tx.groupAncestor.findMany(),
+  ];
+  const parents = new Map<string, string[]>();
+  for (const { parentId, childId } of edges) parents.set(childId, [...(parents.get(childId) ?? []), parentId]);
+  const ancestors = new Map<string, Set<string>>();
+  for (const { groupId, ancestorId } of stored)
+    ancestors.set(groupId, (ancestors.get(groupId) ?? new Set<string>()).add(ancestorId));
+  const nodeOf = graphOf(new Map(rows.map(({ id, name }) => [id, name])), parents);
+  const wrong = rows.filter(({ id, path }) => {
+    const node = nodeOf(id);
+    const have = ancestors.get(id) ?? new Set();
+    return path !== node.path || [...new Set([id, ...node.ancestors])].sort().join() !== [...have].sort().join();
+  });
+  return wrong.map(({ name }) => name);
+}
+
 /** These and all that `next` leads to, level by level. */
 async function reached(from: readonly string[], next: (ids: string[]) => Promise<string[]>): Promise<string[]> {
   const found = new Set(from);

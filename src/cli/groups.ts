@@ -1,0 +1,404 @@
+// `gatehouse group …`: groups, their members, owners, roles and place in the graph.
+
+import { readFile } from 'node:fs/promises';
+import { plural } from '../base/platform/plural.ts';
+import { inChunks } from '../base/storage/chunks.ts';
+import type { Account } from '../people/accounts/account.ts';
+import { nameKey } from '../people/accounts/names.ts';
+import type { Group, NewMember } from '../people/groups/groups.ts';
+import type { Services } from '../server/services.ts';
+import { type Command, type Input, jsonOption, UsageError } from './command.ts';
+import { withServices } from './context.ts';
+import { formatDate, type Io, plain } from './io.ts';
+
+/** Rows read from the database at once. */
+const PAGE = 500;
+/** Mistakes of a file that are printed one by one. */
+const MOST_NAMED = 20;
+
+const times = {
+  since: { type: 'string', value: 'TIME', help: 'when it begins, such as 2026-12-01T00:00:00Z; default: now' },
+  until: { type: 'string', value: 'TIME', help: 'when it ends; default: never' },
+} as const;
+
+async function* allGroups({ groups }: Services): AsyncGenerator<Group> {
+  for (let page = await groups.list({ limit: PAGE }); page.length > 0; ) {
+    yield* page;
+    page = await groups.list({ limit: PAGE, after: page.at(-1)?.name ?? '' });
+  }
+}
+
+async function membersOf(id: string, { groups, db }: Services) {
+  const rows = [];
+  for (let page = await groups.members(id, { limit: PAGE }); page.length > 0; ) {
+    // A user may be in by several ways; a page begins after the last user of the one before.
+    rows.push(...page);
+    page = await groups.members(id, { limit: PAGE, after: page.at(-1)?.userId ?? '' });
+  }
+  const names = await usernamesOf(
+    rows.map(({ userId }) => userId),
+    { db },
+  );
+  return rows.map(({ userId, source, since, until }) => ({
+    id: userId,
+    username: names.get(userId) ?? userId,
+    via: source,
+    since,
+    until,
+  }));
+}
+
+async function usernamesOf(ids: readonly string[], { db }: Pick<Services, 'db'>): Promise<Map<string, string>> {
+  const rows = await inChunks([...new Set(ids)], (piece) =>
+    db.user.findMany({ where: { id: { in: piece } }, select: { id: true, username: true } }),
+  );
+  return new Map(rows.map(({ id, username }) => [id, username]));
+}
+
+const list: Command = {
+  name: 'group list',
+  summary: 'list all groups',
+  options: jsonOption,
+  run: (input, io) =>
+    withServices(io, async (services) => {
+      const counts = await services.db.asStored.groupMember.groupBy({ by: ['groupId'], _count: { userId: true } });
+      const members = new Map(counts.map(({ groupId, _count }) => [groupId, _count.userId]));
+      const found = [];
+      for await (const group of allGroups(services)) found.push({ ...group, members: members.get(group.id) ?? 0 });
+      if (input.flag('json')) io.json(found);
+      else {
+        const rows = found.map((one) => [one.name, one.path, String(one.members), one.description || '-', one.source]);
+        io.table(['NAME', 'PATH', 'MEMBERS', 'DESCRIPTION', 'SOURCE'], rows);
+      }
+      return 0;
+    }),
+};
+
+const show: Command = {
+  name: 'group show',
+  args: ['NAME'],
+  summary: 'show a group with its members',
+  options: jsonOption,
+  run: (input, io) =>
+    withGroup(input, io, async (group, services) => {
+      const { groups, db } = services;
+      const { parents, children, roles } = await groups.relations(group.id);
+      const owners = await groups.owners(group.id);
+      const names = await usernamesOf(
+        owners.map(({ userId }) => userId),
+        { db },
+      );
+      const details = {
+        ...group,
+        parents: parents.map(({ name }) => name),
+        children: children.map(({ name }) => name),
+        roles,
+        owners: owners.map(({ userId, until }) => ({ id: userId, username: names.get(userId) ?? userId, until })),
+        members: await membersOf(group.id, services),
+      };
+      if (input.flag('json')) {
+        io.json(details);
+        return 0;
+      }
+      const lines: [string, string][] = [
+        ['id', group.id],
+        ['name', group.name],
+        ['path', group.path],
+        ['description', group.description || '-'],
+        ['source', group.source === 'file' ? 'the configuration file' : group.source],
+        ['requests', group.acceptsRequests ? 'yes' : 'no'],
+        ['in', details.parents.join(', ') || '-'],
+        ['groups', details.children.join(', ') || '-'],
+        ['roles', roles.join(', ') || '-'],
+        ['owners', details.owners.map(({ username, until }) => username + untilText(until)).join(', ') || '-'],
+        ['members', String(details.members.length)],
+      ];
+      for (const [label, value] of lines) io.out(`${label.padEnd(14)} ${plain(value)}`);
+      if (details.members.length > 0) {
+        const rows = details.members.map((one) => [
+          one.username,
+          one.via,
+          formatDate(one.since),
+          formatDate(one.until),
+        ]);
+        io.out('');
+        io.table(['USERNAME', 'VIA', 'SINCE', 'UNTIL'], rows);
+      }
+      return 0;
+    }),
+};
+
+const untilText = (until: Date | null) => (until ? ` until ${formatDate(until)}` : '');
+
+const create: Command = {
+  name: 'group create',
+  args: ['NAME'],
+  summary: 'create a group',
+  options: {
+    description: { type: 'string', value: 'TEXT', help: 'what the group is for' },
+    requests: { type: 'boolean', help: 'people may ask to become members' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withServices(io, async ({ groups }) => {
+      const [name = ''] = input.words;
+      const acceptsRequests = input.flag('requests');
+      const group = await groups.create({ name, description: input.text('description'), acceptsRequests });
+      if (input.flag('json')) io.json(group);
+      else io.out(`Created the group ${plain(group.name)}.`);
+      return 0;
+    }),
+};
+
+const remove: Command = {
+  name: 'group delete',
+  args: ['NAME'],
+  summary: 'delete a group; its child groups stay',
+  details: 'Without --yes, nothing is deleted, and what the members lose is printed.',
+  options: { yes: { type: 'boolean', help: 'delete the group' }, ...jsonOption },
+  run: (input, io) =>
+    withGroup(input, io, async ({ id, name }, { groups }) => {
+      const lost = await groups.losses(id);
+      const { members, roles, applications } = lost;
+      if (!input.flag('yes')) {
+        io.err(
+          `This deletes the group ${plain(name)}. To confirm, add --yes. ${plural(members, 'member')} would lose:`,
+        );
+        io.err(plain(`  roles: ${roles.join(', ') || 'none'}`));
+        io.err(plain(`  applications: ${applications.join(', ') || 'none'}`));
+        return 1;
+      }
+      await groups.remove(id);
+      if (input.flag('json')) io.json({ id, name, lost });
+      else io.out(`Deleted the group ${plain(name)}, which had ${plural(members, 'member')}.`);
+      return 0;
+    }),
+};
+
+const add: Command = {
+  name: 'group add',
+  args: ['NAME', '[LOGIN]'],
+  summary: 'add a user to a group, or the users of a file; or change the end',
+  details: `LOGIN is a username or email address. The first line of a CSV file names its columns: username (or an email address in it), and if you
+like since and until. With a mistake in any row, no user is added.`,
+  options: {
+    ...times,
+    file: { type: 'string', value: 'CSV', help: 'the users of a CSV file, instead of LOGIN' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withGroup(input, io, async ({ id, name }, services) => {
+      const [, login] = input.words;
+      const file = input.text('file');
+      if ((login === undefined) === (file === undefined)) throw new UsageError('either LOGIN or --file is needed');
+      const period = { since: timeOption(input, 'since'), until: timeOption(input, 'until') };
+      let members: NewMember[];
+      if (file === undefined) {
+        const account = await services.accounts.findByLogin(login ?? '');
+        if (!account) return noUser(login ?? '', io);
+        members = [{ userId: account.id, ...period }];
+      } else {
+        const read = await membersInFile(file, period, services);
+        if ('mistakes' in read) return printMistakes(read.mistakes, io);
+        ({ members } = read);
+      }
+      const changed = await services.groups.addMembers(id, members);
+      if (input.flag('json')) io.json({ group: name, members: members.length, changed });
+      else
+        io.out(`${plural(changed, 'member')} of ${plain(name)} added or changed; ${members.length - changed} had it.`);
+      return 0;
+    }),
+};
+
+interface Mistake {
+  line: number;
+  text: string;
+}
+
+function printMistakes(mistakes: readonly Mistake[], io: Io): number {
+  io.err(`Nobody was added, because of ${plural(mistakes.length, 'mistake')} in the file:`);
+  for (const { line, text } of mistakes.slice(0, MOST_NAMED)) io.err(plain(`  line ${line}: ${text}`));
+  if (mistakes.length > MOST_NAMED) io.err(`  and ${mistakes.length - MOST_NAMED} more`);
+  return 1;
+}
+
+/** The members that a CSV file lists; `period` is that of the rows without one. */
+async function membersInFile(
+  file: string,
+  period: { since: Date | null; until: Date | null },
+  { db, now }: Services,
+): Promise<{ members: NewMember[] } | { mistakes: Mistake[] }> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`${file} cannot be read (${error.code ?? error.message})`);
+  });
+  const { parseCsv } = await import('../admin/users/import.ts');
+  let rows: ReturnType<typeof parseCsv>;
+  try {
+    rows = parseCsv(text);
+  } catch (error) {
+    throw new UsageError(`${file} isn't CSV: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const [header, ...lines] = rows;
+  const columns = (header?.cells ?? []).map((cell) => cell.toLowerCase());
+  const unknown = columns.filter((name) => !['username', 'since', 'until'].includes(name));
+  if (!columns.includes('username') || unknown.length > 0)
+    throw new UsageError(`the first line of ${file} must be: username, or username,since,until`);
+  const entries = lines.map(({ line, cells }) => {
+    const cell = (name: string) => (columns.includes(name) ? (cells[columns.indexOf(name)] ?? '') : '');
+    return {
+      line,
+      hasMore: cells.length > columns.length,
+      login: cell('username'),
+      since: cell('since'),
+      until: cell('until'),
+    };
+  });
+  const keys = [...new Set(entries.map(({ login }) => nameKey(login.slice(0, 1000))))];
+  const select = { id: true, usernameKey: true, emailKey: true } as const;
+  const found = [
+    ...(await inChunks(keys, (piece) => db.asStored.user.findMany({ where: { emailKey: { in: piece } }, select }))),
+    ...(await inChunks(keys, (piece) => db.asStored.user.findMany({ where: { usernameKey: { in: piece } }, select }))),
+  ];
+  const ids = new Map(
+    found.flatMap(({ id, usernameKey, emailKey }) => [
+      [emailKey ?? '', id],
+      [usernameKey, id],
+    ]),
+  );
+  const mistakes: Mistake[] = [];
+  const first = new Map<string, number>();
+  const members = entries.flatMap(({ line, hasMore, login, ...row }): NewMember[] => {
+    const wrong = (message: string) => {
+      mistakes.push({ line, text: message });
+      return [];
+    };
+    if (hasMore) return wrong('has more cells than the first line');
+    if (login === '') return wrong('the username is missing');
+    const userId = ids.get(nameKey(login.slice(0, 1000)));
+    if (userId === undefined) return wrong(`there is no user "${login.slice(0, 100)}"`);
+    const before = first.get(userId);
+    if (before !== undefined) return wrong(`the same user as in line ${before}`);
+    first.set(userId, line);
+    const [since, until] = [timeOf(row.since, period.since), timeOf(row.until, period.until)];
+    if (since === undefined) return wrong(`"${row.since.slice(0, 100)}" is no time such as 2026-12-31T00:00:00Z`);
+    if (until === undefined) return wrong(`"${row.until.slice(0, 100)}" is no time such as 2026-12-31T00:00:00Z`);
+    if (until && (until <= now() || (since && until <= since)))
+      return wrong('the end has passed, or is before the beginning');
+    return [{ userId, since, until }];
+  });
+  return mistakes.length > 0 ? { mistakes } : { members };
+}
+
+/** Undefined for text that is no time. */
+function timeOf(text: string, otherwise: Date | null): Date | null | undefined {
+  if (text === '') return otherwise;
+  return TIME.test(text) && !Number.isNaN(Date.parse(text)) ? new Date(text) : undefined;
+}
+// RFC 3339, section 5.6.
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
+function timeOption(input: Input, name: string): Date | null {
+  const time = timeOf(input.text(name) ?? '', null);
+  if (time === undefined) throw new UsageError(`--${name} is no time such as 2026-12-31T00:00:00Z`);
+  return time;
+}
+
+/** A command that adds something to a group, or takes it away. */
+function change(
+  name: string,
+  argument: string,
+  summary: string,
+  run: (services: Services, group: Group, word: string, input: Input) => Promise<string>,
+  options: Command['options'] = {},
+): Command {
+  return {
+    name: `group ${name}`,
+    args: ['NAME', argument],
+    summary,
+    options: { ...options, ...jsonOption },
+    run: (input, io) =>
+      withGroup(input, io, async (group, services) => {
+        const message = await run(services, group, input.words[1] ?? '', input);
+        if (input.flag('json')) io.json({ group: group.name, message });
+        else io.out(plain(message));
+        return 0;
+      }),
+  };
+}
+
+async function accountOf({ accounts }: Services, login: string): Promise<Account> {
+  const account = await accounts.findByLogin(login);
+  if (!account) throw new UsageError(`there is no user "${plain(login)}"`);
+  return account;
+}
+
+async function groupOf({ groups }: Services, name: string): Promise<Group> {
+  const group = await groups.find(name);
+  if (!group) throw new UsageError(`there is no group "${plain(name)}"`);
+  return group;
+}
+
+export const groupCommands: readonly Command[] = [
+  list,
+  show,
+  create,
+  remove,
+  add,
+  change('remove', 'LOGIN', 'take a user out of a group', async (services, { id, name }, login) => {
+    const { id: userId, username } = await accountOf(services, login);
+    const count = await services.groups.removeMembers(id, [userId]);
+    return count > 0 ? `${username} is no longer in ${name}.` : `${username} wasn't in ${name} directly.`;
+  }),
+  change('add-child', 'GROUP', 'put a group in a group', async (services, { id, name }, word) => {
+    const child = await groupOf(services, word);
+    const isNew = await services.groups.addChild(id, child.id);
+    return isNew ? `${child.name} is in ${name}.` : `${child.name} was already in ${name}.`;
+  }),
+  change('remove-child', 'GROUP', 'take a group out of a group', async (services, { id, name }, word) => {
+    const child = await groupOf(services, word);
+    const wasIn = await services.groups.removeChild(id, child.id);
+    return wasIn ? `${child.name} is no longer in ${name}.` : `${child.name} wasn't in ${name}.`;
+  }),
+  change('add-role', 'ROLE', 'give the members of a group a role', async ({ groups }, { id, name }, role) =>
+    (await groups.addRole(id, role)) ? `${name} has the role ${role}.` : `${name} already had the role ${role}.`,
+  ),
+  change('remove-role', 'ROLE', 'take a role from the members of a group', async ({ groups }, { id, name }, role) =>
+    (await groups.removeRole(id, role))
+      ? `${name} no longer has the role ${role}.`
+      : `${name} didn't have the role ${role}.`,
+  ),
+  change(
+    'add-owner',
+    'LOGIN',
+    'make a user an owner of a group, change the end, or confirm new roles of the group',
+    async (services, { id, name }, login, input) => {
+      const { id: userId, username } = await accountOf(services, login);
+      const until = timeOption(input, 'until');
+      await services.groups.appointOwner(id, { userId, until });
+      return `${username} is an owner of ${name}${untilText(until)}.`;
+    },
+    { until: times.until },
+  ),
+  change('remove-owner', 'LOGIN', 'end the ownership of a user', async (services, { id, name }, login) => {
+    const { id: userId, username } = await accountOf(services, login);
+    const was = await services.groups.dismissOwner(id, userId);
+    return was ? `${username} is no longer an owner of ${name}.` : `${username} wasn't an owner of ${name}.`;
+  }),
+];
+
+/** Runs `work` with the group that the first argument names. */
+function withGroup(input: Input, io: Io, work: (group: Group, services: Services) => Promise<number>): Promise<number> {
+  const [name = ''] = input.words;
+  if (name.trim() === '') throw new UsageError('NAME is empty');
+  return withServices(io, async (services) => {
+    const group = await services.groups.find(name);
+    if (group) return work(group, services);
+    io.err(`There is no group "${plain(name)}". To see all groups, run: gatehouse group list`);
+    return 1;
+  });
+}
+
+function noUser(login: string, io: Io): number {
+  io.err(`There is no user "${plain(login)}". To see all users, run: gatehouse user list`);
+  return 1;
+}
