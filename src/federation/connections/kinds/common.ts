@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { line, lineUpTo } from '../../../base/schemas/line-schema.ts';
 import { rule } from '../../../base/texts/faults.ts';
-import { claimPath, connectionFields, domain } from './fields.ts';
+import { claimPath, domain, inSection } from './fields.ts';
 
 /** The levels of a sign-in, weakest first; people/mfa/acr.ts has their acr values. */
 export const signInLevels = ['password', 'mfa', 'phr'] as const;
@@ -35,107 +35,81 @@ const role = z.string().min(1).max(100);
 
 /** The columns and lists of a connection. */
 export const commonHead = {
-  id: z
-    .string()
-    .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, rule('connection-id'))
-    .describe('up to 64 characters: a-z, 0-9 and `-`; part of its addresses, and it never changes')
-    .register(connectionFields, { section: null }),
-  preset: lineUpTo(40)
-    .default('generic')
-    .describe('one of the [presets](#presets)')
-    .register(connectionFields, { section: null }),
-  name: lineUpTo(100).describe('on the button: “Sign in with NAME”').register(connectionFields, { section: 'button' }),
-  enabled: z
-    .boolean()
-    .default(true)
-    .describe('`false`: only administrators may try it')
-    .register(connectionFields, { section: null }),
-  order: z
-    .int()
-    .min(0)
-    .max(10_000)
-    .default(0)
-    .describe('order of the buttons, lowest first')
-    .register(connectionFields, { section: 'button' }),
-  domains: z
-    .array(domain)
-    .max(100)
-    .default([])
-    .describe('email domains whose users sign in here, see [domains](#domains)')
-    .register(connectionFields, { section: 'button' }),
-  role_mappings: z
-    .record(line, z.union([role.transform((one) => [one]), z.array(role).min(1).max(50)]))
-    .default({})
-    .describe('group of the upstream to a role or a list of roles, see [roles by group](#roles-by-group)')
-    .register(connectionFields, { section: 'roles' }),
+  ...inSection(null, {
+    id: z
+      .string()
+      .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, rule('connection-id'))
+      .describe('up to 64 characters: a-z, 0-9 and `-`; part of its addresses, and it never changes'),
+    preset: lineUpTo(40).default('generic').describe('one of the [presets](#presets)'),
+  }),
+  ...inSection('button', {
+    name: lineUpTo(100).describe('on the button: “Sign in with NAME”'),
+  }),
+  ...inSection(null, {
+    enabled: z.boolean().default(true).describe('`false`: only administrators may try it'),
+  }),
+  ...inSection('button', {
+    order: z.int().min(0).max(10_000).default(0).describe('order of the buttons, lowest first'),
+    domains: z
+      .array(domain)
+      .max(100)
+      .default([])
+      .describe('email domains whose users sign in here, see [domains](#domains)'),
+  }),
+  ...inSection('roles', {
+    role_mappings: z
+      .record(line, z.union([role.transform((one) => [one]), z.array(role).min(1).max(50)]))
+      .default({})
+      .describe('group of the upstream to a role or a list of roles, see [roles by group](#roles-by-group)'),
+  }),
 };
 
 /** The settings that every kind has. */
 export const commonSettings = {
-  logo: z
-    .string()
-    .regex(/^[a-z0-9-]{1,40}$/, rule('mark'))
-    .optional()
-    .describe('the name of a preset or kind; default: that of the preset')
-    .register(connectionFields, { section: 'button' }),
-  show_button: z
-    .boolean()
-    .default(true)
-    .describe('`false`: reached by a domain, `login_hint` or `connection` only')
-    .register(connectionFields, { section: 'button' }),
-  create_users: z
-    .boolean()
-    .default(false)
-    .describe('makes an account for a user who has none')
-    .register(connectionFields, { section: 'users' }),
-  update_profile: z
-    .boolean()
-    .default(true)
-    .describe('name and address follow the upstream at each sign-in')
-    .register(connectionFields, { section: 'users' }),
-  link: z
-    .enum(['prove', 'trusted'])
-    .default('prove')
-    .describe('how an identity joins an existing account ([rule 3](#what-a-user-experiences))')
-    .register(connectionFields, { section: 'users' }),
-  link_only: z
-    .boolean()
-    .default(false)
-    .describe('only users who linked it in their account sign in with it')
-    .register(connectionFields, { section: 'users' }),
-  required_for_domains: z
-    .boolean()
-    .default(false)
-    .describe('users of its proven domains, except administrators, sign in here only')
-    .register(connectionFields, { section: 'button' }),
-  attributes: z
-    .record(accountField, claimPath)
-    .default({})
-    .describe(
-      'account field to name or path at the upstream: `{ email: mail }`; `attributes.NAME` fills an attribute. `name#ja` is stored [with the tag](accounts.md#values-in-other-languages)',
-    )
-    .register(connectionFields, { section: 'users' }),
-  groups_claim: claimPath
-    .optional()
-    .describe('the claim or attribute with the groups, such as `realm_access.roles`')
-    .register(connectionFields, { section: 'roles' }),
-  acr_values: perLevel
-    .default({})
-    .describe('what is requested for a level (`password`, `mfa`, `phr`): `{ mfa: [urn:example:mfa] }`')
-    .register(connectionFields, { section: 'assurance' }),
-  trusted_acr: perLevel
-    .default({})
-    .describe('acr values or AuthnContext classes that prove a level')
-    .register(connectionFields, { section: 'assurance' }),
-  trusted_amr: perLevel
-    .default({})
-    .describe('the same for amr values')
-    .register(connectionFields, { section: 'assurance' }),
-  login_hint: z
-    .boolean()
-    .default(true)
-    .describe('sends the address that the user typed')
-    .register(connectionFields, { section: 'button' }),
+  ...inSection('button', {
+    logo: z
+      .string()
+      .regex(/^[a-z0-9-]{1,40}$/, rule('mark'))
+      .optional()
+      .describe('the name of a preset or kind; default: that of the preset'),
+    show_button: z.boolean().default(true).describe('`false`: reached by a domain, `login_hint` or `connection` only'),
+  }),
+  ...inSection('users', {
+    create_users: z.boolean().default(false).describe('makes an account for a user who has none'),
+    update_profile: z.boolean().default(true).describe('name and address follow the upstream at each sign-in'),
+    link: z
+      .enum(['prove', 'trusted'])
+      .default('prove')
+      .describe('how an identity joins an existing account ([rule 3](#what-a-user-experiences))'),
+    link_only: z.boolean().default(false).describe('only users who linked it in their account sign in with it'),
+  }),
+  ...inSection('button', {
+    required_for_domains: z
+      .boolean()
+      .default(false)
+      .describe('users of its proven domains, except administrators, sign in here only'),
+  }),
+  ...inSection('users', {
+    attributes: z
+      .record(accountField, claimPath)
+      .default({})
+      .describe(
+        'account field to name or path at the upstream: `{ email: mail }`; `attributes.NAME` fills an attribute. `name#ja` is stored [with the tag](accounts.md#values-in-other-languages)',
+      ),
+  }),
+  ...inSection('roles', {
+    groups_claim: claimPath.optional().describe('the claim or attribute with the groups, such as `realm_access.roles`'),
+  }),
+  ...inSection('assurance', {
+    acr_values: perLevel
+      .default({})
+      .describe('what is requested for a level (`password`, `mfa`, `phr`): `{ mfa: [urn:example:mfa] }`'),
+    trusted_acr: perLevel.default({}).describe('acr values or AuthnContext classes that prove a level'),
+    trusted_amr: perLevel.default({}).describe('the same for amr values'),
+  }),
+  ...inSection('button', {
+    login_hint: z.boolean().default(true).describe('sends the address that the user typed'),
+  }),
 };
 
 /** `never`: an address is always confirmed here; `verified`: as the upstream says; `domains`: of its proven domains. */

@@ -20,6 +20,16 @@ export interface ConnectionField extends DescribedField<ConnectionSection> {
 
 export const connectionFields = z.registry<ConnectionField>();
 
+/** Fields of one section; null: no field of the form. A field that says more of itself is registered already. */
+export function inSection<Fields extends Record<string, z.ZodType>>(
+  section: ConnectionSection | null,
+  fields: Fields,
+): Fields {
+  for (const schema of Object.values(fields))
+    if (!connectionFields.has(schema)) connectionFields.add(schema, { section });
+  return fields;
+}
+
 /** https, or http on a loopback address; the outgoing fetch checks the address again at each call. */
 export const webUri = typedAddress(2048).superRefine(faultFrom(webUriFault)).meta(webUriSchema);
 

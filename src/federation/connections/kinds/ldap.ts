@@ -6,7 +6,7 @@ import { isLoopback } from '../../../base/config/addresses.ts';
 import { line, lineUpTo } from '../../../base/schemas/line-schema.ts';
 import { type Fault, fault, rule } from '../../../base/texts/faults.ts';
 import { commonHead, commonSettings, trustedEmail } from './common.ts';
-import { authority, connectionFields, secretValues, webUri } from './fields.ts';
+import { authority, inSection, secretValues, webUri } from './fields.ts';
 
 const dn = lineUpTo(1024);
 const filter = z.string().min(3).max(2048).refine(isFilter, rule('ldap-filter')).meta({ pattern: '^\\([^]*\\)$' });
@@ -14,91 +14,69 @@ const ONE_URL = '[lL][dD][aA][pP][sS]?://[^\\s/?#@,]+/?';
 
 export const ldapSettings = {
   ...commonSettings,
-  url: z
-    .string()
-    .max(2048)
-    .regex(new RegExp(`^${ONE_URL}( +${ONE_URL}){0,9}$`), rule('ldap-url'))
-    .describe('`ldaps://HOST[:PORT]`, or `ldap://` with `start_tls`; several with spaces')
-    .register(connectionFields, { section: 'upstream' }),
-  start_tls: z
-    .boolean()
-    .default(false)
-    .describe('before the password is sent')
-    .register(connectionFields, { section: 'upstream' }),
-  ca: z
-    .array(authority)
-    .max(10)
-    .default([])
-    .describe('in PEM form: authorities in addition to those of the system')
-    .register(connectionFields, { section: 'upstream' }),
-  bind_dn: dn
-    .optional()
-    .describe('the account that searches; default: anonymous')
-    .register(connectionFields, { section: 'upstream' }),
-  base_dn: dn
-    .describe('where users are searched, with everything below')
-    .register(connectionFields, { section: 'upstream' }),
-  filter: filter
-    .default('(|(uid={username})(mail={username}))')
-    .describe('finds exactly one user (RFC 4515); `{username}` is escaped')
-    .register(connectionFields, { section: 'upstream' }),
-  subject_attribute: line
-    .default('entryUUID')
-    .describe('never changes: `entryUUID`, or `objectGUID` in Active Directory')
-    .register(connectionFields, { section: 'upstream' }),
-  active_directory: z
-    .boolean()
-    .default(false)
-    .describe('binary objectGUID, nested groups, primary group, `CORP\\name`, lockout of the domain')
-    .register(connectionFields, { section: 'upstream' }),
-  lockout_threshold: z
-    .int()
-    .min(0)
-    .max(999)
-    .optional()
-    .describe('[wrong passwords](#lockout-at-the-directory) after which the directory locks; `0`: never')
-    .register(connectionFields, { section: 'upstream' }),
-  lockout_window_minutes: z
-    .int()
-    .min(1)
-    .max(99_999)
-    .optional()
-    .describe('minutes after which the directory counts from zero')
-    .register(connectionFields, { section: 'upstream' }),
-  password_url: webUri
-    .optional()
-    .describe('where users change an expired password')
-    .register(connectionFields, { section: 'upstream' }),
-  groups: z
-    .strictObject({
-      attribute: line.default('memberOf'), // of the user
-      base_dn: dn.optional(), // where groups are searched instead of the attribute
-      filter: filter.default('(member={dn})'), // {dn} is escaped
-      name_attribute: line.default('cn'), // of the group; absent groups use the DN
-      nested: z.boolean().default(false),
-    })
-    .optional()
-    .describe('an attribute of the user (`memberOf`), or a search below `base_dn`')
-    .register(connectionFields, { section: 'roles' }),
-  trusted_email: trustedEmail
-    .default('domains')
-    .describe('as for [oidc](#oidc); `verified` trusts every address that it holds')
-    .register(connectionFields, { section: 'users' }),
-  logout: z
-    .literal('never')
-    .default('never')
-    .describe('a directory has no logout')
-    .register(connectionFields, { section: 'assurance' }),
+  ...inSection('upstream', {
+    url: z
+      .string()
+      .max(2048)
+      .regex(new RegExp(`^${ONE_URL}( +${ONE_URL}){0,9}$`), rule('ldap-url'))
+      .describe('`ldaps://HOST[:PORT]`, or `ldap://` with `start_tls`; several with spaces'),
+    start_tls: z.boolean().default(false).describe('before the password is sent'),
+    ca: z.array(authority).max(10).default([]).describe('in PEM form: authorities in addition to those of the system'),
+    bind_dn: dn.optional().describe('the account that searches; default: anonymous'),
+    base_dn: dn.describe('where users are searched, with everything below'),
+    filter: filter
+      .default('(|(uid={username})(mail={username}))')
+      .describe('finds exactly one user (RFC 4515); `{username}` is escaped'),
+    subject_attribute: line
+      .default('entryUUID')
+      .describe('never changes: `entryUUID`, or `objectGUID` in Active Directory'),
+    active_directory: z
+      .boolean()
+      .default(false)
+      .describe('binary objectGUID, nested groups, primary group, `CORP\\name`, lockout of the domain'),
+    lockout_threshold: z
+      .int()
+      .min(0)
+      .max(999)
+      .optional()
+      .describe('[wrong passwords](#lockout-at-the-directory) after which the directory locks; `0`: never'),
+    lockout_window_minutes: z
+      .int()
+      .min(1)
+      .max(99_999)
+      .optional()
+      .describe('minutes after which the directory counts from zero'),
+    password_url: webUri.optional().describe('where users change an expired password'),
+  }),
+  ...inSection('roles', {
+    groups: z
+      .strictObject({
+        attribute: line.default('memberOf'), // of the user
+        base_dn: dn.optional(), // where groups are searched instead of the attribute
+        filter: filter.default('(member={dn})'), // {dn} is escaped
+        name_attribute: line.default('cn'), // of the group; absent groups use the DN
+        nested: z.boolean().default(false),
+      })
+      .optional()
+      .describe('an attribute of the user (`memberOf`), or a search below `base_dn`'),
+  }),
+  ...inSection('users', {
+    trusted_email: trustedEmail
+      .default('domains')
+      .describe('as for [oidc](#oidc); `verified` trusts every address that it holds'),
+  }),
+  ...inSection('assurance', {
+    logout: z.literal('never').default('never').describe('a directory has no logout'),
+  }),
 };
 
 export const ldapEntry = z.strictObject({
   ...commonHead,
   kind: z.literal('ldap'),
   ...ldapSettings,
-  bind_password: secretValues
-    .optional()
-    .describe('as `client_secret` of [oidc](#oidc)')
-    .register(connectionFields, { section: null }),
+  ...inSection(null, {
+    bind_password: secretValues.optional().describe('as `client_secret` of [oidc](#oidc)'),
+  }),
 });
 
 export type LdapSettings = z.output<z.ZodObject<typeof ldapSettings>>;

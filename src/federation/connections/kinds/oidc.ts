@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { line, lineUpTo } from '../../../base/schemas/line-schema.ts';
 import { at, check, type Fault, fault, rule } from '../../../base/texts/faults.ts';
 import { commonHead, commonSettings, logout, trustedEmail } from './common.ts';
-import { claimPath, connectionFields, issuerUrl, scope, secretValues, webUri } from './fields.ts';
+import { claimPath, connectionFields, inSection, issuerUrl, scope, secretValues, webUri } from './fields.ts';
 
 export const clientAuthMethods = [
   'client_secret_basic',
@@ -42,100 +42,72 @@ export const extraParameters = z
 
 export const oidcSettings = {
   ...commonSettings,
-  issuer: issuerUrl
-    .describe('compared character by character; a slash at the end counts')
-    .register(connectionFields, { section: 'upstream' }),
-  discovery_url: webUri
-    .optional()
-    .describe('default: `/.well-known/openid-configuration` below the issuer')
-    .register(connectionFields, { section: 'upstream' }),
-  client_id: lineUpTo(1024).describe('as the provider issued it').register(connectionFields, { section: 'upstream' }),
-  token_endpoint_auth_method: z
-    .enum(clientAuthMethods)
-    .default('client_secret_basic')
-    .describe('how this server authenticates at the token endpoint')
-    .register(connectionFields, { section: 'upstream' }),
-  scopes: z
-    .array(scope)
-    .max(50)
-    .default(['openid', 'profile', 'email'])
-    .describe('`openid` must be among them')
-    .register(connectionFields, { section: 'upstream' }),
-  pkce: z.boolean().default(true).describe('S256 (RFC 7636)').register(connectionFields, { section: 'upstream' }),
-  nonce: z
-    .boolean()
-    .default(true)
-    .describe('`nonce` or `pkce` must stay on, except for LinkedIn')
-    .register(connectionFields, { section: 'upstream' }),
-  response_mode: z
-    .enum(['query', 'form_post'])
-    .default('query')
-    .describe('`form_post` only for Apple and the like')
-    .register(connectionFields, { section: 'upstream' }),
-  userinfo: z
-    .boolean()
-    .default(true)
-    .describe('reads UserInfo too; its `sub` must equal that of the ID token')
-    .register(connectionFields, { section: 'upstream' }),
-  id_token_signing_algs: z
-    .array(z.enum(signingAlgs))
-    .min(1)
-    .default(['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'])
-    .describe('never `none` or shared keys')
-    .register(connectionFields, { section: 'upstream' }),
-  subject_claim: claimPath
-    .default('sub')
-    .describe('the claim that identifies the user at this issuer, never an address')
-    .register(connectionFields, { section: 'upstream' }),
-  authorization_parameters: extraParameters
-    .describe('more parameters of the request')
-    .register(connectionFields, { section: 'upstream' }),
-  tenant: lineUpTo(100)
-    .optional()
-    .describe('Entra: the GUID of the directory, or `organizations` with `allowed_tenants`')
-    .register(connectionFields, { section: 'upstream', vendor: '' }),
-  allowed_tenants: z
-    .array(line)
-    .max(100)
-    .default([])
-    .describe('Entra: the tenants (`tid`) whose users may sign in')
-    .register(connectionFields, { section: 'upstream', vendor: 'entra' }),
-  allowed_hosted_domains: z
-    .array(line)
-    .max(100)
-    .default([])
-    .describe('Google: the Workspace domains (`hd`) whose users may sign in')
-    .register(connectionFields, { section: 'upstream', vendor: 'google' }),
-  team_id: lineUpTo(40)
-    .optional()
-    .describe('Apple: the team')
-    .register(connectionFields, { section: 'upstream', vendor: 'apple' }),
-  key_id: lineUpTo(40)
-    .optional()
-    .describe('Apple, and `private_key_jwt`: the ID of the private key')
-    .register(connectionFields, { section: 'upstream' }),
-  trusted_email: trustedEmail
-    .default('verified')
-    .describe('`never`: confirmed here; `verified`: as `email_verified` says; `domains`: those of its proven domains')
-    .register(connectionFields, { section: 'users' }),
-  logout: logout
-    .default('always')
-    .describe('whether a [logout](logout.md#upstream-identity-providers) here continues at the upstream')
-    .register(connectionFields, { section: 'assurance' }),
+  ...inSection('upstream', {
+    issuer: issuerUrl.describe('compared character by character; a slash at the end counts'),
+    discovery_url: webUri.optional().describe('default: `/.well-known/openid-configuration` below the issuer'),
+    client_id: lineUpTo(1024).describe('as the provider issued it'),
+    token_endpoint_auth_method: z
+      .enum(clientAuthMethods)
+      .default('client_secret_basic')
+      .describe('how this server authenticates at the token endpoint'),
+    scopes: z.array(scope).max(50).default(['openid', 'profile', 'email']).describe('`openid` must be among them'),
+    pkce: z.boolean().default(true).describe('S256 (RFC 7636)'),
+    nonce: z.boolean().default(true).describe('`nonce` or `pkce` must stay on, except for LinkedIn'),
+    response_mode: z.enum(['query', 'form_post']).default('query').describe('`form_post` only for Apple and the like'),
+    userinfo: z.boolean().default(true).describe('reads UserInfo too; its `sub` must equal that of the ID token'),
+    id_token_signing_algs: z
+      .array(z.enum(signingAlgs))
+      .min(1)
+      .default(['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'])
+      .describe('never `none` or shared keys'),
+    subject_claim: claimPath
+      .default('sub')
+      .describe('the claim that identifies the user at this issuer, never an address'),
+    authorization_parameters: extraParameters.describe('more parameters of the request'),
+    tenant: lineUpTo(100)
+      .optional()
+      .describe('Entra: the GUID of the directory, or `organizations` with `allowed_tenants`')
+      .register(connectionFields, { section: 'upstream', vendor: '' }),
+    allowed_tenants: z
+      .array(line)
+      .max(100)
+      .default([])
+      .describe('Entra: the tenants (`tid`) whose users may sign in')
+      .register(connectionFields, { section: 'upstream', vendor: 'entra' }),
+    allowed_hosted_domains: z
+      .array(line)
+      .max(100)
+      .default([])
+      .describe('Google: the Workspace domains (`hd`) whose users may sign in')
+      .register(connectionFields, { section: 'upstream', vendor: 'google' }),
+    team_id: lineUpTo(40)
+      .optional()
+      .describe('Apple: the team')
+      .register(connectionFields, { section: 'upstream', vendor: 'apple' }),
+    key_id: lineUpTo(40).optional().describe('Apple, and `private_key_jwt`: the ID of the private key'),
+  }),
+  ...inSection('users', {
+    trusted_email: trustedEmail
+      .default('verified')
+      .describe(
+        '`never`: confirmed here; `verified`: as `email_verified` says; `domains`: those of its proven domains',
+      ),
+  }),
+  ...inSection('assurance', {
+    logout: logout
+      .default('always')
+      .describe('whether a [logout](logout.md#upstream-identity-providers) here continues at the upstream'),
+  }),
 };
 
 export const oidcEntry = z.strictObject({
   ...commonHead,
   kind: z.literal('oidc'),
   ...oidcSettings,
-  client_secret: secretValues
-    .optional()
-    .describe('one value, or several with their ends, see [secrets](#secrets)')
-    .register(connectionFields, { section: null }),
-  private_key: secretValues
-    .optional()
-    .describe('in PEM form, for Apple and `private_key_jwt`')
-    .register(connectionFields, { section: null }),
+  ...inSection(null, {
+    client_secret: secretValues.optional().describe('one value, or several with their ends, see [secrets](#secrets)'),
+    private_key: secretValues.optional().describe('in PEM form, for Apple and `private_key_jwt`'),
+  }),
 });
 
 export type OidcSettings = z.output<z.ZodObject<typeof oidcSettings>>;

@@ -5,107 +5,68 @@ import { entityId } from '../../../applications/uris.ts';
 import { limits } from '../../../base/limits.ts';
 import { type Fault, fault } from '../../../base/texts/faults.ts';
 import { commonHead, commonSettings, logout, trustedEmail } from './common.ts';
-import { certificate, claimPath, connectionFields, webUri } from './fields.ts';
+import { certificate, claimPath, connectionFields, inSection, webUri } from './fields.ts';
 
 export const samlSettings = {
   ...commonSettings,
-  entity_id: entityId
-    .optional()
-    .describe('default: that of the metadata; never changes')
-    .register(connectionFields, { section: 'upstream' }),
-  metadata_url: webUri
-    .optional()
-    .describe('read every day; one of `metadata_url`, `metadata`, `metadata_file` or `sso_url` is required')
-    .register(connectionFields, { section: 'upstream' }),
-  metadata: z
-    .string()
-    .min(1)
-    .max(limits.saml.metadataBytes)
-    .optional()
-    .describe('the document itself')
-    .register(connectionFields, { section: 'upstream', rows: 6 }),
-  metadata_certificate: certificate
-    .optional()
-    .describe('in PEM form: the key that must sign the document at `metadata_url`')
-    .register(connectionFields, { section: 'upstream', rows: 6 }),
-  sso_url: webUri
-    .optional()
-    .describe('without metadata; `entity_id` and `certificates` are required as well')
-    .register(connectionFields, { section: 'upstream' }),
-  slo_url: webUri
-    .optional()
-    .describe('without metadata; absent means that it has no logout')
-    .register(connectionFields, { section: 'upstream' }),
-  certificates: z
-    .array(certificate)
-    .max(10)
-    .default([])
-    .describe('only these keys may sign, whatever the metadata says')
-    .register(connectionFields, { section: 'upstream' }),
-  binding: z
-    .enum(['redirect', 'post'])
-    .default('redirect')
-    .describe('of the AuthnRequest')
-    .register(connectionFields, { section: 'upstream' }),
-  sign_requests: z
-    .boolean()
-    .default(true)
-    .describe('signs AuthnRequests')
-    .register(connectionFields, { section: 'upstream' }),
-  want_encrypted: z
-    .boolean()
-    .default(false)
-    .describe('accepts encrypted assertions only')
-    .register(connectionFields, { section: 'upstream' }),
-  allow_sha1: z
-    .boolean()
-    .default(false)
-    .describe('only for an upstream that knows nothing else')
-    .register(connectionFields, { section: 'upstream' }),
-  allow_cbc: z
-    .boolean()
-    .default(false)
-    .describe('accepts AES-CBC, in a Response that is signed as a whole')
-    .register(connectionFields, { section: 'upstream' }),
-  name_id_format: z
-    .enum(['persistent', 'emailAddress', 'unspecified'])
-    .optional()
-    .describe('the format that is requested; transient is not possible')
-    .register(connectionFields, { section: 'upstream' }),
-  subject_attribute: claimPath
-    .optional()
-    .describe('identifies the user; default: the persistent NameID')
-    .register(connectionFields, { section: 'upstream' }),
-  request_authn_context: z
-    .boolean()
-    .default(true)
-    .describe('`false`: no RequestedAuthnContext; AD FS rejects it')
-    .register(connectionFields, { section: 'upstream' }),
-  sp_entity_id: entityId
-    .optional()
-    .describe('another entity ID of this server for this upstream')
-    .register(connectionFields, { section: 'upstream' }),
-  trusted_email: trustedEmail
-    .default('domains')
-    .describe('as for [oidc](#oidc); `verified` trusts every address that it sends')
-    .register(connectionFields, { section: 'users' }),
-  logout: logout
-    .default('always')
-    .describe('as for [oidc](#oidc)')
-    .register(connectionFields, { section: 'assurance' }),
+  ...inSection('upstream', {
+    entity_id: entityId.optional().describe('default: that of the metadata; never changes'),
+    metadata_url: webUri
+      .optional()
+      .describe('read every day; one of `metadata_url`, `metadata`, `metadata_file` or `sso_url` is required'),
+    metadata: z
+      .string()
+      .min(1)
+      .max(limits.saml.metadataBytes)
+      .optional()
+      .describe('the document itself')
+      .register(connectionFields, { section: 'upstream', rows: 6 }),
+    metadata_certificate: certificate
+      .optional()
+      .describe('in PEM form: the key that must sign the document at `metadata_url`')
+      .register(connectionFields, { section: 'upstream', rows: 6 }),
+    sso_url: webUri.optional().describe('without metadata; `entity_id` and `certificates` are required as well'),
+    slo_url: webUri.optional().describe('without metadata; absent means that it has no logout'),
+    certificates: z
+      .array(certificate)
+      .max(10)
+      .default([])
+      .describe('only these keys may sign, whatever the metadata says'),
+    binding: z.enum(['redirect', 'post']).default('redirect').describe('of the AuthnRequest'),
+    sign_requests: z.boolean().default(true).describe('signs AuthnRequests'),
+    want_encrypted: z.boolean().default(false).describe('accepts encrypted assertions only'),
+    allow_sha1: z.boolean().default(false).describe('only for an upstream that knows nothing else'),
+    allow_cbc: z.boolean().default(false).describe('accepts AES-CBC, in a Response that is signed as a whole'),
+    name_id_format: z
+      .enum(['persistent', 'emailAddress', 'unspecified'])
+      .optional()
+      .describe('the format that is requested; transient is not possible'),
+    subject_attribute: claimPath.optional().describe('identifies the user; default: the persistent NameID'),
+    request_authn_context: z.boolean().default(true).describe('`false`: no RequestedAuthnContext; AD FS rejects it'),
+    sp_entity_id: entityId.optional().describe('another entity ID of this server for this upstream'),
+  }),
+  ...inSection('users', {
+    trusted_email: trustedEmail
+      .default('domains')
+      .describe('as for [oidc](#oidc); `verified` trusts every address that it sends'),
+  }),
+  ...inSection('assurance', {
+    logout: logout.default('always').describe('as for [oidc](#oidc)'),
+  }),
 };
 
 export const samlEntry = z.strictObject({
   ...commonHead,
   kind: z.literal('saml'),
   ...samlSettings,
-  metadata_file: z
-    .string()
-    .min(1)
-    .max(4096)
-    .optional()
-    .describe('read relative to the configuration file; not possible over the API')
-    .register(connectionFields, { section: null }),
+  ...inSection(null, {
+    metadata_file: z
+      .string()
+      .min(1)
+      .max(4096)
+      .optional()
+      .describe('read relative to the configuration file; not possible over the API'),
+  }),
 });
 
 export type SamlSettings = z.output<z.ZodObject<typeof samlSettings>>;
