@@ -1,0 +1,127 @@
+// A person asks for access on the page that says no, the owner of the group decides with an end, and the end comes: in a real browser.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { signIn } from '../admin/console/real-browser.ts';
+import { anApplication } from '../oidc/support.ts';
+import { mailOf } from '../recovery/support.ts';
+import { axe, type Browser, launchBrowser, type Page, phone, screenshot } from '../support/browser/browser.ts';
+import { testClock } from '../support/clock.ts';
+import { aUser } from '../support/factories.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Mailbox, mailbox } from '../support/mailbox.ts';
+
+const clock = testClock();
+// The OIDC engine reads the real time, which is that of the end.
+clock.set({ days: -11 });
+let box: Mailbox;
+let idp: TestIdp;
+let browser: Browser;
+
+beforeAll(async () => {
+  box = await mailbox();
+  idp = await startIdp({ environment: { SMTP_URL: box.url }, now: clock.now });
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await idp?.stop();
+  await box?.close();
+});
+
+async function aPage(): Promise<Page> {
+  const context = await browser.newContext({
+    ...phone,
+    viewport: { width: 320, height: 800 },
+    javaScriptEnabled: false,
+  });
+  context.setDefaultTimeout(60_000);
+  return context.newPage();
+}
+
+const inWords = (day: string) => new Date(day).toLocaleDateString('en', { dateStyle: 'long', timeZone: 'UTC' });
+
+async function arrive(page: Page, heading: string, name: string): Promise<void> {
+  await page.waitForSelector(`h1:has-text("${heading}")`);
+  await screenshot(page, `groups-${name}`);
+}
+
+it('Ann asks, the owner decides with an end, Ann signs in, and after the end she has no access', {
+  timeout: 240_000,
+}, async () => {
+  const { groups, ends } = idp.services;
+  const [ann, owner] = [await aUser(idp.services), await aUser(idp.services)];
+  const lab = await groups.create({ name: 'Lab', acceptsRequests: true });
+  await groups.appointOwner(lab.id, { userId: owner.account.id });
+  const client_uri = `${idp.issuer}/healthz`;
+  const application = await anApplication(idp, {
+    client_name: 'Wiki',
+    client_uri,
+    access: { roles: [], groups: ['Lab'] },
+  });
+  const start = async () => (await application.rp.start({ scope: 'openid' })).url;
+
+  const page = await aPage();
+  await page.goto(await start());
+  await signIn(page, ann);
+  await arrive(page, 'You don’t have access to Wiki', 'denied');
+  await page.click('a:has-text("Ask for access")');
+  await arrive(page, 'Ask for access to Wiki', 'ask');
+  await page.fill('[name=reason]', 'I replace Zoe.');
+  await page.click('button:has-text("Send request")');
+  await arrive(page, 'Your groups', 'asked');
+  expect(await page.textContent('main')).toContain('Waiting for an answer');
+
+  const ownersPage = await aPage();
+  const asked = await mailOf(box, owner.account.email ?? '', 'Request to join the group Lab');
+  expect(asked.text).not.toContain('I replace Zoe.');
+  await ownersPage.goto(/https?:\/\/\S+\/account\/groups\/\S+/.exec(asked.text)?.[0] ?? '');
+  await signIn(ownersPage, owner);
+  await arrive(ownersPage, 'Lab', 'decide');
+  expect(await ownersPage.textContent('main')).toContain('I replace Zoe.');
+  const lastDay = new Date(clock.now().getTime() + 10 * 24 * 3_600_000).toISOString().slice(0, 10);
+  await ownersPage.fill('form[action$="/decide"] [name=until]', lastDay);
+  await ownersPage.click('button:has-text("Approve")');
+  await arrive(ownersPage, 'Lab', 'approved');
+  expect(await ownersPage.textContent('main')).toContain(ann.username);
+  await mailOf(box, ann.account.email ?? '', 'Your request for the group Lab was approved');
+
+  const opensWiki = async () => {
+    const answer = page.waitForRequest((request) => request.url().startsWith(application.redirectUri), {
+      timeout: 20_000,
+    });
+    await page.goto(await start()).catch(() => undefined);
+    return new URL((await answer).url()).searchParams.has('code');
+  };
+  expect(await opensWiki()).toBe(true);
+
+  clock.advance({ days: 4 });
+  await ends.warn();
+  await mailOf(box, ann.account.email ?? '', `Your time in the group Lab ends on ${inWords(lastDay)}`);
+  await mailOf(box, owner.account.email ?? '', 'Memberships in the group Lab end soon');
+
+  clock.advance({ days: 7 });
+  await page.goto(await start());
+  if (await page.locator('[name=password]').count()) await signIn(page, ann);
+  await arrive(page, 'You don’t have access to Wiki', 'ended');
+  expect((await idp.services.accounts.find(ann.account.id))?.groups).toEqual([]);
+});
+
+it('the pages of a person and an owner have no accessibility faults', { timeout: 240_000 }, async () => {
+  const user = await aUser(idp.services);
+  const group = await idp.services.groups.create({ name: 'Library', description: 'Who lends books' });
+  await idp.services.groups.appointOwner(group.id, { userId: user.account.id });
+  await idp.services.groups.addMembers(group.id, [{ userId: user.account.id }]);
+  const context = await browser.newContext({ ...phone, viewport: { width: 320, height: 800 } });
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  for (const [path, heading] of [
+    ['/account/groups', 'Your groups'],
+    [`/account/groups/${group.id}`, 'Library'],
+  ] as const) {
+    await page.goto(`${idp.issuer}${path}`);
+    if (await page.locator('[name=password]').count()) await signIn(page, user);
+    await page.waitForSelector(`h1:has-text("${heading}")`);
+    for (const summary of await page.locator('.results summary').all()) await summary.click();
+    expect(await axe(page, ['light', 'dark'])).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  }
+});
