@@ -6,11 +6,11 @@ import { tooMuchStoredIn } from '../storage/stored-size.ts';
 import { unavailableIn } from '../storage/unavailable.ts';
 import { type Fault, faultText, formatPath, publicFault } from '../texts/faults.ts';
 import type { Context, ErrorPage, Middleware } from './context.ts';
-import { databaseUnavailable, RETRY_AFTER } from './database-unavailable.ts';
 import {
   AppError,
   badRequest,
   conflict,
+  databaseUnavailable,
   type ErrorOptions,
   internal,
   methodNotAllowed,
@@ -20,7 +20,7 @@ import {
 import { addressToReturnTo } from './pages/language.ts';
 import { applicationBrand, type BrandOf, type Render } from './pages/render.ts';
 
-export interface ErrorHandlerDependencies {
+export interface ErrorAnswers {
   /** Renders the view `error`; absent: every client is a program and gets JSON. */
   render?: Render;
   /** The brand of its own that an application has. */
@@ -37,7 +37,7 @@ export function errorHandler({
   brandOf,
   jsonPaths = ['/api/', '/access/'],
   isOAuthPath = () => false,
-}: ErrorHandlerDependencies = {}): Middleware {
+}: ErrorAnswers = {}): Middleware {
   return async (ctx, next) => {
     try {
       await next();
@@ -93,7 +93,8 @@ function isHttpError(thrown: unknown): thrown is Error & { status: number } {
   return thrown.expose === true && typeof status === 'number' && status >= 400 && status < 500;
 }
 
-function logError({ state, method, path }: Context, error: AppError): void {
+/** Logs the error that ends a request. */
+export function logError({ state, method, path }: Context, error: AppError): void {
   const { code, detail, cause } = error;
   // 501 is an error of the request, not of the server.
   if (error.status >= 500 && error.status !== 501) {
@@ -117,7 +118,7 @@ function wantsJson(ctx: Context, jsonPaths: readonly string[]): boolean {
 function answerOAuth(ctx: Context, error: AppError): void {
   setHead(ctx, error);
   ctx.body = {
-    error: oauthErrorOf(error.status),
+    error: error.oauth,
     // RFC 6749 5.2 permits no other characters.
     error_description: sentence(error.message)
       .replaceAll('’', "'")
@@ -125,14 +126,7 @@ function answerOAuth(ctx: Context, error: AppError): void {
   };
 }
 
-/** The error code of RFC 6749 for a status; 429 has the one that clients try again after. */
-function oauthErrorOf(status: number): string {
-  if (status === 503 || status === 429) return 'temporarily_unavailable';
-  if (status >= 500) return 'server_error';
-  return status === 403 ? 'access_denied' : 'invalid_request';
-}
-
-async function answer(ctx: Context, error: AppError, { render, brandOf }: ErrorHandlerDependencies): Promise<void> {
+async function answer(ctx: Context, error: AppError, { render, brandOf }: ErrorAnswers): Promise<void> {
   const own = render && (await ownPage(ctx, error));
   const { requestId } = ctx.state.request;
   setHead(ctx, error);
@@ -157,23 +151,20 @@ async function ownPage(ctx: Context, error: AppError): Promise<ErrorPage | undef
   }
 }
 
+/** Headers that the failed handler set for its own body are no longer true. */
+const HEADERS_OF_THE_BODY = ['Content-Encoding', 'Content-Length', 'ETag', 'Last-Modified', 'Content-Disposition'];
+
 function setHead(ctx: Context, error: AppError): void {
   ctx.status = error.status;
-  // Headers that the failed handler set for its own body are no longer true.
-  for (const name of ['Content-Encoding', 'Content-Length', 'ETag', 'Last-Modified', 'Content-Disposition']) {
-    ctx.remove(name);
-  }
+  for (const name of HEADERS_OF_THE_BODY) ctx.remove(name);
+  // A failure says nothing about credentials.
+  if (error.status >= 500) ctx.remove('WWW-Authenticate');
   ctx.set('Cache-Control', 'no-store');
   ctx.vary('Accept');
-  if (error.status === 503) ctx.set(RETRY_AFTER);
   ctx.set(error.headers);
 }
 
-function renderPage(
-  ctx: Context,
-  render: NonNullable<ErrorHandlerDependencies['render']>,
-  { template, data }: ErrorPage,
-): string | undefined {
+function renderPage(ctx: Context, render: Render, { template, data }: ErrorPage): string | undefined {
   try {
     return render(template, { here: addressToReturnTo(ctx, ctx.status), ...data }, undefined, ctx.state.language());
   } catch (err) {

@@ -1,15 +1,23 @@
 // Every error that our routes can return. A code defines its status, and in views/texts its public message and the advice; `detail` and
 // `cause` are logged only. Branch on `code`, never on `message`.
 
+import { unavailableIn } from '../storage/unavailable.ts';
 import { waitText } from '../texts/dates.ts';
 import type { Fault } from '../texts/faults.ts';
 import { hasText, type PageLink, type PageText, t } from '../texts/text.ts';
 
 interface ErrorRow {
   status: number;
+  /** Seconds after which a client may try again (Retry-After, RFC 9110 10.2.3). */
+  retryAfter?: number;
+  /** The error code at OAuth endpoints, where it is not that of the status. */
+  oauth?: string;
   /** A link on this server to continue with. */
   next?: PageLink;
 }
+
+/** Seconds; a database or an identity provider is usually back within this time after a restart or failover. */
+const SOON = 5;
 
 const errors = {
   bad_request: { status: 400 },
@@ -61,11 +69,12 @@ const errors = {
   body_too_large: { status: 413 },
   unsupported_media_type: { status: 415 },
   misdirected: { status: 421 },
-  too_many_requests: { status: 429 },
+  // RFC 6749 has no error for rate limits; this is the one that clients try again after.
+  too_many_requests: { status: 429, oauth: 'temporarily_unavailable' },
   internal: { status: 500 },
   method_unknown: { status: 501 },
   upstream_failed: { status: 502 },
-  unavailable: { status: 503 },
+  unavailable: { status: 503, retryAfter: SOON, oauth: 'temporarily_unavailable' },
   // Of a sign-in at an upstream identity provider.
   upstream_no_identity: { status: 400 },
   upstream_answer_invalid: { status: 400 },
@@ -82,7 +91,7 @@ const errors = {
   upstream_other_user: { status: 409 },
   identity_taken: { status: 409 },
   last_way_in: { status: 409 },
-  upstream_unavailable: { status: 503 },
+  upstream_unavailable: { status: 503, retryAfter: SOON, oauth: 'temporarily_unavailable' },
 } as const satisfies Record<string, ErrorRow>;
 
 /** Every code of an error page or a problem+json response. */
@@ -121,6 +130,8 @@ export class AppError extends Error {
   override name = 'AppError';
   readonly code: ErrorCode;
   readonly status: number;
+  /** The error code of RFC 6749 5.2, for OAuth endpoints. */
+  readonly oauth: string;
   readonly text: PageText;
   readonly advice: PageText | undefined;
   readonly detail: unknown;
@@ -138,9 +149,11 @@ export class AppError extends Error {
     this.code = code;
     this.text = text;
     this.status = row.status;
+    this.oauth =
+      row.oauth ?? (row.status >= 500 ? 'server_error' : row.status === 403 ? 'access_denied' : 'invalid_request');
     this.advice = options.advice ?? (options.message ? undefined : adviceFor(code));
     this.detail = options.detail;
-    this.headers = options.headers ?? {};
+    this.headers = { ...(row.retryAfter && { 'Retry-After': String(row.retryAfter) }), ...options.headers };
     this.faults = options.faults ?? [];
     this.next = options.next ?? row.next;
     this.other = options.other;
@@ -224,6 +237,12 @@ export function tooMuchStored(retryAfterSeconds: number): AppError {
     message: t('error.too_many_requests.network'),
     advice: t('error.too_many_requests.network-wait', { time: waitText(retryAfterSeconds) }),
   });
+}
+
+/** 503 for an error that is, or is caused by, a database that cannot be used; undefined for every other error. */
+export function databaseUnavailable(thrown: unknown): AppError | undefined {
+  const cause = unavailableIn(thrown);
+  return cause && new AppError('unavailable', { detail: cause.logFields, cause });
 }
 
 /** 500, for unexpected errors; the cause is logged and never displayed. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Router from '@koa/router';
 import type { Extras, State } from './context.ts';
-import { RETRY_AFTER } from './database-unavailable.ts';
+import { AppError } from './errors.ts';
 
 /** What a check found: a reason or a warning is a few words without secrets, because anyone may read them. */
 export type CheckResult = boolean | { passed: boolean; reason?: string; warning?: string };
@@ -38,7 +38,7 @@ export function healthRoutes({
       Object.fromEntries(results.flatMap(([name, { [field]: text }]) => (text === undefined ? [] : [[name, text]])));
     const [reasons, warnings] = [only('reason'), only('warning')];
     ctx.status = isReady ? 200 : 503;
-    if (!isReady) ctx.set(RETRY_AFTER);
+    if (!isReady) ctx.set(new AppError('unavailable').headers);
     ctx.body = {
       status: now !== 'serving' ? now : isReady ? 'ready' : 'not ready',
       checks: Object.fromEntries(results.map(([name, result]) => [name, wordFor(result)])),

@@ -18,17 +18,6 @@ export interface RequestObservation {
   code: string | undefined;
 }
 
-export interface RequestContextDependencies {
-  logger: Logger;
-  /** Number of trusted proxies (X-Forwarded-For); 0 for none. */
-  trustProxy: number;
-  observe?: (observation: RequestObservation) => void;
-  /** Paths whose access-log line is written at level debug. */
-  debugPaths?: readonly string[];
-  /** Absent: no traces. */
-  spans?: RequestSpans | undefined;
-}
-
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const MAX_LOGGED = 256;
 
@@ -39,7 +28,16 @@ export function requestContext({
   observe,
   debugPaths = [],
   spans,
-}: RequestContextDependencies): Middleware {
+}: {
+  logger: Logger;
+  /** Number of trusted proxies (X-Forwarded-For); 0 for none. */
+  trustProxy: number;
+  observe?: (observation: RequestObservation) => void;
+  /** Paths whose access-log line is written at level debug. */
+  debugPaths?: readonly string[];
+  /** Absent: no traces. */
+  spans?: RequestSpans | undefined;
+}): Middleware {
   const atDebug = new Set(debugPaths);
   return (ctx, next) => {
     const startedAt = process.hrtime.bigint();

@@ -25,19 +25,6 @@ import { color, hueOf, initials } from './tokens.ts';
 /** `csrfToken` is called when the page has a form; the call sets the cookie that belongs to the token. */
 export type Render = (template: string, data: object, csrfToken?: () => string, language?: string) => string;
 
-export interface RendererDependencies {
-  viewsDir: string;
-  /** Caches compiled templates; otherwise each page is read again. */
-  production: boolean;
-  assets: Assets;
-  /** The brand that pages have now; those of an application pass another one as `brand`. */
-  brand?: () => BrandLook | undefined;
-  /** The languages that the picker has; all by default. */
-  offered?: () => OfferedLanguages;
-  /** The texts that an administrator wrote. */
-  texts?: () => MessageSource | undefined;
-}
-
 /**
  * Templates can use these helpers beside their own data: `t('sign-in.title')`, `asset('people.css')`, `webLink(url)`, `day(date)` and so on.
  * Pages of the console are in one of its own languages, those for programs in English.
@@ -49,7 +36,18 @@ export function createRenderer({
   brand = () => undefined,
   offered = () => allLanguages,
   texts = () => undefined,
-}: RendererDependencies): Render {
+}: {
+  viewsDir: string;
+  /** Caches compiled templates; otherwise each page is read again. */
+  production: boolean;
+  assets: Assets;
+  /** The brand that pages have now; those of an application pass another one as `brand`. */
+  brand?: () => BrandLook | undefined;
+  /** The languages that the picker has; all by default. */
+  offered?: () => OfferedLanguages;
+  /** The texts that an administrator wrote. */
+  texts?: () => MessageSource | undefined;
+}): Render {
   const config: Partial<EtaConfig> = {
     views: viewsDir,
     cache: production,

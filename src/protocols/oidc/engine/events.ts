@@ -2,7 +2,8 @@
 
 import { accessDecisionRule } from '../../../applications/access-decision.ts';
 import type { Context } from '../../../base/http/context.ts';
-import { databaseUnavailable, RETRY_AFTER } from '../../../base/http/database-unavailable.ts';
+import { logError } from '../../../base/http/error-handler.ts';
+import { databaseUnavailable } from '../../../base/http/errors.ts';
 import { isPage } from '../../../base/http/pages/page-request.ts';
 import { limits } from '../../../base/limits.ts';
 import type { Logger } from '../../../base/platform/logger.ts';
@@ -10,7 +11,7 @@ import type { Metrics } from '../../../base/platform/metrics.ts';
 import type { RequestInfo } from '../../../base/platform/request-info.ts';
 import type { Vault } from '../../../base/platform/vault.ts';
 import { tooMuchStoredIn } from '../../../base/storage/stored-size.ts';
-import { type DatabaseUnavailable, unavailableIn } from '../../../base/storage/unavailable.ts';
+import { unavailableIn } from '../../../base/storage/unavailable.ts';
 import type { RepeatedEntries } from '../../../core/audit/repeated-entries.ts';
 import type { Core } from '../../../core/core.ts';
 import type { RejectionEndpoint, Rejections } from '../../../core/rejections/rejections.ts';
@@ -402,20 +403,12 @@ function decoded(text: string): string | undefined {
 // of RFC 6749 5.2, never an error such as invalid_grant, after which a client discards its tokens. At the authorization endpoint
 // the engine redirects with `temporarily_unavailable` (RFC 6749 4.1.2.1), if it could read the client; otherwise it renders a page.
 
-/** Runs the engine, with the response above instead of any other when the database could not be used. */
+/** Runs the engine. When the database could not be used, programs get the response of base/http/error-handler.ts instead of any other. */
 export async function answerWithDatabase(ctx: Context, run: () => Promise<void>): Promise<void> {
-  const isProgram = isForPrograms(ctx.path);
-  try {
-    await run();
-    const { databaseError } = ctx.state;
-    if (databaseError) logDatabaseError(ctx, databaseError);
-    if (databaseError && isProgram) answerPrograms(ctx, databaseError);
-  } catch (error) {
-    const unavailable = unavailableIn(error);
-    if (!unavailable || !isProgram) throw error;
-    logDatabaseError(ctx, unavailable);
-    answerPrograms(ctx, unavailable);
-  }
+  await run();
+  const error = databaseUnavailable(ctx.state.databaseError);
+  if (error && isForPrograms(ctx.path)) throw error;
+  if (error) logError(ctx, error);
 }
 
 /** For the engine's error events, whose errors may have this cause: the response is the one above. */
@@ -424,17 +417,4 @@ function noteDatabaseError(ctx: Context, error: unknown): boolean {
   if (!unavailable) return false;
   ctx.state.databaseError = unavailable;
   return true;
-}
-
-function answerPrograms(ctx: Context, unavailable: DatabaseUnavailable): void {
-  ctx.state.errorCode = databaseUnavailable(unavailable)?.code;
-  const { error, error_description } = unavailable;
-  ctx.remove('WWW-Authenticate'); // the credentials were not checked
-  ctx.status = unavailable.status;
-  ctx.set({ ...RETRY_AFTER, 'Cache-Control': 'no-store' });
-  ctx.body = { error, error_description };
-}
-
-function logDatabaseError({ state, method, path }: Context, { logFields: detail }: DatabaseUnavailable): void {
-  state.log().error({ code: 'unavailable', method, path, detail }, 'request failed');
 }

@@ -92,18 +92,23 @@ export function createEngineMiddleware({
     if (!route) return next();
     ctx.state.route = route;
     if (answerMethod(ctx, route)) return;
-    await answerWithDatabase(ctx, async () => {
-      await answerRoute(ctx, route);
-      await sql.commitWaiting();
-    });
-    if (route === routes.token) await watchRefresh(ctx);
+    let isAnswered = false;
+    try {
+      await answerWithDatabase(ctx, async () => {
+        await answerRoute(ctx, route);
+        await sql.commitWaiting();
+      });
+      isAnswered = ctx.status < 500;
+    } finally {
+      if (route === routes.token) await watchRefresh(ctx, isAnswered);
+    }
   };
 
   /**
    * A client that did not receive the response to its refresh sends the same token again. When the response is an error, it does so at once and
    * possibly to another instance, so the retry time is stored before that response is sent.
    */
-  async function watchRefresh(ctx: Context): Promise<void> {
+  async function watchRefresh(ctx: Context, isAnswered: boolean): Promise<void> {
     const token = engineContext(ctx)?.entities.RotatedRefreshToken?.jti;
     if (token === undefined) return;
     const restart = () =>
@@ -112,7 +117,7 @@ export function createEngineMiddleware({
         .catch((error: unknown) =>
           ctx.state.log().warn({ err: error }, 'the time for a retry of a refresh was not stored'),
         );
-    if (ctx.status >= 500) return void (await Promise.race([restart(), sleep(RESTART_MS, undefined, { ref: false })]));
+    if (!isAnswered) return void (await Promise.race([restart(), sleep(RESTART_MS, undefined, { ref: false })]));
     ctx.res.once('close', () => {
       if (!ctx.res.writableFinished) void restart();
     });
