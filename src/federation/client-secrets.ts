@@ -61,7 +61,7 @@ export function createClientSecrets({
     if (trial === 'accepted') {
       if (secret.rejectedAt) await connections.secretAccepted(connection.id, secret.id);
     } else if (!secret.rejectedAt) {
-      const text = error instanceof FederationError ? (error.received ?? error.message) : '';
+      const text = error instanceof FederationError ? (error.received ?? error.reason) : '';
       await connections.secretRejected(connection.id, secret.id, { reason: 'client_rejected', text });
     }
     return trial;
@@ -80,7 +80,7 @@ export function createClientSecrets({
       await directory.probe(connection);
     } catch (error) {
       if (!(error instanceof FederationError)) throw error;
-      return { outcome: (await rejectedNow()) ? 'rejected' : 'unknown', error: error.received ?? error.message };
+      return { outcome: (await rejectedNow()) ? 'rejected' : 'unknown', error: error.received ?? error.reason };
     }
     const rejected = await rejectedNow();
     return rejected ? { outcome: 'rejected', error: rejected.rejectedText ?? '' } : { outcome: 'accepted' };
@@ -97,7 +97,7 @@ export function createClientSecrets({
     } catch (error) {
       if (!(error instanceof FederationError)) throw error;
       const outcome = await note(connection, error);
-      return outcome === 'accepted' ? { outcome } : { outcome, error: error.received ?? error.message };
+      return outcome === 'accepted' ? { outcome } : { outcome, error: error.received ?? error.reason };
     }
   };
 

@@ -96,7 +96,7 @@ async function receive(
     if (!answer.state) {
       throw new FederationError('upstream_answer_invalid', {
         rule: 'replay',
-        message: 'The answer has no state, so it belongs to no request.',
+        reason: 'The answer has no state, so it belongs to no request.',
         expected: 'state',
         received: Object.keys(answer).join(', '),
       });
@@ -110,11 +110,11 @@ async function receive(
 
 /** An answer whose parameters cannot be read: repeated, too many or too long. */
 function unreadable(error: unknown): unknown {
-  if (!(error instanceof AppError) || error.status >= 500) return error;
+  if (!(error instanceof AppError) || error instanceof FederationError || error.status >= 500) return error;
   const faults = error.faults.map(faultLine);
   return new FederationError('upstream_answer_invalid', {
     rule: 'parameters',
-    message: 'The parameters of the answer can’t be read.',
+    reason: 'The parameters of the answer can’t be read.',
     expected: `each parameter once, at most ${plural(answerParameters, 'parameter')} of at most ${plural(parameterBytes, 'character')}`,
     received: faults.join(' ') || error.message,
     cause: error,

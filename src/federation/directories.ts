@@ -105,7 +105,7 @@ async function checkAt(
     });
   } catch (error) {
     if (!(error instanceof FederationError)) throw error;
-    const { message, received } = error;
+    const { reason: message, received } = error;
     const detail = { connection: connectionId, message, received };
     logger.error({ requestId: request.requestId, code: error.code, detail }, 'a directory could not check a password');
     await rejected.record(request, connectionId, error);

@@ -1,28 +1,11 @@
-// Why a sign-in at an upstream did not succeed: a code for the person, and for administrators the broken rule with what was
+// Why a sign-in at an upstream did not succeed: an error with a code for the person, and for administrators the broken rule with what was
 // expected and received.
+import { AppError, type ErrorCode } from '../base/http/errors.ts';
 import type { RuleId } from '../core/rejections/rules.ts';
 
-/** Each has its text in base/http/errors.ts. */
-export type FederationFault =
-  | 'upstream_unavailable'
-  | 'upstream_denied'
-  | 'upstream_answer_invalid'
-  | 'upstream_signature_invalid'
-  | 'upstream_encryption_not_accepted'
-  | 'upstream_no_identity'
-  | 'upstream_not_allowed'
-  | 'upstream_not_fresh'
-  | 'connection_disabled'
-  | 'upstream_other_account'
-  | 'upstream_other_user'
-  | 'identity_taken'
-  | 'not_invited'
-  | 'address_in_use'
-  | 'account_inactive';
-
-export interface FaultDetail {
+export interface BrokenRuleOfUpstream {
   /** A sentence for administrators. */
-  message: string;
+  reason: string;
   /** The rule that was broken (core/rejections/rules.ts). */
   rule: RuleId;
   expected?: string | undefined;
@@ -30,21 +13,22 @@ export interface FaultDetail {
   /** The subject at the connection, and the account that it is about. */
   subject?: string | undefined;
   userId?: string | undefined;
-  cause?: unknown;
 }
 
-export class FederationError extends Error {
+/** A class of its own because it is recorded as a rejected sign-in (rejected-sign-ins.ts). */
+export class FederationError extends AppError {
   override name = 'FederationError';
-  readonly code: FederationFault;
+  readonly reason: string;
   readonly rule: RuleId;
   readonly expected: string | undefined;
   readonly received: string | undefined;
   readonly subject: string | undefined;
   readonly userId: string | undefined;
 
-  constructor(code: FederationFault, { message, rule, expected, received, subject, userId, cause }: FaultDetail) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
+  constructor(code: ErrorCode, { cause, ...broken }: BrokenRuleOfUpstream & { cause?: unknown }) {
+    const { reason, rule, expected, received, subject, userId } = broken;
+    super(code, { detail: { message: reason, expected, received }, ...(cause !== undefined && { cause }) });
+    this.reason = reason;
     this.rule = rule;
     this.expected = expected;
     this.received = received;

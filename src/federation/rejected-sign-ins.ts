@@ -70,7 +70,7 @@ export const upstreamRules: readonly RuleId[] = [
 export function createRejectedSignIns({ rejections, repeatedEntries }: Core & People) {
   const record: (request: RequestInfo, connectionId: string | undefined, error: FederationError) => Promise<string> =
     async (request, connectionId, error) => {
-      const { code, message, rule, expected, received, subject, userId } = error;
+      const { code, reason: message, rule, expected, received, subject, userId } = error;
       const rejectionCode = rejections.record(request, {
         endpoint: 'upstream',
         reason: code,
@@ -101,16 +101,15 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: Core & Pe
       } catch (error) {
         if (!(error instanceof FederationError)) throw error;
         const { connectionId, connectionName, next, other } = await about();
-        const { code, message, expected, received } = error;
+        const { code, advice, detail } = error;
         const rejectionCode = await record(request, connectionId, error);
-        const page = new AppError(code);
         throw new AppError(code, {
           message: messageOf(code, connectionName),
-          ...(page.advice && { advice: page.advice }),
+          ...(advice && { advice }),
           next,
           ...(other && { other }),
           rejectionCode,
-          detail: { message, expected, received },
+          detail,
           cause: error.cause ?? error,
         });
       }

@@ -186,7 +186,7 @@ function notFresh({ demands, sentAt }: AnsweredRequest, authTime: Date | undefin
     : `one of the last ${plural(maxAgeSeconds ?? 0, 'second')}`;
   return new FederationError('upstream_not_fresh', {
     rule: 'fresh',
-    message: 'The identity provider didn’t confirm an authentication as recent as the application requires.',
+    reason: 'The identity provider didn’t confirm an authentication as recent as the application requires.',
     expected,
     received: authTime?.toISOString() ?? 'no time (auth_time, AuthnInstant)',
   });
@@ -195,7 +195,7 @@ function notFresh({ demands, sentAt }: AnsweredRequest, authTime: Date | undefin
 function otherAccount(): FederationError {
   return new FederationError('upstream_other_account', {
     rule: 'account',
-    message: 'The user signed in to a different account than the one with the identity’s email address.',
+    reason: 'The user signed in to a different account than the one with the identity’s email address.',
     expected: 'the account with the address of the identity',
     received: 'another account',
   });

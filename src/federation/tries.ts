@@ -94,7 +94,7 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
 function unknownLogin(login: string): FederationError {
   return new FederationError('upstream_no_identity', {
     rule: 'subject',
-    message: 'The directory has no entry for this login. Check the filter and the base DN.',
+    reason: 'The directory has no entry for this login. Check the filter and the base DN.',
     expected: 'one entry',
     received: login,
   });
@@ -105,7 +105,7 @@ async function asFailedTry<T>(begun: { connectionId: string }, work: () => Promi
     return await work();
   } catch (error) {
     if (!(error instanceof FederationError)) throw error;
-    const { code, message, rule, expected, received } = error;
+    const { code, reason: message, rule, expected, received } = error;
     return { outcome: 'failed', connectionId: begun.connectionId, code, message, rule, expected, received };
   }
 }

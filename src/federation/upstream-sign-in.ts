@@ -110,7 +110,7 @@ export function createUpstreamSignIn(services: UpstreamServices) {
       if (stored !== 'unknown') return pathOf(stored, connectionId);
       throw new FederationError('upstream_answer_invalid', {
         rule: 'replay',
-        message: 'The answer belongs to no open request of this connection. It is too old, already used, or forged.',
+        reason: 'The answer belongs to no open request of this connection. It is too old, already used, or forged.',
         expected: 'the state of an open request',
         received: handle,
       });
@@ -130,7 +130,7 @@ async function redeemAnswer(
   if (!request) {
     throw new FederationError('upstream_answer_invalid', {
       rule: 'replay',
-      message: 'The answer is too old, already used, or from another browser.',
+      reason: 'The answer is too old, already used, or from another browser.',
       expected: 'an unused answer to a request of this browser',
       received: 'an answer that is not open in this browser',
     });
@@ -149,7 +149,7 @@ async function redeemAnswer(
   if (identity.subject.trim() === '') {
     throw new FederationError('upstream_no_identity', {
       rule: 'subject',
-      message: 'The identity provider didn’t send the user’s identifier.',
+      reason: 'The identity provider didn’t send the user’s identifier.',
       expected: 'subject_claim' in connection.settings ? connection.settings.subject_claim : 'a subject',
       received: `claims: ${Object.keys(identity.claims).join(', ') || 'none'}`,
     });
@@ -186,7 +186,7 @@ function pathOf(
 function disabled(message: string, received: string): FederationError {
   return new FederationError('connection_disabled', {
     rule: 'connection',
-    message,
+    reason: message,
     expected: 'an enabled connection',
     received,
   });

@@ -237,7 +237,7 @@ async function directoriesOf(
       return [{ name, outcome: 'found', rejection: found.rejection, waitSeconds }];
     } catch (error) {
       if (!(error instanceof FederationError)) throw error;
-      return [{ name, outcome: 'unreachable', error: error.received ?? error.message }];
+      return [{ name, outcome: 'unreachable', error: error.received ?? error.reason }];
     }
   });
   return (await Promise.all(states)).flat();

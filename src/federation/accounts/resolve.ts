@@ -314,7 +314,7 @@ function isTakenMeanwhile(error: unknown): boolean {
 function taken({ profile }: AccountFacts): FederationError {
   return new FederationError('identity_taken', {
     rule: 'account',
-    message: 'This identity is connected to another account.',
+    reason: 'This identity is connected to another account.',
     expected: 'an identity that no other account has',
     received: profile.email ?? profile.username ?? 'no address',
   });
@@ -325,7 +325,7 @@ function assertUser(userId: string | undefined, { id }: Connection, { known, pro
   if (userId === undefined || known?.id === userId) return;
   throw new FederationError('upstream_other_user', {
     rule: 'account',
-    message: 'The identity belongs to a different user than the session.',
+    reason: 'The identity belongs to a different user than the session.',
     expected: `an identity of the signed-in user at ${id}`,
     received: profile.email ?? profile.username ?? 'no address',
   });
@@ -335,7 +335,7 @@ function assertUser(userId: string | undefined, { id }: Connection, { known, pro
 function addressInUse({ id }: Connection, subject: string, { holder, profile }: AccountFacts): FederationError {
   return new FederationError('address_in_use', {
     rule: 'address',
-    message: 'The email address belongs to an account that another user of this connection has.',
+    reason: 'The email address belongs to an account that another user of this connection has.',
     expected: 'an address that no other user of the connection has',
     received: `${profile.email ?? 'no address'}, of ${subject} at ${id}`,
     subject,
@@ -353,7 +353,7 @@ function rejected(
   return new FederationError(fault, {
     rule: 'account',
     userId: fault === 'account_inactive' ? disabled?.id : undefined,
-    message:
+    reason:
       fault === 'account_inactive'
         ? 'The user’s account is disabled.'
         : 'The user has no account, and the connection doesn’t create accounts.',

@@ -67,7 +67,7 @@ export function directoryUnavailable(operation: string, cause: unknown): Federat
   const text = cause instanceof Error ? cause.message : String(cause);
   return new FederationError('upstream_unavailable', {
     rule: cause instanceof ResultCodeError ? 'answer' : 'connection',
-    message: `The directory can’t be used: ${operation} failed.`,
+    reason: `The directory can’t be used: ${operation} failed.`,
     expected: operation,
     received: plainText(text),
     cause,
@@ -78,7 +78,7 @@ export function directoryUnavailable(operation: string, cause: unknown): Federat
 export function searchAccountRejected(dn: string, reason: string): FederationError {
   return new FederationError('upstream_unavailable', {
     rule: 'secret',
-    message: 'The directory rejects the password of the account that searches. It isn’t sent again until it changes.',
+    reason: 'The directory rejects the password of the account that searches. It isn’t sent again until it changes.',
     expected: `a bind as ${dn}`,
     received: reason,
   });
@@ -86,5 +86,5 @@ export function searchAccountRejected(dn: string, reason: string): FederationErr
 
 /** A response that breaks a rule of this server. */
 export function invalidAnswer(message: string, expected: string, received: string): FederationError {
-  return new FederationError('upstream_answer_invalid', { rule: 'answer', message, expected, received });
+  return new FederationError('upstream_answer_invalid', { rule: 'answer', reason: message, expected, received });
 }

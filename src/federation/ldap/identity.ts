@@ -47,7 +47,7 @@ export function subjectOf(entry: Entry, { settings }: LdapConnection): string {
     return typeof value === 'string' ? value.toLowerCase() : identifierOf(value, settings.active_directory);
   throw new FederationError('upstream_no_identity', {
     rule: 'subject',
-    message: 'The user’s entry has no identifier, or several.',
+    reason: 'The user’s entry has no identifier, or several.',
     expected: `one value of ${settings.subject_attribute}`,
     received: plural(values.length, 'value'),
   });

@@ -113,10 +113,10 @@ function rejected(error: unknown): never {
 }
 
 function invalid(rule: RuleId, message: string, expected: string, received?: string): FederationError {
-  return new FederationError('upstream_answer_invalid', { rule, message, expected, received });
+  return new FederationError('upstream_answer_invalid', { rule, reason: message, expected, received });
 }
 
 function unavailable(cause: unknown): never {
   const message = `Its documents could not be read: ${cause instanceof Error ? cause.message : String(cause)}`;
-  throw new FederationError('upstream_unavailable', { rule: 'answer', message, expected: 'a document', cause });
+  throw new FederationError('upstream_unavailable', { rule: 'answer', reason: message, expected: 'a document', cause });
 }

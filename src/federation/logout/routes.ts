@@ -45,10 +45,12 @@ async function backChannel(services: UpstreamSignInServices, ctx: Context, id: s
     ctx.status = 200;
     ctx.body = '';
   } catch (error) {
-    if (error instanceof AppError && error.status === 400) return rejectToken(ctx, 400, 'logout_token is missing');
-    if (!(error instanceof FederationError)) throw error;
-    await services.rejected.record(request, id, error);
-    rejectToken(ctx, error.code === 'upstream_unavailable' ? 503 : 400, error.message);
+    if (error instanceof FederationError) {
+      await services.rejected.record(request, id, error);
+      return rejectToken(ctx, error.code === 'upstream_unavailable' ? 503 : 400, error.reason);
+    }
+    if (!(error instanceof AppError) || error.status !== 400) throw error;
+    rejectToken(ctx, 400, 'logout_token is missing');
   }
 }
 

@@ -52,7 +52,7 @@ export function createOAuth2Protocol(dependencies: Core & { connections: Connect
       await tokenOf(dependencies, oauth2, { answer: { code: randomToken() }, request, secret: secret?.value });
       throw new FederationError('upstream_answer_invalid', {
         rule: 'answer',
-        message: 'The token endpoint accepts any code.',
+        reason: 'The token endpoint accepts any code.',
       });
     },
 
@@ -102,7 +102,7 @@ function assertAccepted(
     const expected = rule === 'issuer' ? issuer : 'a code';
     throw new FederationError(fault, {
       rule,
-      message,
+      reason: message,
       expected,
       received: rule === 'issuer' ? iss : (error ?? 'nothing'),
     });
@@ -148,7 +148,7 @@ async function tokenOf(
     response.status === 401 || /incorrect_client_credentials|invalid_client|unauthorized_client/.test(reason);
   throw new FederationError('upstream_answer_invalid', {
     rule: isSecret ? 'secret' : 'answer',
-    message: `The token endpoint answers ${reason}. ${textOf(answered.error_description) ?? ''}`.trim(),
+    reason: `The token endpoint answers ${reason}. ${textOf(answered.error_description) ?? ''}`.trim(),
     expected: 'an access token',
     received: reason,
   });
@@ -164,7 +164,7 @@ async function requestApi({ outgoing }: Core, url: string, token: string): Promi
   if (response.ok) return response;
   throw new FederationError(response.status >= 500 ? 'upstream_unavailable' : 'upstream_answer_invalid', {
     rule: 'answer',
-    message: `${new URL(url).origin} answers ${response.status} to the request for the user.`,
+    reason: `${new URL(url).origin} answers ${response.status} to the request for the user.`,
     expected: 'status 200',
     received: String(response.status),
   });
@@ -177,7 +177,12 @@ async function send(outgoing: typeof fetch, url: string, init: RequestInit): Pro
   } catch (cause) {
     if (!(cause instanceof OutgoingError)) throw cause;
     const message = cause.message;
-    throw new FederationError('upstream_unavailable', { rule: 'answer', message, expected: 'an answer', cause });
+    throw new FederationError('upstream_unavailable', {
+      rule: 'answer',
+      reason: message,
+      expected: 'an answer',
+      cause,
+    });
   }
 }
 

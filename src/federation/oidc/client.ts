@@ -156,7 +156,7 @@ async function appleSecret({ settings }: OidcConnection, audience: string, pem: 
 function unavailable(cause: unknown): never {
   throw new FederationError('upstream_unavailable', {
     rule: 'answer',
-    message: `The discovery document can’t be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    reason: `The discovery document can’t be read: ${cause instanceof Error ? cause.message : String(cause)}`,
     expected: 'a discovery document',
     cause,
   });

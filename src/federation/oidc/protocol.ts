@@ -4,6 +4,7 @@
 import { decodeJwt } from 'jose';
 import * as openid from 'openid-client';
 import { z } from 'zod';
+import type { ErrorCode } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { OutgoingError } from '../../base/network/outgoing-fetch.ts';
 import { randomToken } from '../../base/platform/random.ts';
@@ -15,7 +16,7 @@ import type { Connections } from '../connections/connections.ts';
 import type { ConnectionDocuments } from '../connections/documents.ts';
 import type { Quirks } from '../connections/presets/presets.ts';
 import { quirksOf } from '../connections/presets/presets.ts';
-import { type FaultDetail, FederationError, type FederationFault } from '../faults.ts';
+import { type BrokenRuleOfUpstream, FederationError } from '../faults.ts';
 import type { UpstreamLogoutProtocol } from '../logout/upstream-participants.ts';
 import type {
   PassedCheck,
@@ -73,7 +74,7 @@ export function createOidcProtocol(
       }
       throw new FederationError('upstream_answer_invalid', {
         rule: 'answer',
-        message: 'The token endpoint accepts any code.',
+        reason: 'The token endpoint accepts any code.',
       });
     },
 
@@ -97,7 +98,7 @@ async function redeem(
   if (answer.code === undefined && answer.error === undefined) {
     throw new FederationError('upstream_answer_invalid', {
       rule: 'parameters',
-      message: 'The answer has neither a code nor an error.',
+      reason: 'The answer has neither a code nor an error.',
       expected: 'code',
       received: Object.keys(answer).join(', '),
     });
@@ -161,7 +162,7 @@ async function redeemCode(
     if (idToken === undefined) throw failure;
     throw new FederationError('upstream_not_allowed', {
       rule: 'tenant',
-      message: 'The user isn’t from an allowed tenant (tid).',
+      reason: 'The user isn’t from an allowed tenant (tid).',
       expected: connection.settings.allowed_tenants.join(', '),
       received: String(tid),
     });
@@ -176,7 +177,7 @@ function assertIssuedNow(iat: number, sentAt: Date): void {
   if (iat * 1000 >= sentAt.getTime() - limits.clockSkew.seconds * 1000) return;
   throw new FederationError('upstream_answer_invalid', {
     rule: 'time',
-    message: 'The ID token was issued before the request.',
+    reason: 'The ID token was issued before the request.',
     expected: `after ${sentAt.toISOString()}`,
     received: new Date(iat * 1000).toISOString(),
   });
@@ -283,7 +284,7 @@ function assertMember(claim: string, value: unknown, allowed: readonly string[])
   if (allowed.length === 0 || allowed.includes(String(value))) return;
   throw new FederationError('upstream_not_allowed', {
     rule: 'tenant',
-    message: `The user isn’t from an allowed organization (${claim}).`,
+    reason: `The user isn’t from an allowed organization (${claim}).`,
     expected: allowed.join(', '),
     received: value === undefined ? 'nothing' : String(value),
   });
@@ -337,19 +338,19 @@ const UNAVAILABLE = ['server_error', 'temporarily_unavailable'];
 /** The error of the call as a FederationError. */
 function asFederationError(error: unknown): FederationError {
   if (error instanceof FederationError) return error;
-  const fault = (code: FederationFault, detail: Omit<FaultDetail, 'cause'>) =>
+  const fault = (code: ErrorCode, detail: BrokenRuleOfUpstream) =>
     new FederationError(code, { ...detail, cause: error });
   const network = causesOf(error).find((one) => one instanceof OutgoingError);
   if (network instanceof Error || codeOf(error) === 'OAUTH_TIMEOUT') {
-    const message = network instanceof Error ? network.message : 'The identity provider didn’t answer in time.';
-    return fault('upstream_unavailable', { rule: 'answer', message, expected: 'an answer', received: 'none' });
+    const reason = network instanceof Error ? network.message : 'The identity provider didn’t answer in time.';
+    return fault('upstream_unavailable', { rule: 'answer', reason, expected: 'an answer', received: 'none' });
   }
   if (error instanceof openid.AuthorizationResponseError) return deniedBy(error, fault);
   if (error instanceof openid.ResponseBodyError) {
     const { error: code, error_description: description = '', status } = error;
     return fault(status >= 500 ? 'upstream_unavailable' : 'upstream_answer_invalid', {
       rule: code === 'invalid_client' || code === 'unauthorized_client' ? 'secret' : 'answer',
-      message: `The token endpoint answers ${code}${description ? `: ${description}` : ''}`,
+      reason: `The token endpoint answers ${code}${description ? `: ${description}` : ''}`,
       expected: 'tokens',
       received: code,
     });
@@ -360,34 +361,34 @@ function asFederationError(error: unknown): FederationError {
     const code = parameters.error ?? `status ${error.status}`;
     return fault('upstream_answer_invalid', {
       rule: 'secret',
-      message: `The token endpoint answers ${code}${parameters.error_description ? `: ${parameters.error_description}` : ''}`,
+      reason: `The token endpoint answers ${code}${parameters.error_description ? `: ${parameters.error_description}` : ''}`,
       expected: 'tokens',
       received: code,
     });
   }
   const status = causesOf(error).find((one) => one instanceof Response)?.status;
   if (status !== undefined && status >= 500) {
-    const message = `The identity provider answers ${status}.`;
-    return fault('upstream_unavailable', { rule: 'answer', message, expected: 'status 200', received: String(status) });
+    const reason = `The identity provider answers ${status}.`;
+    return fault('upstream_unavailable', { rule: 'answer', reason, expected: 'status 200', received: String(status) });
   }
   return fault('upstream_answer_invalid', invalidAnswer(error));
 }
 
 function deniedBy(
   { error: code, error_description: description = '' }: openid.AuthorizationResponseError,
-  fault: (code: FederationFault, detail: Omit<FaultDetail, 'cause'>) => FederationError,
+  fault: (code: ErrorCode, detail: BrokenRuleOfUpstream) => FederationError,
 ): FederationError {
-  const message = `The identity provider answers ${code}${description ? `: ${description}` : ''}`;
-  const detail = { rule: 'answer', message, expected: 'a code', received: code } as const;
+  const reason = `The identity provider answers ${code}${description ? `: ${description}` : ''}`;
+  const detail = { rule: 'answer', reason, expected: 'a code', received: code } as const;
   if (DENIED.includes(code)) return fault('upstream_denied', detail);
   return fault(UNAVAILABLE.includes(code) ? 'upstream_unavailable' : 'upstream_answer_invalid', detail);
 }
 
-function invalidAnswer(error: unknown): Omit<FaultDetail, 'cause'> {
+function invalidAnswer(error: unknown): BrokenRuleOfUpstream {
   const causes = causesOf(error);
-  const message = [...new Set(causes.flatMap((one) => (one instanceof Error ? [one.message] : [])))].join(': ');
+  const reason = [...new Set(causes.flatMap((one) => (one instanceof Error ? [one.message] : [])))].join(': ');
   const { rule, received, expected } = findingOf(causes.at(-1), error);
-  return { rule, message, expected: expected ?? EXPECTED[rule] ?? 'a valid answer', received: received ?? message };
+  return { rule, reason, expected: expected ?? EXPECTED[rule] ?? 'a valid answer', received: received ?? reason };
 }
 
 interface Finding {

@@ -149,10 +149,10 @@ async function rejectSignature(
   { rejected }: AcsServices,
   { connection, fault }: Unauthentic,
 ): Promise<void> {
-  const { rule, message, expected, received } = fault;
+  const { rule, reason, expected, received } = fault;
   const isOfEncryption = fault.cause instanceof SamlError && OF_ENCRYPTION.includes(fault.cause.code);
   const code = isOfEncryption ? 'upstream_encryption_not_accepted' : 'upstream_signature_invalid';
-  const rejection = new FederationError(code, { rule, message, expected, received });
+  const rejection = new FederationError(code, { rule, reason, expected, received });
   try {
     await rejected.withErrorPage(
       ctx.state.request,
@@ -176,7 +176,7 @@ function aboutAnswer(connection: SamlConnection | undefined) {
 function unknownIssuer(issuer: string): FederationError {
   return new FederationError('upstream_signature_invalid', {
     rule: 'issuer',
-    message: 'No connection has the issuer of this answer.',
+    reason: 'No connection has the issuer of this answer.',
     expected: 'the entity ID of a connection',
     received: issuer,
   });
@@ -190,7 +190,7 @@ function noPath(error: unknown): undefined {
 function withoutRequest(): FederationError {
   return new FederationError('upstream_answer_invalid', {
     rule: 'in_response_to',
-    message: 'The answer has no InResponseTo, but the RelayState of a request of this server.',
+    reason: 'The answer has no InResponseTo, but the RelayState of a request of this server.',
     expected: 'InResponseTo',
     received: 'none',
   });

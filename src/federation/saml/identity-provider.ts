@@ -101,7 +101,7 @@ function endpointOf(metadata: IdpMetadata | undefined, binding: SsoEndpoint['bin
 }
 
 function unavailable(message: string, cause?: unknown): FederationError {
-  return new FederationError('upstream_unavailable', { rule: 'answer', message, expected: 'metadata', cause });
+  return new FederationError('upstream_unavailable', { rule: 'answer', reason: message, expected: 'metadata', cause });
 }
 
 // An answer from its form to authenticated trees: at /saml/acs, where it arrives, and again in the browser that began.
@@ -152,7 +152,7 @@ export function asFederationError(error: SamlError): FederationError {
   const detail = error.detail === undefined ? '' : ` (${String(error.detail)})`;
   return new FederationError('upstream_answer_invalid', {
     rule: rule === 'form' ? 'answer' : rule,
-    message: `${error.message}${detail}`,
+    reason: `${error.message}${detail}`,
     expected,
     received,
     cause: error,

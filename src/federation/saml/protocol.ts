@@ -291,7 +291,7 @@ function checkAuthentication(statement: Authentication, { now, skewSeconds }: An
 function mismatch(rule: RuleId, name: string, expected: string, received = 'nothing'): FederationError {
   return new FederationError('upstream_answer_invalid', {
     rule,
-    message: `${name} isn’t as expected.`,
+    reason: `${name} isn’t as expected.`,
     expected,
     received,
   });
@@ -312,7 +312,7 @@ function denied({ code, subcode, message }: ReceivedStatus): FederationError {
   const isDenied = [code, subcode].some((uri) => uri !== undefined && DENIED.includes(uri));
   return new FederationError(isDenied ? 'upstream_denied' : 'upstream_answer_invalid', {
     rule: 'answer',
-    message: `The identity provider answers ${status}${message ? `: ${message}` : ''}`,
+    reason: `The identity provider answers ${status}${message ? `: ${message}` : ''}`,
     expected: 'Success, with an assertion',
     received: status,
   });
