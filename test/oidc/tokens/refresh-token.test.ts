@@ -215,9 +215,9 @@ describe('a refresh whose answer was lost', () => {
   it('is possible again when it failed after its successor was stored, counted from the answer', async () => {
     const { refresh_token: token = '' } = await connect();
     const { sql } = idp.services;
-    const execute = sql.execute.bind(sql);
-    const failing = vi.spyOn(sql, 'execute').mockImplementation((statement, ...values) => {
-      if (values[1] !== 'AccessToken') return execute(statement, ...values);
+    const later = sql.later.bind(sql);
+    const failing = vi.spyOn(sql, 'later').mockImplementation((statement, values, onFailure) => {
+      if (values[1] !== 'AccessToken') return later(statement, values, onFailure);
       clock.advance({ seconds: 45 });
       throw new DatabaseUnavailable('busy', new Error('frozen'));
     });
