@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase, transaction } from '../../src/base/storage/database.ts';
-import { cacheDirectory } from '../../src/base/storage/directory-cache.ts';
-import { DIRECTORY_TABLES } from '../../src/base/storage/directory-tables.ts';
+import { cacheDirectory, DIRECTORY_TABLES } from '../../src/base/storage/directory-cache.ts';
 import { findRequestsIn, shareReads } from '../../src/base/storage/request-reads.ts';
 import { clientOf, connectSqlite } from '../../src/base/storage/sqlite/connections.ts';
 import type { Revision } from '../../src/base/storage/statements.ts';

@@ -6,7 +6,7 @@ import { SAML } from '@node-saml/node-saml';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageVersion } from '../../src/base/platform/package.ts';
 import { openDatabase } from '../../src/base/storage/database.ts';
-import { touchedTables } from '../../src/base/storage/upgrade/script-tables.ts';
+import { touchedTables } from '../../src/base/storage/upgrade/inspect.ts';
 import { commandLine } from '../cli/support.ts';
 import { redirectUri, signIn } from '../oidc/support.ts';
 import { relyingParty } from '../support/applications/rp.ts';

@@ -88,13 +88,13 @@ function rejectForeignOrigin(ctx: Context, issuerUrl: URL): void {
 }
 
 /** For the answer to a form: a browser that sends no cookie at all blocks them. */
-export function wordsOnCookies(ctx: Context): Pick<ErrorOptions, 'message' | 'advice'> {
+export function wordsOnCookies(ctx: Context): ErrorOptions {
   if (ctx.get('Cookie') !== '') return {};
   return { message: t('error.cookies_blocked'), advice: t('error.cookies-blocked-form') };
 }
 
 // A link back to the page with the form: its path only, and only on this origin.
-function returnLink(ctx: Context, issuerUrl: URL): Pick<ErrorOptions, 'next'> {
+function returnLink(ctx: Context, issuerUrl: URL): ErrorOptions {
   const referer = ctx.get('Referer');
   const page = URL.canParse(referer) ? new URL(referer) : undefined;
   if (page?.origin !== issuerUrl.origin || page.pathname.startsWith('//')) {

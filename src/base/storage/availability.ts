@@ -1,6 +1,6 @@
 // Tracks whether the database responds. After an error that means it does not, operations wait for one probe on a separate connection.
 // While probes fail, operations fail at once instead of each waiting for its own time limit, until a later probe succeeds.
-import { watchOutages } from './outages.ts';
+import { systemStopwatch } from '../platform/clock.ts';
 import { asUnavailable, DatabaseUnavailable, type UnavailableReason } from './unavailable.ts';
 
 export interface AvailabilityOptions {
@@ -81,5 +81,36 @@ export function createAvailability({ look, pauseMs, onChange, onLook, onFailure 
       state = 'closed';
       clearTimeout(timer);
     },
+  };
+}
+
+// The last outage of the database: refresh tokens may be retried for longer after one.
+
+/** A time in which the database could not be used, in milliseconds of the stopwatch. */
+export interface Outage {
+  from: number;
+  to: number;
+}
+
+type OnChange = (away: DatabaseUnavailable | undefined) => void;
+
+/**
+ * `changed` takes the reason when the database becomes unavailable and undefined when it is available again, and calls `onChange`.
+ * `last` returns the last outage; one that goes on ends now, because reads of SQLite succeed before the first write does.
+ */
+export function watchOutages(onChange: OnChange = () => {}): { changed: OnChange; last(): Outage | undefined } {
+  let began: number | undefined;
+  let last: Outage | undefined;
+  return {
+    changed(away) {
+      const now = systemStopwatch();
+      if (away) began = now;
+      else {
+        last = { from: began ?? now, to: now };
+        began = undefined;
+      }
+      onChange(away);
+    },
+    last: () => (began === undefined ? last : { from: began, to: systemStopwatch() }),
   };
 }

@@ -13,7 +13,7 @@ export interface DirectoryCacheOptions<T> {
 
 /** Wraps `load` with a cache. All callers share its values and must not change them. */
 export function cacheDirectory<T>(
-  sql: Pick<Sql, 'revision'>,
+  sql: Sql,
   load: (key: string) => Promise<T | undefined>,
   { max, isCacheable = () => true }: DirectoryCacheOptions<T>,
 ): (key: string) => Promise<T | undefined> {
@@ -41,3 +41,30 @@ export function cacheDirectory<T>(
     return revision instanceof Promise ? revision.then((now) => lookUp(key, now)) : lookUp(key, revision);
   };
 }
+
+// The directory: tables that nearly every request reads and few requests write. SQLite counts the statements that write them
+// (sqlite/directory-revision.ts); on PostgreSQL a migration gives each a trigger `directory_changed`.
+
+/** A new table also needs the trigger, in a migration for PostgreSQL. */
+export const DIRECTORY_TABLES: readonly string[] = [
+  'users',
+  'roles',
+  'permissions',
+  'user_roles',
+  'role_permissions',
+  'groups',
+  'group_members',
+  'group_ancestors',
+  'group_roles',
+  'applications',
+  'application_pictures',
+  'application_roles',
+  'application_groups',
+  'client_secrets',
+  'connections',
+  'connection_secrets',
+  'connection_documents',
+  'connection_domains',
+  'connection_role_mappings',
+  'connection_group_mappings',
+];

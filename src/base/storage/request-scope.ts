@@ -19,7 +19,7 @@ export interface RequestScope {
 const storage = new AsyncLocalStorage<RequestScope>();
 
 /** Runs `work`, which serves one request. */
-export function inRequestScope<T>(scope: Pick<RequestScope, 'isAnswered' | 'store'>, work: () => T): T {
+export function inRequestScope<T>(scope: RequestScope, work: () => T): T {
   return storage.run(scope, work);
 }
 
@@ -56,7 +56,7 @@ const QUICK_MS = 250;
  * Those that end later have `lateMs` together, without the quick ones. Without a request there is no limit here.
  */
 export function withinRequest<T>(
-  { requestMs, lateMs }: Pick<DatabaseLimits, 'requestMs' | 'lateMs'>,
+  { requestMs, lateMs }: DatabaseLimits,
   { run, fail, discard }: TimedOperation<T>,
 ): Promise<T> {
   const scope = storage.getStore();

@@ -1,8 +1,8 @@
 // Hot statements: SQL for the few queries of every request, on the connections of Prisma but without the cost of its query
 // compiler. Everything else uses Prisma. docs/performance.md says what they gain.
+import type { Outage } from './availability.ts';
 import type { DatabaseKind } from './database-url.ts';
 import type { Dialect } from './dialect.ts';
-import type { Outage } from './outages.ts';
 import type { Covered, ProtectedRows, ProtectedTable } from './protected-rows.ts';
 import { tableWritten } from './stored-size.ts';
 
@@ -132,5 +132,5 @@ export function protectedStatements(sql: PlainSql & UnitOfWork, macs: () => Prot
     });
   const inTransaction = sql.in;
   const all = Object.assign(withGenuine(sql), { in: (tx: RawQueries) => withGenuine(inTransaction(tx)) });
-  return Object.defineProperty(all, 'macs', { get: macs, enumerable: true }) as typeof all & Pick<Sql, 'macs'>;
+  return Object.defineProperty(all, 'macs', { get: macs, enumerable: true }) as typeof all & { macs: ProtectedRows };
 }

@@ -7,8 +7,12 @@ import { systemClock } from '../../base/platform/clock.ts';
 import { packageVersion } from '../../base/platform/package.ts';
 import { readBackupHead } from '../../base/storage/backup/read-backup.ts';
 import { parseDatabaseUrl } from '../../base/storage/database-url.ts';
-import { type DatabaseState, inspectDatabase } from '../../base/storage/upgrade/inspect.ts';
-import { type TouchedTable, touchedTables } from '../../base/storage/upgrade/script-tables.ts';
+import {
+  type DatabaseState,
+  inspectDatabase,
+  type TouchedTable,
+  touchedTables,
+} from '../../base/storage/upgrade/inspect.ts';
 import { readValidFile } from '../../config-file/read-file.ts';
 import { requireDatabase } from '../context.ts';
 

@@ -549,7 +549,7 @@ export function sentenceOf(event: Event, nameOf: MentionRenderer): PageText {
 }
 
 /** The application that the event is about, or whose sign-in it is a step of. */
-export function applicationOf({ clientId, data }: Pick<Event, 'clientId' | 'data'>): Mention | undefined {
+export function applicationOf({ clientId, data }: Event): Mention | undefined {
   if (clientId !== null) return { type: 'application', id: clientId, name: nameIn(data, 'name') };
   return typeof data.application === 'string' ? { type: 'application', id: data.application } : undefined;
 }

@@ -116,7 +116,7 @@ export function createKeyring(
   };
 }
 
-async function listKeys({ db, policy }: Pick<RotationContext, 'db' | 'policy'>): Promise<KeyInfo[]> {
+async function listKeys({ db, policy }: RotationContext): Promise<KeyInfo[]> {
   const rows = await readKeys(db);
   return rows.map((row) => {
     const { kid, use, alg, state, createdAt, activatedAt, retiredAt, certificate: pem } = row;

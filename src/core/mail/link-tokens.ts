@@ -68,7 +68,7 @@ export function createLinkTokens({ db, now }: Base) {
     },
 
     /** Uses the token up; false when it was used or has expired meanwhile. Of parallel calls one returns true. */
-    async consume({ id, purpose }: Pick<LinkToken, 'id' | 'purpose'>, tx: Tx): Promise<boolean> {
+    async consume({ id, purpose }: LinkToken, tx: Tx): Promise<boolean> {
       const use = { where: { id, ...usable() }, data: { usedAt: now() } };
       const { count } =
         purpose === 'reset-password' ? await tx.passwordResetToken.updateMany(use) : await tx.mailToken.updateMany(use);

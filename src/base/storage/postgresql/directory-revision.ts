@@ -2,7 +2,7 @@
 // (prisma/migrations, directory_revisions), so that every instance sees both at once. The triggers are deferred and write a random number into
 // one of 16 rows: commits rarely wait for each other, and a failover never comes to the same number for other rows.
 import { requestReads } from '../request-reads.ts';
-import { hotStatements, type Revision, type Statements } from '../statements.ts';
+import { hotStatements, type PlainSql, type Revision } from '../statements.ts';
 
 /** The revision as an SQL expression of type text; null while the directory has never changed. */
 export const REVISION = '(SELECT sum(revision)::text FROM directory_revisions)';
@@ -12,7 +12,7 @@ export const statements = hotStatements('directory', {
 });
 
 /** Reads it, once for each request. */
-export function revisionOf(sql: Pick<Statements, 'query'>): Promise<Revision> {
+export function revisionOf(sql: PlainSql): Promise<Revision> {
   const reads = requestReads();
   if (!reads) return readShared(sql);
   reads.revision ??= readShared(sql);
@@ -23,7 +23,7 @@ export function revisionOf(sql: Pick<Statements, 'query'>): Promise<Revision> {
 const waiting = new WeakMap<object, Promise<Revision>>();
 
 /** All that ask for it in one turn of the event loop share a read, which begins after the last of them has asked. */
-function readShared(sql: Pick<Statements, 'query'>): Promise<Revision> {
+function readShared(sql: PlainSql): Promise<Revision> {
   const known = waiting.get(sql);
   if (known) return known;
   const shared = new Promise<Revision>((resolve, reject) => {
@@ -36,7 +36,7 @@ function readShared(sql: Pick<Statements, 'query'>): Promise<Revision> {
   return shared;
 }
 
-async function read(sql: Pick<Statements, 'query'>): Promise<Revision> {
+async function read(sql: PlainSql): Promise<Revision> {
   const [row] = await sql.query<{ revision: string | null }>(statements.revision);
   return row?.revision ?? undefined;
 }

@@ -6,11 +6,10 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlDriverAdapter, Transaction } from '@prisma/driver-adapter-utils';
-import type { Availability, AvailabilityOptions } from '../availability.ts';
+import { type Availability, type AvailabilityOptions, watchOutages } from '../availability.ts';
 import { dialects } from '../dialect.ts';
 import { guardedAdapter } from '../guarded-adapter.ts';
 import type { OpenOptions } from '../open-options.ts';
-import { watchOutages } from '../outages.ts';
 import { chargeStatement } from '../request-scope.ts';
 import { type PlainSql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
 import { asUnavailable, DatabaseUnavailable } from '../unavailable.ts';
@@ -34,7 +33,7 @@ export function createSqliteFile(file: string): void {
 /** Opens the file, for Prisma and for hot statements on the same two connections. */
 export async function openSqlite(
   file: string,
-  { limits, onChange }: Pick<OpenOptions, 'limits' | 'onChange'>,
+  { limits, onChange }: OpenOptions,
 ): Promise<{ adapter: SqlDriverAdapter; sql: PlainSql }> {
   createSqliteFile(file);
   const writer = await connectSqlite(file);

@@ -1,9 +1,9 @@
-// Counts the changes of the directory (directory-tables.ts) and of the engine's rows. Writes of this process pass the writing connection;
+// Counts the changes of the directory (directory-cache.ts) and of the engine's rows. Writes of this process pass the writing connection;
 // SQLite's data_version shows that another process wrote (a worker, the command line), and a number that triggers change whether it wrote to
 // the directory.
 import { performance } from 'node:perf_hooks';
 import type Sqlite from 'better-sqlite3';
-import { DIRECTORY_TABLES } from '../directory-tables.ts';
+import { DIRECTORY_TABLES } from '../directory-cache.ts';
 import { requestReads } from '../request-reads.ts';
 import { ONE_ARTIFACT } from '../statements.ts';
 
