@@ -5,6 +5,7 @@ import { auditRoutes } from './audit/console.ts';
 import { brandRoutes } from './branding/console.ts';
 import { connectionRoutes } from './connections/console.ts';
 import type { ConsoleServices } from './console-services.ts';
+import { groupRoutes } from './groups/console.ts';
 import { keyRoutes } from './keys/console.ts';
 import { mailRoutes, mailTemplateRoutes } from './mail/console.ts';
 import { overviewRoutes } from './overview/console.ts';
@@ -26,6 +27,7 @@ export const createConsole = (services: ConsoleServices) => [
   userRoutes(services),
   importRoutes(services),
   roleRoutes(services),
+  groupRoutes(services),
   suggestionRoutes(services),
   sessionRoutes(services),
   auditRoutes(services),

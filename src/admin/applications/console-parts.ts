@@ -10,7 +10,7 @@ export const protocolName = { oidc: 'OpenID Connect', saml: 'SAML' } as const;
 export function accessCell({ access }: Pick<Application, 'access'>): Cell {
   return access === 'everyone'
     ? t('console.applications.everyone')
-    : access.roles.map((role) => ({ text: role, tone: 'plain' as const }));
+    : [...access.roles, ...(access.groups ?? [])].map((text) => ({ text, tone: 'plain' as const }));
 }
 
 /** Warns of an application whose requests need no PKCE challenge. */

@@ -5,7 +5,7 @@ import type { Block, Mark } from './blocks.ts';
 /** Beside the title, or in a list. */
 export const FILE_TAG: Mark & { icon: string } = { text: t('console.shared.file-tag'), icon: 'lock' };
 
-type Declared = 'user' | 'role' | 'connection' | 'api' | 'application' | 'settings';
+type Declared = 'user' | 'role' | 'group' | 'connection' | 'api' | 'application' | 'settings';
 
 /**
  * Names the file, and what to do next.

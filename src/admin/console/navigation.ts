@@ -69,6 +69,12 @@ const GROUPS: readonly { title?: PageText; entries: readonly Entry[] }[] = [
         also: '/admin/import',
       },
       {
+        href: '/admin/groups',
+        label: t('console.navigation.groups'),
+        icon: 'users-round',
+        needs: 'gatehouse.groups:read',
+      },
+      {
         href: '/admin/roles',
         label: t('console.navigation.roles'),
         icon: 'shield-check',

@@ -2,7 +2,7 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
-import { accessDecision, grantingRoles } from '../../applications/access-decision.ts';
+import { accessDecision, grantingGroups, grantingRoles } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
@@ -145,6 +145,9 @@ async function accessBlock({ admin: { applications } }: ConsoleServices, account
 
 function reasonCell({ access }: Application, account: Account): Cell {
   const roles = grantingRoles(access, account);
+  const groups = grantingGroups(access, account);
+  if (roles.length === 0 && groups.length > 0)
+    return [t('console.users.access.groups'), ...groups.map((one) => groupMark(one))];
   if (roles.length === 0) return t('console.users.access.everyone');
   return [
     t('console.users.access.roles', { count: roles.length }),
@@ -195,6 +198,9 @@ function profileFacts(
       }),
       ...Object.entries(account.attributes).map(([label, value]) => ({ label, value: attributeWords(value) })),
       { label: t('console.users.roles'), value: roleTags(account.roles) },
+      ...(account.groups.length > 0
+        ? [{ label: t('console.navigation.groups'), value: account.groups.map((one) => groupMark(one)) }]
+        : []),
       ...(invitation ? [{ label: t('console.mail.template.invitation'), value: invitation }] : []),
       ...(disabled ? [{ label: t('console.users.disabled'), value: disabledCell(disabled) }] : []),
       { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
@@ -227,6 +233,16 @@ function securityFacts({ password, factors, firstEnrolment }: UserDetails, passw
       ...(firstEnrolment.requestedAt ? [{ label: t('console.users.factors.setup'), value: needsApproval }] : []),
     ],
   };
+}
+
+/** The group, and how long the user is in it, by which other group. */
+function groupMark({ id, name, isDirect, via, until }: Account['groups'][number]): Cell {
+  const said = t('console.users.group', {
+    via: isDirect ? '' : via,
+    until: until ?? new Date(0),
+    form: `${isDirect ? 'direct' : 'via'}${until ? 'until' : ''}`,
+  });
+  return { text: name, href: `/admin/groups/${id}`, ...((!isDirect || until) && { small: said }) };
 }
 
 const roleTags = (roles: readonly string[]): Cell[] => roles.map((text) => ({ text, tone: 'plain' as const }));

@@ -3,7 +3,7 @@
 
 import { directoryRejectionTexts } from '../../admin/connections/console-try.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
-import { type AccessRejection, grantingRoles } from '../../applications/access-decision.ts';
+import { type AccessRejection, grantingGroups, grantingRoles } from '../../applications/access-decision.ts';
 import { signsUsersIn } from '../../applications/fields/oidc-client.ts';
 import { limits } from '../../base/limits.ts';
 import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
@@ -73,6 +73,24 @@ function ofRule(rejection: AccessRejection, isMet: boolean, facts: AccessFacts):
   const label = t('console.access-check.label.role');
   const { access } = application;
   if (access === 'everyone') return { label, ...skipped(t('console.access-check.open', { app: application.name })) };
+  const groups = grantingGroups(access, account);
+  if (isMet && grantingRoles(access, account).length === 0 && groups.length > 0)
+    return {
+      label,
+      ...passed(
+        sentences(
+          groups.map(({ name, isDirect, via, until }) =>
+            t('console.access-check.in-group', {
+              who,
+              group: name,
+              via,
+              until: until ?? new Date(0),
+              form: `${isDirect ? 'direct' : 'via'}${until ? 'until' : ''}`,
+            }),
+          ),
+        ),
+      ),
+    };
   if (isMet)
     return {
       label,
@@ -82,14 +100,18 @@ function ofRule(rejection: AccessRejection, isMet: boolean, facts: AccessFacts):
     account.roles.length > 0
       ? t('console.access-check.has', { who, roles: listOf(account.roles) })
       : t('console.access-check.has-none', { who });
-  if (access.roles.length === 0)
+  if (access.roles.length + (access.groups?.length ?? 0) === 0)
     return { label, ...failed(t('console.access-check.no-role-named', { app: application.name })) };
   return {
     label,
-    ...failed(
-      sentences([t('console.access-check.requires-role', { app: application.name, roles: oneOf(access.roles) }), has]),
-    ),
+    ...failed(sentences([requiredText(application.name, access.roles, access.groups ?? []), has])),
   };
+}
+
+function requiredText(app: string, roles: readonly string[], groups: readonly string[]) {
+  if (groups.length === 0) return t('console.access-check.requires-role', { app, roles: oneOf(roles) });
+  if (roles.length === 0) return t('console.access-check.requires-group', { app, groups: oneOf(groups) });
+  return t('console.access-check.requires-either', { app, roles: oneOf(roles), groups: oneOf(groups) });
 }
 
 /** What the product demands, as its guide sets it up. */

@@ -23,6 +23,8 @@ import { sentValue } from '../../console/row-buttons.ts';
 export interface Choices {
   /** Names of roles. */
   roles: readonly string[];
+  /** Names of groups. */
+  groups?: readonly string[];
   /** Name of a role -> its description. */
   roleHints?: ReadonlyMap<string, PageText | undefined>;
   connections: readonly { id: string; name: string }[];
@@ -79,10 +81,12 @@ const HOURS = [1, 4, 8, 12, 24, 168];
 
 export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Choices) => FormKey>> = {
   /** Everyone, or the users of some roles: `access` with `access.roles`. */
-  access: (source, { roles, roleHints }) => ({
+  access: (source, { roles, roleHints, groups = [] }) => ({
     key: 'access',
     fields({ access = 'everyone' }) {
-      const named = access === 'everyone' ? [] : (access as { roles: string[] }).roles;
+      const { roles: named = [], groups: namedGroups = [] } =
+        access === 'everyone' ? {} : (access as { roles: string[]; groups?: string[] });
+      const allGroups = [...new Set([...namedGroups, ...groups])];
       const byName = (one: string, other: string) => one.localeCompare(other, 'en');
       // The chosen ones first: the list scrolls.
       const others = roles.filter((role) => !named.includes(role));
@@ -105,11 +109,25 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
           options: names.map((role) => ({ value: role, label: role, hint: roleHints?.get(role) })),
           hint: t('console.fields.access-roles.hint'),
         },
+        ...(allGroups.length > 0
+          ? [
+              {
+                name: 'access.groups',
+                label: t('console.fields.access-groups.label'),
+                type: 'checks' as const,
+                values: namedGroups,
+                options: allGroups.map((group) => ({ value: group, label: group })),
+                hint: t('console.fields.access-groups.hint'),
+              },
+            ]
+          : []),
       ];
     },
     read(sent) {
       if (sentValue(sent, 'access') !== 'roles') return 'everyone';
       const named = sent['access.roles'] ?? [];
+      const groups = sent['access.groups'] ?? [];
+      if (groups.length > 0) return { roles: named, groups };
       if (named.length > 0) return { roles: named };
       throw invalidInput([fault(['access', 'roles'], 'empty')]);
     },

@@ -77,6 +77,12 @@ function canTestSignIn({ protocol, metadata }: Application): boolean {
   return protocol === 'saml' || (metadata.redirect_uris.length > 0 && !metadata.require_pushed_authorization_requests);
 }
 
+function usersWith(roles: readonly string[], groups: readonly string[]) {
+  if (groups.length === 0) return t('console.tabs.registered.users-with', { roles: oneOf(roles) });
+  const named = { roles: oneOf(roles), groups: oneOf(groups), only: roles.length === 0 ? 'groups' : 'no' };
+  return t('console.tabs.registered.users-in', named);
+}
+
 /** Who can sign in, and what the roles mean that the product reads. */
 function accessBlocks(
   { id, name, protocol, metadata, access }: Application,
@@ -84,10 +90,7 @@ function accessBlocks(
   existingRoles: readonly string[],
 ): Block[] {
   if (protocol === 'oidc' && metadata.redirect_uris.length === 0) return [];
-  const who =
-    access === 'everyone'
-      ? t('console.tabs.everyone')
-      : t('console.tabs.registered.users-with', { roles: oneOf(access.roles) });
+  const who = access === 'everyone' ? t('console.tabs.everyone') : usersWith(access.roles, access.groups ?? []);
   return [
     {
       kind: 'facts',

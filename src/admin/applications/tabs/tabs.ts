@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { usesSecret } from '../../../applications/fields/oidc-client.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { bodyLimit, parseQuery } from '../../../base/http/input.ts';
+import { limits } from '../../../base/limits.ts';
 import { sentences, t } from '../../../base/texts/text.ts';
 import { etagOf } from '../../api/versions.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/console-rows.ts';
@@ -226,13 +227,15 @@ async function choicesOf(
   services: ConsoleServices,
 ): Promise<Choices> {
   const isAccess = tab === 'access';
-  const [roles, connections, apis] = await Promise.all([
+  const [roles, groups, connections, apis] = await Promise.all([
     isAccess ? services.admin.roles.choices(by) : [],
+    isAccess && may('gatehouse.groups:read') ? services.admin.groups.list({ limit: limits.api.maxPageSize }) : [],
     isAccess && may('gatehouse.connections:read') ? services.admin.connections.list() : [],
     tab === 'settings' && may(READ) ? services.admin.resources.list() : [],
   ]);
   return {
     roles: roles.map(({ value }) => value),
+    groups: groups.map(({ name }) => name),
     roleHints: new Map(roles.map(({ value, hint }) => [value, hint])),
     connections: connections.map(({ connection: { id, name } }) => ({ id, name })),
     apis: apis.map(({ identifier }) => identifier),

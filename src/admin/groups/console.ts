@@ -1,0 +1,578 @@
+// /admin/groups: the groups, and each one with its members, what is above and below it, its owners and its applications.
+
+import { z } from 'zod';
+import { invalidInput } from '../../base/http/errors.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { fault, textFault } from '../../base/texts/faults.ts';
+import { type PageText, sentences, type Text, t, textAt } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { protocolName } from '../applications/console-parts.ts';
+import type { Action, Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
+import { listQuery } from '../console/frame.ts';
+import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
+import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
+import { nameAndUsername } from '../console/names.ts';
+import type { Visit } from '../console/pages.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { pagesOf } from '../resource.ts';
+import { sameNameText } from '../suggestions/typed-user.ts';
+import { type GroupDetails, groupNoun, type Member, newGroup, PEOPLE } from './groups.ts';
+
+const HOME = '/admin/groups';
+const WRITE = 'gatehouse.groups:write' as const;
+const TABS = {
+  '': t('console.groups.members'),
+  parts: t('console.groups.parts'),
+  owners: t('console.groups.owners'),
+  applications: t('console.navigation.applications'),
+} as const;
+type GroupTab = keyof typeof TABS;
+const BY_NAME = { sort: '', defaultSort: '' };
+
+const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
+const day = z
+  .string()
+  .regex(/^(\d{4}-\d{2}-\d{2})?$/)
+  .default('');
+/** The last moment of the day, in UTC. */
+const endOf = (text: string) => (text === '' ? null : new Date(`${text}T23:59:59Z`));
+const beginOf = (text: string) => (text === '' ? null : new Date(`${text}T00:00:00Z`));
+const dayOf = (at: Date | null) => at?.toISOString().slice(0, 10) ?? '';
+const memberForm = z.object({ user: z.string().trim().max(320).default(''), since: day, until: day });
+const MOST_LINES = 1000;
+
+/** All pages below /admin/groups. */
+export function groupRoutes(services: ConsoleServices) {
+  const {
+    frame,
+    findUser,
+    admin: { groups },
+  } = services;
+  const { router, list, createForm, one, form, change, question } = pagesOf(frame, groupNoun(groups));
+  const MEMBERS = { needs: PEOPLE, submitNeeds: [...PEOPLE, WRITE] };
+
+  /** The user whom this text names. Throws invalid_input for the field. */
+  async function userIn(text: string, by: Actor, path: readonly string[] = ['user']): Promise<Account> {
+    const found = text ? await findUser(text, by) : undefined;
+    if (found?.account) return found.account;
+    if (!found) throw invalidInput([fault([...path], 'empty')]);
+    throw invalidInput([
+      textFault([...path], sameNameText(text, found) ?? t('console.groups.no-such-user', { user: text })),
+    ]);
+  }
+
+  list((visit) => listPage(visit, services));
+
+  createForm({
+    title: () => t('console.groups.create'),
+    purpose: t('console.groups.create-lead'),
+    back: () => ({ href: HOME, label: t('console.navigation.groups') }),
+    button: t('console.groups.create'),
+    fields: () => fieldsOf(),
+    body: newGroup,
+    submit: async ({ by }, { name, description, accepts_requests: acceptsRequests }) => ({
+      to: pathOf(await groups.create({ name, description, acceptsRequests }, by)),
+      notice: t('console.groups.created'),
+    }),
+  });
+
+  one('', {
+    ...MEMBERS,
+    form: memberForm,
+    page: async (visit, given) => groupPage(visit, '', services, await memberBlocks(visit, services, given)),
+    async submit({ by, subject: group }, { user, since, until }) {
+      const account = await userIn(user, by);
+      const member = { userId: account.id, since: beginOf(since), until: endOf(until) };
+      const count = await groups.addMembers(group.id, [member], by);
+      const notice = t(`console.groups.member-${count > 0 ? 'added' : 'already'}`, { name: nameAndUsername(account) });
+      return { to: pathOf(group), notice, tone: count > 0 ? 'good' : 'warn' };
+    },
+  });
+
+  form('/bulk', {
+    ...MEMBERS,
+    needs: MEMBERS.submitNeeds,
+    assertOpen: ({ by, subject: { id } }) => groups.assertMayPut(id, by),
+    title: ({ name }) => t('console.groups.bulk-title', { group: name }),
+    purpose: t('console.groups.bulk-lead', { count: MOST_LINES }),
+    back: (group) => ({ href: pathOf(group), label: group.name }),
+    button: t('console.groups.bulk-button'),
+    fields: () => [
+      {
+        name: 'people',
+        label: t('console.groups.bulk-people'),
+        type: 'textarea',
+        rows: 10,
+        required: true,
+        isCode: true,
+      },
+      untilField(''),
+    ],
+    body: z.object({ people: z.string().max(100_000), until: day }),
+    async submit({ by, subject: group }, { people, until }) {
+      const lines = people.split(/\r?\n|,/).flatMap((line) => line.trim() || []);
+      if (lines.length > MOST_LINES)
+        throw invalidInput([textFault(['people'], t('console.groups.bulk-most', { count: MOST_LINES }))]);
+      const members = [];
+      for (const line of lines)
+        members.push({ userId: (await userIn(line, by, ['people'])).id, since: null, until: endOf(until) });
+      const count = await groups.addMembers(group.id, members, by);
+      return { to: pathOf(group), notice: t('console.groups.bulk-done', { count }) };
+    },
+  });
+
+  change('/members/:user/remove', {
+    needs: [...PEOPLE, WRITE],
+    async submit({ by, ctx, subject: group }) {
+      const count = await groups.removeMembers(group.id, [ctx.params.user ?? ''], by);
+      const notice = t(`console.groups.member-${count > 0 ? 'removed' : 'stays'}`);
+      return { to: pathOf(group), notice, tone: count > 0 ? 'good' : 'warn' };
+    },
+  });
+
+  const PARTS = {
+    child: (text: string) => ({ child: text }),
+    role: (text: string) => ({ role: text }),
+  } as const;
+  one('/parts', {
+    submitNeeds: [WRITE],
+    form: z.object({
+      child: z.string().trim().max(200).optional(),
+      role: z.string().trim().max(100).optional(),
+    }),
+    page: async (visit, given) => groupPage(visit, 'parts', services, await partBlocks(visit, services, given)),
+    async submit({ by, subject: group }, { child, role }) {
+      if (!child && !role) throw invalidInput([fault([child === undefined ? 'role' : 'child'], 'empty')]);
+      const part = child ? PARTS.child((await groupIn(child)).id) : PARTS.role(role ?? '');
+      await groups.add(group.id, part, by);
+      return { to: `${pathOf(group)}/parts`, notice: t('console.groups.saved') };
+    },
+  });
+
+  async function groupIn(name: string) {
+    const found = await groups.find(name);
+    if (!found) throw invalidInput([textFault(['child'], t('console.groups.error.unknown'))]);
+    return found;
+  }
+
+  for (const kind of ['child', 'role'] as const)
+    change(`/parts/${kind}/:part/remove`, {
+      async submit({ by, ctx, subject: group }) {
+        await groups.take(group.id, PARTS[kind](ctx.params.part ?? ''), by);
+        return { to: `${pathOf(group)}/parts`, notice: t('console.groups.saved') };
+      },
+    });
+
+  one('/owners', {
+    ...MEMBERS,
+    form: memberForm,
+    page: async (visit, given) => groupPage(visit, 'owners', services, await ownerBlocks(visit, services, given)),
+    async submit({ by, subject: group }, { user, until }) {
+      const account = await userIn(user, by);
+      await groups.appointOwner(group.id, { userId: account.id, until: endOf(until) }, by);
+      const notice = t('console.groups.owner-added', { name: nameAndUsername(account) });
+      return { to: `${pathOf(group)}/owners`, notice };
+    },
+  });
+
+  change('/owners/:user/remove', {
+    async submit({ by, ctx, subject: group }) {
+      await groups.dismissOwner(group.id, ctx.params.user ?? '', by);
+      return { to: `${pathOf(group)}/owners`, notice: t('console.groups.owner-removed') };
+    },
+  });
+
+  one('/applications', {
+    needs: ['gatehouse.groups:read', 'gatehouse.applications:read'],
+    page: async (visit) => groupPage(visit, 'applications', services, [await applicationsBlock(visit, services)]),
+  });
+
+  form('/edit', {
+    title: ({ name }) => t('console.groups.edit-title', { group: name }),
+    back: (group) => ({ href: pathOf(group), label: group.name }),
+    button: t('console.shared.save-changes'),
+    fields: ({ subject }) => fieldsOf(subject),
+    body: newGroup,
+    async submit({ by, subject: { id } }, { accepts_requests: acceptsRequests, description = '', ...given }) {
+      await groups.update(id, { ...given, description, acceptsRequests }, by);
+      return { to: pathOf({ id }), notice: t('console.groups.saved') };
+    },
+  });
+
+  question('/delete', {
+    title: ({ name }) => t('console.groups.delete-title', { group: name }),
+    back: (group) => ({ href: pathOf(group), label: group.name }),
+    lead: async ({ subject: { id } }) => lossesText(await groups.losses(id)),
+    typedName: ({ name }) => name,
+    async submit({ by, subject: { id } }) {
+      await groups.remove(id, by);
+      return { to: HOME, notice: t('console.groups.deleted') };
+    },
+  });
+  return router;
+}
+
+function lossesText({
+  members,
+  roles,
+  applications,
+}: Awaited<ReturnType<ConsoleServices['admin']['groups']['losses']>>): Text {
+  return sentences([
+    t('console.groups.losses-members', { count: members }),
+    ...(roles.length > 0 ? [t('console.groups.losses-roles', { roles: roles.join(', ') })] : []),
+    ...(applications.length > 0
+      ? [t('console.groups.losses-applications', { applications: applications.join(', ') })]
+      : []),
+  ]);
+}
+
+const fieldsOf = (group?: GroupDetails): Field[] => [
+  { name: 'name', label: t('console.shared.name'), value: group?.name ?? '', required: true },
+  { name: 'description', label: t('console.roles.description'), value: group?.description ?? '' },
+  {
+    name: 'accepts_requests',
+    label: t('console.groups.accepts-requests'),
+    type: 'checkbox',
+    checked: group?.acceptsRequests ?? false,
+    hint: t('console.groups.accepts-requests-hint'),
+  },
+];
+
+const untilField = (value: string): Field => ({
+  name: 'until',
+  label: t('console.groups.until'),
+  type: 'date',
+  value,
+  isHalf: true,
+  hint: t('console.groups.until-hint'),
+});
+
+async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: ConsoleServices): Promise<ConsolePage> {
+  const given = parseQuery(ctx, listQuery);
+  const found = await groups.list({ search: given.q, after: given.after, limit: limits.api.pageSize + 1 });
+  const page = found.slice(0, limits.api.pageSize);
+  const counts = await groups.counts(page.map(({ id }) => id));
+  const address: ListAddress = { path: HOME, filters: { q: given.q }, ...BY_NAME };
+  const create: Action = { label: t('console.groups.create'), icon: 'plus', href: `${HOME}/new`, look: 'primary' };
+  return {
+    title: t('console.navigation.groups'),
+    lead: t('console.groups.lead'),
+    actions: may(WRITE) ? [create] : [],
+    blocks: [
+      {
+        kind: 'table',
+        caption: t('console.navigation.groups'),
+        filter: searchOf(HOME, given.q, t('console.groups.search')),
+        ...tableOf(page, [
+          [
+            t('console.groups.group'),
+            (group) => ({ text: group.name, href: pathOf(group), small: group.description || undefined }),
+          ],
+          [{ label: t('console.groups.members'), isNumber: true }, ({ id }) => countOf(counts.get(id) ?? 0)],
+          [t('console.groups.above'), ({ path }) => path.slice(1).split('/').slice(0, -1).join(' / ')],
+          [t('console.roles.managed-by'), ({ source }) => (source === 'file' ? FILE_TAG : '')],
+        ]),
+        empty:
+          given.q || given.after
+            ? t('console.groups.none-match')
+            : { icon: 'users-round', title: t('console.groups.none'), text: t('console.groups.none-text') },
+        pages: pageLinks(address, given, found.length > page.length ? page.at(-1)?.name : undefined),
+      },
+    ],
+  };
+}
+
+function searchOf(action: string, value: string, placeholder: PageText) {
+  const label = t('console.page.search');
+  return { action, fields: [{ name: 'q', label, type: 'search' as const, value, isLabelHidden: true, placeholder }] };
+}
+
+function countOf(count: number): PageText {
+  const { counted } = limits.lists;
+  return t('console.shared.number-or-more', { value: Math.min(count, counted), more: count > counted ? 'yes' : 'no' });
+}
+
+/** A page of the group on one of its tabs. */
+function groupPage(
+  { may, meets, subject: group }: Visit<GroupDetails>,
+  tab: GroupTab,
+  { config: { configFile } }: ConsoleServices,
+  blocks: readonly Block[],
+): ConsolePage {
+  const path = pathOf(group);
+  const isOpen: Record<GroupTab, boolean> = {
+    '': PEOPLE.every(meets),
+    parts: true,
+    owners: PEOPLE.every(meets),
+    applications: may('gatehouse.applications:read'),
+  };
+  const isOurs = may(WRITE) && group.source === 'local';
+  return {
+    title: group.name,
+    ...(group.description && { lead: group.description }),
+    back: { href: HOME, label: t('console.navigation.groups') },
+    tags: group.source === 'file' ? [FILE_TAG] : [],
+    actions: isOurs ? [{ label: t('console.shared.edit'), href: `${path}/edit` }] : [],
+    tabs: (Object.keys(TABS) as GroupTab[])
+      .filter((one) => isOpen[one])
+      .map((one) => ({ href: one === '' ? path : `${path}/${one}`, label: TABS[one], isCurrent: one === tab })),
+    blocks: [
+      ...(group.source === 'file' ? [fileNotice(configFile, 'group')] : []),
+      ...blocks,
+      ...(isOurs && tab === ''
+        ? [
+            dangerZone([
+              {
+                title: t('console.groups.delete'),
+                text: t('console.groups.delete-consequence'),
+                action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
+              },
+            ]),
+          ]
+        : []),
+    ],
+  };
+}
+
+const removeAction = (post: string, of: PageText, label: Text = t('console.groups.remove')): Cell => ({
+  action: { label, of, post },
+});
+
+async function memberBlocks(
+  visit: Visit<GroupDetails>,
+  { admin: { groups } }: ConsoleServices,
+  typed: z.output<typeof memberForm> = { user: '', since: '', until: '' },
+): Promise<Block[]> {
+  const { ctx, by, may, subject: group } = visit;
+  const path = pathOf(group);
+  const given = parseQuery(ctx, listQuery);
+  const { members, next } = await groups.members(group.id, { search: given.q, after: given.after });
+  const mayPut =
+    may(WRITE) &&
+    !group.fileMembers &&
+    (await groups.assertMayPut(group.id, by).then(
+      () => true,
+      () => false,
+    ));
+  const add: Block = {
+    kind: 'form',
+    title: t('console.groups.add-member-title'),
+    action: path,
+    fields: [
+      { name: 'user', label: t('console.roles.user'), suggest: 'users', value: typed.user, required: true },
+      {
+        name: 'since',
+        label: t('console.groups.since'),
+        type: 'date',
+        value: typed.since,
+        isHalf: true,
+        hint: t('console.groups.since-hint'),
+      },
+      untilField(typed.until),
+    ],
+    button: t('console.roles.add-member'),
+  };
+  const list: Block = {
+    kind: 'table',
+    caption: t('console.groups.members'),
+    actions: mayPut ? [{ label: t('console.groups.bulk-button'), href: `${path}/bulk` }] : [],
+    filter: searchOf(path, given.q, t('console.roles.search-members')),
+    ...tableOf(members, [
+      [
+        t('console.roles.member'),
+        (one) => ({
+          text: one.name ?? one.username,
+          href: `/admin/users/${one.userId}`,
+          small: one.name === null ? undefined : one.username,
+          logo: { name: one.name ?? one.username, isPerson: true },
+        }),
+      ],
+      [t('console.groups.way-in'), (one) => wayIn(one)],
+      [{ label: t('console.groups.since'), isShort: true }, ({ since }) => since],
+      [{ label: t('console.groups.until'), isShort: true }, ({ until }) => until ?? t('console.groups.no-end')],
+      mayPut && [
+        t('console.shared.action'),
+        (one) => (isPersonal(one) ? removeAction(`${path}/members/${one.userId}/remove`, nameAndUsername(one)) : null),
+      ],
+    ]),
+    empty:
+      given.q || given.after
+        ? t('console.roles.no-members-match')
+        : { icon: 'user-round', title: t('console.groups.no-members'), text: t('console.groups.no-members-text') },
+    pages: pageLinks({ path, filters: { q: given.q }, ...BY_NAME }, given, next),
+  };
+  return mayPut ? [add, list] : [list];
+}
+
+const isPersonal = ({ source }: Member) => !source.includes(':') && source !== 'file';
+
+/** How a person came in, in words. */
+function wayIn({ source }: Member): PageText {
+  const [kind = '', name] = source.split(':');
+  return textAt(`console.groups.way.${kind}`, name === undefined ? {} : { name }) ?? source;
+}
+
+async function partBlocks(
+  { may, by, subject: group }: Visit<GroupDetails>,
+  { admin: { roles } }: ConsoleServices,
+  typed: { child?: string | undefined; role?: string | undefined } = {},
+): Promise<Block[]> {
+  const path = `${pathOf(group)}/parts`;
+  const mayWrite = may(WRITE) && group.source === 'local';
+  const above: Block[] =
+    group.parents.length === 0
+      ? []
+      : [
+          {
+            kind: 'facts',
+            rows: [
+              {
+                label: t('console.groups.above'),
+                value: group.parents.map(({ id, name }) => ({ text: name, href: `${pathOf({ id })}/parts` })),
+              },
+            ],
+          },
+        ];
+  const childForm: Block = {
+    kind: 'form',
+    title: t('console.groups.add-child'),
+    action: path,
+    fields: [{ name: 'child', label: t('console.groups.group'), value: typed.child ?? '', required: true }],
+    button: t('console.groups.add-child'),
+    look: 'secondary',
+  };
+  const choices = mayWrite ? await roles.choices(by) : [];
+  const roleForm: Block = {
+    kind: 'form',
+    title: t('console.groups.add-role'),
+    action: path,
+    fields: [
+      {
+        name: 'role',
+        label: t('console.roles.role'),
+        type: 'select',
+        value: typed.role ?? '',
+        options: choices
+          .filter(({ value }) => !group.roles.includes(value))
+          .map(({ value, label }) => ({ value, label })),
+      },
+    ],
+    button: t('console.groups.add-role'),
+    look: 'secondary',
+  };
+  return [
+    ...above,
+    {
+      kind: 'table',
+      title: t('console.groups.children'),
+      caption: t('console.groups.children'),
+      ...tableOf(group.children, [
+        [t('console.groups.group'), ({ id, name }) => ({ text: name, href: pathOf({ id }) })],
+        mayWrite && [t('console.shared.action'), ({ id, name }) => removeAction(`${path}/child/${id}/remove`, name)],
+      ]),
+      empty: t('console.groups.no-children'),
+    },
+    ...(mayWrite ? [childForm] : []),
+    {
+      kind: 'table',
+      title: t('console.users.roles'),
+      lead: t('console.groups.roles-lead'),
+      caption: t('console.users.roles'),
+      ...tableOf(group.roles, [
+        [t('console.roles.role'), (name) => name],
+        mayWrite && [
+          t('console.shared.action'),
+          (name) => removeAction(`${path}/role/${encodeURIComponent(name)}/remove`, name),
+        ],
+      ]),
+      empty: t('console.groups.no-roles'),
+    },
+    ...(mayWrite && choices.length > 0 ? [roleForm] : []),
+  ];
+}
+
+async function ownerBlocks(
+  { may, subject: group }: Visit<GroupDetails>,
+  { admin: { groups } }: ConsoleServices,
+  typed: z.output<typeof memberForm> = { user: '', since: '', until: '' },
+): Promise<Block[]> {
+  const path = `${pathOf(group)}/owners`;
+  const mayWrite = may(WRITE) && group.source === 'local';
+  if (await groups.isSensitive(group.id))
+    return [{ kind: 'text', tone: 'notice', text: t('console.groups.sensitive') }];
+  const add: Block = {
+    kind: 'form',
+    title: t('console.groups.add-owner'),
+    action: path,
+    fields: [
+      { name: 'user', label: t('console.roles.user'), suggest: 'users', value: typed.user, required: true },
+      untilField(typed.until),
+    ],
+    button: t('console.groups.add-owner'),
+  };
+  const owners = await groups.owners(group.id);
+  return [
+    ...(mayWrite ? [add] : []),
+    {
+      kind: 'table',
+      lead: t('console.groups.owners-lead'),
+      caption: t('console.groups.owners'),
+      ...tableOf(owners, [
+        [t('console.groups.owner'), (one) => ({ text: nameAndUsername(one), href: `/admin/users/${one.userId}` })],
+        [{ label: t('console.groups.until'), isShort: true }, ({ until }) => until ?? t('console.groups.no-end')],
+        [
+          t('console.shared.status'),
+          ({ isConfirmed }) => (isConfirmed ? '' : { text: t('console.groups.unconfirmed'), tone: 'warn' }),
+        ],
+        mayWrite && [
+          t('console.shared.action'),
+          (one) => [
+            ...(one.isConfirmed
+              ? []
+              : [
+                  {
+                    action: {
+                      label: t('console.groups.confirm'),
+                      of: nameAndUsername(one),
+                      post: path,
+                      fields: { user: one.userId, until: dayOf(one.until) },
+                    },
+                  },
+                ]),
+            removeAction(`${path}/${one.userId}/remove`, nameAndUsername(one)),
+          ],
+        ],
+      ]),
+      empty: t('console.groups.no-owners'),
+    },
+  ];
+}
+
+async function applicationsBlock(
+  { subject: { id } }: Visit<GroupDetails>,
+  { admin: { groups } }: ConsoleServices,
+): Promise<Block> {
+  return {
+    kind: 'table',
+    lead: t('console.groups.applications-lead'),
+    caption: t('console.navigation.applications'),
+    ...tableOf(await groups.applications(id), [
+      [
+        t('console.roles.application'),
+        (one) => ({ text: one.name, href: `/admin/applications/${one.id}`, logo: { name: one.name } }),
+      ],
+      [t('console.roles.protocol'), ({ protocol }) => protocolName[protocol === 'saml' ? 'saml' : 'oidc']],
+      [
+        t('console.shared.status'),
+        ({ enabled }) => ({
+          text: t(`console.shared.${enabled ? 'enabled' : 'disabled'}`),
+          tone: enabled ? 'good' : 'bad',
+        }),
+      ],
+    ]),
+    empty: t('console.groups.no-applications'),
+  };
+}
