@@ -151,7 +151,11 @@ async function show(connection: Connection, services: Services, input: Input, io
     import('../config-file/yaml.ts'),
   ]);
   const { id } = connection;
-  const lists = { domains: await connections.domains(id), roleMappings: await connections.roleMappings(id) };
+  const lists = {
+    domains: await connections.domains(id),
+    roleMappings: await connections.roleMappings(id),
+    groupMappings: await connections.groupMappings(id),
+  };
   const secrets = await connections.secretInfos(id);
   const values = pasteValuesOf(connection, config.issuer);
   if (input.flag('json')) {

@@ -3,7 +3,7 @@ import { transaction } from '../base/storage/database.ts';
 import type { Core } from '../core/core.ts';
 import type { People } from '../people/people.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
-import { mappedRoles } from './accounts/mapping.ts';
+import { mappedGroups, mappedRoles } from './accounts/mapping.ts';
 import type { LdapConnection } from './connections/connection.ts';
 import type { Connections } from './connections/connections.ts';
 import { FederationError } from './faults.ts';
@@ -74,6 +74,7 @@ async function recordState(
     now,
     audit,
     connections,
+    groups,
     identities,
     setConnectionRoles,
   }: Core & People & { connections: Connections; identities: ExternalIdentities },
@@ -82,12 +83,16 @@ async function recordState(
 ): Promise<boolean> {
   const reason = goneReason(found);
   const mappings = await connections.roleMappings(connection.id);
+  const groupMappings = await connections.groupMappings(connection.id);
   return transaction(db, async (tx) => {
     // Roles by group follow the directory, as at a sign-in; those of a user who is gone end.
     const { names, isComplete } = found?.identity.groups ?? { names: [], isComplete: true };
     const roleIds = reason === undefined ? mappedRoles(names, mappings) : [];
-    if (reason !== undefined || isComplete)
+    const groupIds = reason === undefined ? mappedGroups(names, groupMappings) : [];
+    if (reason !== undefined || isComplete) {
       await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, {}, tx);
+      await groups.setMemberships(userId, `connection:${connection.id}`, groupIds, { tx });
+    }
     if ((reason === undefined) === (goneSince === null)) return false;
     await identities.setGone(id, reason === undefined ? null : now(), tx);
     if (reason === undefined) return false;

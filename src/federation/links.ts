@@ -22,7 +22,8 @@ export type Links = ReturnType<typeof createLinks>;
 const PAGE = { href: '/account/connections', label: t('connections.title') };
 
 export function createLinks(services: UpstreamSignInServices) {
-  const { db, connections, identities, resolver, rejected, setConnectionRoles, upstreamSignIn, notifyOwner } = services;
+  const { db, connections, groups, identities, resolver, rejected, setConnectionRoles, upstreamSignIn, notifyOwner } =
+    services;
   return {
     async list(userId: string): Promise<{ linked: LinkedIdentity[]; available: OfferedConnection[] }> {
       const all = await connections.list();
@@ -85,8 +86,13 @@ export function createLinks(services: UpstreamSignInServices) {
         const connectionId = own.find(({ id }) => id === identityId)?.connectionId;
         const others = own.filter((one) => one.id !== identityId);
         // Its groups are not read any more.
-        if (isUnlinked && connectionId && !others.some((one) => one.connectionId === connectionId))
+        if (isUnlinked && connectionId && !others.some((one) => one.connectionId === connectionId)) {
           await setConnectionRoles(account.id, { connectionId, roleIds: [] }, by, tx);
+          await groups.setMemberships(account.id, `connection:${connectionId}`, [], {
+            by: { request: by.request },
+            tx,
+          });
+        }
         return isUnlinked;
       });
       if (isRemoved) await notifyOwner(account, 'identity-unlinked', by.request);

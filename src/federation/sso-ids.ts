@@ -6,6 +6,7 @@ import type { Tx } from '../base/storage/database.ts';
 import { fault } from '../base/texts/faults.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Account } from '../people/accounts/account.ts';
+import { rolesConferred } from '../people/groups/rights.ts';
 import type { People } from '../people/people.ts';
 import { falseIfForbidden } from '../people/rbac/authority.ts';
 import { findRole } from '../people/rbac/role.ts';
@@ -24,12 +25,15 @@ export type SsoIds = ReturnType<typeof createSsoIds>;
 export function createSsoIds({
   authority,
   connections,
+  groups,
   identities,
   setConnectionRoles,
 }: People & { connections: Connections; identities: ExternalIdentities }) {
   const assertMayConnect: (connectionId: string, by: Actor, tx: Tx) => Promise<void> = async (connectionId, by, tx) => {
     const mappings = await connections.roleMappings(connectionId, tx);
-    for (const name of new Set(mappings.map((mapping) => mapping.role))) {
+    const groupIds = (await connections.groupMappings(connectionId, tx)).map(({ groupId }) => groupId);
+    const byGroups = (await rolesConferred(groupIds, tx)).map(({ name }) => name);
+    for (const name of new Set([...mappings.map((mapping) => mapping.role), ...byGroups])) {
       const role = (await findRole(name, tx)) ?? { name, permissions: [] };
       const isAllowed = await authority.assertMay(by, { what: 'role', role }, tx).then(() => true, falseIfForbidden);
       if (isAllowed) continue;
@@ -78,8 +82,10 @@ export function createSsoIds({
       if (old) {
         await identities.unlink(id, old.id, by, tx);
         const hasAnother = identitiesOfUser.some((one) => one.id !== old.id && one.connectionId === old.connectionId);
-        if (!hasAnother && old.connectionId !== newConnectionId)
+        if (!hasAnother && old.connectionId !== newConnectionId) {
           await setConnectionRoles(id, { connectionId: old.connectionId, roleIds: [] }, by, tx);
+          await groups.setMemberships(id, `connection:${old.connectionId}`, [], { tx });
+        }
       }
       const isLinked = identitiesOfUser.some((one) => one.connectionId === newConnectionId && one.subject === subject);
       if (newConnectionId !== null && subject !== null && !isLinked) {

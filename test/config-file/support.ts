@@ -99,6 +99,7 @@ export async function configFileBench(shared?: string) {
       ssoIds: createSsoIds({
         ...servicesOf({
           authority: { assertMay: async () => {} } as never,
+          groups,
           setConnectionRoles: async () => ({ added: [], removed: [] }),
         }),
         connections,

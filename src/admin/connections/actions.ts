@@ -52,9 +52,10 @@ export function createConnectionAdmin(services: AdminServices) {
     const { id } = connection;
     const domains = await connections.domains(id, tx);
     const roleMappings = await connections.roleMappings(id, tx ?? db);
+    const groupMappings = await connections.groupMappings(id, tx ?? db);
     return {
       connection,
-      entry: entryOf(connection, { domains, roleMappings }),
+      entry: entryOf(connection, { domains, roleMappings, groupMappings }),
       secrets: await connections.secretInfos(id, tx),
       domains,
       documents: await connectionDocuments.states(id),

@@ -60,6 +60,7 @@ const input = z
     enabled: z.boolean().optional(),
     domains: z.array(z.string()).optional().describe('Each has to be proven by a DNS record'),
     role_mappings: mappings.optional().describe('Group of the upstream to a role, or to several'),
+    group_mappings: mappings.optional().describe('Group of the upstream to a group, or to several'),
   })
   .describe('Further fields by kind and preset: docs/connections.md')
   .meta({ id: 'ConnectionInput', anyOf: shapes.map(({ kind, shape }) => entryOf(kind, shape)) });
@@ -106,6 +107,7 @@ const connection = z
     source: z.enum(['local', 'file']),
     domains: z.array(z.string()),
     role_mappings: z.record(z.string(), z.array(z.string())),
+    group_mappings: z.record(z.string(), z.array(z.string())),
     values: z.record(z.string(), z.string()).describe('What to enter at the provider, such as redirect_uri'),
     secrets: z.array(secret).describe('Without their values'),
     domain_proofs: z.array(domain),
@@ -271,6 +273,7 @@ function connectionJson({ connection: one, entry, secrets, domains, documents, v
     source: one.source,
     domains: entry.domains as string[],
     role_mappings: entry.role_mappings as Record<string, string[]>,
+    group_mappings: entry.group_mappings as Record<string, string[]>,
     values: Object.fromEntries(values.map(({ key, value }) => [key, value])),
     secrets: secrets.map(secretJson),
     domain_proofs: domains.map(({ domain: name, record, provenAt, checkedAt }) => ({

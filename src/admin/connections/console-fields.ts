@@ -76,7 +76,7 @@ function certificatesIn(text: string): string[] {
 }
 
 /** The maps whose values are lists. */
-const LISTED_MAPS = ['role_mappings', 'acr_values', 'trusted_acr', 'trusted_amr'];
+const LISTED_MAPS = ['role_mappings', 'group_mappings', 'acr_values', 'trusted_acr', 'trusted_amr'];
 
 const mapText = (key: string): Written => ({
   toText: (value) =>

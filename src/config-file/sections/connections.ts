@@ -22,6 +22,7 @@ import {
   planEntries,
   secretChange,
   secretSet,
+  unknownGroups,
   unknownRoles,
 } from '../planning.ts';
 import { readMetadataFile } from './applications.ts';
@@ -50,6 +51,9 @@ export async function planConnections(planning: Planning): Promise<Planned> {
           ...Object.entries(given.role_mappings).flatMap(([group, roles]) =>
             unknownRoles(roles, planning, ['role_mappings', group]),
           ),
+          ...Object.entries(given.group_mappings).flatMap(([group, names]) =>
+            unknownGroups(names, planning, ['group_mappings', group]),
+          ),
           ...(change ? [change] : []),
         ],
         fields: [
@@ -69,8 +73,12 @@ export async function exportConnections(services: FederationServices) {
 }
 
 async function listsOf({ id }: Connection, { connections }: FederationServices) {
-  const [domains, roleMappings] = await Promise.all([connections.domains(id), connections.roleMappings(id)]);
-  return { domains, roleMappings };
+  const [domains, roleMappings, groupMappings] = await Promise.all([
+    connections.domains(id),
+    connections.roleMappings(id),
+    connections.groupMappings(id),
+  ]);
+  return { domains, roleMappings, groupMappings };
 }
 
 const forgedWarning = (id: string) =>

@@ -19,11 +19,11 @@ import { isStaff } from '../../people/rbac/built-in.ts';
 import type { SessionServices } from '../../protocols/logout/session-services.ts';
 import { attributesOf, type Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
-import type { RoleMapping } from '../connections/role-mappings.ts';
+import type { GroupMapping, RoleMapping } from '../connections/role-mappings.ts';
 import { FederationError } from '../faults.ts';
 import type { ExternalIdentities } from '../identities.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
-import { domainOf, type MappedProfile, mapProfile, mappedRoles } from './mapping.ts';
+import { domainOf, type MappedProfile, mapProfile, mappedGroups, mappedRoles } from './mapping.ts';
 
 export type Resolution =
   | { outcome: 'signed-in'; account: Account }
@@ -63,7 +63,11 @@ export function createResolver(
 
   // From the cache where no transaction is open: in one, a read beside it would wait for a second connection to the database.
   async function rulesOf({ id }: Connection, tx?: Tx): Promise<ConnectionRules> {
-    return { domains: await connections.provenDomains(id, tx), mappings: await connections.roleMappings(id, tx) };
+    return {
+      domains: await connections.provenDomains(id, tx),
+      mappings: await connections.roleMappings(id, tx),
+      groupMappings: await connections.groupMappings(id, tx),
+    };
   }
 
   return {
@@ -127,6 +131,7 @@ export function createResolver(
 interface ConnectionRules {
   domains: readonly string[];
   mappings: readonly RoleMapping[];
+  groupMappings: readonly GroupMapping[];
 }
 
 interface Case {
@@ -250,9 +255,9 @@ function groupsOf({ groups }: UpstreamIdentity): { names: string[]; isComplete: 
   return groups ?? { names: [], isComplete: true };
 }
 
-/** Whether a role was given or taken away. */
+/** Whether a role was given or taken away, or a group joined or left. */
 async function setRoles(
-  { setConnectionRoles }: People,
+  { groups, setConnectionRoles }: People,
   { connection, identity, rules }: Pick<Case, 'connection' | 'identity' | 'rules'>,
   userId: string,
   by: Actor,
@@ -262,7 +267,10 @@ async function setRoles(
   if (!isComplete) return false;
   const roleIds = mappedRoles(names, rules.mappings);
   const { added, removed } = await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, by, tx);
-  return added.length + removed.length > 0;
+  const groupIds = mappedGroups(names, rules.groupMappings);
+  const { request } = by; // the server decides, not the user
+  const moved = await groups.setMemberships(userId, `connection:${connection.id}`, groupIds, { by: { request }, tx });
+  return added.length + removed.length + moved.added.length + moved.removed.length > 0;
 }
 
 const MAX_LENGTH = 40;

@@ -7,12 +7,21 @@ import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
 import { type Fault, fault, faultText, formatPath } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
+import { takeConnectionMemberships } from '../../people/groups/groups.ts';
 import { takeConnectionRoles } from '../../people/rbac/connection-roles.ts';
 import { type Connection, type ConnectionColumns, connectionOf } from './connection.ts';
 import { type Change, type ConnectionsContext, recordChange } from './context.ts';
 import { type ConnectionDomain, listDomains, setDomains } from './domains.ts';
 import type { DeclaredSecret } from './kinds/fields.ts';
-import { declaredMappings, listRoleMappings, type RoleMapping, setRoleMappings } from './role-mappings.ts';
+import {
+  declaredMappings,
+  type GroupMapping,
+  listGroupMappings,
+  listRoleMappings,
+  type RoleMapping,
+  setGroupMappings,
+  setRoleMappings,
+} from './role-mappings.ts';
 import { type ConnectionEntry, partsOf, type SecretPurpose } from './schema.ts';
 import {
   type DecryptedSecret,
@@ -40,6 +49,7 @@ export function createConnections(context: ConnectionsContext) {
   const enabled = cached(async () => (await listConnections(db)).filter((one) => one.enabled));
   const secretsInRows = cached((id) => encryptedSecrets(id, db));
   const mappings = cached((id) => listRoleMappings(id, db));
+  const groupsById = cached((id) => listGroupMappings(id, db));
   const readProven = async (tx: Tx) => {
     const domains = await listDomains(undefined, tx);
     return new Map(domains.flatMap(({ domain, connectionId, provenAt }) => (provenAt ? [[domain, connectionId]] : [])));
@@ -132,6 +142,9 @@ export function createConnections(context: ConnectionsContext) {
     /** Cached for an id; callers must not change them. */
     roleMappings: async (id: string, tx?: Tx): Promise<readonly RoleMapping[]> =>
       tx ? listRoleMappings(id, tx) : ((await mappings(id)) ?? []),
+    /** The groups here of those of the upstream; cached as the roles. */
+    groupMappings: async (id: string, tx?: Tx): Promise<readonly GroupMapping[]> =>
+      tx ? listGroupMappings(id, tx) : ((await groupsById(id)) ?? []),
     domains: (id?: string, tx: Tx = db): Promise<ConnectionDomain[]> => listDomains(id, tx),
   };
 }
@@ -214,6 +227,7 @@ function removeConnection(
     const before = isGenuine ? await getChangeable(id, source, tx) : undefined;
     const old = before && (await declaredParts(before, tx));
     await takeConnectionRoles(context, id, by ?? {}, tx);
+    await takeConnectionMemberships(context, id, by ?? {}, tx);
     await tx.connection.delete({ where: { id }, select: { id: true } });
     await recordChange(context, 'connection.deleted', id, tx, by, { name: row.name, before: old ?? null });
   });
@@ -230,8 +244,13 @@ async function getChangeable(id: string, source: 'local' | 'file', tx: Tx): Prom
 async function declaredParts(connection: Connection, tx: Tx): Promise<Record<string, unknown>> {
   const { position: order, settings, kind, preset, name, enabled, source } = connection;
   const domains = (await listDomains(connection.id, tx)).map(({ domain }) => domain);
-  const role_mappings = declaredMappings(await listRoleMappings(connection.id, tx));
-  return { kind, preset, name, enabled, order, source, ...withoutDocument(settings), domains, role_mappings };
+  const roles = await listRoleMappings(connection.id, tx);
+  const groups = await listGroupMappings(connection.id, tx);
+  const mappings = {
+    role_mappings: declaredMappings(roles.map(({ group, role }) => [group, role])),
+    group_mappings: declaredMappings(groups.map(({ upstream, group }) => [upstream, group])),
+  };
+  return { kind, preset, name, enabled, order, source, ...withoutDocument(settings), domains, ...mappings };
 }
 
 function withoutDocument(settings: object): Record<string, unknown> {
@@ -245,9 +264,10 @@ async function storeRelatedRows(
   change: Required<Pick<Change, 'by' | 'source'>>,
   tx: Tx,
 ): Promise<SecretPurpose[]> {
-  const { id, domains, roleMappings, secrets } = partsOf(entry);
+  const { id, domains, roleMappings, groupMappings, secrets } = partsOf(entry);
   await setDomains(context, id, domains, { isDeclared: change.source === 'file' }, tx);
   await setRoleMappings(context, id, roleMappings, change, tx);
+  await setGroupMappings(context, id, groupMappings, change, tx);
   const changed: SecretPurpose[] = [];
   for (const [purpose, values] of Object.entries(secrets) as [
     SecretPurpose,

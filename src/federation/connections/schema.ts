@@ -11,7 +11,7 @@ import { oauth2Entry, oauth2Rules } from './kinds/oauth2.ts';
 import { checkOidcFields, oidcEntry } from './kinds/oidc.ts';
 import { checkSamlFields, samlEntry } from './kinds/saml.ts';
 import { presetOf, presets } from './presets/presets.ts';
-import { declaredMappings, type RoleMapping } from './role-mappings.ts';
+import { declaredMappings, type GroupMapping, type RoleMapping } from './role-mappings.ts';
 
 export type OidcEntry = z.output<typeof oidcEntry>;
 export type SamlEntry = z.output<typeof samlEntry>;
@@ -53,7 +53,7 @@ export function checkConnection(entry: unknown): Checked<ConnectionEntry> {
 
 /** The parts of a checked entry: columns and lists, settings, and secrets by purpose. */
 export function partsOf(entry: ConnectionEntry) {
-  const { id, kind, preset, name, enabled, order, domains, role_mappings, ...rest } = entry;
+  const { id, kind, preset, name, enabled, order, domains, role_mappings, group_mappings, ...rest } = entry;
   const secrets: Partial<Record<SecretPurpose, DeclaredSecret[]>> = {};
   const settings: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(rest)) {
@@ -61,7 +61,8 @@ export function partsOf(entry: ConnectionEntry) {
     if (key in secretPurposeByField) secrets[secretPurposeByField[key as SecretField]] = value as DeclaredSecret[];
     else settings[key] = value;
   }
-  return { id, kind, preset, name, enabled, order, domains, roleMappings: role_mappings, settings, secrets };
+  const mappings = { roleMappings: role_mappings, groupMappings: group_mappings };
+  return { id, kind, preset, name, enabled, order, domains, ...mappings, settings, secrets };
 }
 
 /** The purposes for which a kind has secrets. */
@@ -116,22 +117,34 @@ export type DeclaredConnection = Record<string, unknown> & { id: string };
 export interface ConnectionLists {
   domains: readonly Pick<ConnectionDomain, 'domain'>[];
   roleMappings: readonly RoleMapping[];
+  groupMappings: readonly GroupMapping[];
 }
 
 /** Every field of a connection. */
-export function entryOf(connection: Connection, { domains, roleMappings }: ConnectionLists): DeclaredConnection {
+export function entryOf(
+  connection: Connection,
+  { domains, roleMappings, groupMappings }: ConnectionLists,
+): DeclaredConnection {
   const { id, kind, preset, name, enabled, position: order, settings } = connection;
-  const lists = { domains: domains.map(({ domain }) => domain), role_mappings: declaredMappings(roleMappings) };
+  const lists = {
+    domains: domains.map(({ domain }) => domain),
+    role_mappings: declaredMappings(roleMappings.map(({ group, role }) => [group, role])),
+    group_mappings: declaredMappings(groupMappings.map(({ upstream, group }) => [upstream, group])),
+  };
   return { id, kind, preset, name, enabled, order, ...settings, ...lists };
 }
 
 /** The same of a checked entry, so that both can be compared. */
 export function entryWithoutSecrets(entry: ConnectionEntry): DeclaredConnection {
-  const { id, kind, preset, name, enabled, order, settings, domains, roleMappings } = partsOf(entry);
-  const mappings = Object.entries(roleMappings).map(([group, roles]) => [group, [...new Set(roles)].sort()] as const);
+  const { id, kind, preset, name, enabled, order, settings, domains, roleMappings, groupMappings } = partsOf(entry);
+  const sorted = (mappings: Record<string, readonly string[]>) =>
+    declaredMappings(
+      Object.entries(mappings).flatMap(([group, names]) => [...new Set(names)].map((one) => [group, one])),
+    );
   const lists = {
     domains: [...new Set(domains)].sort(),
-    role_mappings: Object.fromEntries(mappings.sort(([a], [b]) => (a < b ? -1 : 1))),
+    role_mappings: sorted(roleMappings),
+    group_mappings: sorted(groupMappings),
   };
   return { id, kind, preset, name, enabled, order, ...settings, ...lists };
 }

@@ -540,6 +540,23 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
   };
 }
 
+/** Takes everyone out who is in a group by this connection, before it is deleted. Its groups are never sensitive. */
+export async function takeConnectionMemberships(
+  { audit }: Pick<Core, 'audit'>,
+  connectionId: string,
+  by: Actor,
+  tx: Tx,
+): Promise<void> {
+  const via = `connection:${connectionId}`;
+  const include = { group: { select: { name: true } } } as const;
+  const rows = await tx.asStored.groupMember.findMany({ where: { source: via }, include });
+  await tx.groupMember.deleteMany({ where: { source: via } });
+  for (const { userId, groupId, group } of rows) {
+    const data = { groupId, groupName: group.name, via };
+    await audit.record({ ...by, type: 'group.member-removed', outcome: 'success', subjectId: userId, data }, tx);
+  }
+}
+
 function namesOf(name: string): { name: string; nameKey: string } {
   if (!isGroupName(name)) throw invalidInput([fault(['name'], 'group-name-form')]);
   return { name, nameKey: groupKey(name) };

@@ -52,20 +52,20 @@ export async function ownersOf(groupId: string, now: Date, tx: Tx) {
   return [...new Map(rows.map(({ user }) => [user.id, user])).values()].filter(({ isActive }) => isActive);
 }
 
+const roleIdsOf = async (groupIds: readonly string[], tx: Tx): Promise<string[]> => {
+  const above = await idsAbove(groupIds, tx);
+  const rows = await inChunks(above, (ids) => tx.groupRole.findMany({ where: { groupId: { in: ids } } }));
+  return [...new Set(rows.map(({ roleId }) => roleId))].sort();
+};
+
+/** Every role that the people in these groups get by them. */
+export async function rolesConferred(groupIds: readonly string[], tx: Tx): Promise<Role[]> {
+  const roles: Role[] = [];
+  for (const id of await roleIdsOf(groupIds, tx)) roles.push(await roleById(id, tx));
+  return roles;
+}
+
 export function createGroupRights({ now, authority }: Core & { authority: Authority }) {
-  const roleIdsOf = async (groupIds: readonly string[], tx: Tx): Promise<string[]> => {
-    const above = await idsAbove(groupIds, tx);
-    const rows = await inChunks(above, (ids) => tx.groupRole.findMany({ where: { groupId: { in: ids } } }));
-    return [...new Set(rows.map(({ roleId }) => roleId))].sort();
-  };
-
-  /** Every role that the people in these groups get by them. */
-  async function rolesConferred(groupIds: readonly string[], tx: Tx): Promise<Role[]> {
-    const roles: Role[] = [];
-    for (const id of await roleIdsOf(groupIds, tx)) roles.push(await roleById(id, tx));
-    return roles;
-  }
-
   /** The roles that an owner of the group can give: those of the group, and of every group below it. */
   const rolesCoveredBy = async (id: string, tx: Tx) => rolesConferred(await idsBelow([id], tx), tx);
 
@@ -81,7 +81,7 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
     await authority.assertMay(by, { what: 'group', roles: await rolesConferred(groupIds, tx) }, tx);
   }
 
-  /** Throws group_sensitive (409) where owners, requests or domains could give these roles, which the group is to get. */
+  /** Throws group_sensitive (409) where owners, requests, domains or connections could give these roles, which the group is to get. */
   async function assertMayConfer(groupId: string, roles: readonly Role[], tx: Tx): Promise<void> {
     if (!roles.some(isSensitiveRole)) return;
     const below = await idsBelow([groupId], tx);
@@ -89,7 +89,12 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
       tx.asStored.group.findMany({
         where: {
           id: { in: ids },
-          OR: [{ acceptsRequests: true }, { owners: { some: {} } }, { domains: { some: {} } }],
+          OR: [
+            { acceptsRequests: true },
+            { owners: { some: {} } },
+            { domains: { some: {} } },
+            { connectionMappings: { some: {} } },
+          ],
         },
         select: { name: true },
         take: 1,
@@ -164,4 +169,5 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
   };
 }
 
-const isSensitiveRole = ({ name, permissions }: Role): boolean => isStaff({ roles: [name], permissions });
+/** It gives a permission in Gatehouse. */
+export const isSensitiveRole = ({ name, permissions }: Role): boolean => isStaff({ roles: [name], permissions });

@@ -61,6 +61,12 @@ export const commonHead = {
       .record(line, z.union([role.transform((one) => [one]), z.array(role).min(1).max(50)]))
       .default({})
       .describe('group of the upstream to a role or a list of roles, see [roles by group](#roles-by-group)'),
+    group_mappings: z
+      .record(line, z.union([role.transform((one) => [one]), z.array(role).min(1).max(50)]))
+      .default({})
+      .describe(
+        'group of the upstream to a [group](groups.md) here or a list of them, see [roles by group](#roles-by-group)',
+      ),
   }),
 };
 
