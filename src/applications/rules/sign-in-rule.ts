@@ -26,14 +26,26 @@ export interface SignInRules {
   sessionHours: number | undefined;
 }
 
-/** The rules of an application, from its metadata. */
-export function signInRulesOf(metadata: {
+/** The fields of an application that say it. */
+interface RuleFields {
   mfa?: 'required' | 'phishing-resistant' | undefined;
   connections?: SignInRule['connections'] | undefined;
   local_sign_in?: boolean | undefined;
   allowed_networks?: readonly string[] | undefined;
   session_hours?: number | undefined;
-}): SignInRules {
+}
+
+const isRuleField: Record<keyof RuleFields, true> = {
+  mfa: true,
+  connections: true,
+  local_sign_in: true,
+  allowed_networks: true,
+  session_hours: true,
+};
+export const ruleFields = Object.keys(isRuleField);
+
+/** The rules of an application, from its metadata. */
+export function signInRulesOf(metadata: RuleFields): SignInRules {
   const { mfa, connections = 'all', local_sign_in: isLocalAllowed = true } = metadata;
   const acceptsAll = connections === 'all' && isLocalAllowed;
   return {

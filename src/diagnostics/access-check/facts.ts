@@ -146,7 +146,7 @@ export async function readFacts(
     ...ways,
     now: now(),
     conditions: accessDecisionConditions(
-      { ...application, networks: application.metadata.allowed_networks },
+      { ...application, ...signInRulesOf(application.metadata) },
       account,
       network?.address,
     ),

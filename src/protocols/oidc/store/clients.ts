@@ -3,7 +3,7 @@
 
 import { type ApplicationSource, accessOf, readMetadata } from '../../../applications/application.ts';
 import type { Access, OidcMetadata } from '../../../applications/fields/oidc-client.ts';
-import { type SignInRule, type SignInRules, signInRulesOf } from '../../../applications/rules/sign-in-rule.ts';
+import { ruleFields, type SignInRules, signInRulesOf } from '../../../applications/rules/sign-in-rule.ts';
 import { originOf } from '../../../applications/uris.ts';
 import { AppError } from '../../../base/http/errors.ts';
 import { safeEqual } from '../../../base/platform/random.ts';
@@ -17,7 +17,7 @@ import { engineScope } from '../claims/scopes.ts';
 import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts';
 
 /** The application behind a client: what the engine's client metadata does not hold. */
-export interface ClientApplication {
+export interface ClientApplication extends SignInRules {
   id: string;
   clientId: string;
   protocol: 'oidc' | 'saml';
@@ -28,14 +28,6 @@ export interface ClientApplication {
   /** A disabled application is no client. */
   enabled: true;
   access: Access;
-  /** The acr that the application requires, whatever the settings say. */
-  mfa: 'mfa' | 'phishing-resistant' | undefined;
-  /** Which ways to sign in the application accepts; undefined: all. */
-  signInRule: SignInRule | undefined;
-  /** From which networks it may be used; undefined: from everywhere. */
-  networks: readonly string[] | undefined;
-  /** How long a sign-in lasts for it, at most as long as the session. */
-  sessionHours: number | undefined;
   /** How an OIDC client is registered; empty for a SAML application. */
   metadata: Partial<OidcMetadata>;
   /** The secrets that are valid now, newest first. */
@@ -236,10 +228,7 @@ function firstPartyApplication({
     source: 'local',
     enabled: true,
     access: 'everyone',
-    mfa: undefined,
-    signInRule: undefined,
-    networks: undefined,
-    sessionHours: undefined,
+    ...signInRulesOf({}),
     metadata: {},
     secrets: [],
     secretValues: [],
@@ -274,9 +263,11 @@ function serviceProvider({ clientId, name }: ClientApplication, assertionConsume
   };
 }
 
+const RULE_FIELD = new RegExp(`"(${ruleFields.join('|')})":`);
+
 /** The application's own rules. The text is searched first, because that of a service provider is long. */
 function rulesOf({ protocol, metadata }: Row): SignInRules {
-  if (!/"(mfa|connections|local_sign_in|allowed_networks|session_hours)":/.test(metadata)) return signInRulesOf({});
+  if (!RULE_FIELD.test(metadata)) return signInRulesOf({});
   return signInRulesOf(readMetadata(protocol, metadata));
 }
 
