@@ -4,6 +4,7 @@ import { createVault } from '../../src/base/platform/vault.ts';
 import { openDatabase, transaction } from '../../src/base/storage/database.ts';
 import { createProtectedRows } from '../../src/base/storage/protected-rows.ts';
 import { hotStatements } from '../../src/base/storage/statements.ts';
+import { textFieldNames } from '../../src/people/accounts/profile-fields.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let test: TestDatabase;
@@ -20,9 +21,7 @@ afterAll(() => test?.close());
 
 const db = () => test.database.db;
 const none = Object.fromEntries(
-  ['email', 'emailKey', 'phoneNumber', 'address', 'ssoId', 'name', 'givenName', 'middleName', 'familyName', 'nickname']
-    .concat(['profile', 'picture', 'website', 'gender', 'birthdate', 'locale', 'zoneinfo'])
-    .map((column) => [column, null]),
+  ['email', 'emailKey', 'phoneNumber', 'address', 'ssoId', ...textFieldNames].map((column) => [column, null]),
 );
 const flags = { emailVerified: false, phoneNumberVerified: false, isActive: true };
 const user = { ...none, ...flags, id: 'ann', username: 'ann', usernameKey: 'ann', attributes: '{}', source: 'local' };
