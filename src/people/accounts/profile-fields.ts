@@ -16,7 +16,7 @@ interface TextRule {
 }
 
 /**
- * A further one is a column of `users` and a line of base/storage/protected-rows.ts as well; its label is `profile.<claim>`. Everything else
+ * A further one is a column of `users` with the name of the claim (`@map`), and a line of base/storage/protected-rows.ts as well; its label is `profile.<claim>`. Everything else
  * follows from here.
  */
 const textRules = {
