@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { t } from '../../base/texts/text.ts';
 import type { AuditFilter } from '../../core/audit/audit.ts';
 import { auditEventTypes } from '../../core/audit/events.ts';
 import { type EventKind, eventKinds, typesOfKind } from '../../core/audit/sentence.ts';
@@ -46,7 +46,7 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
     const { before, after, trail, sort, ...given } = parseQuery(ctx, query);
     const found = given.user ? await services.findUser(given.user, frame.actor(ctx)) : undefined;
     const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
-    const wanted = await filterOf(services, ctx, given, found);
+    const wanted = filterOf(given, found, application);
     const at = { before, after, trail, sort };
     const { items, pages, isFirst } = await readEventPage(services, ctx, wanted, at, { path: HERE, filters: given });
     const isFiltered = Object.values(given).some(Boolean);
@@ -84,7 +84,8 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
   router.get('/export', ...frame.page(within(READ)), async (ctx: Context) => {
     const { format, ...given } = parseQuery(ctx, z.object({ ...filters, format: z.enum(['csv', 'jsonl']) }));
     const found = given.user ? await services.findUser(given.user, frame.actor(ctx)) : undefined;
-    const filter = await filterOf(services, ctx, given, found);
+    const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
+    const filter = filterOf(given, found, application);
     sendStream(ctx, await audit.export(format, filter, frame.actor(ctx)));
   });
 
@@ -110,7 +111,10 @@ function filterForm(
             label: t('console.audit.event'),
             type: 'select' as const,
             value: type,
-            options: choices(t('console.audit.every-event'), [type]),
+            options: [
+              { value: '', label: t('console.audit.every-event') },
+              { value: type, label: type },
+            ],
           },
         ]
       : []),
@@ -151,36 +155,32 @@ function filterForm(
   };
 }
 
-function choices(all: PageText, values: readonly string[]) {
-  return [{ value: '', label: all }, ...values.map((value) => ({ value, label: value }))];
-}
-
 /** What to look for. A user is named by id, username, email address or full name, an application by identifier or name. Days are those of UTC. */
-async function filterOf(
-  services: ConsoleServices,
-  ctx: Context,
+function filterOf(
   { kind, type, outcome, user, client, request, from, until }: Filters,
   found: TypedUser | undefined,
-): Promise<AuditFilter> {
+  application: NamedApplication | undefined,
+): AuditFilter {
   return {
     ...(kind && { types: typesOfKind(kind) }),
     ...(type && { types: [type] }),
     ...(outcome && { outcome }),
     ...(user && { partyId: found?.account?.id ?? user }),
-    ...(client && { clientId: (await applicationOf(services, ctx, client))?.clientId ?? client }),
+    ...(client && { clientId: application?.clientId ?? client }),
     ...(request && { requestId: request }),
     ...(from && { from: new Date(from) }),
     ...(until && { until: new Date(new Date(until).getTime() + DAY_MS) }),
   };
 }
 
+type NamedApplication = { clientId: string; name: string };
+
 async function applicationOf(
   { admin: { applications }, frame }: ConsoleServices,
   ctx: Context,
   text: string,
-): Promise<{ clientId: string; name: string } | undefined> {
+): Promise<NamedApplication | undefined> {
   const found = (await applications.list({ search: text, limit: 5 }, frame.actor(ctx))).applications;
-  const isIt = ({ clientId, name }: { clientId: string; name: string }) =>
-    clientId === text || name.toLowerCase() === text.toLowerCase();
+  const isIt = ({ clientId, name }: NamedApplication) => clientId === text || name.toLowerCase() === text.toLowerCase();
   return found.find(isIt) ?? (found.length === 1 ? found[0] : undefined);
 }
