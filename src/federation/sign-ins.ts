@@ -81,6 +81,7 @@ export function createSignIns(services: UpstreamSignInServices & { signInPolicy:
       ),
 
     finish(answer, sign) {
+      // `redeem` fills it in, for the error page.
       const begun = { connectionId: '' };
       return rejected.withErrorPage(
         sign.request,

@@ -1,5 +1,6 @@
-// API keys, with which programs call the admin API for their owners: created by administrators for themselves, with no more permissions than they have, and revoked. An actor sees and
-// revokes the own keys and those of users whom the actor could change: no key of a user with more permissions.
+// API keys, with which programs call the admin API for their owners: created by administrators for themselves, with no more permissions
+// than they have, and revoked. An actor sees and revokes the own keys and those of users whom the actor could change: no key of a user
+// with more permissions.
 
 import { z } from 'zod';
 import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';

@@ -107,12 +107,12 @@ async function listSessions(
   let last = cursor;
   // The rows of ended sessions are deleted later, so a page may take more than one query.
   for (;;) {
-    const next = last
+    const isAfter = last
       ? fragment`d.created_at ${beyond}= ${last.at} AND (d.created_at ${beyond} ${last.at} OR d.uid ${beyond} ${last.uid})`
       : fragment`1 = 1`;
     const isVisible = extent === 'all' ? fragment`1 = 1` : isMemberOf('d.user_id', extent);
     const page = await db.$queryRaw<{ uid: string }[]>`SELECT d.uid FROM session_devices d
-      WHERE ${next} AND ${isVisible} AND ${isOfUser} ORDER BY d.created_at ${order}, d.uid ${order} LIMIT ${limit}`;
+      WHERE ${isAfter} AND ${isVisible} AND ${isOfUser} ORDER BY d.created_at ${order}, d.uid ${order} LIMIT ${limit}`;
     const rows = await db.sessionDevice.findMany({
       where: { uid: { in: page.map(({ uid }) => uid) } },
       orderBy: isAscending ? [{ createdAt: 'asc' }, { uid: 'asc' }] : [{ createdAt: 'desc' }, { uid: 'desc' }],

@@ -62,6 +62,7 @@ interface Row extends Omit<Account, 'address' | 'attributes' | 'roles' | 'permis
 }
 
 // Names of roles, groups, resources and actions hold no control characters (people/rbac/names.ts), so tabs and line breaks can separate them.
+// What reads a line (grantOf, membershipOf, groupsOf, accountOf) names its fields in the same order.
 const lines = (...fields: string[]) => `string_agg(${fields.join(" || '\t' || ")}, '\n')`;
 const time = (column: string) => `coalesce(${column} || '', '')`;
 const flag = (column: string) => `CASE WHEN ${column} THEN '1' ELSE '' END`;
@@ -239,9 +240,9 @@ function groupsOf(
 ): AccountGroup[] {
   if (memberships.length === 0) return [];
   const groups = new Map<string, { name: string; path: string }>();
-  for (const [id = '', name = '', nameKeyOf = '', path = '', accepts, source = '', byFile, mac = ''] of held) {
+  for (const [id = '', name = '', groupKey = '', path = '', accepts, source = '', byFile, mac = ''] of held) {
     const flags = { acceptsRequests: accepts === '1', fileMembers: byFile === '1' };
-    if (isGenuine('groups', { id, name, nameKey: nameKeyOf, path, source, ...flags }, mac))
+    if (isGenuine('groups', { id, name, nameKey: groupKey, path, source, ...flags }, mac))
       groups.set(id, { name, path });
   }
   const above = new Map<string, string[]>();
