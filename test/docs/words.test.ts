@@ -1,4 +1,4 @@
-// The words that people read: texts of src, templates, scripts and documents. The glossary is in docs/ui.md.
+// The words that people read: texts of src, templates, scripts and documents. The glossary is in src/base/texts/README.md.
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { filesUnder } from '../support/source/imports.ts';
