@@ -40,7 +40,7 @@ const replacements = {
       '    tokenIsJWT = !!decodeProtectedHeader(params.token);\n',
       "    tokenIsJWT = params.token.includes('.') && !!decodeProtectedHeader(params.token);\n",
     ),
-  // A request for JSON alone, which most are by now (src/protocols/oidc/patches/requests/json-errors.ts), needs no negotiation.
+  // A request for JSON alone, which most are by now (src/protocols/oidc/patches/http.ts), needs no negotiation.
   'actions/introspection.js': (text) =>
     replaced(
       text,

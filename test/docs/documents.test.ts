@@ -10,10 +10,12 @@ const documents = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  ...readdirSync('docs', { recursive: true, encoding: 'utf8' }),
-]
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => (existsSync(name) ? name : path.join('docs', name)));
+  ...['docs', 'src', 'bench'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => path.join(folder, name)),
+  ),
+];
 const read = (name: string) => readFileSync(name, 'utf8');
 const headingId = (heading: string) =>
   heading

@@ -1,4 +1,4 @@
-// What happens to a request in front of the engine.
+// What happens to a request in front of the engine, and to its response behind it.
 
 import type { Context } from '../../../base/http/context.ts';
 import type { Cookies } from '../../../base/http/cookies.ts';
