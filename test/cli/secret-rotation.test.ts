@@ -211,7 +211,7 @@ describe('the registry of encrypted columns', () => {
     'protocols/oidc/store/test-tickets.ts': 'a cookie',
     'people/rate-limits/captcha.ts': 'a form',
     'account/registration/create-registration.ts': 'a mailed link, valid for a day',
-    'protocols/saml/create-saml.ts': 'a form',
+    'protocols/saml/sso/response-mode.ts': 'saml_requests: the Response to a test sign-in, for ten minutes',
     'test-bench/test-app-routes.ts': 'a form',
     'test-bench/test-sp-routes.ts': 'a form',
   };

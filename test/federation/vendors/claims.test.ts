@@ -49,7 +49,12 @@ describe('an identity of Google', () => {
     const fields = { allowed_hosted_domains: ['corp.example'] };
     expect(identityAt('google', fields, { sub: '1', hd: 'corp.example' }).subject).toBe('1');
     for (const hd of ['other.example', undefined])
-      expect(() => identityAt('google', fields, { sub: '1', hd })).toThrow('isn’t from an allowed organization');
+      expect(() => identityAt('google', fields, { sub: '1', hd })).toThrow(
+        expect.objectContaining({
+          name: 'FederationError',
+          reason: expect.stringContaining('isn’t from an allowed organization'),
+        }),
+      );
   });
 });
 
