@@ -134,23 +134,37 @@ describe('the documents of an OpenID Connect upstream', () => {
     answers = {};
     calls = [];
     const path = '/.well-known/openid-configuration';
-    const begun = clock.now().getTime();
-    const tries: number[] = [];
+    const secondsBetween = (from: Date | null, to: Date) => (to.getTime() - (from?.getTime() ?? 0)) / 1000;
+    const tries: { passed: number; wait: number }[] = [];
     let due = clock.now();
     while (tries.length < 7) {
-      clock.advance({ seconds: (due.getTime() - clock.now().getTime() + 300) / 1000 });
+      clock.advance({ seconds: Math.max(0, secondsBetween(clock.now(), due)) });
       calls = [];
       const next = await documents.refreshDue(AbortSignal.timeout(5000));
       // Another instance that looks at the same moment reads nothing.
       await documents.refreshDue(AbortSignal.timeout(5000));
       expect(calls).toEqual([path]);
-      tries.push((clock.now().getTime() - begun) / 1000);
-      const [discovery] = await documents.states('doc-soon');
-      due = discovery?.nextReadAt ?? due;
-      expect(Math.abs((next?.getTime() ?? 0) - due.getTime())).toBeLessThan(2000);
+      const states = await documents.states('doc-soon');
+      const times = states.map(({ nextReadAt }) => nextReadAt).sort((one, other) => secondsBetween(other, one));
+      expect(next).toEqual(times[0]);
+      due = times.at(-1) as Date;
+      const [discovery] = states;
+      expect(discovery?.kind).toBe('discovery');
+      if (discovery)
+        tries.push({
+          passed: secondsBetween(discovery.failingSince, discovery.triedAt),
+          wait: secondsBetween(discovery.triedAt, discovery.nextReadAt),
+        });
     }
-    const near = (seconds: number) => expect.closeTo(seconds, -Math.log10(seconds / 5 + 4));
-    expect(tries).toEqual([0, 5, 20, 80, 320, 1280, 4880].map(near));
+    // The clock goes on while the test runs: each wait is measured from the try before it, to the millisecond.
+    const [first, ...later] = tries;
+    expect(first).toEqual({ passed: 0, wait: 5 });
+    for (const [at, { passed, wait }] of later.entries()) {
+      const before = tries[at];
+      expect(passed).toBeGreaterThanOrEqual((before?.passed ?? 0) + (before?.wait ?? 0));
+      expect(wait).toBeCloseTo(Math.min(3600, 3 * passed), 2);
+    }
+    expect(tries.slice(-2).map(({ wait }) => wait)).toEqual([3600, 3600]);
     answers = good;
     clock.advance({ hours: 1 });
     expect(await documents.refreshDue(AbortSignal.timeout(5000))).toBeUndefined();
