@@ -123,6 +123,7 @@ describe('a role that the actor does not have', () => {
     for (const action of ['password', 'force-change', 'disable', 'delete'])
       await rejected(forged(`/admin${at}/${action}`, {}));
     await rejected(forged(`/admin${at}/edit`, { username: holder.username, email: 'mine@example.com' }));
+    await rejected(forged(`/admin${at}/edit`, { username: holder.username, email: 'no address' }));
     expect(await idp.services.accounts.find(holder.account.id)).toEqual(before);
   });
 

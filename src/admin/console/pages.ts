@@ -4,6 +4,7 @@ import type Router from '@koa/router';
 import { type ZodType, z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
+import { AppError } from '../../base/http/errors.ts';
 import { parse, parseForm, readForm } from '../../base/http/input.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -74,8 +75,8 @@ export interface Page<Subject, Given> {
   /** Where the page leads that this one does not have. */
   elsewhere?(visit: Visit<Subject>): Redirection | undefined;
   /**
-   * Throws what the change would throw, so that nobody fills in a form for nothing; a sent form is rejected so before its values are
-   * checked. The change itself checks again.
+   * Throws what the change would throw, so that nobody fills in a form for nothing, and faults of the values are only for an
+   * administrator who may make the change. The change itself checks again.
    */
   assertOpen?(visit: Visit<Subject>): Promise<void> | void;
   /** Absent: a button on another page sends the form, and a fault is displayed on an error page. */
@@ -131,13 +132,20 @@ export function addPage<Subject = undefined, Given = undefined>(
     });
 
   if (!submit) return;
+  const carryOut = async (visited: Visit<Subject>, given: Given, check?: () => void) => {
+    try {
+      check?.();
+      return await submit(visited, given);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'invalid_input') await assertOpen?.(visited);
+      throw error;
+    }
+  };
   router.post(path, ...[accepts].flat(), ...frame.change(...submitNeeds), async (ctx: Params) => {
     const visited = await visit(ctx);
     const { given, check, isRowButton: isUnfinished } = await read(ctx);
     const work = async () => {
-      await assertOpen?.(visited);
-      check?.();
-      const next = await submit(visited, given);
+      const next = await carryOut(visited, given, check);
       if (next === undefined) return;
       if ('page' in next) return frame.show(ctx, next.page, next.status);
       return 'result' in next ? frame.showResult(ctx, next.result) : redirect(ctx, next);
