@@ -19,9 +19,11 @@ import { createGroupCommit } from './group-commit.ts';
 import { withStatementCache } from './statement-cache.ts';
 import { createWriterLock, type WriterLock } from './writer-lock.ts';
 
-// A checkpoint is part of a commit: 1000 pages cost 2 ms of CPU, 8000 pages cost 13 ms.
+// A checkpoint is part of a commit: 1000 pages cost 2 ms of CPU, 8000 pages cost 13 ms. What a savepoint may undo stays in memory:
+// more than 64 KiB of it would go to a file in /tmp, which a container with a read-only root does not have (SQLITE_IOERR_GETTEMPPATH).
 const PRAGMAS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
-  PRAGMA busy_timeout = ${BUSY_MILLISECONDS}; PRAGMA cache_size = -4000; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;`;
+  PRAGMA busy_timeout = ${BUSY_MILLISECONDS}; PRAGMA cache_size = -4000; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;
+  PRAGMA temp_store = MEMORY;`;
 
 /** Creates the folder and an empty file that only its owner can read, unless they exist. */
 export function createSqliteFile(file: string): void {
