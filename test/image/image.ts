@@ -1,7 +1,7 @@
 // The image without Docker: what the Dockerfile copies, in a folder that becomes the root of the file system, read-only but for
 // /data, with the programs of this machine in place of the base image. That needs root; without it the folder is used as it is.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Stage } from './dockerfile.ts';
 
@@ -18,9 +18,13 @@ export function buildImage(stage: Stage, root: string): Image {
   const workdir = path.join(root, stage.workdir);
   mkdirSync(workdir, { recursive: true });
   chmodSync(root, 0o755);
+  const old = filesOfOldBuild();
   for (const { from, to } of stage.copies) {
     const target = path.join(workdir, to);
-    cpSync(from, to.endsWith('/') ? path.join(target, path.basename(from)) : target, { recursive: true });
+    cpSync(from, to.endsWith('/') ? path.join(target, path.basename(from)) : target, {
+      recursive: true,
+      filter: (file) => !old.has(path.normalize(file)),
+    });
   }
   if (!canIsolate) {
     return {
@@ -63,6 +67,13 @@ export function sizeMb(stage: Stage, root: string): number {
   const { stdout } = spawnSync('du', ['-s', '--block-size=1K', folder], { encoding: 'utf8' });
   if (!statSync(folder).isDirectory() || !/^\d+/.test(stdout)) throw new Error('du could not measure the folder');
   return Number.parseInt(stdout, 10) / 1024;
+}
+
+/** What a running server may still load from the build before the last one; the Dockerfile builds in a new folder. */
+function filesOfOldBuild(): Set<string> {
+  const build: Record<'current' | 'previous', string[]> = JSON.parse(readFileSync('dist/build.json', 'utf8'));
+  const current = new Set(build.current);
+  return new Set(build.previous.filter((file) => !current.has(file)).map((file) => path.join('dist', file)));
 }
 
 // What the base image has: its users, and the places of programs and libraries.
