@@ -11,6 +11,7 @@ import { rule } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { nameKey } from '../../people/accounts/names.ts';
 import type { Group, NewMember } from '../../people/groups/groups.ts';
+import { PERSONAL } from '../../people/groups/rights.ts';
 import { isGroupName } from '../../people/rbac/names.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
@@ -262,9 +263,8 @@ const member = z
     user: z.string().describe('Id of the account'),
     username: z.string(),
     name: z.string().nullable(),
-    source: z
-      .string()
-      .describe('The way in: direct, owner, request, invitation, file, domain:NAME or connection:ID; one each'),
+    source: z.enum([...PERSONAL, 'file', 'domain', 'connection']).describe('The way in'),
+    source_id: z.string().nullable().describe('The domain, or the id of the connection; null for the other sources'),
     since: time.nullable().describe('null: from the beginning'),
     until: time.nullable().describe('null: no end'),
   })
@@ -315,6 +315,18 @@ function summaryJson({ acceptsRequests, fileMembers, createdAt, ...group }: Grou
     source,
     file_members: fileMembers,
     created_at: iso(createdAt),
+  };
+}
+
+function memberJson({ userId: user, source, since, until, ...names }: Member): z.output<typeof member> {
+  const [, kind, sourceId] = /^(domain|connection):(.+)$/s.exec(source) ?? [];
+  return {
+    user,
+    ...names,
+    source: member.shape.source.parse(kind ?? source),
+    source_id: sourceId ?? null,
+    since: iso(since),
+    until: iso(until),
   };
 }
 
@@ -403,13 +415,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
         const { id: key } = call.params as { id: string };
         const { limit, cursor, search } = call.query as { limit: number; cursor?: string; search?: string };
         const { members, next } = await groups.members(key, { limit, search, after: fromCursor(cursor) });
-        const items = members.map(({ userId: user, since, until, ...rest }) => ({
-          user,
-          ...rest,
-          since: iso(since),
-          until: iso(until),
-        }));
-        return { body: { items, next: toCursor(next) } };
+        return { body: { items: members.map(memberJson), next: toCursor(next) } };
       },
     },
     action({

@@ -120,6 +120,23 @@ describe('a group', () => {
     await ok('DELETE', `${path}/${users[0]}`, undefined, in204);
     expect((await ok<List>('GET', path)).items).toHaveLength(2);
   });
+
+  it('says by which way each person came in, and of which domain or connection', async () => {
+    const { id } = await aGroup();
+    const { account } = await aUser(idp.services);
+    await ok('POST', `/groups/${id}/members`, { members: [{ user: account.id }] });
+    for (const way of ['domain:corp.example', 'connection:corp'] as const)
+      await idp.services.groups.setMemberships(account.id, way, [id]);
+    const ways = [
+      { source: 'connection', source_id: 'corp' },
+      { source: 'direct', source_id: null },
+      { source: 'domain', source_id: 'corp.example' },
+    ].map((way) => ({ ...way, user: account.id, username: account.username }));
+    type List = { items: unknown[]; next: string | null };
+    const first = await ok<List>('GET', `/groups/${id}/members?limit=2`);
+    const second = await ok<List>('GET', `/groups/${id}/members?limit=2&cursor=${first.next}`);
+    expect([...first.items, ...second.items]).toMatchObject(ways);
+  });
 });
 
 describe('an administrator without a role', () => {
