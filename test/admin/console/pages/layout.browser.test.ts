@@ -28,11 +28,22 @@ afterAll(async () => {
 const web = { redirect_uris: ['https://wiki.example.com/cb'] };
 
 /** The box of an element on the page. */
-const boxOf = async (selector: string) => {
-  const box = await page.locator(selector).first().boundingBox();
+const boxOf = async (selector: string, on = page) => {
+  const box = await on.locator(selector).first().boundingBox();
   if (!box) throw new Error(`${selector} is not displayed`);
   return box;
 };
+
+/** A page of the same session in German, whose words are longer. */
+async function inGerman(): Promise<Page> {
+  const storageState = await page.context().storageState();
+  const own = await (await browser.newContext({ ...desktop, storageState })).newPage();
+  await own.goto(`${idp.issuer}/admin`);
+  await own.click('.me summary');
+  await own.click('.me .languages [lang=de]');
+  await own.waitForSelector('h1:has-text("Übersicht")');
+  return own;
+}
 
 it('a row with several fields has the label above each of them on a phone, and the heads of columns on a desktop', async () => {
   const { applicationId } = await aClient(idp.services, { ...web, claims: { groups: 'roles', login: 'username' } });
@@ -81,16 +92,18 @@ it('the matrix of roles keeps its first column in sight, and has a shadow where 
 it('everything in the sidebar is in sight at 1280 × 800, and the languages open above their button', async () => {
   await page.goto(`${idp.issuer}/admin`);
   expect(await page.textContent('#side .tag')).toContain('1');
-  const hidden = () => page.$eval('#side', (side) => side.scrollHeight - side.clientHeight);
-  expect(await hidden()).toBe(0);
   await page.click('.me summary');
   const list = await boxOf('.me .languages ul');
   expect(list.y).toBeGreaterThan(0);
   expect(list.y + list.height).toBeLessThanOrEqual((await boxOf('.me summary')).y);
-  await page.click('.me .languages [lang=de]');
-  await page.waitForSelector('h1:has-text("Übersicht")');
-  expect(await hidden()).toBe(0);
-  await page.goto(`${idp.issuer}/language/en?next=/admin`);
+  const own = await inGerman();
+  for (const each of [page, own]) {
+    expect(await each.$eval('#side', (side) => side.scrollHeight - side.clientHeight)).toBe(0);
+    // Each entry has one line.
+    const heights = await each.$$eval('.nav a', (all) => all.map((one) => one.getBoundingClientRect().height));
+    expect(new Set(heights).size).toBe(1);
+  }
+  await own.context().close();
 });
 
 it('on a phone, the link that signs out is as large as a finger', async () => {
@@ -153,20 +166,28 @@ it('times within sentences are in the zone of the viewer, with their date; witho
 it('the current tab is in sight on a narrow phone, and nothing scrolls sideways', async () => {
   const { applicationId } = await aClient(idp.services, web);
   const { account } = await aUser(idp.services);
-  await page.setViewportSize({ width: 320, height: 800 });
   const tabs = {
     [`/admin/applications/${applicationId}`]: ['', 'setup', 'settings', 'access', 'claims', 'credentials', 'activity'],
     [`/admin/users/${account.id}`]: ['', 'access', 'security', 'sessions', 'activity'],
   };
-  for (const [at, names] of Object.entries(tabs)) {
-    for (const name of names) {
-      await page.goto(`${idp.issuer}${at}${name && `/${name}`}`);
-      const { x, width } = await boxOf('.tabs [aria-current]');
-      expect(x, name).toBeGreaterThanOrEqual(0);
-      expect(x + width, name).toBeLessThanOrEqual(320);
-      const wider = await page.$$eval('html, .tabs', (all) => all.filter((one) => one.scrollWidth > one.clientWidth));
-      expect(wider, name).toEqual([]);
+  const own = await inGerman();
+  for (const [each, language] of [
+    [page, 'en'],
+    [own, 'de'],
+  ] as const) {
+    await each.setViewportSize({ width: 320, height: 800 });
+    for (const [at, names] of Object.entries(tabs)) {
+      for (const name of names) {
+        const of = `${name} in ${language}`;
+        await each.goto(`${idp.issuer}${at}${name && `/${name}`}`);
+        const { x, width } = await boxOf('.tabs [aria-current]', each);
+        expect(x, of).toBeGreaterThanOrEqual(0);
+        expect(x + width, of).toBeLessThanOrEqual(320);
+        const wider = await each.$$eval('html, .tabs', (all) => all.filter((one) => one.scrollWidth > one.clientWidth));
+        expect(wider, of).toEqual([]);
+      }
     }
   }
+  await own.context().close();
   await page.setViewportSize(desktop.viewport);
 });
