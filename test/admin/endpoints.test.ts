@@ -141,6 +141,64 @@ describe('roles', () => {
   });
 });
 
+describe('groups', () => {
+  it('are created, put below others, given people, roles and owners, and deleted', async () => {
+    const none = { status: 204 };
+    const made = await ok('POST', '/groups', { name: 'Science', description: 'Labs' }, { status: 201 });
+    expect(made).toMatchObject({ name: 'Science', path: '/Science', source: 'local', accepts_requests: false });
+    const path = `/groups/${made.id}`;
+    expect(await ok('GET', path)).toEqual(made);
+    const changed = await ok('PATCH', path, { accepts_requests: true }, ifMatch(made.etag));
+    expect(changed).toMatchObject({ name: 'Science', description: 'Labs', accepts_requests: true });
+
+    const child = await ok('POST', '/groups', { name: 'Physics' }, { status: 201 });
+    await ok('PUT', `${path}/children/${child.id}`, undefined, none);
+    const { name: role } = await ok(
+      'POST',
+      '/roles',
+      { name: 'reader', permissions: ['papers:read'] },
+      { status: 201 },
+    );
+    await ok('PUT', `${path}/roles/${role}`, undefined, none);
+    const whole = { children: [{ id: child.id, name: 'Physics' }], roles: [role] };
+    expect(await ok('GET', path)).toMatchObject(whole);
+    expect(await ok('GET', '/groups?search=phys&limit=1')).toMatchObject({
+      items: [{ id: child.id, path: '/Science/Physics' }],
+      next: null,
+    });
+
+    const { account } = await aUser(idp.services);
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    expect(await ok('POST', `${path}/members`, { members: [{ user: account.id, until }] })).toMatchObject({
+      changed: 1,
+    });
+    const member = { user: account.id, username: account.username, until };
+    expect(await ok('GET', `${path}/members`)).toMatchObject({
+      items: [{ ...member, source: 'direct', source_id: null }],
+      next: null,
+    });
+    await ok('PUT', `${path}/owners/${account.id}`, { until }, none);
+    expect(await ok('GET', `${path}/owners`)).toMatchObject({ items: [{ ...member, confirmed: true }] });
+    const losses = { members: 1, children: 1, owners: 1, roles: [role], applications: [] };
+    expect(await ok('GET', `${path}/losses`)).toMatchObject(losses);
+
+    await ok('DELETE', `${path}/owners/${account.id}`, undefined, none);
+    await ok('DELETE', `${path}/members/${account.id}`, undefined, none);
+    await ok('DELETE', `${path}/roles/${role}`, undefined, none);
+    await ok('DELETE', `${path}/children/${child.id}`, undefined, none);
+    const nothing = { members: 0, children: 0, owners: 0, roles: [], applications: [] };
+    expect(await ok('GET', `${path}/losses`)).toMatchObject(nothing);
+    for (const { id, etag } of [await ok('GET', path), await ok('GET', `/groups/${child.id}`)]) {
+      await ok('DELETE', `/groups/${id}`, undefined, { ...none, ...ifMatch(etag) });
+      expect((await admin.get(`/groups/${id}`)).status).toBe(404);
+    }
+    await ok('DELETE', `/roles/${(await idp.services.roles.find('reader'))?.id}`, undefined, {
+      ...none,
+      headers: { 'if-match': '*' },
+    });
+  });
+});
+
 describe('applications', () => {
   it('are registered for OpenID Connect, changed, given secrets, disabled and deleted', async () => {
     const shop = {
