@@ -151,12 +151,19 @@ async function ownPage(ctx: Context, error: AppError): Promise<ErrorPage | undef
   }
 }
 
-/** Headers that the failed handler set for its own body are no longer true. */
-const HEADERS_OF_THE_BODY = ['Content-Encoding', 'Content-Length', 'ETag', 'Last-Modified', 'Content-Disposition'];
+/** Headers that the failed handler set for its own response, such as a redirect whose writes could not be stored, are no longer true. */
+const HEADERS_OF_THE_HANDLER = [
+  'Location',
+  'Content-Encoding',
+  'Content-Length',
+  'ETag',
+  'Last-Modified',
+  'Content-Disposition',
+];
 
 function setHead(ctx: Context, error: AppError): void {
   ctx.status = error.status;
-  for (const name of HEADERS_OF_THE_BODY) ctx.remove(name);
+  for (const name of HEADERS_OF_THE_HANDLER) ctx.remove(name);
   // A failure says nothing about credentials.
   if (error.status >= 500) ctx.remove('WWW-Authenticate');
   ctx.set('Cache-Control', 'no-store');
