@@ -26,9 +26,9 @@ const COLLECTOR_KEY = 'key-of-the-collector';
 /** Every attribute that a span may have: those of OpenTelemetry's conventions, and ours. */
 const ATTRIBUTES = [
   ...['http.request.method', 'http.response.status_code', 'http.route', 'url.scheme', 'server.address', 'server.port'],
-  ...['db.system.name', 'db.operation.name', 'db.collection.name', 'db.query.summary', 'error.type'],
+  ...['db.system.name', 'db.operation.name', 'db.collection.name', 'db.query.summary', 'db.operation.batch.size'],
   ...['gatehouse.request_id', 'gatehouse.code', 'gatehouse.outcome', 'gatehouse.client_id', 'gatehouse.job'],
-  ...['gatehouse.connection', 'gatehouse.protocol', 'network.protocol.name'],
+  ...['gatehouse.connection', 'gatehouse.protocol', 'network.protocol.name', 'error.type'],
 ];
 
 let idp: TestIdp;
@@ -215,10 +215,17 @@ describe('traces', () => {
     expect(below(one('mail send')).length).toBe(0);
   });
 
-  it('name each statement, hot ones by their own name and those of Prisma by table', () => {
+  it('name each statement, hot ones by their own name, several in one commit as a batch, and those of Prisma by table', () => {
     const statements = collector.spans.filter(({ attributes }) => attributes['db.system.name']);
     const summaries = statements.map(({ attributes }) => attributes['db.query.summary']).filter(Boolean);
-    expect(summaries.filter((summary) => !/^[a-z-]+\.[a-zA-Z]+$/.test(String(summary)))).toEqual([]);
+    const name = /^(BATCH|(BATCH )?[a-z-]+\.[a-zA-Z]+)$/;
+    expect(summaries.filter((summary) => !name.test(String(summary)))).toEqual([]);
+    const sizes = statements.map(({ attributes }) => [
+      String(attributes['db.query.summary']).startsWith('BATCH'),
+      Number(attributes['db.operation.batch.size'] ?? 1) > 1,
+    ]);
+    expect(sizes.filter(([isBatch, isSeveral]) => isBatch !== isSeveral)).toEqual([]);
+    expect(sizes.flat()).toContain(true);
     expect(summaries.length).toBeGreaterThan(20);
     expect(statements.map(({ name }) => name)).toContain('INSERT mail_messages');
   });

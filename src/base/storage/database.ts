@@ -9,7 +9,7 @@ import { DatabaseError, type DatabaseKind, type DatabaseLocation, parseDatabaseU
 import { type OpenOptions, patientLimits } from './open-options.ts';
 import { type Protection, protectedClient } from './protected-client.ts';
 import type { ProtectedRows } from './protected-rows.ts';
-import { type PlainSql, protectedStatements, type Sql, type Statements } from './statements.ts';
+import { type PlainSql, protectedStatements, type Sql, type Statements, type Write } from './statements.ts';
 import { type DatabaseUnavailable, unavailableIn } from './unavailable.ts';
 import { withUnitOfWork } from './unit-of-work.ts';
 
@@ -180,10 +180,8 @@ function withStatementSpans({ adapter, sql }: Connections, kind: DatabaseKind): 
     execute: (statement, ...values) =>
       runInChildSpan(...namedSpan(statement.name, kind), () => statements.execute(statement, ...values)),
   });
-  const commit: PlainSql['commit'] = (writes, commitOptions) => {
-    const names = writes.map(({ statement }) => statement.name).join(', ');
-    return runInChildSpan(...namedSpan(names, kind), () => sql.commit(writes, commitOptions));
-  };
+  const commit: PlainSql['commit'] = (writes, commitOptions) =>
+    runInChildSpan(...commitSpan(writes, kind), () => sql.commit(writes, commitOptions));
   return {
     adapter: {
       ...queries(adapter),
@@ -209,8 +207,16 @@ function spanOf({ sql }: SqlQuery, kind: DatabaseKind): [string, SpanOptions] {
   return [table ? `${operation} ${table}` : operation, optionsOf(operation, table, kind)];
 }
 
-function namedSpan(name: string, kind: DatabaseKind): [string, SpanOptions] {
-  return [name, { kind: 'client', isLeaf: true, attributes: { 'db.system.name': kind, 'db.query.summary': name } }];
+/** Of several statements: `BATCH`, with the name that all of them have. */
+function commitSpan(writes: readonly Write[], kind: DatabaseKind): [string, SpanOptions] {
+  const [name = 'BATCH', ...others] = new Set(writes.map(({ statement }) => statement.name));
+  if (writes.length === 1) return namedSpan(name, kind);
+  return namedSpan(others.length > 0 ? 'BATCH' : `BATCH ${name}`, kind, writes.length);
+}
+
+function namedSpan(name: string, kind: DatabaseKind, batchSize?: number): [string, SpanOptions] {
+  const attributes = { 'db.system.name': kind, 'db.query.summary': name, 'db.operation.batch.size': batchSize };
+  return [name, { kind: 'client', isLeaf: true, attributes }];
 }
 
 function optionsOf(operation: string, table: string | undefined, kind: DatabaseKind): SpanOptions {
