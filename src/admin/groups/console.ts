@@ -246,7 +246,6 @@ const untilField = (value: string): Field => ({
   label: t('console.groups.until'),
   type: 'date',
   value,
-  isHalf: true,
   hint: t('console.groups.until-hint'),
 });
 
@@ -371,12 +370,13 @@ async function memberBlocks(
         isHalf: true,
         hint: t('console.groups.since-hint'),
       },
-      untilField(typed.until),
+      { ...untilField(typed.until), isHalf: true },
     ],
     button: t('console.roles.add-member'),
   };
   const list: Block = {
     kind: 'table',
+    title: t('console.groups.members'),
     caption: t('console.groups.members'),
     actions: mayPut ? [{ label: t('console.groups.bulk-button'), href: `${path}/bulk` }] : [],
     filter: searchOf(path, given.q, t('console.roles.search-members')),
@@ -518,6 +518,7 @@ async function ownerBlocks(
     ...(mayWrite ? [add] : []),
     {
       kind: 'table',
+      title: t('console.groups.owners'),
       lead: t('console.groups.owners-lead'),
       caption: t('console.groups.owners'),
       ...tableOf(owners, [
@@ -557,6 +558,7 @@ async function applicationsBlock(
 ): Promise<Block> {
   return {
     kind: 'table',
+    title: t('console.navigation.applications'),
     lead: t('console.groups.applications-lead'),
     caption: t('console.navigation.applications'),
     ...tableOf(await groups.applications(id), [

@@ -1,0 +1,104 @@
+// Every page of groups, and the access of an application by groups, on a narrow phone and on a desktop: its width, and what axe finds.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { axe, type Browser, desktop, launchBrowser, type Page, screenshot } from '../../support/browser/browser.ts';
+import { aClient, aUser } from '../../support/factories.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { signIn } from '../console/real-browser.ts';
+import { staff } from '../console/support.ts';
+
+let idp: TestIdp;
+let browser: Browser;
+let page: Page;
+/** The paths of the pages, by what each displays. */
+let paths: Record<string, string>;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  browser = await launchBrowser();
+  page = await (await browser.newContext(desktop)).newPage();
+  await page.goto(`${idp.issuer}/admin/groups`);
+  await signIn(page, await staff(idp, 'admin'));
+  await page.waitForSelector('h1:has-text("Groups")');
+  const { groups, roles } = idp.services;
+  const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
+  const group = await groups.create({
+    name: 'Research',
+    description: 'Everyone who works in the lab',
+    acceptsRequests: true,
+  });
+  const empty = await groups.create({ name: 'Empty' });
+  for (const name of [long, 'Physics', 'Chemistry'])
+    await groups.addChild(group.id, (await groups.create({ name })).id);
+  const above = await groups.create({ name: 'Company' });
+  await groups.addChild(above.id, group.id);
+  await groups.addRole(group.id, (await roles.create({ name: 'lab-instruments' })).name);
+  const users = [await aUser(idp.services), await aUser(idp.services), await aUser(idp.services)];
+  const until = new Date(Date.now() + 30 * 86_400_000);
+  await groups.addMembers(
+    group.id,
+    users.map(({ account }, index) => ({ userId: account.id, until: index ? until : null })),
+  );
+  for (const { account } of users.slice(1)) await groups.appointOwner(empty.id, { userId: account.id, until });
+  const { applicationId } = await aClient(idp.services, {
+    redirect_uris: ['https://wiki.example.com/cb'],
+    access: { roles: ['lab-instruments'], groups: ['Research', long] },
+  });
+  const path = `/admin/groups/${group.id}`;
+  paths = {
+    list: '/admin/groups',
+    'list-none': '/admin/groups?q=nothing-like-this',
+    new: '/admin/groups/new',
+    members: path,
+    'members-none': `/admin/groups/${empty.id}`,
+    bulk: `${path}/bulk`,
+    parts: `${path}/parts`,
+    'parts-none': `/admin/groups/${empty.id}/parts`,
+    owners: `/admin/groups/${empty.id}/owners`,
+    'owners-none': `${path}/owners`,
+    applications: `${path}/applications`,
+    edit: `${path}/edit`,
+    delete: `${path}/delete`,
+    user: `/admin/users/${users[0]?.account.id}/access`,
+    'application-access': `/admin/applications/${applicationId}/access`,
+  };
+});
+afterAll(async () => {
+  await browser?.close();
+  await idp?.stop();
+});
+
+it.each(['en', 'de'])(
+  'fits a narrow phone and a desktop, and passes axe (%s)',
+  { timeout: 180_000 },
+  async (language) => {
+    await page.goto(`${idp.issuer}/language/${language}?next=/admin/groups`);
+    for (const [name, path] of Object.entries(paths)) {
+      await page.setViewportSize(desktop.viewport);
+      const response = await page.goto(`${idp.issuer}${path}`);
+      expect(response?.status(), name).toBe(200);
+      for (const [viewport, scheme] of [
+        [desktop.viewport, 'light'],
+        [{ width: 320, height: 800 }, 'dark'],
+      ] as const) {
+        await page.setViewportSize(viewport);
+        const width = await page.evaluate('document.documentElement.scrollWidth');
+        expect(width, name).toBeLessThanOrEqual(viewport.width);
+        // A long name has several lines.
+        const cut = await page.$$eval('.checks', (all) => all.filter((one) => one.scrollWidth > one.clientWidth));
+        expect(cut, name).toEqual([]);
+        await screenshot(page, `group-${name}-${language}-${viewport.width}`);
+        expect(await axe(page, [scheme]), name).toEqual([]);
+      }
+    }
+  },
+);
+
+it('links to the form that adds several people, and says what owners do', async () => {
+  await page.goto(`${idp.issuer}/language/en?next=${paths.members}`);
+  await page.click('text=Add several people');
+  expect(new URL(page.url()).pathname).toBe(paths.bulk);
+  await page.goto(`${idp.issuer}${paths.owners}`);
+  expect(await page.textContent('main')).toContain(
+    'Owners add and remove people in this group and in those below it. They change neither its name nor its roles.',
+  );
+});
