@@ -30,6 +30,8 @@ export default defineConfig({
     teardownTimeout: 30_000,
     // expect.poll ends as soon as it succeeds; a busy machine may need long.
     expect: { poll: { timeout: 30_000, interval: 25 } },
+    // One retry in CI, until three whole runs at load 8 have passed without one; the report names the retried tests.
+    retry: process.env.CI ? 1 : 0,
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
