@@ -135,7 +135,9 @@ describe('white space', () => {
     const { privateKey } = sp.credential;
     const lines = inLines(deflateRawSync(sp.request()).toString('base64'));
     const signed = signQuery(`SAMLRequest=${encodeURIComponent(lines)}`, { key: privateKey });
-    isSignIn(await httpClient(idp.issuer).get(`/saml/sso?${signed.replace(/Signature=(?:%..|[^%]){40}/, '$&%0D%0A%20')}`));
+    isSignIn(
+      await httpClient(idp.issuer).get(`/saml/sso?${signed.replace(/Signature=(?:%..|[^%]){40}/, '$&%0D%0A%20')}`),
+    );
   });
 
   it('stands for the plus of base64 where a sender did not encode it', async () => {
