@@ -240,6 +240,7 @@ function faultOf({ kind, reads }: Probe, page: Page, isTotal: boolean): string |
   if (kind === 'authorization' && location.includes('error=temporarily_unavailable')) return undefined;
   if (status !== 503) return status >= 500 || isTotal || !reads ? said : undefined;
   if (location) return `a redirect: ${said}`;
+  if (headers['set-cookie']) return `a cookie: ${said}`;
   if (!Number(headers['retry-after'])) return `no Retry-After: ${said}`;
   if (kind === 'page' || kind === 'authorization')
     return page.text.includes('Try again in a minute') ? undefined : said;

@@ -164,8 +164,12 @@ const HEADERS_OF_THE_HANDLER = [
 function setHead(ctx: Context, error: AppError): void {
   ctx.status = error.status;
   for (const name of HEADERS_OF_THE_HANDLER) ctx.remove(name);
-  // A failure says nothing about credentials.
-  if (error.status >= 500) ctx.remove('WWW-Authenticate');
+  if (error.status >= 500) {
+    // A failure says nothing about credentials.
+    ctx.remove('WWW-Authenticate');
+    // Cookies of the handler name a session that may not be stored, or carry the notice of a change that did not happen.
+    ctx.remove('Set-Cookie');
+  }
   ctx.set('Cache-Control', 'no-store');
   ctx.vary('Accept');
   ctx.set(error.headers);
