@@ -46,7 +46,7 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
     const { account } = signedIn.userOf(ctx);
     const ids = await groups.ownedBy(account.id, db);
     const waiting = await groupRequests.openFor(ids);
-    const owned = await Promise.all(ids.map((one) => groups.get(one)));
+    const owned = await groups.listByIds(ids);
     ctx.render('account/groups', {
       notice: page.takeNotice(ctx),
       groups: account.groups,
@@ -162,7 +162,7 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
 
   const hasPassed = (until: Date | null) => until !== null && until <= now();
 
-  /** Does it and says so, or says that somebody else decided meanwhile. */
+  /** Runs a change of an open request, and redirects with its notice, or with the notice that the request is closed already. */
   async function ifOpen(ctx: Context, path: string, done: PageText, work: () => Promise<void>) {
     try {
       await work();

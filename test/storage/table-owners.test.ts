@@ -81,7 +81,7 @@ const owners: Record<string, string> = {
 /** Triggers of PostgreSQL write this table. */
 const writtenByTriggers = ['DirectoryRevision'];
 
-/** Of issue 28: whoever builds the surface deletes the entry. */
+/** Tables in the schema that no code writes yet. */
 const notWrittenYet = ['GroupDomain'];
 
 /** The sweep deletes expired rows of any table, and does nothing else. */

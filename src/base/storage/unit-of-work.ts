@@ -1,6 +1,6 @@
-// The writes of a request that nobody waits for (`later`) are one transaction: with the next write that somebody waits for, before the next read of
-// one of their tables, or at the end of the request, before its answer is sent. So what a client was told is stored, and of such writes a
-// crash leaves all or none. Outside of a request nothing waits.
+// One transaction for the deferred writes of a request (`later`). They are committed with the next write that is not deferred, before
+// the next read of one of their tables, or at the end of the request, before its answer is sent. So whatever an answer confirms is stored, and
+// a crash leaves all of these writes or none. Outside of a request no write is deferred.
 import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
 import { repeatAfterConflict } from './contention.ts';
 import { chargeStatement, servedRequest } from './request-scope.ts';

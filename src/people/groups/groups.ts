@@ -403,7 +403,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     return changed;
   }
 
-  /** Takes people out, as far as they are in by `via`: `direct` is their own membership, whoever gave it. Returns how many were in. */
+  /** Removes the memberships of these people that have the source `via`; `direct` is a person's own one, whoever gave it. Returns their number. */
   function removeMembers(
     id: string,
     userIds: readonly string[],
@@ -488,6 +488,8 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       const where = { AND: [...found, ...(after === undefined ? [] : [{ nameKey: { gt: groupKey(after) } }])] };
       return (await tx.group.findMany({ where, orderBy: { nameKey: 'asc' }, take: limit })).map(groupOf);
     },
+    listByIds: async (ids: readonly string[], tx: Tx = db): Promise<Group[]> =>
+      (await inChunks(ids, (some) => tx.group.findMany({ where: { id: { in: some } } }))).map(groupOf),
     /** The memberships of the group itself, in the order of user ids; `after` is the last user of the page before. */
     async members(id: string, { after = '', limit = 50 }: { after?: string; limit?: number } = {}, tx: Tx = db) {
       const rows = await tx.groupMember.findMany({

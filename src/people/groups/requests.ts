@@ -44,7 +44,7 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
   const isOpen = () => ({ state: 'open', expiresAt: { gt: now() } });
   const about = { group: true, user: true } as const;
 
-  /** The groups that open applications and take requests, which somebody owns; of one application or of all. */
+  /** Pairs of an enabled application and a group that opens it, accepts requests and has an owner; of one application or of all. */
   function openings(applicationId?: string, tx: Tx = db) {
     const owners = { some: { OR: [{ until: null }, { until: { gt: now() } }] } };
     return tx.asStored.applicationGroup.findMany({
@@ -105,7 +105,7 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
     return audit.record({ ...parties, data: { groupId: group.id, groupName: group.name, ...data } }, tx);
   };
 
-  /** Closes an open request. Throws changed_meanwhile (409) where somebody decided, or it lapsed. */
+  /** Closes an open request. Throws changed_meanwhile (409) when it is decided, withdrawn or lapsed already. */
   async function close(
     id: string,
     changes: { state: RequestState; answer?: string; decidedBy?: string | null },
