@@ -132,6 +132,7 @@ describe.runIf(databaseKind() === 'postgresql')('a server that moves to the othe
 
   it('says that the audit log of a copy was changed, and restores it', async () => {
     const copy = path.join(folder, 'forged');
+    await idp.services.auditChain.seal();
     expect(await call(['backup', copy])).toMatchObject({ code: 0 });
     rmSync(`${copy}.json`);
     const { db, close } = await openDatabase(`file:${copy}`);
