@@ -1,6 +1,7 @@
 // `npm run bench:growth`: what an operation costs with a million users, sessions, tokens and known browsers in the database, beside the
 // same server on an empty one, in paired bursts. The rows are written by SQL and belong to other users, so they need no MACs. On PostgreSQL
 // it also prints what an operation costs there: CPU, statements, rows and bytes of WAL. `--rows 10000000` needs the disk for it, in TMPDIR.
+// `--groups 50` compares a person in so many groups with one in none instead.
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,7 +9,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { openDatabase } from '../src/base/storage/database.ts';
 import { startPostgres } from '../test/support/database/postgres-start.ts';
-import { passwordSignIn, samlSignOn, scenarios } from './scenarios.ts';
+import { appList, passwordSignIn, samlSignOn, scenarios } from './scenarios.ts';
 import { addUsers } from './support/growth.ts';
 import { closeConnections, repeat } from './support/load.ts';
 import { measure, medianOf, type Scenario } from './support/measure.ts';
@@ -18,17 +19,22 @@ import { gatehouseFolder, startGatehouse, type Target } from './support/target.t
 
 /** An operation at a million users costs at most this much more; one finding of an index takes a few pages more. */
 const TARGET = 1.25;
+/** For a person in many groups. */
+const GROUPS_TARGET = 1.05;
 
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
     rows: { type: 'string', default: '1000000' },
     bursts: { type: 'string', default: '15' },
+    groups: { type: 'string', default: '0' },
     postgresql: { type: 'boolean', default: false },
   },
 });
 
-const folders = [gatehouseFolder(), gatehouseFolder()] as const;
+const groups = Number(options.groups);
+const limitName = groups > 0 ? 'in no group' : 'an empty database';
+const folders = [gatehouseFolder({ groups }), gatehouseFolder()] as const;
 const withCounters = {
   folder: tmpdir(),
   settings: { shared_preload_libraries: 'pg_stat_statements', shared_buffers: '512MB' },
@@ -40,16 +46,7 @@ const counters: Awaited<ReturnType<typeof countersOf>>[] = [];
 try {
   // First start: creates the tables, the application and the user.
   await (await startGatehouse(folders[0], { databaseUrl: databases[0]?.url })).stop();
-  const file = path.join(folders[0], 'data', 'gatehouse.db');
-  const database = await openDatabase(databases[0]?.url ?? `file:${file}`);
-  await addUsers(database, Number(options.rows), (what) => process.stderr.write(`${what} …\n`));
-  if (options.postgresql) {
-    const [size] = await database.db.$queryRawUnsafe<{ mb: number }[]>(
-      'SELECT (pg_database_size(current_database()) / 1e6)::float AS mb',
-    );
-    process.stderr.write(`the database has ${size?.mb.toFixed(0)} MB\n`);
-  }
-  await database.close();
+  if (groups === 0) await fill(databases[0]?.url ?? `file:${path.join(folders[0], 'data', 'gatehouse.db')}`);
   const [large, empty] = await Promise.all(
     folders.map((folder, at) => startGatehouse(folder, { databaseUrl: databases[at]?.url })),
   );
@@ -57,7 +54,9 @@ try {
   const rows: Row[] = [];
   counters.push(...(await Promise.all(databases.map(({ url }) => countersOf(url)))));
   const atDatabase: string[] = [];
-  for (const one of [...scenarios, samlSignOn, passwordSignIn].filter(({ name }) => name.includes(options.only))) {
+  for (const one of [...scenarios, samlSignOn, appList, passwordSignIn].filter(({ name }) =>
+    name.includes(options.only),
+  )) {
     process.stderr.write(`${one.name} …\n`);
     const contenders = [large, empty].map((target) => ({ target, worker: () => one.worker(target) }));
     const measured = await measure(contenders, { ...one, bursts: Number(options.bursts) });
@@ -67,18 +66,18 @@ try {
       gatehouse: medianOf(measured, ([ms = Number.NaN]) => ms),
       limit: medianOf(measured, ([, ms = Number.NaN]) => ms),
       ratio: medianOf(measured, ([ms = Number.NaN, other = Number.NaN]) => ms / other),
-      limitName: 'an empty database',
-      target: TARGET,
+      limitName,
+      target: groups > 0 ? GROUPS_TARGET : TARGET,
     });
     process.stderr.write(`${table(rows.slice(-1)).split('\n').at(-1)}\n`);
     if (counters.length > 0) atDatabase.push(await costAtDatabase(one, [large, empty]));
     if (counters.length > 0) process.stderr.write(`${atDatabase.at(-1)}\n`);
   }
-  const start = { gatehouse: large.startMs, limit: empty.startMs, limitName: 'an empty database' };
-  if (options.only === '') rows.push({ name: 'start', unit: 'ms', ...start });
+  const start = { gatehouse: large.startMs, limit: empty.startMs, limitName };
+  if (options.only === '' && groups === 0) rows.push({ name: 'start', unit: 'ms', ...start });
   await Promise.all([large.stop(), empty.stop(), ...counters.map(({ close }) => close())]);
   process.stdout.write(
-    `\n${options.rows} of each, ${options.postgresql ? 'PostgreSQL' : 'SQLite'}\n\n${table(rows)}\n`,
+    `\n${groups > 0 ? `A person in ${groups} groups` : `${options.rows} of each`}, ${options.postgresql ? 'PostgreSQL' : 'SQLite'}\n\n${table(rows)}\n`,
   );
   if (atDatabase.length > 0)
     process.stdout.write(
@@ -89,6 +88,18 @@ try {
   closeConnections();
   await Promise.all(databases.map((database) => database.stop()));
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+
+async function fill(url: string): Promise<void> {
+  const database = await openDatabase(url);
+  await addUsers(database, Number(options.rows), (what) => process.stderr.write(`${what} …\n`));
+  if (options.postgresql) {
+    const [size] = await database.db.$queryRawUnsafe<{ mb: number }[]>(
+      'SELECT (pg_database_size(current_database()) / 1e6)::float AS mb',
+    );
+    process.stderr.write(`the database has ${size?.mb.toFixed(0)} MB\n`);
+  }
+  await database.close();
 }
 
 /** What the server has done since it was started, by its own counters. */

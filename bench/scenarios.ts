@@ -1,9 +1,10 @@
 // The operations that are measured on both servers: those of an ordinary day's load.
-import { send } from './support/load.ts';
+import { httpClient } from '../test/support/http.ts';
+import { agent, send } from './support/load.ts';
 import type { Scenario } from './support/measure.ts';
 import { samlWorker } from './support/saml.ts';
 import { clientHeaders, codeFor, redeem, signIn, token } from './support/sign-in.ts';
-import type { Target } from './support/target.ts';
+import { person, type Target } from './support/target.ts';
 
 async function accessToken(target: Target): Promise<string> {
   return (await redeem(target, (await signIn(target)).code)).access_token;
@@ -77,6 +78,21 @@ export const samlSignOn: Scenario = {
   operations: 50,
   workers: 4,
   worker: samlWorker,
+};
+
+/** The page of the applications that the user can open. */
+export const appList: Scenario = {
+  name: 'app list',
+  operations: 60,
+  workers: 4,
+  async worker(target) {
+    const browser = httpClient(target.origin, { agent });
+    const page = await browser.follow(await browser.get('/dashboard'));
+    const { status, url } = await browser.follow(await browser.submit(page, person));
+    if (status !== 200) throw new Error(`the app list answered ${status} at ${url}`);
+    const cookie = browser.cookies.headerFor(new URL(target.origin));
+    return () => send(`${target.origin}/dashboard`, { headers: { cookie } });
+  },
 };
 
 /** A complete password sign-in: four requests, by a known browser. */

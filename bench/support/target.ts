@@ -29,6 +29,15 @@ export const root = path.dirname(path.dirname(import.meta.dirname));
 
 const watcher = path.join(root, 'bench', 'support', 'event-loop.mjs');
 
+/** Groups of the user, each below another one. */
+const groupsOf = (count: number) =>
+  count === 0
+    ? ''
+    : `groups:
+  - name: Everyone
+    groups: [${Array.from({ length: count }, (_, at) => `Group ${at}`).join(', ')}]
+${Array.from({ length: count }, (_, at) => `  - name: Group ${at}\n    members: [${person.username}]\n`).join('')}`;
+
 const configuration = (isAdministrator: boolean) => `settings:
   rate_limits: false
 ${isAdministrator ? '  admin_mfa: optional # the password is enough\n' : ''}clients:
@@ -63,11 +72,11 @@ const connectionTo = (issuer: string) => `connections:
 
 /** Creates a data folder with its configuration; `upstream` is the issuer of a connection. */
 export function gatehouseFolder(
-  { upstream, isAdministrator = false }: FolderOptions = {},
+  { upstream, isAdministrator = false, groups = 0 }: FolderOptions = {},
   folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-bench-')),
 ): string {
   mkdirSync(folder, { recursive: true });
-  const text = configuration(isAdministrator) + (upstream ? connectionTo(upstream) : '');
+  const text = configuration(isAdministrator) + groupsOf(groups) + (upstream ? connectionTo(upstream) : '');
   writeFileSync(path.join(folder, 'gatehouse.yaml'), text);
   return folder;
 }
@@ -76,6 +85,8 @@ export interface FolderOptions {
   upstream?: string;
   /** Whether the user may open the console. */
   isAdministrator?: boolean;
+  /** How many groups the user is in. */
+  groups?: number;
 }
 
 /** Starts the built server in the folder, on SQLite or on the given database; `build` is another checkout. */

@@ -1,6 +1,6 @@
 // Groups of many people, and people in many groups: what reads cost, and that a change holds the event loop for moments only.
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createGroups, type Groups } from '../../src/people/groups/groups.ts';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
@@ -44,13 +44,23 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => people.close());
 
-/** The longest time, in milliseconds, for which the event loop did nothing else; and the result. */
+/** The longest turn of the event loop, in milliseconds of this process' CPU, which other processes do not take away; and the result. */
 async function longestTurn<T>(work: () => Promise<T>): Promise<{ longest: number; result: T }> {
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
+  let longest = 0;
+  let isOver = false;
+  const watch = async () => {
+    while (!isOver) {
+      const before = process.cpuUsage();
+      await nextTurn();
+      const { user, system } = process.cpuUsage(before);
+      longest = Math.max(longest, (user + system) / 1000);
+    }
+  };
+  const watching = watch();
   const result = await work();
-  delay.disable();
-  return { longest: delay.max / 1e6, result };
+  isOver = true;
+  await watching;
+  return { longest, result };
 }
 
 describe('a group of ten thousand people', () => {
@@ -73,18 +83,30 @@ describe('a group of ten thousand people', () => {
     expect(await people.db.groupAncestor.count()).toBe(3);
     const turns = [filled, nested, given].map(({ longest }) => `${longest.toFixed(0)} ms`).join(', ');
     await annotate(`the longest turns of filling, nesting, giving a role: ${turns}`);
-    // Alone 50 ms; other processes may take the processor away in between.
-    for (const { longest } of [filled, nested, given]) expect(longest).toBeLessThan(500);
+    // The target is 50; garbage is collected in between.
+    for (const { longest } of [filled, nested, given]) expect(longest).toBeLessThan(100);
   }, 120_000);
 });
 
 describe('a person in fifty groups', () => {
-  test('is read by one statement, and not again until something changes', async ({ annotate }) => {
-    const [{ id }, { id: none }] = [await people.person(), await people.person()];
+  test('is read by one statement, and not again until something changes; each row is verified once', async ({
+    annotate,
+  }) => {
+    const [{ id }, { id: other }, { id: none }] = [await people.person(), await people.person(), await people.person()];
     for (let at = 0; at < 50; at += 1) {
       const group = await groups.create({ name: `of fifty ${at}` });
-      await groups.addMembers(group.id, [{ userId: id }]);
+      await groups.addMembers(group.id, [{ userId: id }, { userId: other }]);
     }
+    const verified = async (userId: string) => {
+      const isGenuine = vi.spyOn(people.sql.macs, 'isGenuine');
+      await people.accounts.find(userId, people.db);
+      const tables = isGenuine.mock.calls.map(([table]) => table as string);
+      isGenuine.mockRestore();
+      return ['group_members', 'groups'].map((table) => tables.filter((one) => one === table).length);
+    };
+    expect(await verified(id)).toEqual([50, 50]);
+    expect(await verified(other)).toEqual([50, 0]);
+    expect(await verified(other)).toEqual([0, 0]);
     let statements = 0;
     const { genuine } = people.sql;
     people.sql.genuine = ((...call: Parameters<typeof genuine>) => {

@@ -62,7 +62,7 @@ interface Row extends Omit<Account, 'address' | 'attributes' | 'roles' | 'permis
 }
 
 // Names of roles, groups, resources and actions hold no control characters (people/rbac/names.ts), so tabs and line breaks can separate them.
-// What reads a line (grantOf, membershipOf, groupsOf, accountOf) names its fields in the same order.
+// What reads a line (grantOf, createGenuineLines, rightsOf) names its fields in the same order.
 const lines = (...fields: string[]) => `string_agg(${fields.join(" || '\t' || ")}, '\n')`;
 const time = (column: string) => `coalesce(${column} || '', '')`;
 const flag = (column: string) => `CASE WHEN ${column} THEN '1' ELSE '' END`;
@@ -106,11 +106,13 @@ interface Read {
  * the account is cached until its next change, also by time, and frozen.
  */
 export function createAccountLookup({ db, sql, now }: { db: Db; sql: Sql; now: Clock }) {
+  const lines = createGenuineLines(() => sql.macs);
+
   async function queryOne(tx: Tx | undefined, statement: Statement, ...values: string[]): Promise<Read | undefined> {
     // An empty key matches no account.
     if (!values.every((value) => value !== '' && isStorable(value))) return undefined;
     const [row] = await (tx ? sql.in(tx) : sql).genuine<Row>('users', statement, ...values);
-    return row && accountOf(row, sql.macs, now());
+    return row && accountOf(row, lines, sql.macs, now());
   }
 
   const findCached = cacheDirectory<Read>(
@@ -163,30 +165,22 @@ function accountOf(
     mac: _mac,
     ...row
   }: Row,
+  lines: GenuineLines,
   macs: Sql['macs'],
   now: Date,
 ): Read {
-  const direct = fieldsOf(grants).map(grantOf);
-  const joined = fieldsOf(memberships).map(membershipOf);
-  const timed = [
-    ...direct.filter(({ mac, ...grant }) => macs.isGenuine('user_roles', { userId: row.id, ...grant }, mac)),
-    ...joined.filter(({ mac, ...membership }) =>
-      macs.isGenuine('group_members', { userId: row.id, ...membership }, mac),
-    ),
-  ];
-  const current = new Set(timed.filter((one) => isCurrent(one, now)));
+  const direct = fieldsOf(grants)
+    .map(grantOf)
+    .filter(({ mac, ...grant }) => macs.isGenuine('user_roles', { userId: row.id, ...grant }, mac));
+  const joined = lines.memberships(row.id, memberships);
   const groups = groupsOf(
-    joined.filter((one) => current.has(one)),
-    { ancestors: fieldsOf(groupAncestors), held: fieldsOf(heldGroups) },
-    macs,
+    joined.filter((one) => isCurrent(one, now)),
+    { ancestors: lines.ancestors(groupAncestors), held: lines.groups(heldGroups) },
   );
+  const ids = new Set(groups.map(({ id }) => id));
   const held = [
-    ...direct.filter((one) => current.has(one)),
-    ...fieldsOf(groupRoles).flatMap(([groupId = '', roleId = '', mac = '', roleMac = '', name = '']) =>
-      groups.some(({ id }) => id === groupId) && macs.isGenuine('group_roles', { groupId, roleId }, mac)
-        ? [{ roleId, roleMac, name }]
-        : [],
-    ),
+    ...direct.filter((one) => isCurrent(one, now)),
+    ...lines.roles(groupRoles).filter(({ groupId }) => ids.has(groupId)),
   ];
   const account = {
     ...row,
@@ -200,7 +194,7 @@ function accountOf(
     updatedAt: new Date(row.updatedAt),
     attributes: JSON.parse(row.attributes) as Record<string, unknown>,
   };
-  return { account, changesAt: nextChange(timed, now) };
+  return { account, changesAt: nextChange([...direct, ...joined], now) };
 }
 
 interface Timed {
@@ -212,8 +206,55 @@ function grantOf([roleId = '', via = '', since = '', until = '', mac = '', roleM
   return { roleId, via, since: timeOf(since), until: timeOf(until), mac, roleMac, name };
 }
 
-function membershipOf([groupId = '', source = '', since = '', until = '', mac = '']: string[]) {
-  return { groupId, source, since: timeOf(since), until: timeOf(until), mac };
+/** The lines about groups that this server wrote. */
+type GenuineLines = ReturnType<typeof createGenuineLines>;
+
+/** Lines that are remembered, of some 300 bytes. */
+const MAX_LINES = 20_000;
+
+/**
+ * Verifies the lines about groups. A person in 50 groups has some hundred, nearly all of them the same for every member, so that what a
+ * genuine line says is remembered; one that another program wrote is verified, and raises the alarm, each time.
+ */
+function createGenuineLines(macs: () => Sql['macs']) {
+  /** `read` returns undefined for a line that is not genuine. `of` tells whose it is. */
+  function remembering<T>(read: (fields: string[], of: string) => T | undefined) {
+    const known = new Map<string, T>();
+    return (text: string | null, of = ''): T[] => {
+      if (!text) return [];
+      const found: T[] = [];
+      for (const line of text.split('\n')) {
+        const key = `${of}\n${line}`;
+        const value = known.get(key) ?? read(line.split('\t'), of);
+        if (value === undefined) continue;
+        found.push(value);
+        if (known.has(key)) continue;
+        if (known.size >= MAX_LINES) known.delete(known.keys().next().value as string);
+        // A copy: a part of the text would keep all of it.
+        known.set(Buffer.from(key).toString(), value);
+      }
+      return found;
+    };
+  }
+
+  const memberships = remembering(([groupId = '', source = '', since = '', until = '', mac = ''], userId) => {
+    const row = { groupId, source, since: timeOf(since), until: timeOf(until) };
+    return macs().isGenuine('group_members', { userId, ...row }, mac) ? row : undefined;
+  });
+  return {
+    memberships: (userId: string, text: string | null) => memberships(text, userId),
+    ancestors: remembering(([groupId = '', ancestorId = '', mac = '']) =>
+      macs().isGenuine('group_ancestors', { groupId, ancestorId }, mac) ? { groupId, ancestorId } : undefined,
+    ),
+    groups: remembering(([id = '', name = '', groupKey = '', path = '', accepts, source = '', byFile, mac = '']) => {
+      const flags = { acceptsRequests: accepts === '1', fileMembers: byFile === '1' };
+      const isGenuine = macs().isGenuine('groups', { id, name, nameKey: groupKey, path, source, ...flags }, mac);
+      return isGenuine ? { id, name, path } : undefined;
+    }),
+    roles: remembering(([groupId = '', roleId = '', mac = '', roleMac = '', name = '']) =>
+      macs().isGenuine('group_roles', { groupId, roleId }, mac) ? { groupId, roleId, roleMac, name } : undefined,
+    ),
+  };
 }
 
 /** SQLite has ISO 8601; PostgreSQL writes a timestamp in UTC without T and Z. */
@@ -235,20 +276,22 @@ function nextChange(timed: readonly Timed[], now: Date): number {
 /** The groups of these memberships and all above them. */
 function groupsOf(
   memberships: readonly { groupId: string; until: Date | null }[],
-  { ancestors, held }: { ancestors: string[][]; held: string[][] },
-  { isGenuine }: Sql['macs'],
+  {
+    ancestors,
+    held,
+  }: {
+    ancestors: readonly { groupId: string; ancestorId: string }[];
+    held: readonly { id: string; name: string; path: string }[];
+  },
 ): AccountGroup[] {
   if (memberships.length === 0) return [];
-  const groups = new Map<string, { name: string; path: string }>();
-  for (const [id = '', name = '', groupKey = '', path = '', accepts, source = '', byFile, mac = ''] of held) {
-    const flags = { acceptsRequests: accepts === '1', fileMembers: byFile === '1' };
-    if (isGenuine('groups', { id, name, nameKey: groupKey, path, source, ...flags }, mac))
-      groups.set(id, { name, path });
+  const groups = new Map(held.map((group) => [group.id, group]));
+  const above = new Map<string, Set<string>>();
+  for (const { groupId, ancestorId } of ancestors) {
+    const known = above.get(groupId);
+    if (known) known.add(ancestorId);
+    else above.set(groupId, new Set([ancestorId]));
   }
-  const above = new Map<string, string[]>();
-  for (const [groupId = '', ancestorId = '', mac = ''] of ancestors)
-    if (!above.get(groupId)?.includes(ancestorId) && isGenuine('group_ancestors', { groupId, ancestorId }, mac))
-      above.set(groupId, [...(above.get(groupId) ?? []), ancestorId]);
   const found = new Map<string, AccountGroup>();
   for (const { groupId, until } of memberships) {
     const via = groups.get(groupId)?.name;
@@ -257,7 +300,8 @@ function groupsOf(
       const group = groups.get(id);
       const other = found.get(id);
       if (!group || (other && !lastsLonger({ isDirect: id === groupId, until }, other))) continue;
-      found.set(id, { id, ...group, isDirect: id === groupId || other?.isDirect === true, via, until });
+      const { name, path } = group;
+      found.set(id, { id, name, path, isDirect: id === groupId || other?.isDirect === true, via, until });
     }
   }
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
