@@ -46,6 +46,8 @@ export interface Application {
   userOn(page: Page): string | undefined;
   /** The acr or AuthnContextClassRef that it received, as far as it says. */
   levelOn(page: Page): string | undefined;
+  /** The groups that it received, as far as it says. */
+  groupsOn?(page: Page): string[];
 }
 
 /** Software for relying parties or service providers. */
@@ -60,4 +62,5 @@ export interface Downstream {
 }
 
 export type StartUpstream = (gatehouse: Gatehouse, connectionId: string) => Promise<Upstream>;
-export type StartDownstream = (gatehouse: Gatehouse) => Promise<Downstream>;
+/** @param group the only group that it admits; everybody when absent */
+export type StartDownstream = (gatehouse: Gatehouse, group?: string) => Promise<Downstream>;

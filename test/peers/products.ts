@@ -2,7 +2,11 @@
 // of `npm test`: what the machine lacks is skipped, with what it needs.
 //   npx tsx test/peers/products.ts [--product oauth2-proxy] … [--log]
 import { parseArgs } from 'node:util';
+import { startAuthOpenidc } from './downstream/auth-openidc.ts';
+import { startMellon } from './downstream/mellon.ts';
+import { startShib } from './downstream/shib.ts';
 import { startGatehouse } from './gatehouse.ts';
+import { startApacheByGroup } from './products/apache.ts';
 import { startGitea } from './products/gitea.ts';
 import { startJupyterHub } from './products/jupyterhub.ts';
 import { startKeycloakBroker } from './products/keycloak-broker.ts';
@@ -32,6 +36,9 @@ const products: Record<string, StartProduct> = {
   pgadmin: startPgAdmin,
   'keycloak-oidc': (gatehouse) => startKeycloakBroker(gatehouse, 'oidc'),
   'keycloak-saml': (gatehouse) => startKeycloakBroker(gatehouse, 'saml'),
+  'mod-auth-openidc': (gatehouse) => startApacheByGroup(gatehouse, startAuthOpenidc),
+  mellon: (gatehouse) => startApacheByGroup(gatehouse, startMellon),
+  shib: (gatehouse) => startApacheByGroup(gatehouse, startShib),
 };
 /** Products that accept no issuer with http. */
 const withHttps: ReadonlySet<string> = new Set(['kubernetes']);

@@ -31,6 +31,8 @@ export interface ApacheModule {
   /** Expressions of Apache for the address of the user and the acr. */
   user: string;
   level: string;
+  /** An expression for its groups, with a comma or semicolon between them. */
+  groups: string;
   /** The path where a sign-out begins. */
   signOutPath(site: Site): string;
 }
@@ -69,6 +71,7 @@ UseCanonicalName On
 ${module.site(site)}
 Header always set X-App-User "expr=${module.user}"
 Header always set X-App-Level "expr=${module.level}"
+Header always set X-App-Groups "expr=${module.groups}"
 </VirtualHost>`,
   );
   const conf = path.join(folder, 'apache.conf');
@@ -107,5 +110,6 @@ export function applicationOf(module: ApacheModule, site: Site): Application {
     signOutUrl: `${site.origin}${module.signOutPath(site)}`,
     userOn: (page) => header(page, 'x-app-user'),
     levelOn: (page) => header(page, 'x-app-level'),
+    groupsOn: (page) => header(page, 'x-app-groups')?.split(/[,;]/).sort() ?? [],
   };
 }

@@ -7,7 +7,7 @@ import { type ApacheModule, applicationOf, needModule, newSites, type Site, star
 const PACKAGE = 'libapache2-mod-auth-openidc';
 const DONE = '/done.html';
 
-export async function startAuthOpenidc(gatehouse: Gatehouse): Promise<Downstream> {
+export async function startAuthOpenidc(gatehouse: Gatehouse, group?: string): Promise<Downstream> {
   const version = await needModule({ package: PACKAGE, module: 'auth_openidc' });
   const sites = await newSites();
   const clients = new Map<Site, string>();
@@ -19,7 +19,7 @@ export async function startAuthOpenidc(gatehouse: Gatehouse): Promise<Downstream
     site: (site) => `${clients.get(site)}
 <Location />
 AuthType openid-connect
-Require valid-user
+Require ${group === undefined ? 'valid-user' : `claim groups:${group}`}
 </Location>
 <Location ${DONE}>
 AuthType None
@@ -27,6 +27,7 @@ Require all granted
 </Location>`,
     user: '%{reqenv:OIDC_CLAIM_email}',
     level: '%{reqenv:OIDC_CLAIM_acr}',
+    groups: '%{reqenv:OIDC_CLAIM_groups}',
     signOutPath: ({ origin }) => `/oidc?logout=${encodeURIComponent(origin + DONE)}`,
   };
   const apache = await startApache(module, sites);
@@ -53,7 +54,7 @@ OIDCClientID ${clientId}
 OIDCClientSecret ${clientSecret}
 OIDCRedirectURI ${origin}/oidc
 OIDCCryptoPassphrase a-passphrase-of-this-test
-OIDCScope "openid profile email"
+OIDCScope "openid profile email groups"
 OIDCPKCEMethod S256
 OIDCCookie ${name}_session
 OIDCStateMaxNumberOfCookies 7 true

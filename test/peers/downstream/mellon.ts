@@ -13,7 +13,7 @@ const BY_REDIRECT = /<SingleLogoutService Binding="[^"]*HTTP-Redirect" Location=
 const BY_SOAP = '<SingleLogoutService Binding="urn:oasis:names:tc:SAML:2.0:bindings:SOAP" Location="$1"/>';
 const PACKAGE = 'libapache2-mod-auth-mellon';
 
-export async function startMellon(gatehouse: Gatehouse): Promise<Downstream> {
+export async function startMellon(gatehouse: Gatehouse, group?: string): Promise<Downstream> {
   const version = await needModule({ package: PACKAGE, module: 'auth_mellon' });
   const sites = await newSites();
   const idpMetadata = await (await fetch(`${gatehouse.issuer}/saml/metadata`)).text();
@@ -30,6 +30,9 @@ MellonEndpointPath /mellon
 MellonSecureCookie Off
 MellonUser mail
 MellonSetEnvNoPrefix APP_USER mail
+MellonSetEnvNoPrefix APP_GROUPS groups
+MellonMergeEnvVars On
+${group === undefined ? '' : `MellonRequire groups ${group}`}
 MellonSPPrivateKeyFile ${folder}/sp.key
 MellonSPCertFile ${folder}/sp.cert
 MellonSPMetadataFile ${folder}/sp.xml
@@ -39,6 +42,7 @@ ${isDemanding ? `MellonAuthnContextClassRef ${MFA}` : ''}
     user: '%{reqenv:APP_USER}',
     // It compares the AuthnContextClassRef with its own demand, and does not pass it on.
     level: '',
+    groups: '%{reqenv:APP_GROUPS}',
     signOutPath: ({ origin }) => `/mellon/logout?ReturnTo=${encodeURIComponent(`${origin}/mellon/none`)}`,
   };
   const apache = await startApache(module, sites);
@@ -62,6 +66,6 @@ async function prepare({ services }: Gatehouse, { origin, folder, name }: Site, 
   }
   writeFileSync(path.join(folder, 'idp.xml'), idpMetadata);
   const xml = readFileSync(path.join(folder, 'sp.xml'), 'utf8');
-  const entry = serviceProvider.parse({ name, metadata: xml, attributes: { mail: 'email' } });
+  const entry = serviceProvider.parse({ name, metadata: xml, attributes: { mail: 'email', groups: 'groups' } });
   await services.applications.createSaml({ ...entry, entityId, settings: settingsOf(entry, xml) });
 }

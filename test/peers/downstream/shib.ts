@@ -15,7 +15,7 @@ const PACKAGE = 'libapache2-mod-shib';
 const HANDLER = '/Shibboleth.sso';
 const ETC = '/etc/shibboleth';
 
-export async function startShib(gatehouse: Gatehouse): Promise<Downstream> {
+export async function startShib(gatehouse: Gatehouse, group?: string): Promise<Downstream> {
   const version = await needModule({ package: PACKAGE, module: 'shib' });
   const shibd = needFile('/usr/sbin/shibd', 'apt-get install shibboleth-sp-utils');
   const sites = await newSites();
@@ -30,7 +30,7 @@ export async function startShib(gatehouse: Gatehouse): Promise<Downstream> {
 AuthType shibboleth
 ShibRequestSetting requireSession 1
 ${isDemanding ? `ShibRequestSetting applicationId vault\nShibRequestSetting authnContextClassRef ${MFA}` : ''}
-Require valid-user
+Require ${group === undefined ? 'valid-user' : `shib-attr groups ${group}`}
 </Location>
 <Location ${HANDLER}>
 AuthType None
@@ -38,6 +38,7 @@ Require all granted
 </Location>`,
     user: '%{reqenv:mail}',
     level: '%{reqenv:Shib-AuthnContext-Class}',
+    groups: '%{reqenv:groups}',
     signOutPath: () => `${HANDLER}/Logout`,
   };
   const daemon = await startShibd(shibd, configuration, folder);
@@ -74,7 +75,7 @@ async function configure(gatehouse: Gatehouse, folder: string, sites: readonly [
   const metadata = file('idp.xml', await (await fetch(`${gatehouse.issuer}/saml/metadata`)).text());
   const map = file(
     'attributes.xml',
-    '<Attributes xmlns="urn:mace:shibboleth:2.0:attribute-map"><Attribute name="urn:oid:0.9.2342.19200300.100.1.3" id="mail"/></Attributes>',
+    '<Attributes xmlns="urn:mace:shibboleth:2.0:attribute-map"><Attribute name="urn:oid:0.9.2342.19200300.100.1.3" id="mail"/><Attribute name="groups" nameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:basic" id="groups"/></Attributes>',
   );
   const [app, vault] = sites;
   return file(
@@ -117,7 +118,7 @@ async function startShibd(shibd: string, configuration: string, folder: string):
 
 async function register({ services }: Gatehouse, { origin, name }: Site): Promise<void> {
   const xml = await (await fetch(`${origin}${HANDLER}/Metadata`)).text();
-  const attributes = { 'urn:oid:0.9.2342.19200300.100.1.3': 'email' };
+  const attributes = { 'urn:oid:0.9.2342.19200300.100.1.3': 'email', groups: 'groups' };
   const entry = serviceProvider.parse({ name, metadata: xml, attributes });
   await services.applications.createSaml({
     ...entry,

@@ -2,11 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
+import { aClient } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import type { Gatehouse } from '../gatehouse.ts';
 import { freePort, goVersion, Missing, needFile, newFolder, run, startProgram } from '../programs.ts';
 import { open, travel } from '../travel.ts';
 import {
+  aMember,
   aPerson,
   described,
   eventually,
@@ -77,11 +79,8 @@ ${guideText(registered, 'app.ini')}
     ...['--group-claim-name', entry('Claim name providing group names for this source')],
     ...['--admin-group', entry('Group Claim value for administrator users')],
   );
-  // Its command line has no option for it.
   if (entry('Enable User Synchronization') !== 'selected') throw new Error('the guide does not synchronize');
-  const database = new Database(at('database'));
-  database.prepare('UPDATE login_source SET is_sync_enabled = 1').run();
-  database.close();
+  synchronize();
   const server = await startProgram(program, ['web', ...place], { cwd: data, ready: `${origin}/api/healthz` });
   const start = `${origin}/user/oauth2/${entry('Authentication Name')}`;
   // A user who may not sign in gets a page with status 200, too.
@@ -89,18 +88,53 @@ ${guideText(registered, 'app.ini')}
     (await browser.get(`${origin}/user/settings`)).text.includes('name="full_name"');
   const isAdmin = async (browser: HttpClient) => (await browser.get(`${origin}/-/admin`)).status === 200;
 
+  const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+  async function api<Answer = unknown>(method: string, at: string, body?: object): Promise<Answer> {
+    const headers = { authorization, 'content-type': 'application/json' };
+    const answer = await fetch(`${origin}/api/v1/${at}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${at}: ${answer.status} ${await answer.text()}`);
+    const text = await answer.text();
+    return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  }
+
+  /** Selects “Enable User Synchronization”, for which its command line has no option. */
+  function synchronize(): void {
+    const database = new Database(at('database'));
+    database.prepare('UPDATE login_source SET is_sync_enabled = 1').run();
+    database.close();
+  }
+
   /** What Gitea does each night with those whose access token has expired. */
   async function nightly(): Promise<void> {
     const database = new Database(at('database'));
     const expired = '2000-01-01 00:00:00';
     database.prepare("UPDATE external_login_user SET expires_at = ? WHERE refresh_token != ''").run(expired);
-    const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
-    const url = `${origin}/api/v1/admin/cron/sync_external_users`;
-    const { status } = await fetch(url, { method: 'POST', headers: { authorization } });
-    if (status !== 204) throw new Error(`its task answered ${status}`);
+    await api('POST', 'admin/cron/sync_external_users');
     const left = database.prepare("SELECT 1 FROM external_login_user WHERE expires_at LIKE ? AND refresh_token != ''");
     await eventually('its task has run', async () => left.get(`2000-01-01%`) === undefined);
     database.close();
+  }
+
+  /** Adds a source with a client of its own; returns where a sign-in with it begins. */
+  async function anotherSource(source: string, client: Parameters<typeof aClient>[1], ...more: string[]) {
+    const { clientId, clientSecret } = await aClient(gatehouse.services, {
+      ...registered.metadata,
+      ...client,
+      redirect_uris: [`${origin}/user/oauth2/${source}/callback`],
+    });
+    await gitea(
+      ...['admin', 'auth', 'add-oauth', '--provider', 'openidConnect', '--name', source],
+      ...['--key', clientId, '--secret', clientSecret],
+      ...['--auto-discover-url', `${gatehouse.issuer}/.well-known/openid-configuration`],
+      ...['email', 'profile', 'groups', 'offline_access'].flatMap((scope) => ['--scopes', scope]),
+      ...more,
+    );
+    synchronize();
+    return `${origin}/user/oauth2/${source}`;
   }
 
   return {
@@ -146,6 +180,50 @@ ${guideText(registered, 'app.ini')}
         await nightly();
         if (await isIn(browser)) throw new Error('still in');
         return 'out when the task has run';
+      },
+      'a group admits until the end, and gives a team': async () => {
+        await api('POST', 'orgs', { username: 'science' });
+        const team = { name: 'physics', permission: 'read', units: ['repo.code'] };
+        const { id } = await api<{ id: number }>('POST', 'orgs/science/teams', team);
+        const startByGroup = await anotherSource(
+          'lab',
+          {},
+          ...['--required-claim-name', 'groups', '--required-claim-value', 'lab', '--group-claim-name', 'groups'],
+          ...['--group-team-map', JSON.stringify({ physics: { science: ['physics'] } }), '--group-team-map-removal'],
+        );
+        const members = async () =>
+          (await api<{ login: string }[]>('GET', `teams/${id}/members`)).map(({ login }) => login);
+        const outsider = await signIn(gatehouse, startByGroup, await aPerson(gatehouse));
+        expectPage('admitted without the group', outsider.page, !(await isIn(outsider.browser)));
+        const { person, groupId, ended } = await aMember(gatehouse, 'lab');
+        await aMember(gatehouse, 'physics', person);
+        const { browser, page } = await signIn(gatehouse, startByGroup, person);
+        expectPage('not admitted', page, await isIn(browser));
+        if (!(await members()).includes(person.username)) throw new Error('not in the team');
+        await ended();
+        const after = await signIn(gatehouse, startByGroup, person);
+        expectPage('admitted after the end', after.page, !(await isIn(after.browser)));
+        await gatehouse.services.groups.addMembers(groupId, [{ userId: person.account.id }]);
+        const again = await signIn(gatehouse, startByGroup, person);
+        expectPage('not admitted again', again.page, await isIn(again.browser));
+        if ((await members()).includes(person.username)) throw new Error('still in the team');
+        return 'by a required claim; a sign-in after the end is rejected; a team follows a group';
+      },
+      'a group that opens it here admits until the end, also at night': async () => {
+        const startByGroup = await anotherSource('open', { access: { roles: [], groups: ['lab'] } });
+        const outsider = await signIn(gatehouse, startByGroup, await aPerson(gatehouse));
+        expectPage('admitted without the group', outsider.page, outsider.page.url.startsWith(gatehouse.issuer));
+        const { person, ended } = await aMember(gatehouse, 'lab');
+        const { browser, page } = await signIn(gatehouse, startByGroup, person);
+        expectPage('not admitted', page, await isIn(browser));
+        await nightly();
+        if (!(await isIn(browser))) throw new Error('out after a renewal');
+        await ended();
+        const after = await signIn(gatehouse, startByGroup, person);
+        expectPage('admitted after the end', after.page, after.page.url.startsWith(gatehouse.issuer));
+        await nightly();
+        if (await isIn(browser)) throw new Error('still in');
+        return 'a sign-in after the end gets the page without access; out when the task has run';
       },
       'sign-out here': async () => {
         const { browser } = await signIn(gatehouse, start, await aPerson(gatehouse));

@@ -5,6 +5,7 @@ import type { Gatehouse } from '../gatehouse.ts';
 import { freePort, goVersion, Missing, needFile, newFolder, startProgram } from '../programs.ts';
 import { open } from '../travel.ts';
 import {
+  aMember,
   aPerson,
   described,
   eventually,
@@ -30,8 +31,14 @@ export async function startOauth2Proxy(gatehouse: Gatehouse): Promise<Product> {
     // So that a renewal is seen: the guide's time is minutes.
     .replace(/^cookie_refresh = .*$/m, 'cookie_refresh = "1s"');
   const own = `http_address = "127.0.0.1:${port}"\nupstreams = ["static://202"]\ncookie_secure = false\n`;
-  writeFileSync(file, `${guide}\n${own}`);
-  const proxy = await startProgram(program, ['--config', file], { ready: `${origin}/ping` });
+  const startProxy = (changes: Record<string, string> = {}) => {
+    let settings = guide;
+    for (const [name, value] of Object.entries(changes))
+      settings = `${settings.replace(new RegExp(`^${name} = .*\n`, 'm'), '')}\n${name} = ${value}`;
+    writeFileSync(file, `${settings}\n${own}`);
+    return startProgram(program, ['--config', file], { ready: `${origin}/ping` });
+  };
+  let proxy = await startProxy();
   const version = await goVersion(program);
   const isIn = async (browser: Parameters<typeof open>[0]) => (await browser.get(`${origin}/`)).status === 202;
 
@@ -85,6 +92,21 @@ export async function startOauth2Proxy(gatehouse: Gatehouse): Promise<Product> {
         return (await isIn(browser))
           ? 'stays signed in at the proxy until its session ends'
           : 'ends the session of the proxy';
+      },
+      'a group admits until the end, also at a renewal': async () => {
+        await proxy.stop();
+        const scope = '"openid profile email groups offline_access"';
+        proxy = await startProxy({ scope, oidc_groups_claim: '"groups"', allowed_groups: '["lab"]' });
+        const outsider = await signIn(gatehouse, origin, await aPerson(gatehouse));
+        expectPage('admitted without the group', outsider.page, outsider.page.status === 403);
+        const { person, ended } = await aMember(gatehouse, 'lab');
+        const { browser, page } = await signIn(gatehouse, origin, person);
+        expectPage('not admitted', page, page.status === 202);
+        await ended();
+        const after = await signIn(gatehouse, origin, person);
+        expectPage('admitted after the end', after.page, after.page.status === 403);
+        await eventually('the person is out', async () => !(await isIn(browser)));
+        return 'a sign-in after the end: 403; out at the next renewal';
       },
     },
   };

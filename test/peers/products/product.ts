@@ -85,6 +85,23 @@ export async function aPerson(
   return user;
 }
 
+const MEMBERSHIP_SECONDS = 20;
+
+/** A person, new unless given, who is in the group for a while; `ended` waits until that is over. */
+export async function aMember(
+  gatehouse: Gatehouse,
+  name: string,
+  member?: TestUser,
+): Promise<{ person: TestUser; groupId: string; ended(): Promise<void> }> {
+  const { groups } = gatehouse.services;
+  const person = member ?? (await aPerson(gatehouse));
+  const { id: groupId } = (await groups.find(name)) ?? (await groups.create({ name }));
+  const until = new Date(Date.now() + MEMBERSHIP_SECONDS * 1000);
+  await groups.addMembers(groupId, [{ userId: person.account.id, until }]);
+  const ended = () => new Promise<void>((resolve) => setTimeout(resolve, until.getTime() + 100 - Date.now()));
+  return { person, groupId, ended };
+}
+
 /** Opens the address in a new browser, or the given one, and signs in at Gatehouse. */
 export async function signIn(
   gatehouse: Gatehouse,
