@@ -27,7 +27,7 @@ export const appList: Command = {
         application.clientId,
         application.name,
         application.protocol,
-        application.access === 'everyone' ? 'everyone' : application.access.roles.join(', '),
+        accessText(application.access),
         application.enabled ? 'yes' : 'no',
         application.source,
       ]);
@@ -35,6 +35,9 @@ export const appList: Command = {
       return 0;
     }),
 };
+
+const accessText = (rule: Access): string =>
+  rule === 'everyone' ? rule : [...rule.roles, ...(rule.groups ?? []).map((name) => `group ${name}`)].join(', ') || '-';
 
 export const appShow: Command = {
   name: 'app show',

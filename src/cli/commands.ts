@@ -15,11 +15,13 @@ import { signUpCodeCreate, signUpCodeList, signUpCodeRevoke } from './sign-up-co
 import { upgradeCheck } from './upgrade/upgrade-check.ts';
 import {
   userAdd,
+  userAddRole,
   userAllowFactor,
   userDelete,
   userDisable,
   userEnable,
   userList,
+  userRemoveRole,
   userResetMfa,
   userSetPassword,
   userShow,
@@ -54,6 +56,8 @@ export const commands: readonly Command[] = [
     userAdd,
     userList,
     userShow,
+    userAddRole,
+    userRemoveRole,
     userSetPassword,
     userDisable,
     userEnable,

@@ -16,7 +16,8 @@ const PAGE = 500;
 /** Mistakes of a file that are printed one by one. */
 const MOST_NAMED = 20;
 
-const times = {
+/** The options of what begins and ends. */
+export const times = {
   since: { type: 'string', value: 'TIME', help: 'when it begins, such as 2026-12-01T00:00:00Z; default: now' },
   until: { type: 'string', value: 'TIME', help: 'when it ends; default: never' },
 } as const;
@@ -297,7 +298,8 @@ function timeOf(text: string, otherwise: Date | null): Date | null | undefined {
 // RFC 3339, section 5.6.
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
 
-function timeOption(input: Input, name: string): Date | null {
+/** Throws UsageError for text that is no time. */
+export function timeOption(input: Input, name: string): Date | null {
   const time = timeOf(input.text(name) ?? '', null);
   if (time === undefined) throw new UsageError(`--${name} is no time such as 2026-12-31T00:00:00Z`);
   return time;

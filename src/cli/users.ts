@@ -8,6 +8,7 @@ import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
+import { timeOption, times } from './groups.ts';
 import { formatDate, type Io, plain } from './io.ts';
 
 export const userList: Command = {
@@ -50,12 +51,17 @@ export const userShow: Command = {
   options: jsonOption,
   run: (input, io) =>
     withUser(input, io, async (account, services) => {
-      const { credentials, mfa, sessions, lockout } = services;
+      const { credentials, mfa, sessions, lockout, db } = services;
       const password = await credentials.status(account.id);
       const factors = await mfa.factors.of(account.id);
       const live = await sessions.list(account.id);
       const lockedSeconds = await lockout.lockedSeconds(account);
-      const details = { ...account, password: password ?? null, factors, sessions: live.length, lockedSeconds };
+      const grants = await db.userRole.findMany({ where: { userId: account.id }, include: { role: true } });
+      const directRoles = grants
+        .filter(({ via }) => via === '')
+        .map(({ role: { name }, since, until }) => ({ name, since, until }));
+      const state = { password: password ?? null, factors, sessions: live.length, lockedSeconds };
+      const details = { ...account, directRoles, ...state };
       if (input.flag('json')) {
         io.json(details);
         return 0;
@@ -66,6 +72,10 @@ export const userShow: Command = {
         ['name', account.name ?? '-'],
         ['email', account.email ? `${account.email}${account.emailVerified ? '' : ' (not verified)'}` : '-'],
         ['roles', account.roles.join(', ') || '-'],
+        ...(directRoles.some(({ since, until }) => since ?? until)
+          ? [['roles by time', directRoles.flatMap(periodText).join(', ')] as [string, string]]
+          : []),
+        ['groups', account.groups.map(groupText).join(', ') || '-'],
         ['active', account.isActive ? 'yes' : 'no'],
         ['source', account.source === 'file' ? 'the configuration file' : account.source],
         ['created', formatDate(account.createdAt)],
@@ -80,6 +90,48 @@ export const userShow: Command = {
         ['locked', lockedSeconds > 0 ? `for ${lockedSeconds} s after wrong passwords` : 'no'],
       ];
       for (const [label, value] of lines) io.out(`${label.padEnd(14)} ${plain(value)}`);
+      return 0;
+    }),
+};
+
+function periodText({ name, since, until }: { name: string; since: Date | null; until: Date | null }): string[] {
+  if (!since && !until) return [];
+  return [`${name}${since ? ` since ${formatDate(since)}` : ''}${until ? ` until ${formatDate(until)}` : ''}`];
+}
+
+const groupText = ({ name, isDirect, via, until }: Account['groups'][number]): string =>
+  `${name}${isDirect ? '' : ` via ${via}`}${until ? ` until ${formatDate(until)}` : ''}`;
+
+export const userAddRole: Command = {
+  name: 'user add-role',
+  args: ['LOGIN', 'ROLE'],
+  summary: 'give a user a role, or change when it begins and ends',
+  options: { ...times, ...jsonOption },
+  run: (input, io) =>
+    withUser(input, io, async ({ id, username }, { roles }) => {
+      const role = input.words[1] ?? '';
+      const period = { since: timeOption(input, 'since'), until: timeOption(input, 'until') };
+      const changed = await roles.assign(id, role, {}, undefined, period);
+      if (input.flag('json')) io.json({ id, username, role, ...period, changed });
+      else if (!changed) io.out(plain(`${username} already had the role ${role} for the same time.`));
+      else io.out(plain(`${username} was given the role ${periodText({ name: role, ...period })[0] ?? role}.`));
+      return 0;
+    }),
+};
+
+export const userRemoveRole: Command = {
+  name: 'user remove-role',
+  args: ['LOGIN', 'ROLE'],
+  summary: 'take a role that was given to a user directly',
+  options: jsonOption,
+  run: (input, io) =>
+    withUser(input, io, async ({ id, username }, { accounts, roles }) => {
+      const role = input.words[1] ?? '';
+      const changed = await roles.unassign(id, role);
+      const isLeft = (await accounts.find(id))?.roles.includes(role) ?? false;
+      if (input.flag('json')) io.json({ id, username, role, changed, stays: isLeft });
+      else io.out(plain(`${username} ${changed ? 'no longer has' : "didn't have"} the role ${role} directly.`));
+      if (isLeft) io.note(plain(`warning: ${username} still has the role ${role} by a group or a connection.`));
       return 0;
     }),
 };

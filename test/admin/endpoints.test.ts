@@ -179,6 +179,21 @@ describe('groups', () => {
     });
     await ok('PUT', `${path}/owners/${account.id}`, { until }, none);
     expect(await ok('GET', `${path}/owners`)).toMatchObject({ items: [{ ...member, confirmed: true }] });
+    const ofUser = `/users/${account.id}`;
+    await ok('PUT', `${ofUser}/groups/${child.id}`, { until }, none);
+    expect(await ok('GET', `${ofUser}/groups`)).toMatchObject({
+      items: [{ group: child.id, until }, { group: made.id }],
+    });
+    await ok('DELETE', `${ofUser}/groups/${child.id}`, undefined, none);
+    await ok('PUT', `${ofUser}/roles/${role}`, { until }, none);
+    const held = { role, since: null, until };
+    expect(await ok('GET', `${ofUser}/roles`)).toMatchObject({
+      items: [
+        { ...held, source: 'direct', source_id: null },
+        { ...held, source: 'group', source_id: made.id },
+      ],
+    });
+    await ok('DELETE', `${ofUser}/roles/${role}`, undefined, none);
     const losses = { members: 1, children: 1, owners: 1, roles: [role], applications: [] };
     expect(await ok('GET', `${path}/losses`)).toMatchObject(losses);
 

@@ -42,6 +42,8 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const { account } = await aUser(services);
   const user = `/users/${account.id}`;
   const role = await services.roles.create({ name: `role-${account.username}`, permissions: ['articles:read'] });
+  const held = await services.roles.create({ name: `held-${account.username}` });
+  await services.roles.assign(account.id, held.name);
   const group = await services.groups.create({ name: `group-${account.username}` });
   const child = await services.groups.create({ name: `child-${account.username}` });
   await services.groups.addMembers(group.id, [{ userId: account.id }]);
@@ -76,6 +78,10 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     createUser: call('POST', '/users', { username: `with-${account.username}`, roles: [role.name] }),
     updateUser: call('PATCH', user, { email: 'moved@example.com' }),
     setUserRoles: call('PUT', `${user}/roles`, { roles: [role.name] }),
+    giveUserRole: call('PUT', `${user}/roles/${role.name}`, {}),
+    takeUserRole: call('DELETE', `${user}/roles/${held.name}`),
+    putUserInGroup: call('PUT', `${user}/groups/${child.id}`, {}),
+    takeUserFromGroup: call('DELETE', `${user}/groups/${group.id}`),
     enableUser: call('POST', `${user}/enable`),
     disableUser: call('POST', `${user}/disable`),
     inviteUser: call('POST', `${user}/invite`),

@@ -48,6 +48,8 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'user unlock ann' },
   { argv: 'user reset-mfa ann' },
   { argv: 'user allow-factor ann' },
+  { argv: 'user add-role ann admin --until 2040-01-01T00:00:00Z' },
+  { argv: 'user remove-role ann admin' },
   { argv: 'user disable ann' },
   { argv: 'user enable ann' },
   { argv: 'group create Lab% --description Physics' },

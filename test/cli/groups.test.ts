@@ -43,6 +43,27 @@ describe('gatehouse group', () => {
     expect((await group('remove', 'Lab', 'u0')).out).toBe('u0 is no longer in Lab.\n');
   });
 
+  it('shows the roles and groups of a user with their ends, and gives and takes a role for a time', async () => {
+    const user = (...args: string[]) => cli.gatehouse(['user', ...args]);
+    const until = '2040-01-01T00:00:00Z';
+    await cli.gatehouse(['group', 'create', 'Desk']);
+    await group('add', 'Desk', 'u9', '--until', until);
+    expect((await user('add-role', 'u9', 'lab-user', '--until', until)).out).toContain('role lab-user until 2040');
+    expect((await user('add-role', 'u9', 'lab-user', '--until', until)).out).toContain('for the same time');
+    expect((await user('show', 'u9')).out).toMatch(
+      /roles +lab-user\nroles by time +lab-user until 2040.*\ngroups +Desk until 2040/,
+    );
+    expect(JSON.parse((await user('show', 'u9', '--json')).out)).toMatchObject({
+      directRoles: [{ name: 'lab-user', since: null, until: '2040-01-01T00:00:00.000Z' }],
+      groups: [{ name: 'Desk', isDirect: true }],
+    });
+    expect(await user('add-role', 'u9', 'lab-user', '--until', 'tomorrow')).toMatchObject({ code: 2 });
+    expect(await user('add-role', 'u9', 'lab-user', '--until', '2001-01-01T00:00:00Z')).toMatchObject({ code: 1 });
+    expect((await user('remove-role', 'u9', 'lab-user')).out).toBe('u9 no longer has the role lab-user directly.\n');
+    await group('add-role', 'Desk', 'lab-user');
+    expect((await user('remove-role', 'u9', 'lab-user')).err).toContain('still has the role lab-user by a group');
+  });
+
   it('adds the users of a CSV file, all or none', async () => {
     await group('create', 'Course');
     const good = csv('\uFEFFusername;until\r\nu2;2040-01-01T00:00:00Z\r\nu3@example.com;\r\n');

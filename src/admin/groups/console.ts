@@ -33,13 +33,23 @@ type GroupTab = keyof typeof TABS;
 const BY_NAME = { sort: '', defaultSort: '' };
 
 const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
-const day = z
+/** A day as a browser sends it; empty: none. */
+export const day = z
   .string()
   .regex(/^(\d{4}-\d{2}-\d{2})?$/)
   .default('');
 /** The last moment of the day, in UTC. */
 const endOf = (text: string) => (text === '' ? null : new Date(`${text}T23:59:59Z`));
 const beginOf = (text: string) => (text === '' ? null : new Date(`${text}T00:00:00Z`));
+interface Period {
+  since: Date | null;
+  until: Date | null;
+}
+/** The days of a form as moments; one that was not changed stays the moment that it was. */
+export const momentsOf = ({ since, until }: { since: string; until: string }, before?: Period): Period => ({
+  since: since !== '' && since === dayOf(before?.since ?? null) ? (before?.since ?? null) : beginOf(since),
+  until: until !== '' && until === dayOf(before?.until ?? null) ? (before?.until ?? null) : endOf(until),
+});
 const dayOf = (at: Date | null) => at?.toISOString().slice(0, 10) ?? '';
 const memberForm = z.object({ user: z.string().trim().max(320).default(''), since: day, until: day });
 const MOST_LINES = 1000;
@@ -85,7 +95,7 @@ export function groupRoutes(services: ConsoleServices) {
     page: async (visit, given) => groupPage(visit, '', services, await memberBlocks(visit, services, given)),
     async submit({ by, subject: group }, { user, since, until }) {
       const account = await userIn(user, by);
-      const member = { userId: account.id, since: beginOf(since), until: endOf(until) };
+      const member = { userId: account.id, ...momentsOf({ since, until }) };
       const count = await groups.addMembers(group.id, [member], by);
       const notice = t(`console.groups.member-${count > 0 ? 'added' : 'already'}`, { name: nameAndUsername(account) });
       return { to: pathOf(group), notice, tone: count > 0 ? 'good' : 'warn' };
@@ -241,13 +251,18 @@ const fieldsOf = (group?: GroupDetails): Field[] => [
   },
 ];
 
-const untilField = (value: string): Field => ({
-  name: 'until',
-  label: t('console.groups.until'),
-  type: 'date',
-  value,
-  hint: t('console.groups.until-hint'),
-});
+const dateField =
+  (name: 'since' | 'until', label: PageText, hint: PageText) =>
+  (given: string | Period): Field => ({
+    name,
+    label,
+    type: 'date',
+    value: typeof given === 'string' ? given : dayOf(given[name]),
+    isHalf: true,
+    hint,
+  });
+export const sinceField = dateField('since', t('console.groups.since'), t('console.groups.since-hint'));
+export const untilField = dateField('until', t('console.groups.until'), t('console.groups.until-hint'));
 
 async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: ConsoleServices): Promise<ConsolePage> {
   const given = parseQuery(ctx, listQuery);
@@ -362,15 +377,8 @@ async function memberBlocks(
     action: path,
     fields: [
       { name: 'user', label: t('console.roles.user'), suggest: 'users', value: typed.user, required: true },
-      {
-        name: 'since',
-        label: t('console.groups.since'),
-        type: 'date',
-        value: typed.since,
-        isHalf: true,
-        hint: t('console.groups.since-hint'),
-      },
-      { ...untilField(typed.until), isHalf: true },
+      sinceField(typed.since),
+      untilField(typed.until),
     ],
     button: t('console.roles.add-member'),
   };
@@ -410,7 +418,7 @@ async function memberBlocks(
 const isPersonal = ({ source }: Member) => !source.includes(':') && source !== 'file';
 
 /** How a person came in, in words. */
-function wayIn({ source }: Member): PageText {
+export function wayIn({ source }: Pick<Member, 'source'>): PageText {
   const [kind = '', name] = source.split(':');
   return textAt(`console.groups.way.${kind}`, name === undefined ? {} : { name }) ?? source;
 }
@@ -440,7 +448,9 @@ async function partBlocks(
     kind: 'form',
     title: t('console.groups.add-child'),
     action: path,
-    fields: [{ name: 'child', label: t('console.groups.group'), value: typed.child ?? '', required: true }],
+    fields: [
+      { name: 'child', label: t('console.groups.group'), suggest: 'groups', value: typed.child ?? '', required: true },
+    ],
     button: t('console.groups.add-child'),
     look: 'secondary',
   };

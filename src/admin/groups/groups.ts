@@ -258,12 +258,13 @@ const schema = summary
     roles: z.array(z.string()).describe('Its own; its members have those of the groups above too'),
   })
   .meta({ id: 'Group' });
+export const memberSource = z.enum([...PERSONAL, 'file', 'domain', 'connection']);
 const member = z
   .object({
     user: z.string().describe('Id of the account'),
     username: z.string(),
     name: z.string().nullable(),
-    source: z.enum([...PERSONAL, 'file', 'domain', 'connection']).describe('The way in'),
+    source: memberSource.describe('The way in'),
     source_id: z.string().nullable().describe('The domain, or the id of the connection; null for the other sources'),
     since: time.nullable().describe('null: from the beginning'),
     until: time.nullable().describe('null: no end'),
@@ -301,7 +302,8 @@ export const newGroup = z.strictObject({
   description: z.string().max(1000).optional(),
   accepts_requests: z.boolean().optional(),
 });
-const moment = time.transform((at) => new Date(at)).nullable();
+/** A time of a body; null: none. */
+export const moment = time.transform((at) => new Date(at)).nullable();
 const MOST_MEMBERS = 10_000;
 
 function summaryJson({ acceptsRequests, fileMembers, createdAt, ...group }: Group): z.output<typeof summary> {
@@ -318,13 +320,17 @@ function summaryJson({ acceptsRequests, fileMembers, createdAt, ...group }: Grou
   };
 }
 
-function memberJson({ userId: user, source, since, until, ...names }: Member): z.output<typeof member> {
+/** The way in, beside its domain or connection. */
+export function sourceJson(source: string) {
   const [, kind, sourceId] = /^(domain|connection):(.+)$/s.exec(source) ?? [];
+  return { source: memberSource.parse(kind ?? source), source_id: sourceId ?? null };
+}
+
+function memberJson({ userId: user, source, since, until, ...names }: Member): z.output<typeof member> {
   return {
     user,
     ...names,
-    source: member.shape.source.parse(kind ?? source),
-    source_id: sourceId ?? null,
+    ...sourceJson(source),
     since: iso(since),
     until: iso(until),
   };

@@ -27,7 +27,7 @@ interface Suggestion {
 const MAX = 8;
 const query = z.object({ q: z.string().trim().max(200).default('') });
 
-export function suggestionRoutes({ frame, admin: { users, applications, roles } }: ConsoleServices) {
+export function suggestionRoutes({ frame, admin: { users, applications, roles, groups } }: ConsoleServices) {
   const router = new Router<State, Extras>({ prefix: SUGGEST });
 
   const offer = (kind: SuggestionKind, guards: ReturnType<Frame['page']>, find: Find) =>
@@ -74,6 +74,14 @@ export function suggestionRoutes({ frame, admin: { users, applications, roles } 
     const found = (await roles.list()).filter(({ name }) => name.toLowerCase().includes(wanted));
     return found.slice(0, MAX).map(({ name, description }) => ({ value: name, label: name, small: description }));
   });
+
+  offer('groups', frame.page('gatehouse.groups:read'), async (search) =>
+    (await groups.list({ search, limit: MAX })).map(({ name, path, description }) => ({
+      value: name,
+      label: name,
+      small: path === `/${name}` ? description : path,
+    })),
+  );
 
   return router;
 }

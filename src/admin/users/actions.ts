@@ -27,6 +27,7 @@ import {
   type NewUser,
   passwordRejected,
 } from './creation.ts';
+import { ASSIGN, createUserGrants } from './grants.ts';
 import { changesLogin, createUserLookup, type UserLookup } from './lookup.ts';
 
 export type { CreatedUser, NewUser } from './creation.ts';
@@ -80,6 +81,7 @@ export function createUserAdmin(services: AdminServices) {
     },
     ...accountActions(services, lookup, changeRoles),
     ...roleActions(services, lookup, changeRoles),
+    ...createUserGrants(services, lookup),
     ...passwordActions(services, lookup),
     ...recoveryActions(services, lookup),
   };
@@ -124,6 +126,9 @@ function readActions(
     /** For a page: throws what a change with one of these permissions would throw. */
     assertMayChange: ({ id }: Account, by: Actor, needs: OwnPermission): Promise<void> =>
       authority.assertMay(by, { what: 'user', id, needs: [needs] }),
+    /** The same for giving and taking roles. */
+    assertMayGive: ({ id }: Account, by: Actor): Promise<void> =>
+      authority.assertMay(by, { what: 'user', id, needs: ASSIGN }),
 
     /** The account, and why the actor may not change it with one of these permissions. Throws not_found as `get` does. */
     async check(
@@ -318,9 +323,6 @@ interface RoleActions {
 
 /** Makes these the roles of the account. */
 type ChangeRoles = (account: Account, names: readonly string[], by: Actor, tx: Tx) => Promise<Account>;
-
-/** To give and take roles: one of these, and the right to manage the role. */
-const ASSIGN: readonly OwnPermission[] = ['gatehouse.users:write', 'gatehouse.roles:write'];
 
 function createChangeRoles({ roles }: { roles: Roles }, { find }: UserLookup): ChangeRoles {
   return async (account, names, by, tx) => {

@@ -20,6 +20,7 @@ import type { OnCreated } from '../api/idempotency.ts';
 import { done, flag, iso, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 import type { CreatedUser, NewUser, UserAdmin, UserDetails } from './actions.ts';
+import { userGrantEndpoints } from './grants.ts';
 import { versionOf } from './lookup.ts';
 
 // A user in the API: the same field names as in the configuration file, converted from and to those of accounts.
@@ -244,8 +245,9 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       path: '/roles',
       operationId: 'setUserRoles',
       needs: [within('gatehouse.roles:write', 'gatehouse.users:write')],
-      summary: 'Sets the roles of the user',
-      description: 'A caller can only give or take roles that it has or may manage.',
+      summary: 'Sets the roles that are given to the user directly',
+      description:
+        'A caller can only give or take roles that it has or may manage. A role that the user has keeps its end.',
       response: user,
       versioned: 'changes',
       body: z.strictObject({ roles: z.array(z.string().max(100)).max(100) }),
@@ -323,6 +325,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       response: done,
       run: ({ key, by }) => users.allowFirstFactor(key, by).then(isDone),
     }),
+    ...userGrantEndpoints(users),
   ];
 }
 

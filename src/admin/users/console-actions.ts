@@ -20,7 +20,7 @@ const WRITE = 'gatehouse.users:write' as const;
 const INVITED: Notice = { text: t('console.user-action.invite.done'), tone: 'plain' };
 
 /** The tabs of a user, by the last part of their address. */
-export type UserTab = '' | 'access' | 'security' | 'sessions' | 'activity';
+export type UserTab = '' | 'roles' | 'access' | 'security' | 'sessions' | 'activity';
 
 export interface UserAction {
   /** Below /admin/users/:id. */

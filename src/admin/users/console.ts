@@ -8,6 +8,7 @@ import { userNoun } from './api.ts';
 import { oneTimePasswordPages, userActionPages } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
 import { userFormPages } from './console-forms.ts';
+import { grantPages } from './console-grants.ts';
 import { userListPage } from './console-list.ts';
 import { userTabs } from './tabs.ts';
 
@@ -19,6 +20,7 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
   userFormPages(router, services);
   list((visit) => userListPage(services, visit));
   userTabs(router, services);
+  grantPages(router, services);
   oneTimePasswordPages(router, services);
   userActionPages(router, services);
   return router;

@@ -36,6 +36,7 @@ import type { SessionView } from '../sessions/sessions.ts';
 import type { UserDetails } from './actions.ts';
 import { attributeWords } from './attribute-fields.ts';
 import { nameOf, tabPath, type UserAction, type UserTab, userActions } from './console-actions.ts';
+import { grantBlocks } from './console-grants.ts';
 import { statusTag } from './console-list.ts';
 import { type DisabledBy, disabledBy } from './disabled-by.ts';
 
@@ -49,6 +50,7 @@ const blocksOf: Readonly<Record<UserTab, Blocks>> = {
     const invitation = await deliveryOf(services, details.account.id, 'invitation');
     return [profileFacts(details, { disabled, invitation, language })];
   },
+  roles: (visit, services) => grantBlocks(visit, visit.subject.details.account, services),
   access: async ({ by, subject: { details } }, services) => [await accessBlock(services, details.account, by)],
   security: async ({ subject: { details } }, services) => [
     securityFacts(details, await deliveryOf(services, details.account.id, 'password-reset')),
@@ -272,6 +274,7 @@ const NEEDS_APPROVAL = { text: t('console.users.factors.needs-approval'), tone: 
 /** The last part of its address, its label, and whether the administrator may open it. */
 const tabs: Readonly<Record<UserTab, { label: Text; isOpen(user: OpenUser): boolean }>> = {
   '': { label: t('console.users.tab.profile'), isOpen: () => true },
+  roles: { label: t('console.users.tab.roles'), isOpen: () => true },
   access: { label: t('console.users.tab.access'), isOpen: ({ mayReadApplications }) => mayReadApplications },
   security: { label: t('console.users.tab.security'), isOpen: () => true },
   sessions: { label: t('console.navigation.sessions'), isOpen: ({ may }) => may('gatehouse.sessions:read') },

@@ -39,6 +39,9 @@ beforeAll(async () => {
     users.map(({ account }, index) => ({ userId: account.id, until: index ? until : null })),
   );
   for (const { account } of users.slice(1)) await groups.appointOwner(empty.id, { userId: account.id, until });
+  const nobody = await aUser(idp.services);
+  await roles.create({ name: 'lab-deputy' });
+  await roles.assign(users[1]?.account.id ?? '', 'lab-deputy', {}, undefined, { until });
   const { applicationId } = await aClient(idp.services, {
     redirect_uris: ['https://wiki.example.com/cb'],
     access: { roles: ['lab-instruments'], groups: ['Research', long] },
@@ -59,6 +62,12 @@ beforeAll(async () => {
     edit: `${path}/edit`,
     delete: `${path}/delete`,
     user: `/admin/users/${users[0]?.account.id}/access`,
+    'user-roles': `/admin/users/${users[1]?.account.id}/roles`,
+    'user-roles-none': `/admin/users/${nobody.account.id}/roles`,
+    'user-give-role': `/admin/users/${users[1]?.account.id}/roles/give`,
+    'user-join': `/admin/users/${users[1]?.account.id}/groups/join`,
+    'user-role': `/admin/users/${users[1]?.account.id}/role/lab-deputy`,
+    'user-group': `/admin/users/${users[1]?.account.id}/group/${group.id}`,
     'application-access': `/admin/applications/${applicationId}/access`,
   };
 });

@@ -28,9 +28,9 @@ const tabsOf = async (client: HttpClient, tab = '') => {
   return linksOf(nav, page.url).map(({ label }) => label);
 };
 
-it('has five tabs, and the old address is the first', async () => {
-  const all = ['Profile', 'Access', 'Security', 'Sessions', 'Activity'];
-  for (const tab of ['', '/access', '/security', '/sessions', '/activity'])
+it('has six tabs, and the old address is the first', async () => {
+  const all = ['Profile', 'Roles and groups', 'Access', 'Security', 'Sessions', 'Activity'];
+  for (const tab of ['', '/roles', '/access', '/security', '/sessions', '/activity'])
     expect(await tabsOf(admin, tab), tab).toEqual(all);
 });
 
@@ -38,7 +38,7 @@ it('leaves out the tabs that the administrator may not open, and opens none of t
   const role = `tabs-clerk-${user.username}`;
   await idp.services.roles.create({ name: role, permissions: ['gatehouse.users:read'] });
   const clerk = await consoleOf(idp, await staff(idp, role));
-  expect(await tabsOf(clerk)).toEqual(['Profile', 'Security']);
+  expect(await tabsOf(clerk)).toEqual(['Profile', 'Roles and groups', 'Security']);
   const security = await clerk.get(at('/security'));
   const main = /<main[\s\S]*<\/main>/.exec(security.text)?.[0] ?? '';
   expect(textOf(main)).toContain(

@@ -1,0 +1,288 @@
+// /admin/users/:id/roles: the roles and groups of one user with their ends, and the forms that give, change and take them.
+
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Extras, State } from '../../base/http/context.ts';
+import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { textFault } from '../../base/texts/faults.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { within } from '../../people/rbac/rights.ts';
+import type { Action, Block, Cell, Column } from '../console/blocks.ts';
+import { expiryCell } from '../console/expiry.ts';
+import { tableOf } from '../console/lists.ts';
+import { addForm, addPage, type Params, type Visit } from '../console/pages.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { day, momentsOf, sinceField, untilField, wayIn } from '../groups/console.ts';
+import { nameOf, tabPath } from './console-actions.ts';
+import { ASSIGN, type HeldGroup, type HeldRole, isPersonal } from './grants.ts';
+
+const GROUPS = 'gatehouse.groups:write' as const;
+const JOIN = [GROUPS, within('gatehouse.users:read')] as const;
+const GIVE = [within(...ASSIGN)] as const;
+const period = { since: day, until: day };
+
+interface Shown {
+  account: Account;
+  /** What the administrator may give and take; none of a user whom the administrator may not change. */
+  assignable: readonly string[];
+}
+
+/** The blocks of the tab. */
+export async function grantBlocks(
+  { by, may, meets }: Visit<unknown>,
+  account: Account,
+  { admin: { users, roles }, names, now }: ConsoleServices,
+): Promise<Block[]> {
+  const [heldRoles, heldGroups] = [await users.heldRoles(account.id, by), await users.heldGroups(account.id, by)];
+  const mayGive = account.source !== 'file' && meets(GIVE[0]) && (await users.mayChange(account.id, by, ASSIGN));
+  const shown = { account, assignable: mayGive ? await roles.assignable(by) : [] };
+  const connections = await names.connections(heldRoles.map(({ via }) => /^connection:(.*)$/s.exec(via)?.[1] ?? null));
+  return [rolesBlock(heldRoles, shown, connections, now()), groupsBlock(heldGroups, account, may(GROUPS), now())];
+}
+
+function rolesBlock(
+  held: readonly HeldRole[],
+  { account, assignable }: Shown,
+  connections: ReadonlyMap<string, string>,
+  now: Date,
+): Block {
+  const path = tabPath(account.id, 'roles');
+  const give: Action = { label: t('console.users.held.give-role'), icon: 'plus', href: `${path}/give` };
+  return {
+    kind: 'table',
+    title: t('console.users.roles'),
+    lead: t('console.users.held.roles-lead'),
+    caption: t('console.users.roles'),
+    actions: assignable.length > 0 ? [give] : [],
+    ...tableOf(held, [
+      [t('console.roles.role'), ({ name }) => ({ text: name })],
+      [t('console.users.held.from'), (one) => sourceOfRole(one, connections)],
+      ...periodColumns(held, now),
+      assignable.length > 0 && [
+        t('console.shared.action'),
+        (one) =>
+          one.group || one.via !== '' || !assignable.includes(one.name)
+            ? null
+            : buttons(`/admin/users/${account.id}/role/${encodeURIComponent(one.name)}`, one.name),
+      ],
+    ]),
+    empty: t('console.users.held.no-roles'),
+  };
+}
+
+function sourceOfRole({ via, group }: HeldRole, connections: ReadonlyMap<string, string>): Cell {
+  if (group)
+    return { text: t('console.users.held.by-group', { group: group.name }), href: `/admin/groups/${group.id}/parts` };
+  if (via === '') return t('console.users.held.direct');
+  const connection = via.replace(/^connection:/, '');
+  const name = connections.get(connection) ?? connection;
+  return {
+    text: t('console.groups.way.connection', { name }),
+    ...(connections.has(connection) && { href: `/admin/connections/${connection}` }),
+  };
+}
+
+function groupsBlock(all: readonly HeldGroup[], account: Account, mayPut: boolean, now: Date): Block {
+  const path = `/admin/users/${account.id}/groups`;
+  const held = [...all.filter(({ below }) => !below), ...all.filter(({ below }) => below)];
+  const join: Action = { label: t('console.users.held.join'), icon: 'plus', href: `${path}/join` };
+  return {
+    kind: 'table',
+    title: t('console.navigation.groups'),
+    lead: t('console.users.held.groups-lead'),
+    caption: t('console.navigation.groups'),
+    actions: mayPut ? [join] : [],
+    ...tableOf(held, [
+      [
+        t('console.groups.group'),
+        ({ id, name, path: full }) => ({
+          text: name,
+          href: `/admin/groups/${id}`,
+          small: full === `/${name}` ? undefined : full,
+        }),
+      ],
+      [
+        t('console.groups.way-in'),
+        ({ source, below = '', addedBy }) =>
+          below === ''
+            ? { text: wayIn({ source }), small: addedBy?.username }
+            : t('console.users.held.below', { group: below }),
+      ],
+      ...periodColumns(held, now),
+      mayPut && [
+        t('console.shared.action'),
+        ({ id, name, source, isDeclared }) =>
+          isPersonal(source) && !isDeclared ? buttons(`/admin/users/${account.id}/group/${id}`, name) : null,
+      ],
+    ]),
+    empty: t('console.users.held.no-groups'),
+  };
+}
+
+/** From when on, where that is set for any, and until when. */
+const periodColumns = <Held extends { since: Date | null; until: Date | null }>(
+  held: readonly Held[],
+  now: Date,
+): (readonly [Column, (one: Held) => Cell] | false)[] => [
+  held.some(({ since }) => since !== null) && [
+    { label: t('console.groups.since'), isShort: true },
+    ({ since }: Held): Cell => (since && since > now ? [since, LATER] : since),
+  ],
+  [
+    { label: t('console.groups.until'), isShort: true },
+    ({ until }: Held): Cell => expiryCell(until, now) ?? t('console.groups.no-end'),
+  ],
+];
+
+const LATER = { text: t('console.users.held.later'), tone: 'warn' as const };
+
+const buttons = (path: string, of: string): Cell => [
+  { action: { label: t('console.users.held.change-end'), of, href: path } },
+  { action: { label: t('console.groups.remove'), of, post: `${path}/remove` } },
+];
+
+/** The forms below /admin/users/:id. */
+export function grantPages(router: Router<State, Extras>, services: ConsoleServices): void {
+  const {
+    frame,
+    admin: { users, roles, groups },
+  } = services;
+  const home = (account: Account) => tabPath(account.id, 'roles');
+  const back = (account: Account) => ({ href: home(account), label: nameOf(account) });
+  const load = ({ params: { id = '' } }: Params, by: Actor) => users.find(id, by, 'gatehouse.users:read');
+  const done = (account: Account, notice: PageText, isChanged: boolean) => ({
+    to: home(account),
+    notice: isChanged ? notice : t('console.users.held.same'),
+    tone: isChanged ? ('good' as const) : ('warn' as const),
+  });
+  async function assertMayGive({ by, subject }: Visit<Account>) {
+    if (subject.source === 'file') throw forbidden('owned_by_file');
+    await users.assertMayGive(subject, by);
+  }
+
+  addForm<Account, { role: string; since: string; until: string }>(router, frame, '/:id/roles/give', {
+    needs: GIVE,
+    load,
+    assertOpen: assertMayGive,
+    title: (account) => t('console.users.held.give-role-title', { user: nameOf(account) }),
+    purpose: t('console.users.held.give-role-purpose'),
+    back,
+    button: t('console.users.held.give-role'),
+    fields: async ({ by, subject }) => {
+      const direct = await users.heldRoles(subject.id, by);
+      const choices = (await roles.choices(by)).filter(
+        ({ value }) => !direct.some(({ name, via, group }) => name === value && via === '' && !group),
+      );
+      return [
+        {
+          name: 'role',
+          label: t('console.roles.role'),
+          type: 'select',
+          value: '',
+          options: [
+            { value: '', label: t('console.users.held.choose-role') },
+            ...choices.map(({ value, label }) => ({ value, label })),
+          ],
+          required: true,
+        },
+        sinceField(''),
+        untilField(''),
+      ];
+    },
+    body: z.object({ role: z.string().min(1).max(100), ...period }),
+    async submit({ by, subject }, { role, ...given }) {
+      const isChanged = await users.giveRole(subject.id, role, momentsOf(given), by);
+      return done(subject, t('console.users.held.role-given', { user: nameOf(subject), role }), isChanged);
+    },
+  });
+
+  type Of<Held> = { account: Account; held: Held };
+  const roleOf = async (ctx: Params, by: Actor): Promise<Of<HeldRole>> => {
+    const account = await load(ctx, by);
+    const held = (await users.heldRoles(account.id, by)).find(
+      ({ name, via, group }) => name === ctx.params.role && via === '' && !group,
+    );
+    if (!held) throw notFound();
+    return { account, held };
+  };
+  addForm<Of<HeldRole>, { since: string; until: string }>(router, frame, '/:id/role/:role', {
+    needs: GIVE,
+    load: roleOf,
+    assertOpen: ({ subject, ...visit }) => assertMayGive({ ...visit, subject: subject.account }),
+    title: ({ account, held }) => t('console.users.held.change-title', { user: nameOf(account), what: held.name }),
+    back: ({ account }) => back(account),
+    button: t('console.shared.save-changes'),
+    fields: ({ subject: { held } }) => [sinceField(held), untilField(held)],
+    body: z.object(period),
+    async submit({ by, subject: { account, held } }, given) {
+      const isChanged = await users.giveRole(account.id, held.name, momentsOf(given, held), by);
+      return done(account, t('console.users.held.end-changed'), isChanged);
+    },
+  });
+
+  addPage(router, frame, '/:id/role/:role/remove', {
+    needs: GIVE,
+    load,
+    async submit({ by, ctx, subject }) {
+      const { role = '' } = ctx.params;
+      const isChanged = await users.takeRole(subject.id, role, by);
+      return done(subject, t('console.users.held.role-taken', { user: nameOf(subject), role }), isChanged);
+    },
+  });
+
+  addForm<Account, { group: string; since: string; until: string }>(router, frame, '/:id/groups/join', {
+    needs: JOIN,
+    load,
+    title: (account) => t('console.users.held.join-title', { user: nameOf(account) }),
+    purpose: t('console.users.held.join-purpose'),
+    back,
+    button: t('console.users.held.join'),
+    fields: () => [
+      { name: 'group', label: t('console.groups.group'), suggest: 'groups', required: true },
+      sinceField(''),
+      untilField(''),
+    ],
+    body: z.object({ group: z.string().max(200), ...period }),
+    async submit({ by, subject }, { group: name, ...given }) {
+      const group = name === '' ? undefined : await groups.find(name);
+      if (!group) throw invalidInput([textFault(['group'], t('console.groups.error.unknown'))]);
+      const changed = await users.join(group.id, { userId: subject.id, ...momentsOf(given) }, by);
+      return done(subject, t('console.users.held.joined', { user: nameOf(subject), group: group.name }), changed > 0);
+    },
+  });
+
+  const groupOf = async (ctx: Params, by: Actor): Promise<Of<HeldGroup>> => {
+    const account = await load(ctx, by);
+    const held = (await users.heldGroups(account.id, by)).find(
+      ({ id, source }) => id === ctx.params.group && isPersonal(source),
+    );
+    if (!held) throw notFound();
+    return { account, held };
+  };
+  addForm<Of<HeldGroup>, { since: string; until: string }>(router, frame, '/:id/group/:group', {
+    needs: JOIN,
+    load: groupOf,
+    assertOpen: ({ by, subject: { held } }) => groups.assertMayPut(held.id, by),
+    title: ({ account, held }) => t('console.users.held.change-title', { user: nameOf(account), what: held.name }),
+    back: ({ account }) => back(account),
+    button: t('console.shared.save-changes'),
+    fields: ({ subject: { held } }) => [sinceField(held), untilField(held)],
+    body: z.object(period),
+    async submit({ by, subject: { account, held } }, given) {
+      const changed = await users.join(held.id, { userId: account.id, ...momentsOf(given, held) }, by);
+      return done(account, t('console.users.held.end-changed'), changed > 0);
+    },
+  });
+
+  addPage(router, frame, '/:id/group/:group/remove', {
+    needs: JOIN,
+    load,
+    async submit({ by, ctx, subject }) {
+      const group = await groups.get(ctx.params.group ?? '');
+      const changed = await users.leave(group.id, subject.id, by);
+      return done(subject, t('console.users.held.left', { user: nameOf(subject), group: group.name }), changed > 0);
+    },
+  });
+}

@@ -1,0 +1,296 @@
+// The roles and the groups of one user: how the user came to each, from when on and until when, for the API and the console alike.
+
+import { z } from 'zod';
+import { forbidden } from '../../base/http/errors.ts';
+import { transaction } from '../../base/storage/database.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { NewMember } from '../../people/groups/groups.ts';
+import { PERSONAL } from '../../people/groups/rights.ts';
+import type { RoleTimes } from '../../people/rbac/assign-roles.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import { within } from '../../people/rbac/rights.ts';
+import type { AdminServices } from '../admin-services.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import { byId, id, iso, time } from '../api/parts.ts';
+import { memberSource, moment, PEOPLE, sourceJson } from '../groups/groups.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
+import type { UserLookup } from './lookup.ts';
+
+/** To give and take roles: one of these, and the right to manage the role. */
+export const ASSIGN: readonly OwnPermission[] = ['gatehouse.users:write', 'gatehouse.roles:write'];
+
+interface Times {
+  since: Date | null;
+  until: Date | null;
+}
+
+/** A role by one of the ways in which the user has it; one that begins later too. */
+export interface HeldRole extends Times {
+  name: string;
+  /** Empty: given directly; `connection:ID`. */
+  via: string;
+  /** The group that gives it. */
+  group?: { id: string; name: string };
+}
+
+/** A group by one of the ways in which the user is in it. */
+export interface HeldGroup extends Times {
+  id: string;
+  name: string;
+  path: string;
+  /** The way in; empty: by a group below it. */
+  source: string;
+  /** The name of the group whose member the user is. */
+  below?: string;
+  addedBy: { id: string; username: string } | null;
+  /** The configuration file declares the members. */
+  isDeclared: boolean;
+}
+
+const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
+
+export type UserGrants = ReturnType<typeof createUserGrants>;
+
+export function createUserGrants(services: AdminServices, { find, lockForChange }: UserLookup) {
+  const { db, authority, groups, roles } = services;
+
+  async function covered(userId: string, by: Actor) {
+    await authority.assertCovers(by, 'gatehouse.users:read', userId);
+    return find(userId);
+  }
+
+  return {
+    /** The roles of the user, by name. Throws not_found as `get` does. */
+    async heldRoles(userId: string, by: Actor): Promise<HeldRole[]> {
+      const account = await covered(userId, by);
+      const own = await db.userRole.findMany({ where: { userId }, include: { role: true } });
+      const groupIds = account.groups.map((group) => group.id);
+      const given = await db.groupRole.findMany({ where: { groupId: { in: groupIds } }, include: { role: true } });
+      return [
+        ...own.map(({ role: { name }, via, since, until }) => ({ name, via, since, until })),
+        ...given.flatMap(({ role: { name }, groupId }) =>
+          account.groups
+            .filter((group) => group.id === groupId)
+            .map(({ until, ...group }) => ({ name, via: '', group, since: null, until })),
+        ),
+      ].sort(byName);
+    },
+
+    /** The groups of the user, by name; those above them too. Throws not_found as `get` does. */
+    async heldGroups(userId: string, by: Actor): Promise<HeldGroup[]> {
+      const account = await covered(userId, by);
+      const rows = await db.groupMember.findMany({ where: { userId }, include: { group: true } });
+      const adders = [...new Set(rows.flatMap((row) => row.addedBy ?? []))];
+      const users = await db.asStored.user.findMany({
+        where: { id: { in: adders } },
+        select: { id: true, username: true },
+      });
+      return [
+        ...rows.map(({ group, source, since, until, addedBy }) => ({
+          id: group.id,
+          name: group.name,
+          path: group.path,
+          source,
+          since,
+          until,
+          addedBy: users.find((user) => user.id === addedBy) ?? null,
+          isDeclared: group.source === 'file' && group.fileMembers,
+        })),
+        ...account.groups
+          .filter(({ isDirect }) => !isDirect)
+          .map(({ isDirect: _direct, via: below, ...group }) => ({
+            ...group,
+            source: '',
+            below,
+            since: null,
+            addedBy: null,
+            isDeclared: false,
+          })),
+      ].sort(byName);
+    },
+
+    /** Gives the role, or changes when it begins and ends. False when nothing changed. Throws owned_by_file for a user of the file. */
+    giveRole: (userId: string, name: string, times: RoleTimes, by: Actor): Promise<boolean> =>
+      transaction(db, async (tx) => {
+        const account = await lockForChange(userId, by, 'any', tx, ASSIGN);
+        if (account.source === 'file') throw forbidden('owned_by_file');
+        const isChanged = await roles.assign(userId, name, by, tx, times);
+        if (isChanged) assertFreshProof(by, 'user.change-roles', account.username);
+        return isChanged;
+      }),
+
+    /** Takes a role that was given directly. False when the user did not have it. */
+    takeRole: (userId: string, name: string, by: Actor): Promise<boolean> =>
+      transaction(db, async (tx) => {
+        const account = await lockForChange(userId, by, 'any', tx, ASSIGN);
+        if (account.source === 'file') throw forbidden('owned_by_file');
+        const isChanged = await roles.unassign(userId, name, by, tx);
+        if (isChanged) assertFreshProof(by, 'user.change-roles', account.username);
+        return isChanged;
+      }),
+
+    /** Puts the user in the group, or changes when the membership begins and ends. Returns how many changed. */
+    async join(groupId: string, { userId, ...times }: NewMember, by: Actor): Promise<number> {
+      await covered(userId, by);
+      return transaction(db, async (tx) => {
+        const { name } = await groups.get(groupId, tx);
+        const changed = await groups.addMembers(groupId, [{ userId, ...times }], { by, tx });
+        if (changed > 0) assertFreshProof(by, 'group.change-members', name);
+        return changed;
+      });
+    },
+
+    /** Ends the user's own membership; what a connection, a domain or the file gives stays. Returns how many ended. */
+    async leave(groupId: string, userId: string, by: Actor): Promise<number> {
+      await covered(userId, by);
+      return transaction(db, async (tx) => {
+        const { name } = await groups.get(groupId, tx);
+        const changed = await groups.removeMembers(groupId, [userId], { by, tx });
+        if (changed > 0) assertFreshProof(by, 'group.change-members', name);
+        return changed;
+      });
+    },
+  };
+}
+
+export const isPersonal = (source: string): boolean => (PERSONAL as readonly string[]).includes(source);
+
+const times = { since: time.nullable().describe('null: at once'), until: time.nullable().describe('null: no end') };
+const heldRole = z
+  .object({
+    role: z.string(),
+    source: z.enum(['direct', 'group', 'connection']),
+    source_id: z.string().nullable().describe('Id of the group or the connection; null for a role given directly'),
+    ...times,
+  })
+  .meta({ id: 'HeldRole' });
+const heldGroup = z
+  .object({
+    group: z.string().describe('Id of the group'),
+    name: z.string(),
+    path: z.string(),
+    source: z.enum([...memberSource.options, 'below']).describe('The way in; `below`: by a group below this one'),
+    source_id: z.string().nullable().describe('The domain, or the id of the connection; null for the other sources'),
+    below: z.string().nullable().describe('The name of the group below it by which the user is in it'),
+    added_by: z.string().nullable().describe('Id of the account that added the user'),
+    ...times,
+  })
+  .meta({ id: 'HeldGroup' });
+const change = z.strictObject({ since: moment.optional(), until: moment.optional() });
+
+function roleJson({ name, via, group, since, until }: HeldRole): z.output<typeof heldRole> {
+  const source = group ? 'group' : via === '' ? 'direct' : 'connection';
+  const sourceId = group?.id ?? (via === '' ? null : via.replace(/^connection:/, ''));
+  return { role: name, source, source_id: sourceId, since: iso(since), until: iso(until) };
+}
+
+function groupJson({ id: group, name, path, below, addedBy, ...held }: HeldGroup): z.output<typeof heldGroup> {
+  const way = held.source === '' ? { source: 'below' as const, source_id: null } : sourceJson(held.source);
+  const { since, until } = held;
+  return {
+    group,
+    name,
+    path,
+    ...way,
+    below: below ?? null,
+    added_by: addedBy?.id ?? null,
+    since: iso(since),
+    until: iso(until),
+  };
+}
+
+/** /api/admin/users/{id}/roles and …/groups. */
+export function userGrantEndpoints(users: UserGrants): Endpoint[] {
+  const one = { tag: 'Users' } as const;
+  const byRole = byId.extend({ role: z.string().min(1).max(100) });
+  const byGroup = byId.extend({ group: id });
+  const assign = [within('gatehouse.roles:write', 'gatehouse.users:write')];
+  const paramsOf = (call: { params: unknown }) => call.params as { id: string; role: string; group: string };
+  const join = ['gatehouse.groups:write', within('gatehouse.users:read')] as const;
+  return [
+    {
+      ...one,
+      method: 'get',
+      path: '/users/{id}/roles',
+      operationId: 'listUserRoles',
+      needs: [within('gatehouse.users:read')],
+      summary: 'The roles of the user, with where each comes from and when it ends; one that begins later too',
+      params: byId,
+      response: z.object({ items: z.array(heldRole) }),
+      handle: async (call) => ({
+        body: { items: (await users.heldRoles(paramsOf(call).id, call.by)).map(roleJson) },
+      }),
+    },
+    {
+      ...one,
+      method: 'put',
+      path: '/users/{id}/roles/{role}',
+      operationId: 'giveUserRole',
+      needs: assign,
+      summary: 'Gives the user the role of this name, or changes when it begins and ends',
+      params: byRole,
+      body: change,
+      status: 204,
+      async handle(call) {
+        const { id: userId, role } = paramsOf(call);
+        await users.giveRole(userId, role, call.body as z.output<typeof change>, call.by);
+      },
+    },
+    {
+      ...one,
+      method: 'delete',
+      path: '/users/{id}/roles/{role}',
+      operationId: 'takeUserRole',
+      needs: assign,
+      summary: 'Takes a role that was given directly; what a group or a connection gives stays',
+      params: byRole,
+      status: 204,
+      async handle(call) {
+        const { id: userId, role } = paramsOf(call);
+        await users.takeRole(userId, role, call.by);
+      },
+    },
+    {
+      ...one,
+      method: 'get',
+      path: '/users/{id}/groups',
+      operationId: 'listUserGroups',
+      needs: PEOPLE,
+      summary: 'The groups of the user and those above them, with the way in and the end',
+      params: byId,
+      response: z.object({ items: z.array(heldGroup) }),
+      handle: async (call) => ({
+        body: { items: (await users.heldGroups(paramsOf(call).id, call.by)).map(groupJson) },
+      }),
+    },
+    {
+      ...one,
+      method: 'put',
+      path: '/users/{id}/groups/{group}',
+      operationId: 'putUserInGroup',
+      needs: join,
+      summary: 'Puts the user in the group, or changes when the membership begins and ends',
+      params: byGroup,
+      body: change,
+      status: 204,
+      async handle(call) {
+        const { id: userId, group } = paramsOf(call);
+        await users.join(group, { userId, ...(call.body as z.output<typeof change>) }, call.by);
+      },
+    },
+    {
+      ...one,
+      method: 'delete',
+      path: '/users/{id}/groups/{group}',
+      operationId: 'takeUserFromGroup',
+      needs: join,
+      summary: 'Takes the user out of the group; what a connection, a domain or the configuration file gives stays',
+      params: byGroup,
+      status: 204,
+      async handle(call) {
+        const { id: userId, group } = paramsOf(call);
+        await users.leave(group, userId, call.by);
+      },
+    },
+  ];
+}
