@@ -52,10 +52,7 @@ interface Described {
 }
 
 /** The answer with one, and its version. */
-export function answerOf<Item>(
-  { json, version }: Pick<Resource<Item>, 'json' | 'version'>,
-  item: Item,
-): Answer<object> {
+export function answerOf<Item>({ json, version }: Resource<Item>, item: Item): Answer<object> {
   return { body: json(item), ...(version && { version: version(item) }) };
 }
 

@@ -42,10 +42,7 @@ export interface AccessSubject {
 }
 
 /** Whether the application may be used from this address; also where no address is judged. */
-export function isInNetworks(
-  { networks }: Pick<ProtectedApplication, 'networks'>,
-  address: string | undefined,
-): boolean {
+export function isInNetworks({ networks }: ProtectedApplication, address: string | undefined): boolean {
   return networks === undefined || address === undefined || inNetworks(networks)(address);
 }
 
@@ -91,17 +88,17 @@ export function accessDecision(
 }
 
 /** The roles of the account that the access rule names; none for an application that is open to everyone. */
-export function grantingRoles(access: Access, account: Pick<AccessSubject, 'roles'>): string[] {
+export function grantingRoles(access: Access, account: { roles: readonly string[] }): string[] {
   return access === 'everyone' ? [] : access.roles.filter((role) => account.roles.includes(role));
 }
 
 /** The groups of the account that the access rule names, with the way in and the end of each. */
-export function grantingGroups(access: Access, { groups }: Pick<AccessSubject, 'groups'>): AccountGroup[] {
+export function grantingGroups(access: Access, { groups }: AccessSubject): AccountGroup[] {
   return access === 'everyone' ? [] : groups.filter(({ name }) => access.groups?.includes(name));
 }
 
 /** The roles that the account lacks, each of which would give access. */
-export function missingRoles(access: Access, { roles }: Pick<AccessSubject, 'roles'>): string[] {
+export function missingRoles(access: Access, { roles }: { roles: readonly string[] }): string[] {
   return access === 'everyone' ? [] : access.roles.filter((role) => !roles.includes(role));
 }
 
@@ -126,7 +123,7 @@ export function accessDecisionRule(
 }
 
 /** The address of a request and the networks of the application, in a rejection. */
-export function brokenNetworkRule({ networks = [] }: Pick<ProtectedApplication, 'networks'>, address = '') {
+export function brokenNetworkRule({ networks = [] }: ProtectedApplication, address = '') {
   return { received: address, expected: networks.join('\n') };
 }
 

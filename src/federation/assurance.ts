@@ -14,10 +14,7 @@ type TrustedLevel = 'password' | 'mfa' | 'phr';
 const AMR_OF_LEVEL: Record<TrustedLevel, readonly string[]> = { password: ['pwd'], mfa: ['mfa'], phr: ['mfa', 'phr'] };
 
 /** `fed`, and what the trusted values prove; the lists are empty by default. */
-export function trustedAmr(
-  { acr, amr }: Pick<UpstreamIdentity, 'acr' | 'amr'>,
-  { trusted_acr, trusted_amr }: TrustedValues,
-): string[] {
+export function trustedAmr({ acr, amr }: UpstreamIdentity, { trusted_acr, trusted_amr }: TrustedValues): string[] {
   const levels = (['password', 'mfa', 'phr'] as const).filter(
     (level) =>
       (acr !== undefined && trusted_acr[level]?.includes(acr)) ||

@@ -42,14 +42,16 @@ export function createSsoIds({
     }
   };
 
-  const connectionsOf: (accounts: readonly Pick<Account, 'id' | 'ssoId'>[], tx?: Tx) => Promise<Map<string, string>> =
-    async (accounts, tx) => {
-      const subjects = new Map(accounts.flatMap(({ id, ssoId }) => (ssoId === null ? [] : [[id, ssoId]])));
-      const identitiesOfUsers = subjects.size === 0 ? [] : await identities.ofUsers([...subjects.keys()], tx);
-      const found = identitiesOfUsers.filter(({ userId, subject }) => subjects.get(userId) === subject);
-      // The first linked identity counts.
-      return new Map(found.reverse().map(({ userId, connectionId }) => [userId, connectionId]));
-    };
+  const connectionsOf: (
+    accounts: readonly { id: string; ssoId: string | null }[],
+    tx?: Tx,
+  ) => Promise<Map<string, string>> = async (accounts, tx) => {
+    const subjects = new Map(accounts.flatMap(({ id, ssoId }) => (ssoId === null ? [] : [[id, ssoId]])));
+    const identitiesOfUsers = subjects.size === 0 ? [] : await identities.ofUsers([...subjects.keys()], tx);
+    const found = identitiesOfUsers.filter(({ userId, subject }) => subjects.get(userId) === subject);
+    // The first linked identity counts.
+    return new Map(found.reverse().map(({ userId, connectionId }) => [userId, connectionId]));
+  };
 
   return {
     /**
@@ -61,7 +63,7 @@ export function createSsoIds({
     /** The same for several accounts, by their ids; without those that have none. */
     connectionsOf,
     /** The connection at which the account's `sso_id` is its subject. */
-    connectionOf: async (account: Pick<Account, 'id' | 'ssoId'>, tx?: Tx): Promise<string | null> =>
+    connectionOf: async (account: Account, tx?: Tx): Promise<string | null> =>
       (await connectionsOf([account], tx)).get(account.id) ?? null,
 
     /**
@@ -108,7 +110,7 @@ interface OtherSignIn {
 }
 
 /** That of the account's `sso_id` first, then directories. */
-type OtherSignIns = (account: Pick<Account, 'id' | 'ssoId'>) => Promise<OtherSignIn[]>;
+type OtherSignIns = (account: Account) => Promise<OtherSignIn[]>;
 
 export function createOtherSignIns({
   connections,

@@ -13,8 +13,15 @@ import { createStrengthMeter } from './credentials/strength.ts';
 import { createEnds } from './groups/ends.ts';
 import { createGroups } from './groups/groups.ts';
 import { createGroupRequests } from './groups/requests.ts';
-import { createMfa } from './mfa/create-mfa.ts';
+import { createFactors } from './mfa/account-factors.ts';
 import { createCodeDelivery } from './mfa/factors/code-delivery.ts';
+import { createOneTimeCodes } from './mfa/factors/one-time-codes.ts';
+import { createPasskeys } from './mfa/factors/passkeys.ts';
+import { createPhones } from './mfa/factors/phone-number.ts';
+import { createRecoveryCodes } from './mfa/factors/recovery-codes.ts';
+import { createTotp } from './mfa/factors/totp.ts';
+import { createFirstEnrolmentRule } from './mfa/first-enrolment-rule.ts';
+import { createKnownBrowsers } from './mfa/known-browsers.ts';
 import { createAttemptCounters } from './rate-limits/attempt-counters.ts';
 import { createCaptcha } from './rate-limits/captcha.ts';
 import { createDirectoryBudget } from './rate-limits/directory-budget.ts';
@@ -127,5 +134,29 @@ function createLimits(core: Core, knownBrowsers: KnownBrowserLookup) {
     directoryBudget: createDirectoryBudget({ ...core, isEnabled }),
     captcha: createCaptcha({ ...core, rateLimits }),
     mailLimits: createMailLimits(rateLimits, knownBrowsers),
+  };
+}
+
+// Puts the second factors together. factors/README.md lists the steps for adding one.
+
+function createMfa(core: Core) {
+  const { config, settings } = core;
+  const { issuerUrl } = config;
+  // A colon separates the name from the username.
+  const issuerName = () => settings.latest().brand_name?.replaceAll(':', '') || issuerUrl.hostname;
+  const totp = createTotp({ ...core, issuerName });
+  const passkeys = createPasskeys({ ...core, serviceName: 'Gatehouse' });
+  const recoveryCodes = createRecoveryCodes(core);
+  const oneTimeCodes = createOneTimeCodes(core);
+  const phones = createPhones({ ...core, oneTimeCodes });
+  return {
+    totp,
+    passkeys,
+    recoveryCodes,
+    oneTimeCodes,
+    phones,
+    knownBrowsers: createKnownBrowsers(core),
+    factors: createFactors({ ...core, totp, passkeys, phones, recoveryCodes }),
+    firstEnrolment: createFirstEnrolmentRule(core),
   };
 }

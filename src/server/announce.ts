@@ -10,7 +10,7 @@ import type { RunningServer } from './start.ts';
 export const BOX_SECONDS = { jobs: 5, workers: 15 };
 
 /** Independent of LOG_LEVEL: these lines are needed to find the server. */
-export function announce({ url }: Pick<RunningServer, 'url'>, logger: Logger): void {
+export function announce({ url }: { url: string }, logger: Logger): void {
   const announcing = logger.child({}, { level: 'info' });
   announcing.info(`Gatehouse is ready at ${url}`);
   announcing.info(`OpenID Connect discovery: ${url}/.well-known/openid-configuration`);
@@ -23,16 +23,22 @@ export function announce({ url }: Pick<RunningServer, 'url'>, logger: Logger): v
  * on the terminal, and at `end`, as a password that is stored is printed in any case.
  */
 export async function firstAdminBox(
-  { url, firstAdmin, firstJobs }: Pick<RunningServer, 'url' | 'firstAdmin' | 'firstJobs'>,
+  { firstJobs, ...server }: Parameters<typeof adminBox>[0] & { firstJobs: Promise<unknown> },
   end: Promise<unknown>,
 ): Promise<string | undefined> {
-  if (!firstAdmin) return undefined;
+  if (!server.firstAdmin) return undefined;
   await atMost(BOX_SECONDS.jobs, firstJobs, end);
-  return adminBox({ url, firstAdmin });
+  return adminBox(server);
 }
 
 /** The box itself, at once. */
-export function adminBox({ url, firstAdmin }: Pick<RunningServer, 'url' | 'firstAdmin'>): string | undefined {
+export function adminBox({
+  url,
+  firstAdmin,
+}: {
+  url: string;
+  firstAdmin: RunningServer['firstAdmin'];
+}): string | undefined {
   if (!firstAdmin) return undefined;
   const { username, password } = firstAdmin;
   const account = `username ${username}, temporary password ${password}`;
@@ -45,7 +51,7 @@ export async function atMost(seconds: number, ...promises: Promise<unknown>[]): 
 }
 
 /** Where the box is printed: standard output where the log is for people, else standard error, so that a log in JSON stays one. */
-export const terminalOf = ({ logFormat }: Pick<Config, 'logFormat'>) =>
+export const terminalOf = ({ logFormat }: { logFormat: Config['logFormat'] }) =>
   logFormat === 'pretty' ? process.stdout : process.stderr;
 
 /** A frame around lines of name and value, for a terminal. */

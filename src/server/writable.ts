@@ -7,7 +7,7 @@ import { DatabaseError, placeOf, sqliteFileOf } from '../base/storage/database-u
 import { asUnavailable, driverMessage, unavailableIn } from '../base/storage/unavailable.ts';
 
 /** Throws DatabaseError for the SQLite file and its folder. */
-export function requireWritableDatabase({ databaseUrl }: Pick<Config, 'databaseUrl'>): void {
+export function requireWritableDatabase({ databaseUrl }: Config): void {
   const file = sqliteFileOf(databaseUrl);
   if (file === undefined) return;
   // SQLite also creates files in the same folder (WAL).

@@ -47,12 +47,12 @@ const claimLabels: ReadonlyMap<string, PageText> = new Map<string, PageText>([
 ]);
 
 /** All that the token will hold, whatever was allowed before; stored when the user allows it. */
-export function requestedGrant({ prompt }: Pick<Interaction, 'prompt'>): Granted {
+export function requestedGrant({ prompt }: Interaction): Granted {
   return (prompt.details as unknown as PromptDetails).requested;
 }
 
 /** What the consent page lists: the request, and what the application always receives. */
-export function describeRequest({ prompt }: Pick<Interaction, 'prompt'>, account: Account) {
+export function describeRequest({ prompt }: Interaction, account: Account) {
   const { requested, always } = prompt.details as unknown as PromptDetails;
   return describeGrant({ ...requested, claims: [...requested.claims, ...always] }, account);
 }

@@ -94,7 +94,7 @@ export function createInteractions({ config: { issuer }, cookies, db, engine }: 
      * Whether the prompt was answered before: a form was sent twice, or a page was opened again. Then the browser is
      * redirected to the engine.
      */
-    resumeIfAnswered(ctx: Context, { result, returnTo }: Pick<Interaction, 'result' | 'returnTo'>): boolean {
+    resumeIfAnswered(ctx: Context, { result, returnTo }: Interaction): boolean {
       if (!result) return false;
       ctx.status = 303;
       ctx.redirect(returnTo);

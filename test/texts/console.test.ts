@@ -1,6 +1,6 @@
 // What the lists of the console do in another language: the order of names, counts, and what the navigation, connections and settings are called.
 import { describe, expect, it } from 'vitest';
-import { sectionsOf } from '../../src/admin/connections/console-fields.ts';
+import { sectionsOf } from '../../src/admin/connections/console-page.ts';
 import { countText, sortedBy } from '../../src/admin/console/lists.ts';
 import { fieldsOf } from '../../src/admin/settings/console-fields.ts';
 import { inLanguage, t } from '../../src/base/texts/text.ts';

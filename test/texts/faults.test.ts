@@ -67,7 +67,8 @@ describe('the faults of a schema', () => {
 });
 
 describe('the faults of a form in German', () => {
-  const page: Pick<ConsolePage, 'blocks'> = {
+  const page: ConsolePage = {
+    title: t('console.navigation.mail'),
     blocks: [
       {
         kind: 'form',

@@ -23,7 +23,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const SOON_DAYS = 14;
 const CHOICES = [7, 30, 90, 180, 365];
 const back = { href: HOME, label: t('console.navigation.api-keys') };
-const pathOf = ({ id }: Pick<KeyView, 'id'>) => `${HOME}/${id}`;
+const pathOf = ({ id }: KeyView) => `${HOME}/${id}`;
 const CREATE: Action = { label: t('console.api-keys.create'), icon: 'plus', href: `${HOME}/new` };
 const query = z.object({
   state: z.enum(['active', 'ended']).default('active'),
@@ -159,7 +159,7 @@ function ownerCell({ username, ownerId }: KeyView): Mark {
 }
 
 /** `in 12 days` or, as a sentence, `Expires in 12 days`; or how it ended. */
-function endTag({ state, expiresAt }: Pick<KeyView, 'state' | 'expiresAt'>, now: Date, isSentence = false): Mark {
+function endTag({ state, expiresAt }: KeyView, now: Date, isSentence = false): Mark {
   if (state === 'revoked') return { text: t('console.api-keys.revoked'), tone: 'plain' };
   if (state === 'expired') return { text: t('console.api-keys.expired'), tone: 'bad' };
   const days = Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);

@@ -105,7 +105,7 @@ async function proofAtRequiredLevel(
 }
 
 /** Throws 403 when the caller lacks one of the needs. */
-export function assertMay({ rights }: Pick<Caller, 'rights'>, needs: readonly Need[]): void {
+export function assertMay({ rights }: Caller, needs: readonly Need[]): void {
   const missing = needs.filter((need) => !meets(rights, need)).map(permissionsOf);
   if (missing.length === 0) return;
   const scope = missing.map(([first]) => first).join(' ');

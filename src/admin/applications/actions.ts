@@ -100,7 +100,7 @@ export function createApplicationAdmin(services: AdminServices) {
     return stored;
   }
 
-  async function visibleTo(by: Actor): Promise<Pick<ListApplications, 'identifiers'>> {
+  async function visibleTo(by: Actor): Promise<ListApplications> {
     const extent = await authority.extent(by, 'gatehouse.applications:read');
     return extent === 'all' ? {} : { identifiers: extent };
   }

@@ -7,7 +7,7 @@ import { isWithoutPkce } from './tabs/setup-guide.ts';
 export const protocolName = { oidc: 'OpenID Connect', saml: 'SAML' } as const;
 
 /** The access rule as the cell of a table. */
-export function accessCell({ access }: Pick<Application, 'access'>): Cell {
+export function accessCell({ access }: Application): Cell {
   return access === 'everyone'
     ? t('console.applications.everyone')
     : [...access.roles, ...(access.groups ?? [])].map((text) => ({ text, tone: 'plain' as const }));

@@ -46,7 +46,7 @@ export function createApplicationPreviews(services: AdminServices): ApplicationP
 }
 
 /** Why there is no NameID yet. */
-function nameIdNote({ missing, format }: Pick<AssertionPreview, 'missing' | 'format'>): PageText {
+function nameIdNote({ missing, format }: AssertionPreview): PageText {
   if (missing === 'verified-email') return t('console.applications.preview.no-email');
   if (missing === 'allow-create') return t('console.applications.preview.allow-create');
   return format === 'transient'
@@ -110,10 +110,7 @@ export interface RegistrationFault {
 }
 
 /** @param reason what the engine says in English */
-export function describeRegistrationFault(
-  { metadata }: Pick<OidcApplication, 'metadata'>,
-  reason: string,
-): RegistrationFault {
+export function describeRegistrationFault({ metadata }: OidcApplication, reason: string): RegistrationFault {
   if (/sector_identifier_uri/.test(reason)) {
     const values = { uri: metadata.sector_identifier_uri ?? '', reason };
     return { text: t('console.applications.error.sector', values), tab: 'claims' };

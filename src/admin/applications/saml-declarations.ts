@@ -91,7 +91,7 @@ export function createSamlDeclarations(services: AdminServices) {
 }
 
 /** The input that a service provider is stored from. */
-export function inputOf({ entry, xml }: Pick<ResolvedDeclaration, 'entry' | 'xml'>) {
+export function inputOf({ entry, xml }: ResolvedDeclaration) {
   const { name, enabled, consent, access } = entry;
   return { name, enabled, consent, access, settings: settingsOf(entry, xml) };
 }

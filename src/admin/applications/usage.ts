@@ -26,10 +26,7 @@ type Row = { day: string; outcome: string; _count: number | bigint };
 export function createApplicationUsage({ db, sql, now }: Base) {
   return {
     /** The last so many days, today included, the newest last. */
-    async byDay(
-      { clientId, protocol }: Pick<Application, 'clientId' | 'protocol'>,
-      days: number,
-    ): Promise<UsageOfDay[]> {
+    async byDay({ clientId, protocol }: Application, days: number): Promise<UsageOfDay[]> {
       const today = new Date(now().toISOString().slice(0, 10));
       const from = new Date(today.getTime() - (days - 1) * DAY_MS);
       const rows = await countByDay(db, sql.dialect, { clientId, signIns: SIGN_IN_ENDS[protocol], from });
@@ -44,18 +41,14 @@ export function createApplicationUsage({ db, sql, now }: Base) {
     },
 
     /** When someone first signed in to it; undefined: never. */
-    async firstSignIn({ clientId, protocol }: Pick<Application, 'clientId' | 'protocol'>): Promise<Date | undefined> {
+    async firstSignIn({ clientId, protocol }: Application): Promise<Date | undefined> {
       const where = { clientId, type: { in: [...SIGN_IN_ENDS[protocol]] }, outcome: 'success' };
       const first = await db.auditEvent.findFirst({ where, orderBy: { id: 'asc' }, select: { at: true } });
       return first?.at;
     },
 
     /** Whether anyone who may open it lacks this. `roles`: those of which one suffices. */
-    async isLackedByAnyone(
-      { access }: Pick<Application, 'access'>,
-      demand: Demand,
-      roles: readonly string[],
-    ): Promise<boolean> {
+    async isLackedByAnyone({ access }: Application, demand: Demand, roles: readonly string[]): Promise<boolean> {
       const lacks = {
         address: { email: null },
         verified: { email: { not: null }, emailVerified: false },

@@ -159,14 +159,14 @@ interface EventListAddress {
 type Given = z.output<z.ZodObject<typeof eventPageQuery>>;
 
 /** The link that turns the order round, for the head of the list. @param list its path and filters */
-export function orderLink({ sort }: Pick<Given, 'sort'>, { path, filters }: EventListAddress): Action {
+export function orderLink({ sort }: { sort: Given['sort'] }, { path, filters }: EventListAddress): Action {
   const [label, other] =
     sort === '-at' ? ([t('console.audit.oldest'), 'at'] as const) : ([t('console.audit.newest'), ''] as const);
   return { label, icon: 'arrow-up-down', href: listPath(path, { ...filters, sort: other }) };
 }
 
 /** Keeps the order while filters change. */
-export const orderField = ({ sort }: Pick<Given, 'sort'>): Field => ({
+export const orderField = ({ sort }: { sort: Given['sort'] }): Field => ({
   name: 'sort',
   label: '',
   type: 'hidden',

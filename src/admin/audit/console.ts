@@ -12,7 +12,7 @@ import { within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
 import type { Empty, Field, Search } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
-import { typedApplicationValue } from '../console/names.ts';
+import { type NamedField, typedApplicationValue } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { sameNameText, type TypedUser, typedUserValue } from '../suggestions/typed-user.ts';
 import { eventPageQuery, orderField, orderLink, readEventPage } from './console-rows.ts';
@@ -101,7 +101,7 @@ const NOTHING_YET: Empty = {
 function filterForm(
   { kind, type, outcome, request, from, until }: Filters,
   order: Field,
-  named: { user: Pick<Field, 'value' | 'sends'>; client: Pick<Field, 'value' | 'sends'> },
+  named: { user: NamedField; client: NamedField },
 ): Search {
   const rare: Field[] = [
     ...(type

@@ -31,6 +31,7 @@ import {
 } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
+import type { NamedField } from '../console/names.ts';
 import { addPage, type FormReader } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -40,7 +41,6 @@ import {
   applicationField,
   brandPreviewRoutes,
   type Choice,
-  type NamedApplication,
   namedApplication,
   previewAddress,
   previewFields,
@@ -185,7 +185,7 @@ function choiceOf(ctx: Context, sent: Sent): Choice {
 function previewBlocks(
   ctx: Context,
   choice: Choice,
-  { src, mayChange, field }: { src: string; mayChange: boolean } & Pick<NamedApplication, 'field'>,
+  { src, mayChange, field }: { src: string; mayChange: boolean } & { field: NamedField },
 ): Block[] {
   const { page, mode, language, application } = choice;
   const hidden = (values: Record<string, string | undefined>): Field[] =>

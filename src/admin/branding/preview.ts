@@ -12,7 +12,7 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import type { MailKind } from '../../core/mail/messages.ts';
 import { brandColor, brandLink, brandName, isImageName } from '../../core/settings/value-schemas.ts';
 import type { Field } from '../console/blocks.ts';
-import { type Names, typedApplicationValue } from '../console/names.ts';
+import { type NamedField, type Names, typedApplicationValue } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { templateNames } from '../mail/template-names.ts';
 
@@ -54,11 +54,11 @@ export async function namedApplication(names: Names, text: string): Promise<Name
 export interface NamedApplication {
   application: string;
   /** What the field of the choice displays and sends. */
-  field: Pick<Field, 'value' | 'sends'>;
+  field: NamedField;
 }
 
 /** The choice of the application. */
-export function applicationField({ field }: Pick<NamedApplication, 'field'>): Field {
+export function applicationField({ field }: { field: NamedField }): Field {
   return {
     name: 'application',
     label: t('console.branding.application'),

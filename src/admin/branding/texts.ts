@@ -1,14 +1,15 @@
 // /admin/branding/texts: the texts for people, each with its default and a field for another one.
 
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { invalidInput } from '../../base/http/errors.ts';
 import { bodyLimit, parseQuery } from '../../base/http/input.ts';
 import { languageForPeople } from '../../base/http/pages/language.ts';
-import { type TextArea, textAreas, textKeys } from '../../base/texts/areas.ts';
 import { messageParts } from '../../base/texts/check-message.ts';
-import { languageNames, languages, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
+import { languageNames, languages, SOURCE_LANGUAGE, textsDir } from '../../base/texts/languages.ts';
 import { peopleMessage } from '../../base/texts/messages.ts';
 import { type TextValues, textFaults } from '../../base/texts/overrides.ts';
 import { listOf, sentences, t } from '../../base/texts/text.ts';
@@ -27,6 +28,34 @@ import { fileNotice } from '../console/managed-by-file.ts';
 import { addPage, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
+
+// The texts for people by the file that they are in.
+
+/** The names of the files, in the order in which a person sees their pages. */
+export const textAreas = [
+  'sign-in',
+  'mailed-links',
+  'account',
+  'activity',
+  'device',
+  'logout',
+  'errors',
+  'mail',
+  'page',
+] as const;
+type TextArea = (typeof textAreas)[number];
+
+let keys: ReadonlyMap<TextArea, readonly string[]> | undefined;
+
+/** The keys of the texts for people; those of all areas by default. Read once. */
+function textKeys(area?: TextArea): readonly string[] {
+  keys ??= new Map(textAreas.map((one) => [one, keysOf(one)]));
+  return area ? (keys.get(area) ?? []) : [...keys.values()].flat();
+}
+
+function keysOf(area: TextArea): string[] {
+  return Object.keys(JSON.parse(readFileSync(path.join(textsDir, SOURCE_LANGUAGE, `${area}.json`), 'utf8')));
+}
 
 const HERE = '/admin/branding/texts';
 const CHANGE = 'gatehouse.settings:write-security' as const;

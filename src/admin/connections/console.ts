@@ -21,15 +21,18 @@ import { pagesOf } from '../resource.ts';
 import { endedNotice } from '../sessions/console.ts';
 import { type ConnectionDetails, connectionVersion } from './actions.ts';
 import { connectionNoun, newSecret } from './api.ts';
-import { connectionKey, entryFrom, presetFields, sectionsOf } from './console-fields.ts';
 import {
+  connectionKey,
   connectionPage,
   documentNames,
+  entryFrom,
   HOME,
   inWords,
   kindNames,
   pathOf,
+  presetFields,
   purposeNames,
+  sectionsOf,
   selectorOf,
   stateTags,
   vendorBlocks,

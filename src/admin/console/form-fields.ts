@@ -51,13 +51,12 @@ type Json = {
   maximum?: number;
   additionalProperties?: unknown;
 };
-type Base = Pick<Field, 'name' | 'label' | 'hint' | 'unit' | 'range' | 'isHalf'>;
 
 /** The beginning of the keys of its texts. */
 const at = ({ texts, name, about }: FieldSource) => `${texts}${about.text ?? name}`;
 
 /** Name, label and hint of a field. */
-export function baseOf(source: FieldSource): Base {
+export function baseOf(source: FieldSource): Field {
   const { name, about } = source;
   return {
     name,

@@ -4,7 +4,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { Context, ErrorPage, Middleware } from '../../base/http/context.ts';
-import { AppError } from '../../base/http/errors.ts';
+import { AppError, type ErrorOptions, forbidden } from '../../base/http/errors.ts';
 import { readForm } from '../../base/http/input.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
 import { type Fault, faultText, formatPath, rule } from '../../base/texts/faults.ts';
@@ -12,13 +12,12 @@ import { consoleLanguage } from '../../base/texts/messages.ts';
 import { inLanguage, type PageLink, type PageText, Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import { OWN_PREFIX, type OwnPermission } from '../../people/rbac/built-in.ts';
 import { meets, type Need, permissionsOf, permits, type Rights, type Target } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { CONFIRM, pressedButtonPage, RESULT } from '../proof/confirmation-pages.ts';
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
 import type { Action, Block, ConsolePage } from './blocks.ts';
-import { type ConsoleRights, createConsoleRights, otherAccount } from './console-rights.ts';
 import { fieldFaultsOf, pageFaults } from './faults.ts';
 import { entryOf, firstPage, type NavigationCounts, navigationAt } from './navigation.ts';
 import { missingSentence } from './permission-words.ts';
@@ -347,4 +346,62 @@ function detailsOf(
       },
     ],
   };
+}
+
+// What the administrator of each request may do.
+
+type ConsoleRights = ReturnType<typeof createConsoleRights>;
+
+function createConsoleRights({ account: { page }, authority }: AdminServices) {
+  const rightsOfRequest = new WeakMap<object, Rights>();
+  const missingOfRequest = new WeakMap<object, readonly Need[]>();
+
+  const readRights: (ctx: Context, userId: string) => Promise<Rights | undefined> = async (ctx, userId) => {
+    const rights = rightsOfRequest.get(ctx.req) ?? (await authority.rightsOfUser(userId));
+    rightsOfRequest.set(ctx.req, rights);
+    const isAdministrator = rights === 'everything' || rights.some((right) => right.startsWith(OWN_PREFIX));
+    ctx.state.isConsole = isAdministrator;
+    return isAdministrator ? rights : undefined;
+  };
+
+  const lacking: (ctx: Context, missing: readonly Need[], options?: ErrorOptions) => AppError = (
+    ctx,
+    missing,
+    options,
+  ) => {
+    missingOfRequest.set(ctx.req, missing);
+    return forbidden('forbidden', { detail: { missing }, ...options });
+  };
+
+  return {
+    /** Reads the rights of a user who may have none in Gatehouse: undefined then. */
+    readRights,
+    /** Remembers what the request lacks, and returns the error. */
+    lacking,
+    /** The rights that were read for this request; none before. */
+    rightsAt: (ctx: Context): Rights => rightsOfRequest.get(ctx.req) ?? [],
+    /** What `lacking` was told of this request. */
+    missingAt: (ctx: Context): readonly Need[] => missingOfRequest.get(ctx.req) ?? [],
+
+    /** Rejects the request unless the administrator meets all needs. */
+    requireRights:
+      (needed: readonly Need[]): Middleware =>
+      async (ctx, next) => {
+        const rights = await readRights(ctx, page.signedIn.userOf(ctx).account.id);
+        const missing = needed.filter((need) => !meets(rights ?? [], need));
+        if (rights && missing.length === 0) {
+          ctx.state.sender = 'trusted';
+          return next();
+        }
+        const link = rights ? firstPage(rights) : { href: '/dashboard', label: t('page.your-apps') };
+        throw lacking(ctx, missing, { next: link, other: otherAccount(ctx) });
+      },
+  };
+}
+
+/** The sign-in with another account, which leads back here. */
+function otherAccount(ctx: Context): PageLink {
+  const back = ctx.method === 'GET' ? ctx.url : '/admin';
+  const query = new URLSearchParams({ prompt: 'select_account', return_to: back });
+  return { href: `/login?${query}`, label: t('sign-in.other-account') };
 }

@@ -55,6 +55,12 @@ export function nameAndUsername({ name, username }: { name: string | null; usern
   return name === null || name === username ? username : `${name} (${username})`;
 }
 
+/** What a field for a user or an application displays, and what it sends instead. */
+export interface NamedField {
+  value: string;
+  sends?: string | undefined;
+}
+
 /**
  * Of a field for an application: its name, and what it sends. Without script the name is sent, so a name that several have is not
  * displayed. The text itself where it named no application.
@@ -63,7 +69,7 @@ export async function typedApplicationValue(
   names: Names,
   text: string,
   application: { clientId: string; name: string } | undefined,
-): Promise<{ value: string; sends?: string }> {
+): Promise<NamedField> {
   if (!application) return { value: text };
   const { clientId, name } = application;
   return (await names.applicationOf(name))?.clientId === clientId

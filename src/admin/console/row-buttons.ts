@@ -16,7 +16,7 @@ export const toSent = (form: Readonly<Record<string, string | string[]>>): Sent 
 export const sentValue = (sent: Sent, name: string): string | undefined => sent[name]?.at(-1);
 
 /** The rows of a field, each with a value for each column, blank ones too. */
-export function linesOf(sent: Sent, { name, columns = [] }: Pick<Field, 'name' | 'columns'>): string[][] {
+export function linesOf(sent: Sent, { name, columns = [] }: Field): string[][] {
   const parts = columns.map((column) => sent[column.name ? `${name}.${column.name}` : name] ?? []);
   const length = Math.max(0, ...parts.map((part) => part.length));
   return Array.from({ length }, (_, at) => parts.map((part) => part[at] ?? ''));

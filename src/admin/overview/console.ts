@@ -186,7 +186,7 @@ function warningBlocks(
 function createFirstSteps({ config, mfa: { factors } }: ConsoleServices) {
   return async function firstSteps(
     userId: string,
-    { users, applications }: Pick<Statistics, 'users' | 'applications'>,
+    { users, applications }: Statistics,
     may: (need: Need) => boolean,
   ): Promise<Block[]> {
     const own = await factors.of(userId);

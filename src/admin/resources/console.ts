@@ -267,10 +267,7 @@ function formOf(api: Resource): ApiForm {
   return { identifier, scopes: scopes.join('\n'), signing_alg: signingAlg, [VERSION]: etagOf(api) };
 }
 
-function permissionOfScope(
-  { scopePermissions }: Pick<Resource, 'scopePermissions'>,
-  scope: string,
-): string | undefined {
+function permissionOfScope({ scopePermissions }: Resource, scope: string): string | undefined {
   return Object.hasOwn(scopePermissions, scope) ? scopePermissions[scope] : undefined;
 }
 

@@ -52,12 +52,7 @@ export function createResourceAdmin(services: AdminServices) {
         return made;
       }),
 
-    update: (
-      identifier: string,
-      changes: Partial<Pick<Api, 'scopes' | 'scopePermissions' | 'signingAlg'>>,
-      by: Actor,
-      expected: Expected = 'any',
-    ): Promise<Api> =>
+    update: (identifier: string, changes: Partial<Api>, by: Actor, expected: Expected = 'any'): Promise<Api> =>
       transaction(db, async (tx) => {
         const before = (await assertExpected(identifier, expected, tx)).scopePermissions;
         await assertMayChangeScopePermissions(before, changes.scopePermissions ?? before, by, tx);

@@ -70,7 +70,7 @@ const SOURCES: Record<Role['source'], Cell> = {
 };
 const TICK: Cell = { text: t('console.roles.yes'), tone: 'good' };
 
-const pathOf = ({ id }: Pick<Role, 'id'>) => `${HOME}/${id}`;
+const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
 
 /** One of them gives and takes roles, beside the right to manage the role. */
 const ASSIGN = ['gatehouse.users:write', 'gatehouse.roles:write'] as const;

@@ -40,7 +40,7 @@ export const settingsIn = (box: SettingBox): SettingName[] =>
   settingSources.flatMap(({ name, about }) => (about.section === box ? name : []));
 
 /** Label and explanation of a setting. */
-export function settingTexts(name: SettingName): Pick<Field, 'name' | 'label' | 'hint'> {
+export function settingTexts(name: SettingName): Field {
   const source = sourceOf.get(name);
   return source ? baseOf(source) : { name, label: name };
 }
@@ -108,7 +108,7 @@ const jsonText = (value: unknown) => (value === undefined ? '' : JSON.stringify(
 const reasonOf = (lock: Lock): PageText[] => (lock === 'permission' ? [t('console.settings.locked')] : []);
 
 /** The explanation, with the range and the default of its schema, and why it is locked. */
-function hintOf({ name, hint, range }: Pick<Field, 'name' | 'hint' | 'range'>, lock: Lock): PageText {
+function hintOf({ name, hint, range }: Field, lock: Lock): PageText {
   return sentences([...(hint ? [hint] : []), ...standardOf(name as SettingName, range), ...reasonOf(lock)]);
 }
 

@@ -21,13 +21,7 @@ const MAX_NAMED = 5;
  * Returns the function that finds a user by id, username or email address, then by a label such as `Bo Berg (bo@example.com)`, then
  * by the full name among the users that the actor may read.
  */
-export function createTypedUsers({
-  accounts,
-  users,
-}: {
-  accounts: Accounts;
-  users: Pick<UserAdmin, 'list'>;
-}): FindTypedUser {
+export function createTypedUsers({ accounts, users }: { accounts: Accounts; users: UserAdmin }): FindTypedUser {
   return async (text, by) => {
     const [, login] = /\(([^()]+)\)$/.exec(text) ?? [];
     const account =

@@ -91,7 +91,7 @@ function readActions(
   { db, accounts, authority, credentials, registration: { invitations }, mfa, lockout, ssoIds }: AdminServices,
   lookup: UserLookup,
 ) {
-  async function visibleTo(by: Actor): Promise<Pick<ListAccounts, 'memberOf'>> {
+  async function visibleTo(by: Actor): Promise<ListAccounts> {
     const extent = await authority.extent(by, 'gatehouse.users:read');
     return extent === 'all' ? {} : { memberOf: extent };
   }

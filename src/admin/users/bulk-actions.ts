@@ -38,13 +38,8 @@ export interface BulkAction {
   /** Why there is nothing to do for this user. */
   skips?(account: Account): Text | undefined;
   /** Returns why nothing changed; nothing when it did. Throws what the change of one user throws. */
-  run(users: BulkUsers, id: string, by: Actor, role: string): Promise<Text | undefined>;
+  run(users: UserAdmin, id: string, by: Actor, role: string): Promise<Text | undefined>;
 }
-
-export type BulkUsers = Pick<
-  UserAdmin,
-  'setActive' | 'changeRole' | 'forcePasswordChange' | 'sendPasswordReset' | 'endSessions' | 'remove'
->;
 
 const WRITE = 'gatehouse.users:write' as const;
 const ASSIGN = [WRITE, 'gatehouse.roles:write'] as const;
@@ -159,7 +154,7 @@ export interface BulkOutcome {
  * @param users such as `3 users`, for the page that asks for a sign-in
  */
 export async function runBulk(
-  dependencies: { users: BulkUsers; stopwatch?: Stopwatch },
+  dependencies: { users: UserAdmin; stopwatch?: Stopwatch },
   { action, ids, role, named }: { action: BulkAction; ids: readonly string[]; role: string; named: PageText },
   by: Actor,
 ): Promise<BulkOutcome[]> {
@@ -172,7 +167,7 @@ export async function runBulk(
   return [...outcomes, ...ids.slice(outcomes.length).map((id) => ({ id, ...waiting }))];
 }
 
-async function runOne(action: BulkAction, users: BulkUsers, id: string, by: Actor, role: string): Promise<BulkOutcome> {
+async function runOne(action: BulkAction, users: UserAdmin, id: string, by: Actor, role: string): Promise<BulkOutcome> {
   try {
     const reason = await action.run(users, id, by, role);
     return reason ? { id, state: 'skipped', reason } : { id, state: 'done' };

@@ -238,7 +238,7 @@ async function disabledTexts(services: ConsoleServices, { subject, may }: Visit<
   return [t('console.users.disabled.account'), ...(found ? [disabledSentence(found)] : [])];
 }
 
-export const nameOf = ({ name, username }: Pick<Account, 'name' | 'username'>): string => name ?? username;
+export const nameOf = ({ name, username }: Account): string => name ?? username;
 
 /** The address of one of the user's tabs. */
 export const tabPath = (id: string, tab: UserTab) => (tab === '' ? `/admin/users/${id}` : `/admin/users/${id}/${tab}`);

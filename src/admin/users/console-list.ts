@@ -94,14 +94,14 @@ function cutNotice(search: string, { count, isMore }: { count: number | undefine
 }
 
 /** A user as a link, with the username below the name. */
-export function userMark({ id, name, username }: Pick<AccountSummary, 'id' | 'name' | 'username'>): Mark {
+export function userMark({ id, name, username }: AccountSummary): Mark {
   const text = name ?? username;
   const small = name === null ? undefined : username;
   return { text, href: `${HOME}/${id}`, small, logo: { name: text, isPerson: true } };
 }
 
 /** The state of an account: locked is a state of an active one. */
-export function statusTag({ isActive }: Pick<AccountSummary, 'isActive'>, isLocked: boolean): Mark {
+export function statusTag({ isActive }: AccountSummary, isLocked: boolean): Mark {
   if (!isActive) return { text: t('console.shared.disabled'), tone: 'bad' };
   return isLocked
     ? { text: t('console.person.locked'), tone: 'warn' }

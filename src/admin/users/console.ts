@@ -1,16 +1,56 @@
 // /admin/users: the list, the pages of one user, and the forms.
 
 import type Router from '@koa/router';
-import type { Extras, State } from '../../base/http/context.ts';
+import { z } from 'zod';
+import { accessDecision, grantingGroups, grantingRoles } from '../../applications/access-decision.ts';
+import type { Application } from '../../applications/application.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { nameWithin } from '../../base/texts/languages.ts';
+import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import {
+  addressPartNames,
+  addressParts,
+  languageTag,
+  textFieldNames,
+  textFields,
+} from '../../people/accounts/profile-fields.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import { within } from '../../people/rbac/rights.ts';
+import { isServiceAccount, protocolName } from '../applications/console-parts.ts';
+import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
+import type { Action, Block, Cell, ConsolePage, Empty } from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
+import { tableOf } from '../console/lists.ts';
+import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
+import type { Names } from '../console/names.ts';
+import { addPage, type Visit } from '../console/pages.ts';
+import { missingSentence } from '../console/permission-words.ts';
+import { ACCESS_CHECK_NEEDS } from '../console/suggest.ts';
 import type { ConsoleServices } from '../console-services.ts';
+import { deliveryCell } from '../mail/states.ts';
 import { pagesOf } from '../resource.ts';
+import { applicationsOf, deviceCell, endCell } from '../sessions/console.ts';
+import type { SessionView } from '../sessions/sessions.ts';
+import type { UserDetails } from './actions.ts';
 import { userNoun } from './api.ts';
-import { oneTimePasswordPages, userActionPages } from './console-actions.ts';
+import { attributeWords } from './attribute-fields.ts';
+import {
+  nameOf,
+  oneTimePasswordPages,
+  tabPath,
+  type UserAction,
+  type UserTab,
+  userActionPages,
+  userActions,
+} from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
 import { userFormPages } from './console-forms.ts';
-import { grantPages } from './console-grants.ts';
-import { userListPage } from './console-list.ts';
-import { userTabs } from './tabs.ts';
+import { grantBlocks, grantPages } from './console-grants.ts';
+import { statusTag, userListPage } from './console-list.ts';
+import { type DisabledBy, disabledBy } from './disabled-by.ts';
 
 /** All pages below /admin/users. */
 export function userRoutes(services: ConsoleServices): Router<State, Extras> {
@@ -24,4 +64,368 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
   oneTimePasswordPages(router, services);
   userActionPages(router, services);
   return router;
+}
+
+// The page of one user: its tabs, each at an address of its own.
+
+const READ = 'gatehouse.users:read' as const;
+const activityQuery = z.object(eventPageQuery);
+type Blocks = (visit: Visit<OpenUser>, services: ConsoleServices) => Promise<readonly Block[]>;
+
+const blocksOf: Readonly<Record<UserTab, Blocks>> = {
+  '': async ({ subject: { details, may }, language }, services) => {
+    const disabled = may('gatehouse.audit:read') ? await disabledBy(services, details.account) : undefined;
+    const invitation = await deliveryOf(services, details.account.id, 'invitation');
+    return [profileFacts(details, { disabled, invitation, language })];
+  },
+  roles: (visit, services) => grantBlocks(visit, visit.subject.details.account, services),
+  access: async ({ by, subject: { details } }, services) => [await accessBlock(services, details.account, by)],
+  security: async ({ subject: { details } }, services) => [
+    securityFacts(details, await deliveryOf(services, details.account.id, 'password-reset')),
+  ],
+  sessions: async ({ by, meets, subject: { details } }, { admin: { sessions }, names }) => [
+    await sessionsBlock(names, await sessions.ofUser(details.account.id, by), meets(within('gatehouse.sessions:end'))),
+  ],
+  activity: async (visit, services) => [await activityBlock(visit, services)],
+};
+
+/** The routes of every tab, below /admin/users/:id. */
+function userTabs(router: Router<State, Extras>, services: ConsoleServices): void {
+  for (const tab of Object.keys(blocksOf) as UserTab[])
+    addPage(router, services.frame, tab === '' ? '/:id' : `/:id/${tab}`, {
+      needs: [within(READ)],
+      load: (ctx) => openUser(ctx, services),
+      async page(visit) {
+        const isOpen = isOpenTab(visit.subject, tab);
+        const denied: Block = { kind: 'text', text: t('console.users.tab.no-permission') };
+        const blocks = isOpen ? await blocksOf[tab](visit, services) : [denied];
+        return userTabPage(visit.subject, tab, blocks, services);
+      },
+    });
+}
+
+/** What became of the last email of this kind. */
+async function deliveryOf(
+  { admin: { mail }, config: { hasMailServer } }: ConsoleServices,
+  userId: string,
+  kind: 'invitation' | 'password-reset',
+): Promise<Cell | undefined> {
+  const last = await mail.lastTo(userId, kind);
+  return last && deliveryCell(last, hasMailServer);
+}
+
+async function sessionsBlock(names: Names, live: readonly SessionView[], mayEnd: boolean): Promise<Block> {
+  return {
+    kind: 'table',
+    caption: t('console.users.sessions.caption'),
+    ...tableOf(live, [
+      [t('console.users.sessions.browser'), deviceCell],
+      [t('console.person.applications'), await applicationsOf(live, names)],
+      [{ label: t('console.users.sessions.since'), isShort: true }, ({ signedInAt }) => signedInAt],
+      [{ label: t('console.sessions.column.last-used'), isShort: true }, ({ device }) => device?.lastSeenAt],
+      mayEnd && [t('console.shared.action'), (one) => endCell(one, one.username)],
+    ]),
+    empty: t('console.users.sessions.none'),
+  };
+}
+
+/** The events of the user, and about the user. */
+async function activityBlock({ ctx, subject }: Visit<OpenUser>, services: ConsoleServices): Promise<Block> {
+  const { id } = subject.details.account;
+  const given = parseQuery(ctx, activityQuery);
+  const list = { path: tabPath(id, 'activity'), filters: {} };
+  const { items, pages } = await readEventPage(services, ctx, { partyId: id }, given, list);
+  return {
+    kind: 'events',
+    title: t('console.users.activity.title'),
+    caption: t('console.users.activity.caption', { order: given.sort === 'at' ? 'oldest' : 'newest' }),
+    actions: items.length > 1 ? [orderLink(given, list)] : [],
+    items,
+    empty: t('console.users.activity.none'),
+    pages,
+  };
+}
+
+const MOST = 100;
+
+/** One query, whatever the number of applications. */
+async function accessBlock({ admin: { applications } }: ConsoleServices, account: Account, by: Actor): Promise<Block> {
+  const read = await applications.openTo(account, MOST + 1, by);
+  const open = read.slice(0, MOST).filter((one) => !isServiceAccount(one) && accessDecision(one, account).allowed);
+  return {
+    kind: 'table',
+    title: t('console.users.access.title'),
+    lead: t('console.users.access.lead'),
+    caption: t('console.users.access.caption', { user: nameOf(account) }),
+    ...tableOf(open, [
+      [
+        t('console.users.access.application'),
+        ({ id, name }) => ({ text: name, href: `/admin/applications/${id}`, logo: { name } }),
+      ],
+      [
+        { label: t('console.users.access.protocol'), isShort: true, isMinor: true },
+        ({ protocol }) => protocolName[protocol],
+      ],
+      [t('console.users.access.why'), (one) => reasonCell(one, account)],
+    ]),
+    empty: nothingOpen(account),
+    ...(read.length > MOST && { count: t('console.users.access.cut', { count: MOST }) }),
+  };
+}
+
+function reasonCell({ access }: Application, account: Account): Cell {
+  const roles = grantingRoles(access, account);
+  const groups = grantingGroups(access, account);
+  if (roles.length === 0 && groups.length > 0)
+    return [t('console.users.access.groups'), ...groups.map((one) => groupMark(one))];
+  if (roles.length === 0) return t('console.users.access.everyone');
+  return [
+    t('console.users.access.roles', { count: roles.length }),
+    ...roles.map((text) => ({ text, tone: 'plain' as const })),
+  ];
+}
+
+function nothingOpen(account: Account): Empty {
+  return {
+    icon: 'layout-grid',
+    title: t('console.users.access.none'),
+    text: account.isActive
+      ? t('console.users.access.none-text', { user: nameOf(account) })
+      : t('console.users.access.disabled', { user: nameOf(account) }),
+  };
+}
+
+// What is known about a user: the profile, and how the user signs in.
+
+type Facts = Extract<Block, { kind: 'facts' }>;
+type Row = Facts['rows'][number];
+
+/** @param language that of the page */
+function profileFacts(
+  { account }: UserDetails,
+  {
+    disabled,
+    invitation,
+    language,
+  }: { disabled: DisabledBy | undefined; invitation: Cell | undefined; language: string },
+): Facts {
+  return {
+    kind: 'facts',
+    rows: [
+      { label: t('console.users.username'), value: account.username },
+      { label: t('console.shared.email'), value: provable(account.email, account.emailVerified) },
+      ...textFieldNames.flatMap((field): Row[] => {
+        const value = account[field];
+        if (!value) return [];
+        return [{ label: textFields[field].label, value: field === 'locale' ? languageCell(value, language) : value }];
+      }),
+      ...(account.phoneNumber
+        ? [{ label: t('console.users.phone'), value: provable(account.phoneNumber, account.phoneNumberVerified) }]
+        : []),
+      ...addressPartNames.flatMap((part): Row[] => {
+        const value = account.address?.[part];
+        return value ? [{ label: addressParts[part].label, value }] : [];
+      }),
+      ...Object.entries(account.attributes).map(([label, value]) => ({ label, value: attributeWords(value) })),
+      { label: t('console.users.roles'), value: roleTags(account.roles) },
+      ...(account.groups.length > 0
+        ? [{ label: t('console.navigation.groups'), value: account.groups.map((one) => groupMark(one)) }]
+        : []),
+      ...(invitation ? [{ label: t('console.mail.template.invitation'), value: invitation }] : []),
+      ...(disabled ? [{ label: t('console.users.disabled'), value: disabledCell(disabled) }] : []),
+      { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
+      { label: t('console.users.created'), value: account.createdAt },
+    ],
+  };
+}
+
+/** @param passwordReset what became of the last email with a link for a new password */
+function securityFacts({ password, factors, firstEnrolment }: UserDetails, passwordReset: Cell | undefined): Facts {
+  const second = [
+    ...(factors.totp ? [t('console.users.factor.app')] : []),
+    ...(factors.passkeys > 0 ? [t('console.users.factor.passkeys', { count: factors.passkeys })] : []),
+    ...(factors.phone ? [t('console.users.factor.sms')] : []),
+  ];
+  const needsApproval: Cell = { text: t('console.users.factors.needs-approval'), tone: 'warn' };
+  return {
+    kind: 'facts',
+    rows: [
+      {
+        label: password?.mustChange === false ? t('console.users.password.changed') : t('console.users.password'),
+        value: password
+          ? password.mustChange
+            ? t('console.users.password.must-change')
+            : password.changedAt
+          : t('console.users.password.not-set'),
+      },
+      ...(passwordReset ? [{ label: t('console.mail.template.password-reset'), value: passwordReset }] : []),
+      { label: t('console.users.factors'), value: second.length > 0 ? second : t('console.users.factors.none') },
+      ...(firstEnrolment.requestedAt ? [{ label: t('console.users.factors.setup'), value: needsApproval }] : []),
+    ],
+  };
+}
+
+/** The group, and how long the user is in it, by which other group. */
+function groupMark({ id, name, isDirect, via, until }: Account['groups'][number]): Cell {
+  const said = t('console.users.group', {
+    via: isDirect ? '' : via,
+    until: until ?? new Date(0),
+    form: `${isDirect ? 'direct' : 'via'}${until ? 'until' : ''}`,
+  });
+  return { text: name, href: `/admin/groups/${id}`, ...((!isDirect || until) && { small: said }) };
+}
+
+const roleTags = (roles: readonly string[]): Cell[] => roles.map((text) => ({ text, tone: 'plain' as const }));
+
+/** The name of the language, and its tag. */
+function languageCell(locale: string, language: string): Cell {
+  const tag = languageTag(locale);
+  return tag === undefined ? locale : { text: nameWithin(language, tag), small: locale };
+}
+
+function provable(text: string | null | undefined, isVerified: boolean): Cell {
+  if (!text) return null;
+  return { text, small: isVerified ? t('console.users.verified') : t('console.users.not-verified') };
+}
+
+function disabledCell({ at, by }: DisabledBy): Cell {
+  return [at, ...(by ? [t('console.users.disabled.by', { user: by })] : [])];
+}
+
+// The frame of a user's tabs: name and state, the tabs that the administrator may open, and what the administrator may do.
+
+const WRITE = 'gatehouse.users:write' as const;
+const END = 'gatehouse.sessions:end' as const;
+/** Of the first second factor. */
+const NEEDS_APPROVAL = { text: t('console.users.factors.needs-approval'), tone: 'warn' as const };
+
+/** The last part of its address, its label, and whether the administrator may open it. */
+const tabs: Readonly<Record<UserTab, { label: Text; isOpen(user: OpenUser): boolean }>> = {
+  '': { label: t('console.users.tab.profile'), isOpen: () => true },
+  roles: { label: t('console.users.tab.roles'), isOpen: () => true },
+  access: { label: t('console.users.tab.access'), isOpen: ({ mayReadApplications }) => mayReadApplications },
+  security: { label: t('console.users.tab.security'), isOpen: () => true },
+  sessions: { label: t('console.navigation.sessions'), isOpen: ({ may }) => may('gatehouse.sessions:read') },
+  activity: { label: t('console.users.activity'), isOpen: ({ may }) => may('gatehouse.audit:read') },
+};
+
+/** A user, and what the administrator may do with the account. */
+interface OpenUser {
+  details: UserDetails;
+  path: string;
+  may(permission: OwnPermission): boolean;
+  mayReadApplications: boolean;
+  /** Whether the administrator may change the account. */
+  mayWrite: boolean;
+  /** What can be done now, with the label of the button. */
+  offered: readonly UserAction[];
+  mayCheckAccess: boolean;
+  /** Why the administrator may not change this user, although the permission is there. */
+  obstacle: PageText | undefined;
+}
+
+/** Throws not_found also for a user whom the administrator may not see. */
+async function openUser(
+  ctx: Context & { params?: Record<string, string> },
+  { frame, admin: { users }, config: { hasMailServer } }: ConsoleServices,
+): Promise<OpenUser> {
+  const { id = '' } = ctx.params ?? {};
+  const by = frame.actor(ctx);
+  const details = await users.get(id, by);
+  const may: OpenUser['may'] = (permission) => frame.may(ctx, permission, { roles: details.account.roles });
+  // To end sessions takes the permission only; every other action depends on the roles of the user.
+  const mayDo = async (permission: OwnPermission) =>
+    may(permission) && (permission === END || (await users.mayChange(id, by, [permission])));
+  const offered: UserAction[] = [];
+  for (const action of userActions) {
+    const label = hasMailServer ? action.label : (action.file?.label ?? action.label);
+    if (action.isOffered(details) && (await mayDo(action.needs))) offered.push({ ...action, label });
+  }
+  // Helping a user back in may be possible where a change is not.
+  const obstacle = may(WRITE) ? (await users.check(id, by, [WRITE])).reason : undefined;
+  const mayReadApplications = frame.meets(ctx, within('gatehouse.applications:read'));
+  const mayWrite = await mayDo(WRITE);
+  const mayCheckAccess = ACCESS_CHECK_NEEDS.every((need) => frame.meets(ctx, need));
+  return { mayCheckAccess, details, path: `/admin/users/${id}`, may, mayReadApplications, mayWrite, offered, obstacle };
+}
+
+/** A page of the user, on one of the tabs. */
+function userTabPage(
+  user: OpenUser,
+  tab: UserTab,
+  blocks: readonly Block[],
+  { config: { configFile } }: ConsoleServices,
+): ConsolePage {
+  const { details, path, mayWrite, obstacle } = user;
+  const { account, firstEnrolment, lockedSeconds } = details;
+  const isFile = account.source === 'file';
+  const edit = { label: t('console.shared.edit'), href: `${path}/edit`, look: 'primary' as const };
+  const { danger, harmless } = actionBlocks(user, tab);
+  return {
+    title: nameOf(account),
+    ...(account.name && { lead: account.username }),
+    logo: { name: nameOf(account), isPerson: true },
+    back: { href: '/admin/users', label: t('console.navigation.users') },
+    tags: [
+      statusTag(account, lockedSeconds > 0),
+      ...(firstEnrolment.requestedAt ? [NEEDS_APPROVAL] : []),
+      ...(isFile ? [FILE_TAG] : []),
+    ],
+    actions: [
+      ...(user.mayCheckAccess
+        ? [
+            {
+              label: t('console.navigation.access-check'),
+              href: `/admin/access-check?${new URLSearchParams({ user: account.username })}`,
+            },
+          ]
+        : []),
+      ...(mayWrite && !isFile ? [edit] : []),
+    ],
+    tabs: (Object.keys(tabs) as UserTab[])
+      .filter((one) => tabs[one].isOpen(user))
+      .map((one) => ({ href: tabPath(account.id, one), label: tabs[one].label, isCurrent: one === tab })),
+    blocks: [
+      ...(isFile ? [fileNotice(configFile, 'user')] : []),
+      ...(obstacle ? [{ kind: 'text' as const, tone: 'notice' as const, text: obstacle }] : []),
+      ...blocks,
+      ...harmless,
+      ...danger,
+      ...(harmless.length + danger.length === 0 && !obstacle && !isFile ? viewOnly(tab) : []),
+    ],
+  };
+}
+
+/** Why a tab with actions offers none: which permissions would. */
+function viewOnly(tab: UserTab): Block[] {
+  if (tab !== 'security') return [];
+  const needs = [...new Set(userActions.flatMap((one) => (one.tab === tab ? one.needs : [])))];
+  const text = sentences([t('console.users.view-only'), missingSentence([within(...needs)])]);
+  return [{ kind: 'text', tone: 'small', text }];
+}
+
+/** A tab that the administrator may not open says so. */
+function isOpenTab(user: OpenUser, tab: UserTab): boolean {
+  return tabs[tab].isOpen(user);
+}
+
+/** What can be done on this tab: buttons at once, and what has a consequence in the danger zone. No block when there is nothing. */
+function actionBlocks({ path, offered, mayWrite }: OpenUser, tab: UserTab): { harmless: Block[]; danger: Block[] } {
+  const here = offered.filter((one) => one.tab === tab);
+  const items: Action[] = [
+    ...(mayWrite && tab === 'security' ? [{ label: t('console.users.temporary'), href: `${path}/password` }] : []),
+    ...here.flatMap(({ path: action, label, consequence, isHarmless }): Action[] => {
+      if (consequence === undefined) return [{ label, post: `${path}/${action}` }];
+      return isHarmless ? [{ label, href: `${path}/${action}` }] : [];
+    }),
+  ];
+  const rows = here.flatMap(({ path: action, label, consequence, isHarmless }) =>
+    consequence === undefined || isHarmless
+      ? []
+      : [{ text: consequence as PageText, action: { label, href: `${path}/${action}`, look: 'danger' as const } }],
+  );
+  return {
+    harmless: items.length > 0 ? [{ kind: 'actions', title: t('console.users.actions'), items }] : [],
+    danger: rows.length > 0 ? [dangerZone(rows)] : [],
+  };
 }

@@ -61,7 +61,7 @@ export async function createUser(
   user: NewUser,
   by: Actor,
   onCreated: OnCreated<CreatedUser>,
-): Promise<CreatedUser> {
+) {
   if (user.invite && (user.password ?? user.passwordHash) !== undefined) {
     throw invalidInput([textFault(['invite'], INVITED_WITH_PASSWORD)]);
   }

@@ -14,7 +14,7 @@ export interface DisabledBy {
 /** Undefined for an active account, and where the event is no longer stored. */
 export async function disabledBy(
   { accounts, audit }: { accounts: Accounts; audit: Audit },
-  { id, isActive }: Pick<Account, 'id' | 'isActive'>,
+  { id, isActive }: Account,
 ): Promise<DisabledBy | undefined> {
   if (isActive) return undefined;
   const [event] = await audit.list({ subjectId: id, types: ['account.disabled'], limit: 1 });

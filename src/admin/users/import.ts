@@ -124,7 +124,7 @@ const EXPORT_COLUMNS = [
 ];
 
 /** All users as CSV, the header line first. */
-async function* exportUsers(users: Pick<UserAdmin, 'list' | 'connectionsOf'>, by: Actor): AsyncGenerator<string> {
+async function* exportUsers(users: UserAdmin, by: Actor): AsyncGenerator<string> {
   yield `${EXPORT_COLUMNS.join(',')}\r\n`;
   let after: string | undefined;
   do {

@@ -453,7 +453,7 @@ export function usesSecret(client: Pick<OidcMetadata, 'token_endpoint_auth_metho
 }
 
 /** Whether it has a grant that begins with a person; the others are for programs. */
-export function signsUsersIn({ grant_types: grants }: Pick<OidcMetadata, 'grant_types'>): boolean {
+export function signsUsersIn({ grant_types: grants }: OidcMetadata): boolean {
   return grants.includes('authorization_code') || grants.includes(deviceCodeGrant);
 }
 

@@ -11,7 +11,7 @@ export const signedResponseFields = [
   'authorization_signed_response_alg',
 ] as const;
 
-type SignedResponses = Partial<Pick<OidcMetadata, (typeof signedResponseFields)[number]>>;
+type SignedResponses = Partial<OidcMetadata>;
 
 /** The algorithms of a client that are not listed, without those that it had before. */
 export function unlistedAlgFaults(

@@ -152,9 +152,7 @@ interface Connections {
 
 /** The same connections with spans. */
 function withStatementSpans({ adapter, sql }: Connections, kind: DatabaseKind): Connections {
-  const queries = (
-    target: SqlQueryable,
-  ): Pick<SqlQueryable, 'provider' | 'adapterName' | 'queryRaw' | 'executeRaw'> => ({
+  const queries = (target: SqlQueryable): SqlQueryable => ({
     provider: target.provider,
     adapterName: target.adapterName,
     queryRaw: (query) => runInChildSpan(...spanOf(query, kind), () => target.queryRaw(query)),

@@ -526,11 +526,6 @@ export interface Mention {
   name?: string | undefined;
 }
 
-type Event = Pick<
-  AuditEntry,
-  'type' | 'outcome' | 'reason' | 'actorId' | 'actorApp' | 'subjectId' | 'clientId' | 'data'
->;
-
 /** Renders a mention on a page: a slot for a name, a text for words. */
 export type MentionRenderer = (mention: Mention) => Slot | Text;
 
@@ -540,7 +535,7 @@ export function typesOfKind(kind: EventKind): AuditEventType[] {
 }
 
 /** The event as one sentence without its full stop; an unknown event (of a newer version) as its type. */
-export function sentenceOf(event: Event, nameOf: MentionRenderer): PageText {
+export function sentenceOf(event: AuditEntry, nameOf: MentionRenderer): PageText {
   const text = (eventTexts as Partial<Record<string, EventText>>)[event.type];
   if (!text) return event.type;
   const sentence = withOutcome(text, event, new Text(keyOf(text, event), valuesOf(event, nameOf)));
@@ -549,13 +544,13 @@ export function sentenceOf(event: Event, nameOf: MentionRenderer): PageText {
 }
 
 /** The application that the event is about, or whose sign-in it is a step of. */
-export function applicationOf({ clientId, data }: Event): Mention | undefined {
+export function applicationOf({ clientId, data }: AuditEntry): Mention | undefined {
   if (clientId !== null) return { type: 'application', id: clientId, name: nameIn(data, 'name') };
   return typeof data.application === 'string' ? { type: 'application', id: data.application } : undefined;
 }
 
 /** All mentions in the sentences of these events, so that a page can load their names first. */
-export function mentionsIn(events: readonly Event[]): Mention[] {
+export function mentionsIn(events: readonly AuditEntry[]): Mention[] {
   return events.flatMap((event) => {
     const mentions: Mention[] = [applicationOf(event) ?? []].flat();
     valuesOf(event, (mention) => {
@@ -575,23 +570,23 @@ function settingLabel(name: string): PageText {
   return hasText(key) ? new Text(key) : name;
 }
 
-function keyOf({ done, own, passive, failed }: EventText, event: Event): SentenceKey {
+function keyOf({ done, own, passive, failed }: EventText, event: AuditEntry): SentenceKey {
   const { actorId, actorApp, subjectId, outcome } = event;
   if (outcome !== 'success') return resolveTemplate(failed ?? done, event);
   if (actorId !== null && actorId === subjectId) return resolveTemplate(own ?? passive ?? done, event);
   return resolveTemplate(actorId === null && actorApp === null ? (passive ?? done) : done, event);
 }
 
-function withOutcome({ failed }: EventText, { outcome }: Event, sentence: Text): Text {
+function withOutcome({ failed }: EventText, { outcome }: AuditEntry, sentence: Text): Text {
   return outcome === 'success' || failed ? sentence : t('activity.event.failed', { event: sentence });
 }
 
-function resolveTemplate(template: Template, event: Event): SentenceKey {
+function resolveTemplate(template: Template, event: AuditEntry): SentenceKey {
   return typeof template === 'string' ? template : template(event);
 }
 
 /** The values of all placeholders of the sentences. */
-function valuesOf(event: Event, nameOf: MentionRenderer): Record<string, string | Slot | Text> {
+function valuesOf(event: AuditEntry, nameOf: MentionRenderer): Record<string, string | Slot | Text> {
   const { subjectId, clientId, data } = event;
   const nameFields = ['name', 'roleName', 'number', 'recipient', 'message', 'domain', 'groupName', 'childName'];
   const connection =
@@ -617,7 +612,7 @@ function valuesOf(event: Event, nameOf: MentionRenderer): Record<string, string 
 }
 
 /** An event without a user or an application was caused by the server, the command line or the configuration file. */
-function actorOf({ actorId, actorApp, data }: Event, nameOf: MentionRenderer): Slot | Text {
+function actorOf({ actorId, actorApp, data }: AuditEntry, nameOf: MentionRenderer): Slot | Text {
   if (actorId !== null) return nameOf({ type: 'user', id: actorId });
   if (actorApp !== null) return nameOf({ type: 'application', id: actorApp });
   const isFile = data.by === 'file' || data.source === 'file';
@@ -741,7 +736,7 @@ export type EventKind = keyof typeof eventKinds;
 
 type SentenceKey = Extract<TextKey, `activity.event.${string}` | `console.events.${string}`>;
 
-type Template = SentenceKey | ((entry: Pick<AuditEntry, 'reason' | 'subjectId' | 'clientId' | 'data'>) => SentenceKey);
+type Template = SentenceKey | ((entry: AuditEntry) => SentenceKey);
 
 interface EventText {
   kind: EventKind;

@@ -31,12 +31,10 @@ export type SendOutcome =
   /** The same for every message: no connection or failed authentication, a rejected sender, or a server that takes no email for now. */
   | { outcome: 'no-server'; cause: 'unusable' | 'sender' | 'busy'; reason: string };
 
-export interface MailTransport {
-  send(mail: FinishedMail): Promise<SendOutcome>;
-}
+export type MailTransport = ReturnType<typeof createMailTransport>;
 
 /** Sends by SMTP where there is a mail server, else writes files. @param timeLimits of one answer, and of everything for one mail */
-export function createMailTransport(base: Base, timeLimits: TimeLimits = limits.mail): MailTransport {
+export function createMailTransport(base: Base, timeLimits: TimeLimits = limits.mail) {
   const { smtpUrl } = base.config;
   return smtpUrl === undefined ? fileTransport(base) : smtpTransport(base, smtpUrl, timeLimits);
 }
@@ -46,7 +44,7 @@ interface TimeLimits {
   totalMs: number;
 }
 
-function smtpTransport({ config }: Base, smtpUrl: string, { timeoutMs, totalMs }: TimeLimits): MailTransport {
+function smtpTransport({ config }: Base, smtpUrl: string, { timeoutMs, totalMs }: TimeLimits) {
   const options = {
     url: smtpUrl,
     connectionTimeout: timeoutMs,
@@ -58,7 +56,7 @@ function smtpTransport({ config }: Base, smtpUrl: string, { timeoutMs, totalMs }
   };
   let smtp: Transporter | undefined;
   return {
-    async send(mail) {
+    async send(mail: FinishedMail): Promise<SendOutcome> {
       try {
         const { createTransport } = await import('./nodemailer.ts');
         smtp ??= createTransport(options);
@@ -75,10 +73,10 @@ function smtpTransport({ config }: Base, smtpUrl: string, { timeoutMs, totalMs }
   };
 }
 
-function fileTransport({ config, logger }: Base): MailTransport {
+function fileTransport({ config, logger }: Base) {
   const { outboxDir } = config;
   return {
-    async send(mail) {
+    async send(mail: FinishedMail): Promise<SendOutcome> {
       try {
         const { createTransport } = await import('./nodemailer.ts');
         const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });

@@ -7,7 +7,13 @@ import { previewBlocks } from '../../admin/applications/preview.ts';
 import { dotted, eventItems } from '../../admin/audit/console-rows.ts';
 import type { Action, Block, ConsolePage, EventItem, Field, Mark } from '../../admin/console/blocks.ts';
 import { type Frame, listPath } from '../../admin/console/frame.ts';
-import { applicationCell, type Names, typedApplicationValue, userCell } from '../../admin/console/names.ts';
+import {
+  applicationCell,
+  type NamedField,
+  type Names,
+  typedApplicationValue,
+  userCell,
+} from '../../admin/console/names.ts';
 import { ACCESS_CHECK_NEEDS } from '../../admin/console/suggest.ts';
 import type { ConsoleServices } from '../../admin/console-services.ts';
 import { sameNameText, typedUserValue } from '../../admin/suggestions/typed-user.ts';
@@ -147,11 +153,7 @@ const noUser = (user: string) => t('console.access-check.no-user', { user });
 const unknown = (sentence: PageText): Block => ({ kind: 'text', tone: 'warning', text: sentence });
 
 function searchBlock(
-  {
-    user,
-    app,
-    request,
-  }: { user: Pick<Field, 'value' | 'sends'>; app: Pick<Field, 'value' | 'sends'>; request: string },
+  { user, app, request }: { user: NamedField; app: NamedField; request: string },
   { isPrimary }: { isPrimary: boolean },
 ): Block {
   return {

@@ -345,7 +345,7 @@ function useFormat(name: string, format: NameIdFormatName | undefined): Change |
 
 function upstreamFixesOf(
   rule: RuleId,
-  { received }: Pick<Rejection, 'received'>,
+  { received }: Rejection,
   { connection, account }: { connection: Connection; account: Account | undefined },
   { admin: { connections, users } }: DiagnosticServices,
 ): ApplicableFix[] {

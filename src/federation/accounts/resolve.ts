@@ -523,7 +523,7 @@ async function addressOf(
   account: Account,
   { email, isEmailTrusted }: MappedProfile,
   tx: Tx,
-): Promise<Pick<Profile, 'email' | 'emailVerified'>> {
+): Promise<Partial<Profile>> {
   if (email === undefined || !isEmailTrusted) return {};
   const isSame = account.email !== null && nameKey(account.email) === nameKey(email);
   if (isSame) return account.emailVerified ? {} : { emailVerified: true };
@@ -561,9 +561,9 @@ interface Candidate {
 
 interface MatchFacts {
   /** The user who is already linked to this subject of this connection. */
-  known: Pick<Candidate, 'id' | 'isActive'> | undefined;
+  known: Account | undefined;
   /** The account of an invitation that is open in this browser. */
-  invited: Pick<Candidate, 'id' | 'isActive'> | undefined;
+  invited: Account | undefined;
   /** The account whose email address or username is the address from the upstream. */
   holder: Candidate | undefined;
   /** Whether the upstream proves that the address is the user's. */
@@ -620,6 +620,6 @@ function mayLinkWithoutProof(holder: Candidate, { link, isEmailTrusted, isInProv
   return link === 'trusted' && isProvenTwice && !holder.hasOwnCredential && !holder.isStaff;
 }
 
-function ifActive({ isActive }: Pick<Candidate, 'isActive'>, match: Match): Match {
+function ifActive({ isActive }: { isActive: boolean }, match: Match): Match {
   return isActive ? match : { outcome: 'rejected', fault: 'account_inactive' };
 }

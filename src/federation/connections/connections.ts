@@ -261,7 +261,7 @@ function withoutDocument(settings: object): Record<string, unknown> {
 async function storeRelatedRows(
   context: ConnectionsContext,
   entry: ConnectionEntry,
-  change: Required<Pick<Change, 'by' | 'source'>>,
+  change: { by: Change['by']; source: Change['source'] },
   tx: Tx,
 ): Promise<SecretPurpose[]> {
   const { id, domains, roleMappings, groupMappings, secrets } = partsOf(entry);

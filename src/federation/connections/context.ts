@@ -23,7 +23,7 @@ type EventType = Extract<Parameters<Audit['record']>[0]['type'], `connection.${s
 
 /** Records a successful change of a connection in its transaction. */
 export function recordChange(
-  { audit }: Pick<ConnectionsContext, 'audit'>,
+  { audit }: { audit: Audit },
   type: EventType,
   connectionId: string,
   tx: Tx,

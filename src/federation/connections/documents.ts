@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { isWithin } from '../../base/platform/clock.ts';
 import { sha256 } from '../../base/platform/random.ts';
+import type { Db } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
 import { check, faultLine } from '../../base/texts/faults.ts';
 import { readStoredText, storedText } from '../../base/texts/stored-text.ts';
@@ -12,7 +13,7 @@ import { type PageText, type Text, t } from '../../base/texts/text.ts';
 import { fetchedKeySet } from '../../core/keys/foreign-keys.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
-import type { ConnectionCore, ConnectionsContext } from './context.ts';
+import type { ConnectionCore } from './context.ts';
 import { webUri } from './kinds/fields.ts';
 
 /** No valid document was ever read, and reading it failed now too; the message may be displayed to administrators. */
@@ -219,11 +220,8 @@ interface DocumentRow {
   lastError: PageText | null;
 }
 
-type DocumentRowsContext = Pick<ConnectionsContext, 'db'>;
-type WriteContext = DocumentRowsContext & Pick<ConnectionsContext, 'now'>;
-
 async function readDocumentRow(
-  { db }: DocumentRowsContext,
+  { db }: { db: Db },
   connectionId: string,
   kind: DocumentKind,
 ): Promise<DocumentRow | undefined> {
@@ -231,7 +229,7 @@ async function readDocumentRow(
   return row ? fromRow(row) : undefined;
 }
 
-async function listDocumentRows({ db }: DocumentRowsContext, connectionId?: string): Promise<DocumentRow[]> {
+async function listDocumentRows({ db }: { db: Db }, connectionId?: string): Promise<DocumentRow[]> {
   const rows = await db.connectionDocument.findMany({
     where: connectionId === undefined ? {} : { connectionId },
     orderBy: [{ connectionId: 'asc' }, { kind: 'asc' }],
@@ -241,7 +239,7 @@ async function listDocumentRows({ db }: DocumentRowsContext, connectionId?: stri
 
 /** Stores a good document. */
 async function storeDocument(
-  { db, now }: WriteContext,
+  { db, now }: ConnectionCore,
   connectionId: string,
   kind: DocumentKind,
   content: string,
@@ -260,7 +258,7 @@ async function storeDocument(
 
 /** Stores that the document could not be read; the last good one stays. */
 async function storeError(
-  { db, now }: WriteContext,
+  { db, now }: ConnectionCore,
   connectionId: string,
   kind: DocumentKind,
   reason: PageText,

@@ -23,7 +23,6 @@ type Row = {
   provenAt: Date | null;
   checkedAt: Date | null;
 };
-type DomainsContext = Pick<ConnectionsContext, 'now'>;
 
 const CHALLENGE_BYTES = 18;
 
@@ -39,7 +38,7 @@ export async function listDomains(connectionId: string | undefined, tx: Tx): Pro
 
 /** Makes these the domains of a connection; `isDeclared`: the configuration file says so. Throws conflict (409) for a taken one. */
 export async function setDomains(
-  context: DomainsContext,
+  context: ConnectionsContext,
   connectionId: string,
   domains: readonly string[],
   { isDeclared }: { isDeclared: boolean },
@@ -65,8 +64,8 @@ export async function setDomains(
 
 /** Stores whether a domain is proven now; the MAC covers it. */
 export async function setProof(
-  { now }: DomainsContext,
-  row: Pick<Row, 'domain' | 'connectionId' | 'challenge'>,
+  { now }: { now: () => Date },
+  row: Omit<Row, 'provenAt' | 'checkedAt'>,
   provenAt: Date | null,
   tx: Tx,
 ): Promise<void> {

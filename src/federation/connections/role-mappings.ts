@@ -14,8 +14,6 @@ export interface RoleMapping {
   role: string;
 }
 
-type MappingsContext = Pick<ConnectionsContext, 'assertMay'>;
-
 /** The mappings that this server wrote, by group and role. */
 export async function listRoleMappings(connectionId: string, tx: Tx): Promise<RoleMapping[]> {
   const rows = await tx.connectionRoleMapping.findMany({
@@ -40,7 +38,7 @@ export function declaredMappings(
  * actor may not give: a mapping gives it to every member of the group.
  */
 export async function setRoleMappings(
-  context: MappingsContext,
+  context: ConnectionsContext,
   connectionId: string,
   declared: Record<string, readonly string[]>,
   { by = {} }: Change,
@@ -84,7 +82,7 @@ export async function listGroupMappings(connectionId: string, tx: Tx): Promise<G
  * (409) for one that gives a permission in Gatehouse.
  */
 export async function setGroupMappings(
-  context: MappingsContext,
+  context: ConnectionsContext,
   connectionId: string,
   declared: Record<string, readonly string[]>,
   { by = {} }: Change,

@@ -115,7 +115,7 @@ function presetFault(id: string, kind: ConnectionKind): Fault {
 export type DeclaredConnection = Record<string, unknown> & { id: string };
 
 export interface ConnectionLists {
-  domains: readonly Pick<ConnectionDomain, 'domain'>[];
+  domains: readonly ConnectionDomain[];
   roleMappings: readonly RoleMapping[];
   groupMappings: readonly GroupMapping[];
 }

@@ -22,16 +22,10 @@ export interface SecretInfo {
 }
 export type DecryptedSecret = SecretInfo & { value: string };
 
-type SecretsContext = Pick<ConnectionsContext, 'vault' | 'now'>;
-
 const newestFirst = [{ createdAt: 'desc' }, { id: 'asc' }] as const;
 
 /** Without the values. The end is the sealed one, as in readSecrets. */
-export async function listSecrets(
-  { vault }: Pick<SecretsContext, 'vault'>,
-  connectionId: string,
-  tx: Tx,
-): Promise<SecretInfo[]> {
+export async function listSecrets({ vault }: ConnectionsContext, connectionId: string, tx: Tx): Promise<SecretInfo[]> {
   const rows = await tx.connectionSecret.findMany({ where: { connectionId }, orderBy: [...newestFirst] });
   const secrets = rows.flatMap((row) => decrypted(vault, row) ?? []);
   return secrets.map(({ value: _value, ...info }) => info);
@@ -39,7 +33,7 @@ export async function listSecrets(
 
 /** The values for a purpose: unexpired ones first, then newest first. The date is a note of the administrator, and may be wrong. */
 export async function readSecrets(
-  context: SecretsContext,
+  context: ConnectionsContext,
   connectionId: string,
   purpose: SecretPurpose,
   tx: Tx,
@@ -56,7 +50,7 @@ export function encryptedSecrets(connectionId: string, tx: Tx) {
 
 /** The same as `readSecrets`, from rows that were read before. */
 export function decryptSecrets(
-  { vault, now }: SecretsContext,
+  { vault, now }: ConnectionsContext,
   connectionId: string,
   purpose: SecretPurpose,
   rows: readonly EncryptedSecret[],
@@ -69,7 +63,7 @@ export function decryptSecrets(
 
 /** Stores one more secret. Throws conflict (409) when there are too many. */
 export async function storeSecret(
-  { vault, now }: SecretsContext,
+  { vault, now }: ConnectionsContext,
   connectionId: string,
   purpose: SecretPurpose,
   { value, expires_at }: DeclaredSecret,
@@ -118,7 +112,7 @@ export function rejectedSecret(secrets: readonly SecretInfo[], now: Date): Secre
 
 /** Stores that the upstream rejected the secret. False where that was known, here or at another node. */
 export async function storeRejection(
-  { now }: Pick<SecretsContext, 'now'>,
+  { now }: ConnectionsContext,
   id: string,
   { reason, text }: { reason: string; text: string },
   tx: Tx,
@@ -136,7 +130,7 @@ export async function forgetRejection(id: string, tx: Tx): Promise<void> {
 
 /** Makes these the secrets of a purpose: the missing ones are added, the others removed. False when nothing changes. */
 export async function replaceSecrets(
-  context: SecretsContext,
+  context: ConnectionsContext,
   connectionId: string,
   purpose: SecretPurpose,
   declared: readonly DeclaredSecret[],
@@ -155,7 +149,7 @@ export async function replaceSecrets(
 
 /** Whether the stored secrets of a purpose are exactly these. */
 export async function secretsMatch(
-  context: SecretsContext,
+  context: ConnectionsContext,
   connectionId: string,
   purpose: SecretPurpose,
   declared: readonly DeclaredSecret[],
@@ -192,7 +186,7 @@ interface Row {
 
 /** Undefined for a row that was moved from another connection or purpose: its secret would be sent to the wrong server. */
 function decrypted(
-  vault: SecretsContext['vault'],
+  vault: ConnectionsContext['vault'],
   { id, connectionId, purpose, valueSealed, createdAt, rejectedAt, rejectedReason, rejectedText }: Row,
 ): DecryptedSecret | undefined {
   const { value, expires, ...owner } = JSON.parse(vault.open(valueSealed, contextOf(id)).toString()) as SealedContent;

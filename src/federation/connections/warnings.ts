@@ -20,7 +20,7 @@ import { rejectedSecret, type SecretInfo } from './secrets.ts';
 
 export interface ConnectionWarning {
   /** Absent for a row that another program wrote. */
-  connection?: Pick<Connection, 'id' | 'name'>;
+  connection?: Connection;
   code: 'ends' | 'own-certificate' | 'document' | 'domain' | 'endpoint' | 'forged' | 'rejected';
   /** One sentence with the name of the connection. */
   text: Text;

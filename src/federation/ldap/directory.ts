@@ -299,7 +299,7 @@ const IN_CHAIN = '(&(objectClass=group)(member:1.2.840.113556.1.4.1941:={dn}))';
 /** Undefined: the connection has no groups. `session` is bound to search. */
 async function groupsOf(
   session: DirectorySession,
-  { settings }: Pick<LdapConnection, 'settings'>,
+  { settings }: LdapConnection,
   entry: Entry,
 ): Promise<GroupList | undefined> {
   const { groups, active_directory: isActiveDirectory, base_dn: base } = settings;

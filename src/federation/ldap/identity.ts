@@ -87,7 +87,7 @@ const ACTIVE_DIRECTORY = [
 /** Of OpenLDAP (ppolicy) and 389 Directory Server. */
 const OTHERS = ['pwdAccountLockedTime', 'nsAccountLock'];
 
-export const stateAttributes = ({ active_directory }: Pick<LdapSettings, 'active_directory'>): string[] =>
+export const stateAttributes = ({ active_directory }: LdapSettings): string[] =>
   active_directory ? ACTIVE_DIRECTORY : OTHERS;
 
 /** MS-ADTS 2.2.16 and 3.1.1.4.5.17. */
@@ -99,7 +99,7 @@ const PASSWORD_EXPIRED = 0x80_0000;
 /** Why a sign-in with the right password would be rejected; undefined where nothing is known against it. */
 export function accountRejection(
   entry: Entry,
-  { active_directory: isActiveDirectory }: Pick<LdapSettings, 'active_directory'>,
+  { active_directory: isActiveDirectory }: LdapSettings,
   now: Date,
 ): AccountRejection | undefined {
   const text = (name: string) => {

@@ -70,7 +70,7 @@ const failedAt = new Map<string, number>();
 
 async function firstServer(
   settings: Transport,
-  { open, clients, isOver }: Pick<DirectoryWork<unknown>, 'open'> & { clients: Client[]; isOver: () => boolean },
+  { open, clients, isOver }: { open: DirectoryWork<unknown>['open']; clients: Client[]; isOver: () => boolean },
 ): Promise<DirectorySession> {
   const hasFailed = (url: string) =>
     (failedAt.get(url) ?? Number.NEGATIVE_INFINITY) > systemStopwatch() - limits.ldap.serverDownSeconds * 1000;

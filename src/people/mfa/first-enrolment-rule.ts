@@ -29,8 +29,6 @@ interface PresentFactors {
   phone: string | undefined;
 }
 
-type Subject = Pick<Account, 'id' | 'username' | 'createdAt' | 'roles' | 'permissions'>;
-
 export type FirstEnrolmentRule = ReturnType<typeof createFirstEnrolmentRule>;
 
 const DAY_MS = 86_400_000;
@@ -40,10 +38,10 @@ export function createFirstEnrolmentRule(core: Core) {
   return {
     state: (userId: string): Promise<FirstEnrolmentState> => stateOf(core, userId),
     /** Whether the user may set up a factor now. Always with a factor, because its proof is demanded before. */
-    isAllowed: (account: Subject, factors: PresentFactors): Promise<boolean> => isAllowed(core, account, factors),
+    isAllowed: (account: Account, factors: PresentFactors): Promise<boolean> => isAllowed(core, account, factors),
 
     /** Records that the user needs the approval, which administrators see, and throws 403. */
-    async demandApproval(account: Subject, by: Actor): Promise<never> {
+    async demandApproval(account: Account, by: Actor): Promise<never> {
       await requestApproval(core, account.id, by);
       throw forbidden(
         'first_factor_needs_approval',
@@ -86,7 +84,7 @@ export function createFirstEnrolmentRule(core: Core) {
   };
 }
 
-async function isAllowed(core: Core, account: Subject, factors: PresentFactors): Promise<boolean> {
+async function isAllowed(core: Core, account: Account, factors: PresentFactors): Promise<boolean> {
   const rule = core.settings.latest().first_factor;
   if (hasFactor(factors)) return true;
   if (await isAfterReset(core, account)) return false;
@@ -103,7 +101,7 @@ async function isInWindow({ now, settings }: Core, createdAt: Date): Promise<boo
   return now().getTime() < since + days * DAY_MS;
 }
 
-async function isAfterReset(core: Core, account: Subject): Promise<boolean> {
+async function isAfterReset(core: Core, account: Account): Promise<boolean> {
   return isStaff(account) && (await stateOf(core, account.id)).resetByMailAt !== null;
 }
 
@@ -132,7 +130,7 @@ function hasFactor({ totp, passkeys, phone }: PresentFactors): boolean {
 }
 
 /** What the user does next. */
-function afterResetText({ username }: Subject) {
+function afterResetText({ username }: Account) {
   return {
     message: t('approval.after-reset'),
     advice: t('approval.after-reset-advice', { command: `gatehouse user allow-factor ${username}` }),

@@ -254,7 +254,7 @@ function networksOf(address: string): Count[] {
   return site.endsWith('/48') ? [own, ofSite] : [own];
 }
 
-function nameOf({ policy, key }: Pick<Count, 'policy' | 'key'>): string {
+function nameOf({ policy, key }: Count): string {
   return `${policy} ${key}`;
 }
 

@@ -160,7 +160,7 @@ export async function countAttempt(
 }
 
 /** No counter ends later; one that does was written before the clock was set back, and would lock a user out for as long as that. */
-function latestEnd({ now }: Pick<Counters, 'now'>, policy: Window | Backoff): number {
+function latestEnd({ now }: { now: () => Date }, policy: Window | Backoff): number {
   const seconds = policy.kind === 'window' ? policy.seconds : policy.maxSeconds + policy.forgetSeconds;
   return now().getTime() + (seconds + limits.clock.instancesSeconds) * 1000;
 }
@@ -177,7 +177,7 @@ async function countOnce(
 
 /** The statement that counts one attempt; it changes no row when the policy does not allow the attempt. */
 export function countingWrite(
-  { now }: Pick<Counters, 'now'>,
+  { now }: Counters,
   id: string,
   policy: Window | Backoff,
   { below = MAX_POINTS, inFlightUntil }: CountOptions,
@@ -204,7 +204,7 @@ export function countingWrite(
 
 /** The counter of a row that has not expired. */
 export async function findCounter(
-  { sql, now }: Pick<Counters, 'sql' | 'now'>,
+  { sql, now }: Counters,
   id: string,
   policy: Window | Backoff,
 ): Promise<Counter | undefined> {

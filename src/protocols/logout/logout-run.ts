@@ -50,7 +50,7 @@ export interface Participant extends ParticipantStatus {
   reason: string | undefined;
 }
 
-export type NewParticipant = Pick<Participant, 'clientId' | 'protocol' | 'name' | 'channel' | 'data' | 'state'> & {
+export type NewParticipant = Omit<Participant, 'id' | 'runId' | 'reason' | 'deadline' | 'probeResult'> & {
   reason?: string;
 };
 

@@ -98,7 +98,7 @@ export async function continueWith(
   { flow, attempts }: SignInFlow,
   ctx: Context,
   current: CurrentStep,
-  { proven, userId, amr }: Pick<UpstreamResult, 'proven' | 'userId'> & Partial<Pick<Attempt, 'amr'>>,
+  { proven, userId, amr }: UpstreamResult & Partial<Attempt>,
 ): Promise<void> {
   if (userId !== undefined) return flow.proceed(ctx, current, { userId, upstream: proven, ...(amr && { amr }) });
   await attempts.save({ ...current.attempt, upstream: proven });

@@ -1,6 +1,7 @@
 // A change of several users in the console: the page that asks, what each administrator may do to whom, and what is reported.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BulkUsers, bulkActions, runBulk } from '../../../src/admin/users/bulk-actions.ts';
+import type { UserAdmin } from '../../../src/admin/users/actions.ts';
+import { bulkActions, runBulk } from '../../../src/admin/users/bulk-actions.ts';
 import { limits } from '../../../src/base/limits.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
@@ -150,7 +151,7 @@ it('a change of many users stops after some seconds, and names the users that wa
   const setActive = async () => {
     seconds += 3;
   };
-  const users = { setActive } as unknown as BulkUsers;
+  const users = { setActive } as unknown as UserAdmin;
   const stopwatch = () => seconds * 1000;
   const [enable] = bulkActions;
   if (!enable) throw new Error('no action');

@@ -132,7 +132,7 @@ export function pictureTask({ path, picture, mayWrite }: OpenApplication): Block
 }
 
 /** On the page of the application: why its pages have no picture. */
-export function pictureWarning({ picture }: Pick<OpenApplication, 'picture'>): Block[] {
+export function pictureWarning({ picture }: OpenApplication): Block[] {
   if (!picture?.failure) return [];
   const text = sentences([t('console.applications.picture.warning'), picture.failure]);
   return [{ kind: 'text', tone: 'warning', text }];

@@ -91,7 +91,7 @@ export function tabPage(
 }
 
 /** Whether the protocol has the tab: a service provider has no secrets, and its certificates are among its settings. */
-export function tabsOf({ protocol }: Pick<Application, 'protocol'>): TabPath[] {
+export function tabsOf({ protocol }: Application): TabPath[] {
   return (Object.keys(tabs) as TabPath[]).filter((tab) => protocol === 'oidc' || tab !== 'credentials');
 }
 
@@ -99,7 +99,7 @@ function labelOf({ protocol }: Application, tab: TabPath): PageText {
   return protocol === 'saml' && tab === 'claims' ? t('console.tabs.attributes') : tabs[tab];
 }
 
-export function stateTag({ enabled }: Pick<Application, 'enabled'>): Mark {
+export function stateTag({ enabled }: Application): Mark {
   return enabled
     ? { text: t('console.shared.enabled'), tone: 'good' }
     : { text: t('console.shared.disabled'), tone: 'bad' };

@@ -96,7 +96,7 @@ export function createFindAccount(
 }
 
 /** The error of a token request from outside of the application's networks. It ends no grant: the next one may come from inside. */
-export function otherNetwork(application: Pick<ClientApplication, 'networks'>, address: string | undefined) {
+export function otherNetwork(application: ClientApplication, address: string | undefined) {
   const brokenRule: BrokenRule = { rule: 'network', ...brokenNetworkRule(application, address) };
   return Object.assign(new errors.InvalidGrant('the application may not be used from this network'), {
     error_description: 'the application may not be used from this network',
@@ -118,7 +118,7 @@ export function accountOf(found: EngineAccount): Account {
 /** Every claim that scopes can request, and the application's own claims, each with its scope if it has one. */
 export function claimsOf(
   account: Account,
-  application: Pick<ClientApplication, 'metadata'> | undefined,
+  application: ClientApplication | undefined,
   use: string,
   languages?: RequestedLanguages,
 ) {

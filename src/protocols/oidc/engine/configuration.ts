@@ -36,8 +36,8 @@ type DeviceOptions = NonNullable<Features['deviceFlow']>;
 /** The engine's own pages. */
 interface Pages {
   renderError: Configuration['renderError'];
-  logout: Pick<LogoutOptions, 'logoutSource' | 'postLogoutSuccessSource'>;
-  device: Pick<DeviceOptions, 'userCodeInputSource' | 'userCodeConfirmSource' | 'successSource'>;
+  logout: LogoutOptions;
+  device: DeviceOptions;
 }
 
 export interface ConfigurationDependencies {

@@ -124,9 +124,7 @@ const HEADERS = [
   'Access-Control-Expose-Headers',
 ];
 
-type Clients = Pick<ClientSource, 'applicationOf' | 'isRegisteredOrigin'>;
-
-export async function limitCors(ctx: Context, clients: Clients): Promise<void> {
+export async function limitCors(ctx: Context, clients: ClientSource): Promise<void> {
   if (PUBLIC_DOCUMENTS.has(ctx.path)) {
     ctx.set(READABLE_BY_ALL);
     return ctx.remove('Vary');
@@ -138,7 +136,7 @@ export async function limitCors(ctx: Context, clients: Clients): Promise<void> {
 }
 
 /** A confidential client runs on a server; from a browser it may only read userinfo. */
-async function mayRead(ctx: Context, origin: string, clients: Clients): Promise<boolean> {
+async function mayRead(ctx: Context, origin: string, clients: ClientSource): Promise<boolean> {
   const client = engineContext(ctx)?.client;
   if (!client) return clients.isRegisteredOrigin(origin);
   if (ctx.path !== routes.userinfo && client.clientAuthMethod !== 'none') return false;

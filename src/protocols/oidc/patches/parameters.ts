@@ -25,10 +25,7 @@ interface Context {
   [PARAMS]?: Params | undefined;
 }
 
-export function completeRequestedScope(
-  provider: Provider,
-  { clients }: { clients: Pick<ClientSource, 'cachedApplicationOf'> },
-): void {
+export function completeRequestedScope(provider: Provider, { clients }: { clients: ClientSource }): void {
   Object.defineProperty(provider.OIDCContext.prototype, 'params', {
     configurable: true,
     get(this: Context) {
@@ -43,7 +40,7 @@ export function completeRequestedScope(
 }
 
 /** Also of a request object, whose members the engine assigns one by one. */
-function defineScope(context: Context, params: Params, clients: Pick<ClientSource, 'cachedApplicationOf'>): void {
+function defineScope(context: Context, params: Params, clients: ClientSource): void {
   let scope = asSet(params.scope);
   Object.defineProperty(params, 'scope', {
     enumerable: true,
@@ -99,7 +96,7 @@ function asSet(scope: unknown): unknown {
 /** Apply it after the patch of parameters.ts, whose accessor it completes. */
 export function acceptEmptySecrets(
   { OIDCContext: { prototype } }: Provider,
-  { clients }: { clients: Pick<ClientSource, 'cachedApplicationOf'> },
+  { clients }: { clients: ClientSource },
 ): void {
   const { get, set } = Object.getOwnPropertyDescriptor(prototype, 'params') ?? {};
   Object.defineProperty(prototype, 'params', {

@@ -43,7 +43,7 @@ export type ClientSecret = { id: string } & ({ hash: string } | { value: string 
 
 /** The secret of the application that has this value. */
 export function matchingSecret(
-  application: Pick<ClientApplication, 'secrets'> | undefined,
+  application: ClientApplication | undefined,
   actual: string,
   { macMatches }: Vault,
 ): ClientSecret | undefined {

@@ -93,9 +93,7 @@ export interface NameIdSource {
 export type MissingForNameId = 'verified-email' | 'allow-create';
 
 /** What the account, or the request, lacks for a value in this format; undefined: nothing. */
-export function missingForNameId(
-  source: Pick<NameIdSource, 'format' | 'field' | 'verifiedEmail' | 'persistent'>,
-): MissingForNameId | undefined {
+export function missingForNameId(source: NameIdSource): MissingForNameId | undefined {
   const { format, field, verifiedEmail, persistent } = source;
   const isOfField = format === 'persistent' || format === 'unspecified';
   const isAddress = format === 'emailAddress' || (isOfField && field === 'email');

@@ -20,16 +20,11 @@ export interface MetadataChange {
   needsApproval: boolean;
 }
 
-type Compared = Pick<
-  SpMetadata,
-  'acs' | 'slo' | 'signingCertificates' | 'encryptionCertificates' | 'authnRequestsSigned' | 'wantAssertionsSigned'
->;
-
 /**
  * The changes from the registered metadata to the received one. Removed addresses need no approval, and neither does a key that
  * is added beside a known one or removed from beside it (a rollover).
  */
-export function metadataChanges(registered: Compared, received: Compared): MetadataChange[] {
+export function metadataChanges(registered: SpMetadata, received: SpMetadata): MetadataChange[] {
   const added = (what: Part, before: string[], after: string[]): MetadataChange[] =>
     same(before, after)
       ? []
@@ -72,8 +67,8 @@ function keyChanges(what: Part, before: readonly Certificate[], after: readonly 
 
 function requirement(
   what: Part,
-  registered: Compared,
-  received: Compared,
+  registered: SpMetadata,
+  received: SpMetadata,
   field: 'authnRequestsSigned' | 'wantAssertionsSigned',
 ): MetadataChange[] {
   if (registered[field] === received[field]) return [];
@@ -93,11 +88,11 @@ const keyOf = ({ publicKey }: Certificate) => publicKey.export({ type: 'spki', f
 const certificateText = ({ fingerprint, subject }: Certificate) =>
   `${subject.replaceAll('\n', ', ')} (SHA-256 ${fingerprint})`;
 
-function acsText({ url, binding, index, isDefault }: Compared['acs'][number]): string {
+function acsText({ url, binding, index, isDefault }: SpMetadata['acs'][number]): string {
   const number = index === undefined ? '' : `, index ${index}`;
   return `${url} (${bindingName(binding)}${number}${isDefault ? ', default' : ''})`;
 }
 
-function sloText({ location, responseLocation, binding }: Compared['slo'][number]): string {
+function sloText({ location, responseLocation, binding }: SpMetadata['slo'][number]): string {
   return `${location} (${binding}${responseLocation ? `, responses to ${responseLocation}` : ''})`;
 }

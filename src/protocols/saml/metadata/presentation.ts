@@ -112,7 +112,7 @@ export function presentationOf(brand: BrandLook | undefined, { tags, standard }:
 /** An element for each language. */
 export function inEachLanguage(
   name: Parameters<typeof element>[0],
-  { languages = [SOURCE_LANGUAGE] }: Pick<Presentation, 'languages'>,
+  { languages = [SOURCE_LANGUAGE] }: Presentation,
   textIn: (language: string) => string,
 ): XmlElement[] {
   return languages.map((language) => element(name, { 'xml:lang': language }, textIn(language)));

@@ -29,7 +29,7 @@ const configuration: Configuration = {
   }),
 };
 const bare = await startBareEngine({ configuration });
-const registered = (metadata: object) => ({ clients: { cachedApplicationOf: () => ({ metadata }) as never } });
+const registered = (metadata: object) => ({ clients: { cachedApplicationOf: () => ({ metadata }) } as never });
 const patched = await startBareEngine({ configuration, patch: (one) => addApplicationClaims(one, registered({})) });
 const conforming = await startBareEngine({
   configuration,

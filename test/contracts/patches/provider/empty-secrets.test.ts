@@ -5,7 +5,7 @@ import { httpClient } from '../../../support/http.ts';
 import { type Engine, startBareEngine } from '../../bare-engine.ts';
 
 const registered = (method: string) => ({
-  clients: { cachedApplicationOf: () => ({ metadata: { token_endpoint_auth_method: method } }) as never },
+  clients: { cachedApplicationOf: () => ({ metadata: { token_endpoint_auth_method: method } }) } as never,
 });
 const bare = await startBareEngine();
 /** It completes the accessor of the other patch. */

@@ -30,7 +30,7 @@ const configuration: Configuration = {
 const bare = await startBareEngine({ configuration });
 const patched = await startBareEngine({ configuration });
 introspectJwts(patched.provider, {
-  clients: { applicationOf: async () => ({ metadata: { resources: [api] } }) as never },
+  clients: { applicationOf: async () => ({ metadata: { resources: [api] } }) } as never,
   jwks: () => ({ keys: [key] }),
   isRegisteredApi: async (identifier) => identifier === api,
 });

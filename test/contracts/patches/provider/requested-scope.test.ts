@@ -4,7 +4,7 @@ import { completeRequestedScope } from '../../../../src/protocols/oidc/patches/p
 import { httpClient } from '../../../support/http.ts';
 import { appUri, type Engine, startBareEngine } from '../../bare-engine.ts';
 
-const registered = (metadata: object) => ({ clients: { cachedApplicationOf: () => ({ metadata }) as never } });
+const registered = (metadata: object) => ({ clients: { cachedApplicationOf: () => ({ metadata }) } as never });
 const configuration = { scopes: ['openid', 'email'] };
 const bare = await startBareEngine({ configuration });
 const patched = await startBareEngine({

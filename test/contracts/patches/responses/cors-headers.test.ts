@@ -18,9 +18,9 @@ const patched = await startBareEngine({
   async around(ctx, next) {
     await next();
     await limitCors(ctx, {
-      isRegisteredOrigin: async (origin) => origin === registered,
-      applicationOf: async () => ({ metadata: { allowed_cors_origins: ['capacitor://localhost'] } }) as never,
-    });
+      isRegisteredOrigin: async (origin: string) => origin === registered,
+      applicationOf: async () => ({ metadata: { allowed_cors_origins: ['capacitor://localhost'] } }),
+    } as never);
   },
 });
 afterAll(() => Promise.all([bare.close(), patched.close()]));

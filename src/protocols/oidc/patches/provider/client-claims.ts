@@ -37,10 +37,7 @@ interface Context {
 }
 
 /** The classes with which the engine builds both ID token and userinfo. */
-export function addApplicationClaims(
-  provider: Provider,
-  { clients }: { clients: Pick<ClientSource, 'cachedApplicationOf'> },
-): void {
+export function addApplicationClaims(provider: Provider, { clients }: { clients: ClientSource }): void {
   const prototype = provider.Claims.prototype as unknown as ClaimsPrototype;
   const { scope, result } = prototype;
   prototype.scope = function scopeOfApplicationClaims(value = '') {

@@ -40,7 +40,7 @@ function publicPart({ kty, kid, alg, use, n, e, crv, x, y }: PrivateJwk): JWK {
 export function introspectJwts(
   provider: Provider,
   dependencies: {
-    clients: Pick<ClientSource, 'applicationOf'>;
+    clients: ClientSource;
     isRegisteredApi(identifier: string): Promise<boolean>;
     /** The private keys of the moment; a change makes a new Provider. */
     jwks(): { keys: PrivateJwk[] };
