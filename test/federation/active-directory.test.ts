@@ -496,13 +496,17 @@ describeOnSqlite('tokens of a user of a directory', () => {
     expect(await lastEvent('sign-in.upstream')).toMatchObject({ outcome: 'failure', subjectId: account?.id });
   });
 
-  it('lose the roles of a group that the user has left, and go on while the directory does not answer', async () => {
+  it('lose the roles and groups of a group that the user has left, and go on while the directory does not answer', async () => {
     const staffGroup = `CN=staff,${BASE}`;
-    const id = await connect({ groups: {}, role_mappings: { [staffGroup]: 'auditor' } });
+    const { id: ours } = await idp.services.groups.create({ name: 'AD Staff' });
+    const mappings = { role_mappings: { [staffGroup]: 'auditor' }, group_mappings: { [staffGroup]: 'AD Staff' } };
+    const id = await connect({ groups: {}, ...mappings });
     const person = aPerson({ memberOf: [staffGroup] });
     let token = await begin(person);
     const rolesOf = async () => (await accountOf(idp, id, person.subject))?.roles ?? [];
+    const groupsOf = async () => (await accountOf(idp, id, person.subject))?.groups ?? [];
     expect(await rolesOf()).toContain('auditor');
+    expect(await groupsOf()).toEqual([expect.objectContaining({ id: ours })]);
     person.entry.attributes.memberOf = [];
     const next = async () => {
       await anHourPasses(person);
@@ -521,6 +525,7 @@ describeOnSqlite('tokens of a user of a directory', () => {
     directory.quirks.hangs = false;
     await next();
     expect(await rolesOf()).not.toContain('auditor');
+    expect(await groupsOf()).toEqual([]);
   });
 });
 

@@ -334,18 +334,24 @@ function detailsOf(documents: ConnectionDetails['documents']): Block[] {
 }
 
 function mappingBlocks({ entry }: ConnectionDetails): Block[] {
-  const mappings = Object.entries(entry.role_mappings as Record<string, string[]>);
-  if (mappings.length === 0) return [];
-  return [
-    {
-      kind: 'table',
-      title: t('console.connections.mappings'),
-      caption: t('console.connections.mappings-caption'),
-      empty: '',
-      columns: [t('console.connections.group'), t('console.navigation.roles')],
-      rows: mappings.map(([group, roles]) => [{ text: group, code: true }, listOf(roles)]),
-    },
-  ];
+  const tables = [
+    { mapped: entry.role_mappings, of: 'mappings', column: t('console.navigation.roles') },
+    { mapped: entry.group_mappings, of: 'group-mappings', column: t('console.navigation.groups') },
+  ] as const;
+  return tables.flatMap(({ mapped, of, column }): Block[] => {
+    const rows = Object.entries(mapped as Record<string, string[]>);
+    if (rows.length === 0) return [];
+    return [
+      {
+        kind: 'table',
+        title: t(`console.connections.${of}`),
+        caption: t(`console.connections.${of}-caption`),
+        empty: '',
+        columns: [t('console.connections.group'), column],
+        rows: rows.map(([group, names]) => [{ text: group, code: true }, listOf(names)]),
+      },
+    ];
+  });
 }
 
 /** As the messages name it: a selector has no hyphen. */

@@ -132,7 +132,7 @@ function failedBlocks({ code, message, rule, expected, received }: FailedTry): B
 }
 
 function finishedBlocks(result: FinishedTry): Block[] {
-  const { subject, claims, checks, acr, amr, authTime, groups, roles, hasAllGroups } = result;
+  const { subject, claims, checks, acr, amr, authTime, groups, roles, joins, hasAllGroups } = result;
   return [
     ...(result.rejection
       ? [{ kind: 'text' as const, tone: 'alert' as const, text: directoryRejectionTexts[result.rejection] }]
@@ -146,6 +146,10 @@ function finishedBlocks(result: FinishedTry): Block[] {
         {
           label: t('console.connections.roles-by-groups'),
           value: hasAllGroups ? namesOrNone(roles) : t('console.connections.roles-unchanged'),
+        },
+        {
+          label: t('console.connections.joins'),
+          value: hasAllGroups ? namesOrNone(joins) : t('console.connections.roles-unchanged'),
         },
         { label: t('console.connections.groups'), value: namesOrNone(groups) },
         { label: 'acr', value: { text: acr, code: true } },

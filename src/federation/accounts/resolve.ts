@@ -46,6 +46,8 @@ export interface Preview {
   account: Account | undefined;
   /** Names of the roles that the groups give. */
   roles: string[];
+  /** Names of the groups here that the groups are. */
+  joins: string[];
   hasAllGroups: boolean;
 }
 
@@ -110,17 +112,21 @@ export function createResolver(
 
     /** What `resolve` would do; writes nothing. */
     async preview(connection: Connection, identity: UpstreamIdentity): Promise<Preview> {
-      const { domains, mappings } = await rulesOf(connection);
+      const { domains, mappings, groupMappings } = await rulesOf(connection);
       const facts = await readFacts(dependencies, connection, identity, { domains }, db);
       const match = matchAccount(facts);
       const id = 'userId' in match ? match.userId : undefined;
       const { names, isComplete } = groupsOf(identity);
       const roleIds = mappedRoles(names, mappings);
+      const groupIds = mappedGroups(names, groupMappings);
       return {
         match,
         facts,
         account: id === undefined ? undefined : await accounts.find(id),
         roles: [...new Set(mappings.filter(({ roleId }) => roleIds.includes(roleId)).map(({ role }) => role))],
+        joins: [
+          ...new Set(groupMappings.filter(({ groupId }) => groupIds.includes(groupId)).map(({ group }) => group)),
+        ].sort(),
         hasAllGroups: isComplete,
       };
     },
