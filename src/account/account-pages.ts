@@ -16,7 +16,7 @@ import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes
 import { type AccountPageHelpers, createAccountPageHelpers } from './account-page-helpers.ts';
 import { activityRoutes } from './activity-routes.ts';
 import { createFactorRecoveryCodes, factorRoutes, passkeyRoutes, phoneRoutes } from './factors.ts';
-import { groupRoutes } from './groups.ts';
+import { groupRoutes, joinRoutes } from './groups.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { passwordRoutes, strengthRoutes } from './password.ts';
 import { consentRoutes, createPortal, portalRoutes } from './portal.ts';
@@ -71,6 +71,7 @@ export function createAccountPages(
       browserRoutes({ ...dependencies, page }),
       activityRoutes({ ...dependencies, page, brandName: dependencies.brandName }),
       groupRoutes({ ...dependencies, page }),
+      joinRoutes({ ...dependencies, page }),
       consentRoutes({ ...dependencies, page }),
       sessionRoutes({ ...dependencies, page, logoutBrowserOf, titleOf }),
     ],

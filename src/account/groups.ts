@@ -5,12 +5,20 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Base } from '../base/base.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
-import { AppError, notFound, tooManyRequests } from '../base/http/errors.ts';
+import { AppError, tooManyRequests } from '../base/http/errors.ts';
+import type { Http } from '../base/http/http.ts';
 import { parseForm, parseQuery } from '../base/http/input.ts';
-import { type PageText, t } from '../base/texts/text.ts';
-import { PERSONAL } from '../people/groups/rights.ts';
+import { withLanguage } from '../base/http/pages/language.ts';
+import { limits } from '../base/limits.ts';
+import { type PageText, sentences, type Text, t, textAt } from '../base/texts/text.ts';
+import type { Core } from '../core/core.ts';
+import { passwordAdvice } from '../people/credentials/password-advice.ts';
+import { minimumLength } from '../people/credentials/password-policy.ts';
+import type { GroupInvitation } from '../people/groups/invitations.ts';
 import type { People } from '../people/people.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
+import { createLinkPage } from './mailed-links.ts';
+import { prepareRegistration } from './registration/create-registration.ts';
 
 const HERE = '/account/groups';
 const MEMBERS = 50;
@@ -23,6 +31,8 @@ const lastDay = z
 const membersQuery = z.object({ after: z.string().max(64).default('') });
 const askQuery = z.object({ application: id });
 const addForm = z.object({ login: z.string().trim().min(1).max(254), until: lastDay });
+const inviteForm = z.object({ email: z.string().trim().max(254), until: lastDay });
+const withdrawInvitationForm = z.object({ invitation: id });
 const endForm = z.object({ user: id, until: lastDay });
 const removeForm = z.object({ user: id });
 const decisionForm = z.object({
@@ -37,22 +47,19 @@ const askForm = z.object({ application: id, group: id, reason: z.string().trim()
 type GroupContext = Context & { params: Record<string, string> };
 
 export function groupRoutes(services: Base & People & { page: AccountPageHelpers }): Router<State, Extras> {
-  const { accounts, db, groups, groupRequests, now, page, rateLimits } = services;
+  const { groupInvitations, groupOwners, groupRequests, now, page } = services;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
   const changeGuards = [signedIn.requireSignIn, checkChange] as const;
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
-    const ids = await groups.ownedBy(account.id, db);
-    const waiting = await groupRequests.openFor(ids);
-    const owned = await groups.listByIds(ids);
+    const owned = await groupOwners.groupsOf(account.id);
+    const waiting = await groupRequests.openFor(owned.map((group) => group.id));
     ctx.render('account/groups', {
       notice: page.takeNotice(ctx),
       groups: account.groups,
-      owned: owned
-        .sort((one, other) => one.path.localeCompare(other.path))
-        .map((group) => ({ ...group, waiting: waiting.filter(({ groupId }) => groupId === group.id).length })),
+      owned: owned.map((group) => ({ ...group, waiting: waiting.filter((one) => one.groupId === group.id).length })),
       requests: await groupRequests.of(account.id),
     });
   });
@@ -95,21 +102,21 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
   router.get('/:id', signedIn.requireSignIn, async (ctx: GroupContext) => {
     const group = await ownedGroup(ctx);
     const { after } = parseQuery(ctx, membersQuery);
-    const rows = await groups.members(group.id, { after, limit: MEMBERS + 1 });
-    const shown = rows.slice(0, MEMBERS);
+    const { members, next } = await groupOwners.members(group.id, { after, limit: MEMBERS });
     ctx.render('account/group', {
       notice: page.takeNotice(ctx),
       group,
       today: dayOf(now()),
-      blocked: await whyBlocked(ctx, group),
-      members: await namedMembers(shown),
-      // A person with several memberships may continue on the next page.
-      next: rows.length > MEMBERS ? `${HERE}/${group.id}?after=${shown.at(-1)?.userId}` : undefined,
+      blocked: await groupOwners.whyBlocked(group, { by: page.actorOf(ctx) }),
+      members: members.map((member) => ({ ...member, day: member.until ? dayOf(member.until) : '' })),
+      next: next && `${HERE}/${group.id}?after=${next}`,
       requests: (await groupRequests.openFor([group.id])).map(({ user, until, ...request }) => ({
         ...request,
         person: user,
         until: until && until > now() ? dayOf(until) : '',
       })),
+      invitations: await groupInvitations.of(group.id),
+      invitationDays: limits.groups.invitationDays,
     });
   });
 
@@ -118,13 +125,32 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
     const { login, until } = await parseForm(ctx, addForm);
     const path = `${HERE}/${group.id}`;
     if (hasPassed(until)) return page.redirectWithNotice(ctx, path, t('groups.day-passed'), 'bad');
-    const options = { by: page.actorOf(ctx), via: 'owner' as const };
-    await groups.assertMayPut(group.id, 'owner', options);
-    const tries = await rateLimits.consume('group-additions:account', signedIn.userOf(ctx).account.id);
-    if (!tries.allowed) throw tooManyRequests(tries.retryAfterSeconds, { next: { href: path, label: t('page.back') } });
-    const found = await accounts.findByLogin(login);
-    if (found?.isActive) await groups.addMembers(group.id, [{ userId: found.id, until }], options);
+    await limited(path, () => groupOwners.add(group.id, { login, until }, { by: page.actorOf(ctx) }));
     page.redirectWithNotice(ctx, path, t('groups.added', { login }), 'plain');
+  });
+
+  router.post('/:id/invite', ...changeGuards, async (ctx: GroupContext) => {
+    const group = await ownedGroup(ctx);
+    const { email, until } = await parseForm(ctx, inviteForm);
+    const path = `${HERE}/${group.id}`;
+    if (hasPassed(until)) return page.redirectWithNotice(ctx, path, t('groups.day-passed'), 'bad');
+    try {
+      const invitation = { groupId: group.id, email, until };
+      const by = { ...page.actorOf(ctx), request: withLanguage(ctx) };
+      await limited(path, () => groupInvitations.invite(invitation, { by }));
+    } catch (error) {
+      const text = error instanceof AppError && expectedOf(error);
+      if (!text) throw error;
+      return page.redirectWithNotice(ctx, path, text, 'bad');
+    }
+    page.redirectWithNotice(ctx, path, t('groups.invited', { email }));
+  });
+
+  router.post('/:id/withdraw-invitation', ...changeGuards, async (ctx: GroupContext) => {
+    const group = await ownedGroup(ctx);
+    const { invitation } = await parseForm(ctx, withdrawInvitationForm);
+    const withdraw = () => groupInvitations.withdraw(invitation, group.id, { by: page.actorOf(ctx) });
+    await ifOpen(ctx, `${HERE}/${group.id}`, t('groups.invitation-withdrawn'), withdraw, t('groups.invitation-closed'));
   });
 
   router.post('/:id/end', ...changeGuards, async (ctx: GroupContext) => {
@@ -132,20 +158,14 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
     const { user, until } = await parseForm(ctx, endForm);
     const path = `${HERE}/${group.id}`;
     if (hasPassed(until)) return page.redirectWithNotice(ctx, path, t('groups.day-passed'), 'bad');
-    // Nobody is added here: that counts attempts.
-    const held = await db.groupMember.findFirst({
-      where: { groupId: group.id, userId: user, source: { in: [...PERSONAL] } },
-    });
-    if (!held) throw notFound();
-    const member = { userId: user, since: held.since, until };
-    await groups.addMembers(group.id, [member], { by: page.actorOf(ctx), via: 'owner' });
+    await groupOwners.setEnd(group.id, user, until, { by: page.actorOf(ctx) });
     page.redirectWithNotice(ctx, path, t('groups.day-saved'));
   });
 
   router.post('/:id/remove', ...changeGuards, async (ctx: GroupContext) => {
     const group = await ownedGroup(ctx);
     const { user } = await parseForm(ctx, removeForm);
-    await groups.removeMembers(group.id, [user], { by: page.actorOf(ctx), via: 'owner' });
+    await groupOwners.remove(group.id, user, { by: page.actorOf(ctx) });
     page.redirectWithNotice(ctx, `${HERE}/${group.id}`, t('groups.removed'));
   });
 
@@ -162,51 +182,121 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
 
   const hasPassed = (until: Date | null) => until !== null && until <= now();
 
-  /** Runs a change of an open request, and redirects with its notice, or with the notice that the request is closed already. */
-  async function ifOpen(ctx: Context, path: string, done: PageText, work: () => Promise<void>) {
+  /** Runs a change of an open request or invitation, and redirects with its notice, or with the notice that it is closed already. */
+  async function ifOpen(
+    ctx: Context,
+    path: string,
+    done: PageText,
+    work: () => Promise<void>,
+    closed: PageText = t('groups.closed'),
+  ) {
     try {
       await work();
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'changed_meanwhile')) throw error;
-      return page.redirectWithNotice(ctx, path, t('groups.closed'), 'warn');
+      return page.redirectWithNotice(ctx, path, closed, 'warn');
     }
     page.redirectWithNotice(ctx, path, done);
   }
 
-  /** Throws not_found, as for a group that does not exist, unless the user owns it or one above it. */
-  async function ownedGroup(ctx: GroupContext) {
-    const groupId = ctx.params.id ?? '';
-    const owned = await groups.ownedBy(signedIn.userOf(ctx).account.id, db);
-    if (!owned.includes(groupId)) throw notFound();
-    return groups.get(groupId);
-  }
+  const ownedGroup = (ctx: GroupContext) => groupOwners.group(ctx.params.id ?? '', signedIn.userOf(ctx).account.id);
 
-  /** Why the owner can change no memberships now. */
-  async function whyBlocked(ctx: Context, group: { id: string; source: string; fileMembers: boolean }) {
-    if (group.source === 'file' && group.fileMembers) return [t('groups.by-file')];
+  /** Leads back to the page where there were too many changes. */
+  async function limited(path: string, work: () => Promise<unknown>): Promise<void> {
     try {
-      await groups.assertMayPut(group.id, 'owner', { by: page.actorOf(ctx) });
-      return undefined;
+      await work();
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      return [error.text, error.advice ?? []].flat();
+      if (!(error instanceof AppError && error.code === 'too_many_requests')) throw error;
+      const seconds = Number(error.headers['Retry-After']);
+      throw tooManyRequests(seconds, { next: { href: path, label: t('page.back') } });
     }
   }
 
-  /** One entry for each person: their own membership, else another one, which an owner cannot change. */
-  async function namedMembers(rows: Awaited<ReturnType<typeof groups.members>>) {
-    const names = await db.asStored.user.findMany({
-      where: { id: { in: rows.map(({ userId }) => userId) } },
-      select: { id: true, username: true, name: true },
+  return router;
+}
+
+/** What the page says about an invitation that cannot be sent; undefined for what no form leads to. */
+function expectedOf({ code, faults: [wrong], text }: AppError): PageText | undefined {
+  if (code === 'too_many_invitations') return text;
+  return code === 'invalid_input' && wrong ? textAt(wrong.code) : undefined;
+}
+
+// /join: the page behind an invitation. A person with an account signs in and is asked; one without chooses a password.
+
+const JOIN = '/join';
+const joinForm = z.object({ displayedValue: z.string().max(254) });
+const registerForm = z.object({
+  username: z.string().max(254),
+  name: z.string().max(200),
+  password: z.string().max(4096),
+});
+const minLength = minimumLength(false);
+
+export function joinRoutes(services: Core & Http & People & { page: AccountPageHelpers }): Router<State, Extras> {
+  const { accounts, groupInvitations, page: helpers } = services;
+  const { signedIn, checkCsrf } = helpers;
+  const router = new Router<State, Extras>({ prefix: JOIN });
+  const page = createLinkPage(services, {
+    cookie: 'link',
+    next: { href: HERE, label: t('groups.title') },
+  });
+  const leadOf = async (invitation: GroupInvitation) => {
+    const inviter = await groupInvitations.assertStands(invitation);
+    const { group, until } = invitation;
+    const end = { form: until ? 'until' : 'none', until: until ?? new Date(0) };
+    return t('join.lead', { person: inviter.username, group: group.name, ...end });
+  };
+
+  router.get('/', page.receiveToken, async (ctx) => {
+    const { found } = await page.resolve(ctx, groupInvitations.find);
+    const lead = await leadOf(found);
+    if (!(await accounts.findByLogin(found.email))) return showRegistration(ctx, found, lead);
+    await signedIn.requireSignIn(ctx, async () => {
+      const title = t('join.title', { group: found.group.name });
+      ctx.render('mailed-links/confirm', { title, lead, value: found.email, action: JOIN, button: t('join.submit') });
     });
-    return names
-      .map((person) => {
-        const held = rows.filter(({ userId }) => userId === person.id);
-        const own = held.find(({ source }) => PERSONAL.some((one) => one === source));
-        const until = (own ?? held[0])?.until ?? null;
-        return { person, isOwn: own !== undefined, until, day: until ? dayOf(until) : '' };
-      })
-      .sort((one, other) => one.person.username.localeCompare(other.person.username));
+  });
+
+  router.post('/', signedIn.requireSignIn, checkCsrf, async (ctx) => {
+    const { found } = await page.resolve(ctx, groupInvitations.find);
+    page.assertUnchanged((await parseForm(ctx, joinForm)).displayedValue, found.email);
+    await groupInvitations.accept(found, signedIn.userOf(ctx).account.id, { by: helpers.actorOf(ctx) });
+    helpers.redirectWithNotice(ctx, HERE, t('join.done', { group: found.group.name }));
+  });
+
+  router.post('/register', checkCsrf, async (ctx) => {
+    const { found } = await page.resolve(ctx, groupInvitations.find);
+    const { username, name, password } = await parseForm(ctx, registerForm);
+    page.assertUnchanged(username, found.email);
+    const { request } = ctx.state;
+    const prepared = await prepareRegistration(services, { email: found.email, name, password }, request);
+    if (prepared.outcome === 'rejected') {
+      const error = sentences(prepared.faults.map((fault) => passwordAdvice(fault, false)));
+      return showRegistration(ctx, found, await leadOf(found), { name, error });
+    }
+    try {
+      await groupInvitations.accept(found, prepared.id, { by: { request } }, prepared.store);
+    } catch (error) {
+      // Meanwhile the address has got an account: the link now leads to its sign-in.
+      if (!(error instanceof AppError && ['email_taken', 'user_name_taken'].includes(error.code))) throw error;
+      ctx.status = 303;
+      return ctx.redirect(JOIN);
+    }
+    page.redirectToDone(ctx, `${JOIN}/done`);
+  });
+
+  router.get('/done', (ctx) =>
+    page.renderDone(ctx, {
+      title: t('registration.ready'),
+      lead: t('registration.ready-lead'),
+      next: { href: HERE, label: t('sign-in.title') },
+    }),
+  );
+
+  function showRegistration(ctx: Context, { group, email }: GroupInvitation, lead: Text, given: object = {}): void {
+    const title = t('join.title', { group: group.name });
+    const form = { title, lead, hint: t('join.have-account'), action: `${JOIN}/register`, email, minLength };
+    ctx.render('registration/finish', { ...form, ...given }, 'error' in given ? 400 : 200);
   }
 
   return router;

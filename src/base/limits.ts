@@ -288,7 +288,9 @@ export const limits = {
     inAssertion: 150,
     requestDays: 14, // until an open one lapses
     requestsPerDay: 10, // of one person, each of which is a mail to the owners
-    keepRequestsDays: 30, // after that, so that the person sees the state
+    keepRequestsDays: 30, // after that, so that the person sees the state; invitations too
+    invitationDays: 7,
+    openInvitations: 20, // of one owner, in all groups
   },
   /** The admin API. */
   api: {

@@ -12,6 +12,8 @@ import { createPasswords } from './credentials/password.ts';
 import { createStrengthMeter } from './credentials/strength.ts';
 import { createEnds } from './groups/ends.ts';
 import { createGroups } from './groups/groups.ts';
+import { createGroupInvitations } from './groups/invitations.ts';
+import { createGroupOwners } from './groups/owners.ts';
 import { createGroupRequests } from './groups/requests.ts';
 import { createFactors } from './mfa/account-factors.ts';
 import { createCodeDelivery } from './mfa/factors/code-delivery.ts';
@@ -72,6 +74,8 @@ export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange }:
     ends: createEnds({ ...core, logoutOnRoleChange }),
     groups,
     groupRequests: createGroupRequests({ ...core, groups, accounts }),
+    groupInvitations: createGroupInvitations({ ...core, ...limiters, groups, accounts }),
+    groupOwners: createGroupOwners({ ...core, ...limiters, groups, accounts }),
     roles: createRoles({ ...core, authority, logoutOnRoleChange }),
     setConnectionRoles: createSetConnectionRoles({ ...core, logoutOnRoleChange }),
     mfa,

@@ -83,7 +83,7 @@ export const expiringRows: readonly SweepTarget[] = [
     remove: (db, before, limit) =>
       db.signUpCode.deleteMany({ where: { source: 'local', expiresAt: { lt: before } }, limit }),
   },
-  expired('group_invitations', (db) => db.groupInvitation),
+  expired('group_invitations', (db) => db.groupInvitation, limits.groups.keepRequestsDays * DAY_SECONDS),
   expired('group_requests', (db) => db.groupRequest, limits.groups.keepRequestsDays * DAY_SECONDS),
   expired('idempotency_keys', (db) => db.idempotencyKey),
   expired('rejections', (db) => db.rejection),

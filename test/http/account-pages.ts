@@ -186,6 +186,18 @@ export const accountPages: Record<string, [string, object]> = {
           until: '2099-07-31',
         },
       ],
+      invitations: [
+        {
+          id: 'i',
+          email: 'erin@example.com',
+          until: at('2099-07-31T00:00:00Z'),
+          state: 'open',
+          expiresAt: at('2099-03-10T00:00:00Z'),
+        },
+        { id: 'j', email: 'finn@example.com', until: null, state: 'accepted', expiresAt: at('2026-03-01T00:00:00Z') },
+        { id: 'k', email: 'gwen@example.com', until: null, state: 'expired', expiresAt: at('2026-03-01T00:00:00Z') },
+      ],
+      invitationDays: 7,
       next: '/account/groups/lab?after=c',
     },
   ],
@@ -197,6 +209,8 @@ export const accountPages: Record<string, [string, object]> = {
       blocked: [t('error.group_unconfirmed'), t('error.group_unconfirmed.advice')],
       members: [],
       requests: [],
+      invitations: [],
+      invitationDays: 7,
     },
   ],
   accountAsk: [

@@ -453,6 +453,17 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   registerFinish: ['registration/finish', { action: '/sign-up/finish', email: 'alice@example.com', minLength: 15 }],
+  joinGroup: [
+    'registration/finish',
+    {
+      title: t('join.title', { group: 'Lab' }),
+      lead: t('join.lead', { person: 'bob', group: 'Lab', form: 'until', until: new Date('2099-07-31T23:59:59Z') }),
+      hint: t('join.have-account'),
+      action: '/join/register',
+      email: 'alice@example.com',
+      minLength: 15,
+    },
+  ],
   mailLink: [
     'mail/mail',
     {

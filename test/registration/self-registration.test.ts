@@ -150,6 +150,7 @@ describe('the domains that may sign up', () => {
         'eve@sub.example.com',
         'eve@example.com.evil.example',
         'eve@notexample.com',
+        'eve@ex\u0430mple.com',
       ]) {
         const page = await ask(email);
         expect({ email, status: page.status, text: page.text }).toMatchObject({

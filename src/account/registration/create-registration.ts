@@ -12,14 +12,14 @@ import { withLanguage } from '../../base/http/pages/language.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
-import { transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
 import { sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
 import type { DeferredWriter } from '../../core/mail/delivery.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import type { FederationServices } from '../../federation/federation-services.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import { emailFault, nameKey } from '../../people/accounts/names.ts';
+import { emailFault, isInDomains } from '../../people/accounts/names.ts';
 import { emptyProfile } from '../../people/accounts/profile-fields.ts';
 import { passwordAdvice } from '../../people/credentials/password-advice.ts';
 import { minimumLength } from '../../people/credentials/password-policy.ts';
@@ -204,7 +204,7 @@ const { hours } = limits.emailVerification;
 function createSelfRegistration(services: Core & People) {
   const { db, accounts, outbox, mailLimits, signUpCodes: codes, repeatedEntries, settings } = services;
   const isOpen = () => settings.latest().self_registration;
-  const accepts = (email: string) => isAccepted(email, settings.latest().sign_up_domains);
+  const accepts = (email: string) => isInDomains(email, settings.latest().sign_up_domains);
   return {
     isOpen,
     /** Whether accounts with this address may be created: it is in one of the domains of the settings. */
@@ -262,24 +262,18 @@ async function finish(
   { name, password }: { name: string; password: string },
   request: RequestInfo,
 ): Promise<LinkOutcome> {
-  const { db, now, audit, accounts, credentials, settings, signUpCodes: codes } = services;
+  const { db, settings, signUpCodes: codes } = services;
   const needsCode = settings.latest().sign_up_code_required;
   const invitation = await findInvitation(services, token);
   if (!invitation) return { outcome: 'invalid' };
   const { email, codeId } = invitation;
-  const id = randomId();
-  const profile = { username: email, email, emailVerified: true, name: name.trim() || null };
-  const by = { actorId: id, request };
-  const prepared = await credentials.preparePassword(draftAccount(id, profile, now()), password, by);
-  if (prepared.outcome === 'rejected') return { outcome: 'rejected', faults: prepared.faults };
+  const prepared = await prepareRegistration(services, { email, name, password }, request);
+  if (prepared.outcome === 'rejected') return prepared;
   try {
     return await transaction(db, async (tx) => {
       const code = needsCode && codeId !== undefined ? await codes.use(codeId, tx) : undefined;
       if (needsCode && !code) return { outcome: 'invalid' };
-      await accounts.create({ id, ...profile }, by, tx);
-      await prepared.store(tx);
-      const data = code && { codeId: code.id, codeName: code.name };
-      await audit.record({ ...by, type: 'account.registered', outcome: 'success', subjectId: id, data }, tx);
+      await prepared.store(tx, code && { codeId: code.id, codeName: code.name });
       return { outcome: 'done' };
     });
   } catch (error) {
@@ -289,10 +283,26 @@ async function finish(
   }
 }
 
-/** Whether the address is in one of these domains, or there are none. A subdomain is another domain. */
-function isAccepted(email: string, domains: readonly string[]): boolean {
-  const domain = nameKey(email.slice(email.lastIndexOf('@') + 1));
-  return domains.length === 0 || domains.some((one) => nameKey(one) === domain);
+/** An account with an address that a mailed link has proven, which is its username too; `store` creates it with its password. */
+export async function prepareRegistration(
+  { accounts, audit, credentials, now }: Core & People,
+  { email, name, password }: { email: string; name: string; password: string },
+  request: RequestInfo,
+) {
+  const id = randomId();
+  const profile = { username: email, email, emailVerified: true, name: name.trim() || null };
+  const by = { actorId: id, request };
+  const prepared = await credentials.preparePassword(draftAccount(id, profile, now()), password, by);
+  if (prepared.outcome === 'rejected') return { outcome: 'rejected' as const, faults: prepared.faults };
+  return {
+    outcome: 'ready' as const,
+    id,
+    async store(tx: Tx, data?: Record<string, unknown>): Promise<void> {
+      await accounts.create({ id, ...profile }, by, tx);
+      await prepared.store(tx);
+      await audit.record({ ...by, type: 'account.registered', outcome: 'success', subjectId: id, data }, tx);
+    },
+  };
 }
 
 /** The content of a usable link: registration is open for its address, which has no account, and its code can be used. */
@@ -300,7 +310,7 @@ async function findInvitation(services: Core & People, token: string): Promise<I
   const { accounts, settings, signUpCodes: codes } = services;
   const { self_registration: isOpen, sign_up_code_required: needsCode, sign_up_domains: domains } = settings.latest();
   const invitation = isOpen ? invitationIn(services, token) : undefined;
-  if (!invitation || !isAccepted(invitation.email, domains)) return undefined;
+  if (!invitation || !isInDomains(invitation.email, domains)) return undefined;
   const { email, codeId } = invitation;
   if (needsCode && (codeId === undefined || !(await codes.isUsable(codeId)))) return undefined;
   return (await accounts.findByLogin(email)) ? undefined : invitation;

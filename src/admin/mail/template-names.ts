@@ -19,6 +19,7 @@ export const templateNames: Record<MailKind, PageText> = {
   'new-sign-in': t('console.mail.template.new-sign-in'),
   'factor-changed': t('console.mail.template.factor-changed'),
   'group-request': t('console.mail.template.group-request'),
+  'group-invitation': t('console.mail.template.group-invitation'),
   'group-answer': t('console.mail.template.group-answer'),
   'membership-end': t('console.mail.template.membership-end'),
   'members-end': t('console.mail.template.members-end'),

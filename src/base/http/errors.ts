@@ -58,6 +58,8 @@ const errors = {
   role_name_taken: { status: 409 },
   group_name_taken: { status: 409 },
   group_sensitive: { status: 409 },
+  too_many_invitations: { status: 409 },
+  invitation_closed: { status: 409 },
   application_taken: { status: 409 },
   last_admin: { status: 409 },
   changed_meanwhile: { status: 409 },

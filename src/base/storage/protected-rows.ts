@@ -121,6 +121,7 @@ export const protectedTables = {
       tokenHash: 'text',
       until: 'time',
       invitedBy: 'text',
+      acceptedAt: 'time',
       expiresAt: 'time',
     },
   },

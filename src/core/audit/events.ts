@@ -134,6 +134,9 @@ export const auditEventTypes = [
   'group.request-denied',
   'group.request-withdrawn',
   'group.request-lapsed',
+  'group.invitation-sent',
+  'group.invitation-withdrawn',
+  'group.invitation-accepted',
   'access.evaluated',
   // Server
   'key.created',

@@ -498,6 +498,13 @@ const accountTexts: Record<AccountEvents, EventText> = {
   'group.request-denied': { kind: 'group', done: 'activity.event.group-request-denied' },
   'group.request-withdrawn': { kind: 'group', done: 'activity.event.group-request-withdrawn' },
   'group.request-lapsed': { kind: 'group', done: 'activity.event.group-request-lapsed' },
+  'group.invitation-sent': { kind: 'group', done: 'activity.event.group-invited' },
+  'group.invitation-withdrawn': { kind: 'group', done: 'activity.event.group-invitation-withdrawn' },
+  'group.invitation-accepted': {
+    kind: 'group',
+    done: 'activity.event.group-invitation-accepted',
+    failed: 'activity.event.group-invitation-refused',
+  },
   'access.evaluated': {
     kind: 'role',
     done: 'activity.event.access-evaluated',

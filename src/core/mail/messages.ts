@@ -173,6 +173,7 @@ export type MailMessage = { to: Recipient } & (
   | { kind: 'new-sign-in'; place: Place }
   | { kind: 'one-time-code'; code: string; minutes: number }
   | { kind: 'group-request'; group: string; groupId: string; person: string }
+  | { kind: 'group-invitation'; group: string; token: string; until: Date }
   | { kind: 'group-answer'; group: string; isGranted: boolean; until: Date | null }
   | { kind: 'membership-end'; of: 'group' | 'role'; name: string; until: Date }
   | { kind: 'members-end'; group: string; groupId: string; members: readonly { name: string; until: Date }[] }
@@ -345,6 +346,14 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     ],
     action: { label: words('mail.group-request.action'), url: link(`/account/groups/${message.groupId}`) },
     after: [],
+  }),
+  'group-invitation': ({ message: { group, token, until }, server, link }) => ({
+    subject: words('mail.group-invitation.subject', { group: short(group) }),
+    preheader: server,
+    // No name of a person: whoever invites could write a message with it.
+    paragraphs: [words('mail.hello'), words('mail.group-invitation.text', { group: short(group), host: server })],
+    action: { label: words('mail.group-invitation.action'), url: link('/join', token) },
+    after: [words('mail.group-invitation.after', { day: describeDay(until) })],
   }),
   'group-answer': ({ message: { group, isGranted, until }, hello, server, link }) => ({
     subject: words('mail.group-answer.subject', { group: short(group), answer: isGranted ? 'granted' : 'denied' }),

@@ -118,6 +118,7 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
   'new-sign-in': (at) => ({ kind: 'new-sign-in', to, place: place(at) }),
   'factor-changed': (at) => ({ kind: 'factor-changed', to, change, place: place(at) }),
   'group-request': () => ({ kind: 'group-request', to, group: 'Lab', groupId: 'example', person: 'zoe' }),
+  'group-invitation': (at) => ({ kind: 'group-invitation', to, group: 'Lab', token, until: inDays(at, 7) }),
   'group-answer': (at) => ({ kind: 'group-answer', to, group: 'Lab', isGranted: true, until: inDays(at, 14) }),
   'membership-end': (at) => ({ kind: 'membership-end', to, of: 'group', name: 'Lab', until: inDays(at, 7) }),
   'members-end': (at) => ({

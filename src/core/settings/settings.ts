@@ -120,6 +120,14 @@ export const settingSchemas = {
     .default([])
     .describe('domains that can be signed up with, without subdomains. Empty: every address')
     .register(settingFields, { section: 'new-accounts', rows: 4 }),
+  invite_domains: z
+    .array(mailDomain)
+    .max(100)
+    .default([])
+    .describe(
+      'domains that [owners of groups](groups.md#who-may-change-what) can invite, without subdomains. Empty: every address',
+    )
+    .register(settingFields, { section: 'new-accounts', rows: 4 }),
   sign_up_code_required: z
     .boolean()
     .default(false)

@@ -78,10 +78,20 @@ export function usernameFault(
 
 function isAddressIn(name: string, domains: NameDomains): boolean {
   if (emailFault(name)) return false;
-  // Compared as it is typed, not by its key: a look-alike of the domain is another domain.
-  const domain = name.slice(name.lastIndexOf('@') + 1).toLowerCase();
-  return domains === 'any' || domains.some((owned) => owned.toLowerCase() === domain);
+  return domains === 'any' || domains.some((owned) => hasDomain(name, owned));
 }
+
+/** Compared as it is typed, not by its key: a look-alike of the domain is another domain. */
+const hasDomain = (address: string, domain: string): boolean =>
+  typedForm(address.slice(address.lastIndexOf('@') + 1)) === typedForm(domain);
+const typedForm = (text: string): string => text.normalize('NFKC').trim().toLowerCase();
+
+/** Whether the address is in one of these domains, or there are none. A subdomain is another domain. */
+export const isInDomains = (address: string, domains: readonly string[]): boolean =>
+  domains.length === 0 || domains.some((domain) => hasDomain(address, domain));
+
+/** Whether two addresses are one mailbox, whatever their case; look-alikes are two. */
+export const isSameAddress = (one: string, other: string): boolean => typedForm(one) === typedForm(other);
 
 /** What is wrong with an email address, or undefined. Only its syntax; a mailed link verifies it. */
 export function emailFault(email: string): EmailFault | undefined {

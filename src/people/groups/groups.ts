@@ -16,7 +16,14 @@ import type { LogoutOnRoleChange } from '../rbac/connection-roles.ts';
 import { groupKey, isGroupName } from '../rbac/names.ts';
 import { roleNamed } from '../rbac/role.ts';
 import { storeGraph } from './graph.ts';
-import { createGroupRights, type GroupChange, idsBelow, type MemberSource, PERSONAL } from './rights.ts';
+import {
+  createGroupRights,
+  endInvitations,
+  type GroupChange,
+  idsBelow,
+  type MemberSource,
+  PERSONAL,
+} from './rights.ts';
 
 export type { GroupChange, MemberSource } from './rights.ts';
 
@@ -316,7 +323,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       await rights.assertMayWrite([id], options, tx);
       const { count } = await tx.groupOwner.deleteMany({ where: { groupId: id, userId } });
       if (count === 0) return false;
-      await tx.groupInvitation.deleteMany({ where: { groupId: id, invitedBy: userId, acceptedAt: null } });
+      await endInvitations(id, userId, now(), tx);
       await record('group.owner-removed', group, options, tx, { subjectId: userId });
       return true;
     });

@@ -42,6 +42,21 @@ export async function idsAbove(groupIds: readonly string[], tx: Tx): Promise<str
   return [...new Set([...groupIds, ...rows.map(({ ancestorId }) => ancestorId)])];
 }
 
+/** Ends the open invitations of a former owner of a group, in it and below it, but for the groups that the person still owns. */
+export async function endInvitations(groupId: string, invitedBy: string, now: Date, tx: Tx): Promise<void> {
+  const where = { userId: invitedBy, OR: [{ until: null }, { until: { gt: now } }] };
+  const owned = await tx.groupOwner.findMany({ where, select: { groupId: true } });
+  const kept = await idsBelow(
+    owned.map((row) => row.groupId),
+    tx,
+  );
+  const lost = (await idsBelow([groupId], tx)).filter((id) => !kept.includes(id));
+  await inChunks(lost, async (ids) => {
+    await tx.groupInvitation.deleteMany({ where: { groupId: { in: ids }, invitedBy, acceptedAt: null } });
+    return [];
+  });
+}
+
 /** Owners who get a mail about a group. */
 const MOST_OWNERS = 20;
 

@@ -247,7 +247,7 @@ function rejected(milliseconds: number): LimitResult {
 // up what the user needs to sign in; and each known browser of the account has its own, as with passwords.
 
 /** Kinds of mail that are limited. Security notices are not: an attacker must not be able to suppress them. */
-type LimitedMail = 'reset' | 'unlock' | 'registration' | 'address-proof' | 'sign-in-code' | 'test';
+type LimitedMail = 'reset' | 'unlock' | 'registration' | 'address-proof' | 'sign-in-code' | 'group-invitation' | 'test';
 
 export type MailLimits = ReturnType<typeof createMailLimits>;
 

@@ -54,6 +54,7 @@ const storageContract = {
   'mail/delivery': 'claiming, retrying and giving up mail',
   'mail/outbox': 'mail written in the transaction of its cause',
   'groups/scale': 'ten thousand rows in one transaction; the list of holders of a role',
+  'groups/invitations': 'an invitation that is used at the same time, and twenty at once',
   'groups/owners': 'requests that are asked and decided at the same time; ends compared in SQL',
   'groups/groups': 'the lock of the graph, times of plain SQL, unique names by their key',
   'mfa/codes': 'recovery codes: unique, used once by concurrent tries',

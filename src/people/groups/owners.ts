@@ -1,0 +1,152 @@
+// What an owner of groups does: at the account page and by /api/groups alike. Owners are no administrators: they see names of members and put
+// people in or take them out, no more (rights.ts).
+import { AppError, notFound, tooManyRequests } from '../../base/http/errors.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import { lockGroups } from '../../base/storage/row-lock.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { Core } from '../../core/core.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { assertTimes } from '../rbac/assign-roles.ts';
+import type { Groups } from './groups.ts';
+import { type GroupChange, PERSONAL } from './rights.ts';
+
+export type GroupOwners = ReturnType<typeof createGroupOwners>;
+
+export interface OwnedMember {
+  person: { id: string; username: string; name: string | null };
+  /** The owner can change it. */
+  isOwn: boolean;
+  since: Date | null;
+  until: Date | null;
+}
+
+interface MemberRow {
+  userId: string;
+  source: string;
+  since: Date | null;
+  until: Date | null;
+}
+
+export function createGroupOwners(core: Core & { groups: Groups; accounts: Accounts; rateLimits: RateLimits }) {
+  const { db, sql, now, groups, accounts, rateLimits } = core;
+
+  /** One entry for each person: their own membership, else another one, which an owner cannot change. */
+  async function named(rows: readonly MemberRow[], tx: Tx = db): Promise<OwnedMember[]> {
+    const names = await tx.asStored.user.findMany({
+      where: { id: { in: rows.map(({ userId }) => userId) } },
+      select: { id: true, username: true, name: true },
+    });
+    return names
+      .map((person) => {
+        const held = rows.filter(({ userId }) => userId === person.id);
+        const own = held.find(({ source }) => PERSONAL.some((one) => one === source));
+        const { since = null, until = null } = own ?? held[0] ?? {};
+        return { person, isOwn: own !== undefined, since, until };
+      })
+      .sort((one, other) => one.person.username.localeCompare(other.person.username));
+  }
+
+  /** Throws not_found for a person who is not in the group itself. */
+  async function member(groupId: string, userId: string, tx: Tx = db): Promise<OwnedMember> {
+    const [found] = await named(await tx.groupMember.findMany({ where: { groupId, userId } }), tx);
+    if (!found) throw notFound();
+    return found;
+  }
+
+  return {
+    member,
+
+    /** The groups that the person owns now and those below them, by path. */
+    async groupsOf(userId: string) {
+      const owned = await groups.listByIds(await groups.ownedBy(userId, db));
+      return owned.sort((one, other) => one.path.localeCompare(other.path) || (one.id < other.id ? -1 : 1));
+    },
+
+    /** Throws not_found, as for a group that does not exist, unless the person owns it or one above it. */
+    async group(groupId: string, userId: string) {
+      if (!(await groups.ownedBy(userId, db)).includes(groupId)) throw notFound();
+      return groups.get(groupId);
+    },
+
+    /** Why the owner can change no memberships now, in sentences; undefined where nothing stops them. */
+    async whyBlocked(
+      { id, source, fileMembers }: { id: string; source: string; fileMembers: boolean },
+      options: GroupChange,
+    ): Promise<PageText[] | undefined> {
+      if (source === 'file' && fileMembers) return [t('groups.by-file')];
+      try {
+        await groups.assertMayPut(id, 'owner', options);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        return [error.text, error.advice ?? []].flat();
+      }
+    },
+
+    /** The people of the group itself, in the order of their ids; `next`: the last one of a page that is not the last. */
+    async members(groupId: string, { after, limit }: { after: string; limit: number }) {
+      const people = await db.groupMember.findMany({
+        where: { groupId, userId: { gt: after } },
+        select: { userId: true },
+        distinct: ['userId'],
+        orderBy: { userId: 'asc' },
+        take: limit + 1,
+      });
+      const ids = people.slice(0, limit).map(({ userId }) => userId);
+      const rows = await db.groupMember.findMany({ where: { groupId, userId: { in: ids } } });
+      return {
+        members: await named(rows),
+        next: people.length > limit ? ids.at(-1) : undefined,
+      };
+    },
+
+    /**
+     * Adds the person with exactly this username or address, or changes the end; does the same for a name that nobody has. Throws forbidden,
+     * group_unconfirmed, group_sensitive, owned_by_file, too_many_requests (429), and invalid_input for an end that has passed.
+     */
+    async add(
+      groupId: string,
+      { login, until }: { login: string; until: Date | null },
+      { by = {} }: GroupChange,
+      onDone: (done: undefined, tx: Tx) => Promise<void> = async () => {},
+    ): Promise<void> {
+      assertTimes({ since: null, until }, now());
+      const options = { by, via: 'owner' } as const;
+      await groups.assertMayPut(groupId, 'owner', options);
+      const tries = await rateLimits.consume('group-additions:account', by.actorId ?? '');
+      if (!tries.allowed) throw tooManyRequests(tries.retryAfterSeconds);
+      const found = await accounts.findByLogin(login);
+      const members = found?.isActive ? [{ userId: found.id, until }] : [];
+      await transaction(db, async (tx) => {
+        await groups.addMembers(groupId, members, { ...options, tx });
+        await onDone(undefined, tx);
+      });
+    },
+
+    /**
+     * Changes the end of a membership that an owner can change. Nobody is added here: that counts attempts. `check` gets the membership as it
+     * is, in the transaction of the change.
+     */
+    setEnd: (
+      groupId: string,
+      userId: string,
+      until: Date | null,
+      { by = {} }: GroupChange,
+      check: (before: OwnedMember) => void = () => {},
+    ): Promise<OwnedMember> =>
+      transaction(db, async (tx) => {
+        await lockGroups(tx, sql, 'shared');
+        const before = await member(groupId, userId, tx);
+        if (!before.isOwn) throw notFound();
+        check(before);
+        const times = { userId, since: before.since, until };
+        await groups.addMembers(groupId, [times], { by, tx, via: 'owner' });
+        return member(groupId, userId, tx);
+      }),
+
+    /** Ends the own membership of a person; what a connection or the file gives stays. */
+    remove: (groupId: string, userId: string, { by = {} }: GroupChange): Promise<number> =>
+      groups.removeMembers(groupId, [userId], { by, via: 'owner' }),
+  };
+}
