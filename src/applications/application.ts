@@ -1,5 +1,8 @@
 // An application as the rest of the code sees it, read from its row: one shape, two protocols.
 // A new field goes into fields/oidc-client.ts or fields/service-provider.ts (CONTRIBUTING.md).
+import { invalidInput } from '../base/http/errors.ts';
+import type { Tx } from '../base/storage/database.ts';
+import { fault } from '../base/texts/faults.ts';
 import { type Access, needsSecretValue, type OidcMetadata, oidcMetadata } from './fields/oidc-client.ts';
 import { type ServiceProviderSettings, serviceProviderSettings } from './fields/service-provider.ts';
 
@@ -128,6 +131,21 @@ export const accessOf = (roles: string[], groups: string[]): Access => ({
   roles,
   ...(groups.length > 0 && { groups }),
 });
+
+/** The ids of the roles and groups that an access rule names. Throws invalid_input for a name that nothing has. */
+export async function idsOfAccess(access: Access, tx: Tx): Promise<{ roles: string[]; groups: string[] }> {
+  const { roles: names, groups: groupNames = [] } = access === 'everyone' ? { roles: [] } : access;
+  const roles = await tx.role.findMany({ where: { name: { in: names } }, select: { id: true, name: true } });
+  const missing = names.filter((name) => !roles.some((role) => role.name === name));
+  if (missing.length > 0)
+    throw invalidInput([fault(['access', 'roles'], 'unknown-role', { roles: missing.join(', ') })]);
+  if (groupNames.length === 0) return { roles: roles.map(({ id }) => id), groups: [] };
+  const groups = await tx.group.findMany({ where: { name: { in: groupNames } }, select: { id: true, name: true } });
+  const unknown = groupNames.filter((name) => !groups.some((group) => group.name === name));
+  if (unknown.length > 0)
+    throw invalidInput([fault(['access', 'groups'], 'unknown-group', { groups: unknown.join(', ') })]);
+  return { roles: roles.map(({ id }) => id), groups: groups.map(({ id }) => id) };
+}
 
 function readRegistration(row: Row): Registration {
   try {

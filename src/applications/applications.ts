@@ -14,6 +14,7 @@ import {
   type Application,
   type ApplicationSource,
   fromRow,
+  idsOfAccess,
   type OidcApplication,
   readMetadata,
 } from './application.ts';
@@ -417,22 +418,13 @@ function kindOf(access: Access): 'everyone' | 'roles' {
 }
 
 async function setAccess(applicationId: string, access: Access, tx: Tx): Promise<void> {
-  const { roles: names, groups: groupNames = [] } = access === 'everyone' ? { roles: [] } : access;
-  const roles = await tx.role.findMany({ where: { name: { in: names } }, select: { id: true, name: true } });
-  const missing = names.filter((name) => !roles.some((role) => role.name === name));
-  if (missing.length > 0) {
-    throw invalidInput([fault(['access', 'roles'], 'unknown-role', { roles: missing.join(', ') })]);
-  }
+  const { roles, groups } = await idsOfAccess(access, tx);
   await tx.applicationRole.deleteMany({ where: { applicationId } });
   if (roles.length > 0)
-    await tx.applicationRole.createMany({ data: roles.map(({ id: roleId }) => ({ applicationId, roleId })) });
+    await tx.applicationRole.createMany({ data: roles.map((roleId) => ({ applicationId, roleId })) });
   await tx.applicationGroup.deleteMany({ where: { applicationId } });
-  if (groupNames.length === 0) return;
-  const groups = await tx.group.findMany({ where: { name: { in: groupNames } }, select: { id: true, name: true } });
-  const unknown = groupNames.filter((name) => !groups.some((group) => group.name === name));
-  if (unknown.length > 0)
-    throw invalidInput([fault(['access', 'groups'], 'unknown-group', { groups: unknown.join(', ') })]);
-  await tx.applicationGroup.createMany({ data: groups.map(({ id: groupId }) => ({ applicationId, groupId })) });
+  if (groups.length > 0)
+    await tx.applicationGroup.createMany({ data: groups.map((groupId) => ({ applicationId, groupId })) });
 }
 
 function throwTaken(error: unknown): never {

@@ -1,12 +1,15 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
 
 import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
+import { inChunks } from '../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
 import { type Fault, fault } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import type { KeyAlg } from '../core/keys/rotation.ts';
+import { accessOf, idsOfAccess } from './application.ts';
+import type { Access } from './fields/oidc-client.ts';
 import { unlistedAlgFault } from './rules/signing-algorithms.ts';
 
 export interface Resource {
@@ -15,6 +18,8 @@ export interface Resource {
   /** Scope -> the permission (`resource:action`) that a user needs to get it; a scope without an entry needs none. */
   scopePermissions: Record<string, string>;
   signingAlg: KeyAlg;
+  /** Which users may get a token for it, by the names of their roles and groups. */
+  access: Access;
   source: 'local' | 'file';
 }
 
@@ -36,7 +41,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.asStored.resource.findUnique({ where: { identifier } });
     if (!row) throw notFound({ message: t('console.applications.error.no-api') });
-    return resourceOf(row);
+    return resourceOf(row, tx);
   }
 
   async function getChangeable(identifier: string, tx: Tx): Promise<Resource> {
@@ -44,7 +49,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
     const row = await tx.resource.findUnique({ where: { identifier } });
     if (!row) throw conflict('changed_outside');
     if (source === 'file') throw forbidden('owned_by_file');
-    return resourceOf(row);
+    return resourceOf(row, tx);
   }
 
   return {
@@ -52,19 +57,15 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
     /** The algorithms that an API may have. */
     signingAlgs: signingAlgorithms,
     list: async (tx: Tx = db): Promise<Resource[]> =>
-      (await tx.asStored.resource.findMany({ orderBy: { identifier: 'asc' } })).map(resourceOf),
+      resourcesOf(await tx.asStored.resource.findMany({ orderBy: { identifier: 'asc' } }), tx),
 
-    create: (
-      { identifier, scopes, scopePermissions, signingAlg }: Omit<Resource, 'source'>,
-      by: Actor = {},
-      outer?: Tx,
-    ): Promise<Resource> =>
+    create: ({ identifier, ...declared }: Omit<Resource, 'source'>, by: Actor = {}, outer?: Tx): Promise<Resource> =>
       withinTransaction(db, outer, async (tx) => {
-        assertNoFaults(scopePermissionFaults({ scopes, scopePermissions }));
-        assertNoFaults(unlistedAlgFault('signing_alg', signingAlg, signingAlgorithms(), undefined));
+        assertNoFaults(scopePermissionFaults(declared));
+        assertNoFaults(unlistedAlgFault('signing_alg', declared.signingAlg, signingAlgorithms(), undefined));
         if (isReserved(identifier)) throw invalidInput([fault(['identifier'], 'reserved')]);
-        const columns = columnsOf({ scopes, scopePermissions, signingAlg });
-        const data = { identifier, ...columns, access: 'everyone', source: 'local', createdAt: now() };
+        const columns = await columnsOf(declared, tx);
+        const data = { identifier, ...columns, source: 'local', createdAt: now() };
         await tx.resource.create({ data }).catch((error: unknown) => {
           if (!isUniqueConstraintError(error)) throw error;
           throw conflict('conflict', {
@@ -72,7 +73,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
             cause: error,
           });
         });
-        const after = { identifier, scopes, scopePermissions, signingAlg };
+        const { source: _source, ...after } = await get(identifier, tx);
         await audit.record({ ...by, type: 'resource.created', outcome: 'success', data: { after } }, tx);
         return get(identifier, tx);
       }),
@@ -87,7 +88,7 @@ export function createResources(core: Core, isReserved: (identifier: string) => 
       const changed = { ...before, ...changes };
       assertNoFaults(scopePermissionFaults(changed));
       assertNoFaults(unlistedAlgFault('signing_alg', changed.signingAlg, signingAlgorithms(), before.signingAlg));
-      const data = { identifier, ...columnsOf(changed), source: before.source };
+      const data = { identifier, ...(await columnsOf(changed, tx)), source: before.source };
       await tx.resource.update({ where: { identifier }, data });
       const after = await get(identifier, tx);
       await audit.record({ ...by, type: 'resource.updated', outcome: 'success', data: { before, after } }, tx);
@@ -109,8 +110,8 @@ export async function storeDeclaredResource(
   { identifier, ...declared }: Omit<Resource, 'source'>,
   createdAt: Date,
 ): Promise<void> {
-  const data = { identifier, ...columnsOf(declared), source: 'file' };
-  await tx.resource.upsert({ where: { identifier }, create: { ...data, access: 'everyone', createdAt }, update: data });
+  const data = { identifier, ...(await columnsOf(declared, tx)), source: 'file' };
+  await tx.resource.upsert({ where: { identifier }, create: { ...data, createdAt }, update: data });
 }
 
 /** Removes an API that the configuration file declares no more. */
@@ -124,20 +125,53 @@ function assertNoFaults(faults: readonly Fault[]): void {
 
 type Columns = { scopes: string; scopePermissions: string; signingAlg: string; access: string };
 
-function columnsOf({ scopes, scopePermissions, signingAlg }: Omit<Resource, 'identifier' | 'source'>): Columns {
-  const access = 'everyone'; // of issue 28: an API gets the access rule of applications
-  return { scopes: JSON.stringify(scopes), scopePermissions: JSON.stringify(scopePermissions), signingAlg, access };
+/** Throws invalid_input for a role or group that does not exist. */
+async function columnsOf(
+  { scopes, scopePermissions, signingAlg, access }: Omit<Resource, 'identifier' | 'source'>,
+  tx: Tx,
+): Promise<Columns> {
+  return {
+    scopes: JSON.stringify(scopes),
+    scopePermissions: JSON.stringify(scopePermissions),
+    signingAlg,
+    access: access === 'everyone' ? access : JSON.stringify(await idsOfAccess(access, tx)),
+  };
 }
 
 type ResourceRow = Columns & { identifier: string; source: string };
 
+const idsIn = ({ access }: ResourceRow): { roles: string[]; groups: string[] } =>
+  access === 'everyone' ? { roles: [], groups: [] } : JSON.parse(access);
+
 /** A row of the table as the rest of the code sees it. */
-export function resourceOf(row: ResourceRow): Resource {
-  return {
+export async function resourceOf(row: ResourceRow, tx: Tx): Promise<Resource> {
+  const [api] = await resourcesOf([row], tx);
+  if (!api) throw new Error('a row is an API');
+  return api;
+}
+
+/** The same for several rows. A role or group that was deleted meanwhile is no more in the access rule. */
+export async function resourcesOf(rows: readonly ResourceRow[], tx: Tx): Promise<Resource[]> {
+  const named = rows.map(idsIn);
+  const names = new Map<string, string>();
+  const select = { id: true, name: true } as const;
+  const roleIds = [...new Set(named.flatMap(({ roles }) => roles))];
+  const groupIds = [...new Set(named.flatMap(({ groups }) => groups))];
+  const found = [
+    ...(await inChunks(roleIds, (ids) => tx.role.findMany({ where: { id: { in: ids } }, select }))),
+    ...(await inChunks(groupIds, (ids) => tx.asStored.group.findMany({ where: { id: { in: ids } }, select }))),
+  ];
+  for (const { id, name } of found) names.set(id, name);
+  const namesOf = (ids: readonly string[]) => ids.flatMap((id) => names.get(id) ?? []).sort();
+  return rows.map((row, at) => ({
     identifier: row.identifier,
     scopes: JSON.parse(row.scopes) as string[],
     scopePermissions: JSON.parse(row.scopePermissions) as Record<string, string>,
     signingAlg: row.signingAlg as Resource['signingAlg'],
+    access:
+      row.access === 'everyone'
+        ? 'everyone'
+        : accessOf(namesOf(named[at]?.roles ?? []), namesOf(named[at]?.groups ?? [])),
     source: row.source === 'file' ? 'file' : 'local',
-  };
+  }));
 }

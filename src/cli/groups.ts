@@ -160,13 +160,14 @@ const remove: Command = {
   run: (input, io) =>
     withGroup(input, io, async ({ id, name }, { groups }) => {
       const lost = await groups.losses(id);
-      const { members, roles, applications } = lost;
+      const { members, roles, applications, apis } = lost;
       if (!input.flag('yes')) {
         io.err(
           `This deletes the group ${plain(name)}. To confirm, add --yes. ${plural(members, 'member')} would lose:`,
         );
         io.err(plain(`  roles: ${roles.join(', ') || 'none'}`));
         io.err(plain(`  applications: ${applications.join(', ') || 'none'}`));
+        io.err(plain(`  APIs: ${apis.join(', ') || 'none'}`));
         return 1;
       }
       await groups.remove(id);

@@ -74,9 +74,9 @@ async function planFile(
   };
   const sections: Planned[] = [];
   sections.push(await planSettings(planning));
-  sections.push(await planResources(planning));
   sections.push(await planRoles(planning));
   sections.push(await planGroups(planning));
+  sections.push(await planResources(planning));
   sections.push(await planClients(planning, stored));
   sections.push(await planServiceProviders(planning, stored));
   sections.push(await planConnections(planning));

@@ -2,8 +2,9 @@
 // same settings, applications, roles and users, with the same `sub`.
 
 import { Document } from 'yaml';
-import { type Application, accessOf } from '../applications/application.ts';
+import { accessOf } from '../applications/application.ts';
 import type { ApplicationServices } from '../applications/application-services.ts';
+import type { Access } from '../applications/fields/oidc-client.ts';
 import type { Core } from '../core/core.ts';
 import type { FederationServices } from '../federation/federation-services.ts';
 import type { People } from '../people/people.ts';
@@ -41,10 +42,11 @@ export async function exportedConfiguration(services: ExportedServices): Promise
   const users = await exportUsers(services, known);
   const groups = await exportGroups(services, { roles: known, users: new Set(users.map(({ username }) => username)) });
   const names = new Set(groups.map(({ name }) => name));
-  const all = (await applications.allGenuine()).map((application) => withKnownNames(application, known, names));
+  const knownIn = (access: Access) => withKnownNames(access, known, names);
+  const all = (await applications.allGenuine()).map((one) => ({ ...one, access: knownIn(one.access) }));
   const content = {
     settings: await exportSettings(services),
-    resources: await exportResources(services),
+    resources: await exportResources(services, knownIn),
     clients: all.filter(({ protocol }) => protocol === 'oidc').map(applicationEntry),
     service_providers: all.filter(({ protocol }) => protocol === 'saml').map(applicationEntry),
     roles: exportRoles(roles),
@@ -56,20 +58,11 @@ export async function exportedConfiguration(services: ExportedServices): Promise
   return Object.fromEntries(Object.entries(content).filter(([, part]) => Object.keys(part).length > 0));
 }
 
-/** Without the roles and groups of its access rule that another program wrote: the rule becomes stricter. */
-function withKnownNames(
-  application: Application,
-  known: ReadonlySet<string>,
-  groups: ReadonlySet<string>,
-): Application {
-  const { access } = application;
-  if (access === 'everyone') return application;
-  const roles = access.roles.filter((name) => known.has(name));
-  return {
-    ...application,
-    access: accessOf(
-      roles,
-      (access.groups ?? []).filter((name) => groups.has(name)),
-    ),
-  };
+/** An access rule without the roles and groups that another program wrote: it becomes stricter. */
+function withKnownNames(access: Access, roles: ReadonlySet<string>, groups: ReadonlySet<string>): Access {
+  if (access === 'everyone') return access;
+  return accessOf(
+    access.roles.filter((name) => roles.has(name)),
+    (access.groups ?? []).filter((name) => groups.has(name)),
+  );
 }

@@ -2,7 +2,9 @@
 // that differ. A plan never contains a secret, only that it changes.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { accessOf } from '../applications/application.ts';
 import type { ApplicationServices } from '../applications/application-services.ts';
+import type { Access } from '../applications/fields/oidc-client.ts';
 import type { metadataFaults } from '../applications/fields/service-provider.ts';
 import type { Tx } from '../base/storage/database.ts';
 import { at, type Fault, fault } from '../base/texts/faults.ts';
@@ -183,6 +185,18 @@ export function unknownGroups(names: readonly string[], { groupNames }: Planning
   return names.flatMap((group, index) =>
     groupNames.has(group) ? [] : [fault([...path, index], 'unknown-group', { groups: group })],
   );
+}
+
+/** A fault for each role and group of an access rule that does not exist once the file is applied. */
+export function accessFaults({ access }: { access: Access }, planning: Planning): Fault[] {
+  if (access === 'everyone') return [];
+  const { roles, groups = [] } = access;
+  return [...unknownRoles(roles, planning, ['access']), ...unknownGroups(groups, planning, ['access', 'groups'])];
+}
+
+/** In the order in which a stored rule has them. */
+export function sortedAccess(access: Access): Access {
+  return access === 'everyone' ? access : accessOf([...access.roles].sort(), [...(access.groups ?? [])].sort());
 }
 
 function isEmpty(value: unknown): boolean {

@@ -2,7 +2,7 @@
 // the plan is made.
 
 import { z } from 'zod';
-import type { OidcClient } from '../applications/fields/oidc-client.ts';
+import { accessField, type OidcClient } from '../applications/fields/oidc-client.ts';
 import type { ServiceProviderEntry } from '../applications/fields/service-provider.ts';
 import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
 import { resourceFault, resourceSchema, typedAddress } from '../applications/uris.ts';
@@ -58,6 +58,9 @@ export const resource = z.strictObject({
   scopes: z.array(scope).default([]),
   scope_permissions: z.record(z.string(), permission.refine(isOrdinary, rule('own-permission'))).default({}),
   signing_alg: z.enum(keyAlgs).default('RS256'),
+  access: accessField.access.describe(
+    'which users get tokens for it: as for [applications](#clients); a client that acts for itself is not asked',
+  ),
 });
 
 export const role = z.strictObject({
@@ -156,8 +159,8 @@ export function resourceInput(
   identifier: string,
   entry: Omit<DeclaredResource, 'identifier'>,
 ): Omit<Resource, 'source'> {
-  const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg } = entry;
-  return { identifier, scopes, scopePermissions, signingAlg };
+  const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, access } = entry;
+  return { identifier, scopes, scopePermissions, signingAlg, access };
 }
 
 /** Rules between the fields of an API. */

@@ -4,7 +4,7 @@ import type { Client } from 'oidc-provider';
 import type { Context } from '../base/http/context.ts';
 import { readForm } from '../base/http/input.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
-import { ruleResults } from '../core/rejections/rules.ts';
+import { type BrokenRule, type RuleId, ruleResults } from '../core/rejections/rules.ts';
 import { minimumLength } from '../people/credentials/password-policy.ts';
 import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { describeRequest } from './consent-description.ts';
@@ -205,6 +205,13 @@ function isHinted({ interaction: { prompt } }: CurrentStep): boolean {
   return prompt.reasons.includes('login_hint');
 }
 
+/** What a rejection says about the rule that denied access. */
+const DENIED: Partial<Record<RuleId, string>> = {
+  network: 'The application may not be used from this network.',
+  api_access: 'The account has none of the roles and groups that the API is open to.',
+  group: 'The account is in no group that opens the application and was requested.',
+};
+
 async function showAccessDenied(
   { rejections, repeatedEntries, groupRequests }: SignInState,
   { ctx, current, appName }: Page,
@@ -212,22 +219,17 @@ async function showAccessDenied(
   const { account, clientId, interaction } = current;
   const { request } = ctx.state;
   // Recorded by the access check of the interaction policy.
-  const { rule, received, expected } = interaction.prompt.details as Record<string, string | undefined>;
+  const details: Partial<BrokenRule> & { api?: string } = interaction.prompt.details;
+  const { rule = 'access', received, expected, api } = details;
   const isOtherNetwork = rule === 'network';
   const rejectionCode = rejections.record(request, {
     endpoint: 'access',
     reason: 'access_denied',
-    message: isOtherNetwork
-      ? 'The application may not be used from this network.'
-      : 'The account has none of the roles that the application is open to.',
+    message: DENIED[rule] ?? 'The account has none of the roles and groups that the application is open to.',
     clientId,
     subjectId: account?.id,
     received: { user: account?.username ?? '' },
-    rules: ruleResults(['client', 'access', 'network'], {
-      rule: isOtherNetwork ? 'network' : 'access',
-      received,
-      expected,
-    }),
+    rules: ruleResults([...new Set(['client', 'access', rule, 'network'] as const)], { rule, received, expected }),
   });
   const about = { clientId, actorId: account?.id, subjectId: account?.id, request };
   await repeatedEntries.record({
@@ -239,9 +241,13 @@ async function showAccessDenied(
   const page = {
     action: pathOf(current, 'account'),
     appName,
+    closed: api ?? appName,
     account,
     isOtherNetwork,
-    ask: account && !isOtherNetwork ? await groupRequests.offer(account, current.application.id) : undefined,
+    ask:
+      account && !isOtherNetwork && api === undefined
+        ? await groupRequests.offer(account, current.application.id)
+        : undefined,
     requestId: request.requestId,
     rejectionCode,
   };

@@ -2,6 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { resourcesOf } from '../../src/applications/resources.ts';
 import { readValidFile } from '../../src/config-file/read-file.ts';
 import { testFolder } from '../support/database/database.ts';
 import { configFileBench, lines } from './support.ts';
@@ -140,6 +141,37 @@ describe('a file with groups', () => {
       await fresh.close();
     }
     await bench.groups.remove(local.id);
+  });
+
+  it('opens an API to its groups, and is exported with that', async () => {
+    const api =
+      'resources: [{ identifier: https://api.example, scopes: [read], access: { groups: [Science, Guests] } }]\n';
+    const declared = api + FILE;
+    expect(await apply(declared)).toEqual(['create resources https://api.example']);
+    const stored = async () =>
+      (await resourcesOf(await bench.db.resource.findMany(), bench.db))[0] ?? expect.fail('no API');
+    expect((await stored()).access).toEqual({ roles: [], groups: ['Guests', 'Science'] });
+    expect(await plan(declared)).toEqual([]);
+    expect(await plan(declared.replace(', Guests] } }]', '] } }]'))).toEqual([
+      'change resources https://api.example (access)',
+    ]);
+    expect(await plan(declared.replace(', Guests] } }]', ', Nobody] } }]'))).toEqual([
+      expect.stringMatching(/resources\[0\].*Nobody/),
+    ]);
+    const text = await bench.export();
+    expect(text).toContain('access:\n      roles: []\n      groups:\n        - Guests\n        - Science');
+    const fresh = await configFileBench();
+    try {
+      await fresh.apply(text.replace('client_id: lab', `client_id: lab\n    client_secret: ${'s'.repeat(43)}`));
+      expect(await fresh.export()).toBe(text);
+    } finally {
+      await fresh.close();
+    }
+    // A group that is gone opens nothing, and the rule stays.
+    const without = declared.replace('\n  - { name: Guests }', '').replaceAll(', Guests]', ']');
+    expect(await apply(without)).toContain('change resources https://api.example (access)');
+    expect((await stored()).access).toEqual({ roles: [], groups: ['Science'] });
+    expect(await apply(FILE)).toContain('delete resources https://api.example');
   });
 
   it('is not planned again until a row of its groups changes', async () => {

@@ -34,6 +34,7 @@ const facts = {
   wrongPasswords: 0,
   network: undefined,
   metadataEndsAt: undefined,
+  apis: [],
   secrets: 'valid',
   registration: undefined,
   openid: 'included',

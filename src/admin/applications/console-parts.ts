@@ -1,13 +1,28 @@
 // What the pages of applications share: how a registration and its access rule are displayed.
 import type { Application } from '../../applications/application.ts';
+import type { Access } from '../../applications/fields/oidc-client.ts';
+import { limits } from '../../base/limits.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Block, Cell } from '../console/blocks.ts';
+import type { Visit } from '../console/pages.ts';
+import type { AdminActions } from '../create-admin.ts';
 import { isWithoutPkce } from './tabs/setup-guide.ts';
 
 export const protocolName = { oidc: 'OpenID Connect', saml: 'SAML' } as const;
 
+/** The roles and groups that an access rule can name, as far as the administrator may give and see them. */
+export async function accessChoices({ by, may }: Visit<unknown>, { roles, groups }: AdminActions) {
+  const assignable = await roles.choices(by);
+  const listed = may('gatehouse.groups:read') ? await groups.list({ limit: limits.api.maxPageSize }) : [];
+  return {
+    roles: assignable.map(({ value }) => value),
+    roleHints: new Map(assignable.map(({ value, hint }) => [value, hint])),
+    groups: listed.map(({ name }) => name),
+  };
+}
+
 /** The access rule as the cell of a table. */
-export function accessCell({ access }: Application): Cell {
+export function accessCell({ access }: { access: Access }): Cell {
   return access === 'everyone'
     ? t('console.applications.everyone')
     : [...access.roles, ...(access.groups ?? [])].map((text) => ({ text, tone: 'plain' as const }));

@@ -229,6 +229,7 @@ function lossesText({
   members,
   roles,
   applications,
+  apis,
 }: Awaited<ReturnType<ConsoleServices['admin']['groups']['losses']>>): Text {
   return sentences([
     t('console.groups.losses-members', { count: members }),
@@ -236,6 +237,7 @@ function lossesText({
     ...(applications.length > 0
       ? [t('console.groups.losses-applications', { applications: applications.join(', ') })]
       : []),
+    ...(apis.length > 0 ? [t('console.groups.losses-apis', { apis: apis.join(', ') })] : []),
   ]);
 }
 

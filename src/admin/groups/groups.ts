@@ -290,6 +290,7 @@ const losses = z
     owners: z.int(),
     roles: z.array(z.string()),
     applications: z.array(z.string()),
+    apis: z.array(z.string()),
   })
   .meta({ id: 'GroupLosses' });
 

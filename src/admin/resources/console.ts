@@ -10,6 +10,9 @@ import { t } from '../../base/texts/text.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
 import { keyAlgs } from '../../core/keys/rotation.ts';
 import { etagOf } from '../api/versions.ts';
+import { accessCell, accessChoices } from '../applications/console-parts.ts';
+import { NO_CHOICES } from '../applications/form/own-keys.ts';
+import { applicationKey } from '../applications/form/sections.ts';
 import {
   type Action,
   type Block,
@@ -20,8 +23,11 @@ import {
   versionField,
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
+import type { FormKey } from '../console/form-fields.ts';
 import { sortColumn, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
+import type { Visit } from '../console/pages.ts';
+import { toSent } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
@@ -33,21 +39,32 @@ const pathOf = (identifier: string) => `${HOME}/${encodeURIComponent(identifier)
 const ADD: Action = { label: t('console.apis.add'), icon: 'plus', href: `${HOME}/new` };
 
 const query = z.object({ sort: z.enum(['identifier', '-identifier']).default('identifier') });
+const names = z.array(z.string().max(100)).max(1000).default([]);
 const apiForm = z.object({
   identifier: z.string().trim().max(255).default(''),
   scopes: z.string().max(50_000).default(''),
   signing_alg: z.string().max(20).default('RS256'),
+  access: z.string().max(20).default('everyone'),
+  'access.roles': names,
+  'access.groups': names,
   [VERSION]: z.string().max(100).default(''),
 });
 type ApiForm = z.output<typeof apiForm>;
+const LISTS = ['access.roles', 'access.groups'];
 
-export function apiRoutes({ frame, admin: { resources }, config: { configFile } }: ConsoleServices) {
+export function apiRoutes({ frame, admin, config: { configFile } }: ConsoleServices) {
+  const { resources } = admin;
+  const optionsOf = async (visit: Visit<unknown>): Promise<FormOptions> => ({
+    access: applicationKey('oidc', 'access', { ...NO_CHOICES, ...(await accessChoices(visit, admin)) }),
+    signingAlgs: resources.signingAlgs(),
+  });
   const { router, list, create, one, question } = pagesOf(frame, apiNoun(resources));
 
   list(async ({ ctx, language, may }) => listPage(await resources.list(), { ctx, language, mayWrite: may(WRITE) }));
   create({
     form: apiForm,
-    page: (_, given = apiForm.parse({})) => newPage(given, resources.signingAlgs()),
+    lists: LISTS,
+    page: async (visit, given = apiForm.parse({})) => newPage(given, await optionsOf(visit)),
     async submit({ by }, given) {
       const { identifier } = await resources.create(declaredBy(given.identifier, given), by);
       return { to: pathOf(identifier), notice: t('console.apis.added') };
@@ -55,8 +72,9 @@ export function apiRoutes({ frame, admin: { resources }, config: { configFile } 
   });
   one('', {
     form: apiForm,
-    page: ({ subject: api, may }, given = formOf(api)) =>
-      apiPage(api, given, { mayWrite: may(WRITE), configFile, signingAlgs: resources.signingAlgs() }),
+    lists: LISTS,
+    page: async (visit, given = formOf(visit.subject)) =>
+      apiPage(visit.subject, given, { mayWrite: visit.may(WRITE), configFile, options: await optionsOf(visit) }),
     async submit({ by, subject }, given) {
       const { identifier, ...changes } = declaredBy(subject.identifier, given);
       await resources.update(identifier, changes, by, given[VERSION]);
@@ -98,6 +116,7 @@ function listPage(
           ],
           [t('console.apis.scopes'), scopeCells],
           [t('console.apis.signed-with'), ({ signingAlg }) => signingAlg],
+          [t('console.apis.access'), accessCell],
           [
             t('console.apis.managed-by'),
             ({ source }) => (source === 'file' ? { text: t('console.page.configuration-file'), tone: 'plain' } : ''),
@@ -115,7 +134,7 @@ function listPage(
   };
 }
 
-function newPage(given: ApiForm, signingAlgs: readonly string[]): ConsolePage {
+function newPage(given: ApiForm, options: FormOptions): ConsolePage {
   const identifier: Field = {
     name: 'identifier',
     label: t('console.apis.identifier'),
@@ -131,7 +150,7 @@ function newPage(given: ApiForm, signingAlgs: readonly string[]): ConsolePage {
       {
         kind: 'form',
         action: `${HOME}/new`,
-        fields: [identifier, ...fieldsOf(given, signingAlgs)],
+        fields: [identifier, ...fieldsOf(given, options)],
         button: t('console.apis.add'),
         look: 'primary',
         cancel: HOME,
@@ -144,11 +163,7 @@ function newPage(given: ApiForm, signingAlgs: readonly string[]): ConsolePage {
 function apiPage(
   api: Resource,
   given: ApiForm,
-  {
-    mayWrite,
-    configFile,
-    signingAlgs,
-  }: { mayWrite: boolean; configFile: string | undefined; signingAlgs: readonly string[] },
+  { mayWrite, configFile, options }: { mayWrite: boolean; configFile: string | undefined; options: FormOptions },
 ): ConsolePage {
   const at = pathOf(api.identifier);
   const mayEdit = mayWrite && api.source !== 'file';
@@ -179,11 +194,17 @@ function apiPage(
     kind: 'form',
     title: t('console.apis.edit'),
     action: at,
-    fields: [versionField(given[VERSION]), ...fieldsOf(given, signingAlgs)],
+    fields: [versionField(given[VERSION]), ...fieldsOf(given, options)],
     button: t('console.shared.save-changes'),
     cancel: HOME,
   };
-  const signing: Block = { kind: 'facts', rows: [{ label: t('console.apis.signing-alg'), value: api.signingAlg }] };
+  const facts: Block = {
+    kind: 'facts',
+    rows: [
+      { label: t('console.apis.signing-alg'), value: api.signingAlg },
+      { label: options.access.fields({})[0]?.label ?? '', value: accessCell(api) },
+    ],
+  };
   const danger = dangerZone([
     {
       text: t('console.apis.delete-lead'),
@@ -196,16 +217,24 @@ function apiPage(
     tags: api.source === 'file' ? [FILE_TAG] : [],
     blocks: [
       ...(api.source === 'file' ? [fileNotice(configFile, 'api')] : []),
-      ...(mayEdit ? [] : [signing]),
+      ...(mayEdit ? [] : [facts]),
       scopes,
       ...(mayEdit ? [form, danger] : []),
     ],
   };
 }
 
-/** @param listed the setting `signing_algorithms`; the algorithm that the API has stays an option */
-function fieldsOf({ scopes, signing_alg }: ApiForm, listed: readonly string[]): Field[] {
-  const algs = keyAlgs.filter((alg) => listed.includes(alg) || alg === signing_alg);
+/** What the fields offer. */
+interface FormOptions {
+  access: FormKey;
+  /** The setting `signing_algorithms`; the algorithm that the API has stays an option. */
+  signingAlgs: readonly string[];
+}
+
+function fieldsOf(given: ApiForm, { access, signingAlgs }: FormOptions): Field[] {
+  const { scopes, signing_alg } = given;
+  const named = { roles: given['access.roles'], groups: given['access.groups'] };
+  const algs = keyAlgs.filter((alg) => signingAlgs.includes(alg) || alg === signing_alg);
   return [
     {
       name: 'scopes',
@@ -222,6 +251,7 @@ function fieldsOf({ scopes, signing_alg }: ApiForm, listed: readonly string[]): 
       value: signing_alg,
       options: algs.map((alg) => ({ value: alg, label: alg })),
     },
+    ...access.fields({ access: given.access === 'everyone' ? 'everyone' : named }),
   ];
 }
 
@@ -246,6 +276,9 @@ function declaredBy(identifier: string, given: ApiForm): Omit<Resource, 'source'
     scopes: entries.map(({ scope }) => scope),
     scope_permissions: Object.fromEntries(tied),
     signing_alg: given.signing_alg,
+    access: applicationKey('oidc', 'access').read(
+      toSent({ access: given.access, 'access.roles': given['access.roles'], 'access.groups': given['access.groups'] }),
+    ),
   };
   const checked = check(declaredResource, declaration, ({ scopes, scope_permissions: scopePermissions }) =>
     scopePermissionFaults({ scopes, scopePermissions }),
@@ -263,8 +296,17 @@ function atLine(found: Fault, entries: readonly ScopeLine[]): Fault {
 
 function formOf(api: Resource): ApiForm {
   const scopes = api.scopes.map((scope) => [scope, permissionOfScope(api, scope) ?? []].flat().join(' = '));
-  const { identifier, signingAlg } = api;
-  return { identifier, scopes: scopes.join('\n'), signing_alg: signingAlg, [VERSION]: etagOf(api) };
+  const { identifier, signingAlg, access } = api;
+  const rule = access === 'everyone' ? { roles: [] } : access;
+  return {
+    identifier,
+    scopes: scopes.join('\n'),
+    signing_alg: signingAlg,
+    access: access === 'everyone' ? 'everyone' : 'roles',
+    'access.roles': rule.roles,
+    'access.groups': rule.groups ?? [],
+    [VERSION]: etagOf(api),
+  };
 }
 
 function permissionOfScope({ scopePermissions }: Resource, scope: string): string | undefined {

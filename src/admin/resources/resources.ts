@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import type { Resource as Api } from '../../applications/resources.ts';
+import { accessChange } from '../../applications/rules/field-rights.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
@@ -31,6 +32,16 @@ export function createResourceAdmin(services: AdminServices) {
     return resource;
   }
 
+  async function assertMayChange(
+    before: Api | undefined,
+    after: Pick<Api, 'scopePermissions' | 'access'>,
+    by: Actor,
+    tx: Tx,
+  ) {
+    await assertMayChangeScopePermissions(before?.scopePermissions ?? {}, after.scopePermissions, by, tx);
+    for (const change of accessChange(before, after)) await authority.assertMay(by, change, tx);
+  }
+
   async function assertMayChangeScopePermissions(before: Ties, after: Ties, by: Actor, tx: Tx): Promise<void> {
     const scopes = Object.keys({ ...before, ...after }).filter((scope) => before[scope] !== after[scope]);
     const permissions = scopes.flatMap((scope) => [before[scope] ?? [], after[scope] ?? []].flat());
@@ -45,7 +56,7 @@ export function createResourceAdmin(services: AdminServices) {
     /** `onCreated` runs in the transaction. */
     create: (resource: Omit<Api, 'source'>, by: Actor, onCreated: OnCreated<Api> = async () => {}): Promise<Api> =>
       transaction(db, async (tx) => {
-        await assertMayChangeScopePermissions({}, resource.scopePermissions, by, tx);
+        await assertMayChange(undefined, resource, by, tx);
         const made = await resources.create(resource, by, tx);
         assertFreshProof(by, 'resource.create', made.identifier);
         await onCreated(made, tx);
@@ -54,16 +65,17 @@ export function createResourceAdmin(services: AdminServices) {
 
     update: (identifier: string, changes: Partial<Api>, by: Actor, expected: Expected = 'any'): Promise<Api> =>
       transaction(db, async (tx) => {
-        const before = (await assertExpected(identifier, expected, tx)).scopePermissions;
-        await assertMayChangeScopePermissions(before, changes.scopePermissions ?? before, by, tx);
+        const before = await assertExpected(identifier, expected, tx);
+        await assertMayChange(before, { ...before, ...changes }, by, tx);
         assertFreshProof(by, 'resource.change', identifier);
         return resources.update(identifier, changes, by, tx);
       }),
 
     remove: (identifier: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
       transaction(db, async (tx) => {
-        const { scopePermissions } = await assertExpected(identifier, expected, tx);
-        await assertMayChangeScopePermissions(scopePermissions, {}, by, tx);
+        const before = await assertExpected(identifier, expected, tx);
+        // The same API could be registered again for everyone.
+        await assertMayChange(before, { scopePermissions: {}, access: 'everyone' }, by, tx);
         assertFreshProof(by, 'resource.delete', identifier);
         await resources.remove(identifier, by, tx);
       }),
@@ -78,6 +90,7 @@ const schema = z
       .record(z.string(), z.string())
       .describe('Scope to the permission that a user needs to get it; a client that acts for itself never gets it'),
     signing_alg: z.enum(keyAlgs),
+    access: declaredResource.shape.access.describe('which users get tokens for it'),
     source: z.enum(['local', 'file']).describe('file: declared in the configuration file'),
   })
   .meta({ id: 'Resource' });
@@ -94,11 +107,12 @@ export const apiNoun = (resources: ResourceAdmin): Resource<Api> => ({
   keyOf: ({ identifier }) => identifier,
   get: (identifier) => resources.get(identifier),
   schema,
-  json: ({ identifier, scopes, scopePermissions, signingAlg, source }) => ({
+  json: ({ identifier, scopes, scopePermissions, signingAlg, access, source }) => ({
     identifier,
     scopes,
     scope_permissions: scopePermissions,
     signing_alg: signingAlg,
+    access,
     source,
   }),
   version: (api) => api,
@@ -127,12 +141,15 @@ export function resourceEndpoints(resources: ResourceAdmin): Endpoint[] {
         scopes: editable.scopes.unwrap().optional(),
         scope_permissions: editable.scope_permissions.unwrap().optional(),
         signing_alg: editable.signing_alg.unwrap().optional(),
+        access: editable.access.unwrap().optional(),
       }),
-      async run(identifier, { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg }, by, version) {
+      async run(identifier, body, by, version) {
+        const { scopes, scope_permissions: scopePermissions, signing_alg: signingAlg, access } = body;
         const changes = {
           ...(scopes && { scopes }),
           ...(scopePermissions && { scopePermissions }),
           ...(signingAlg && { signingAlg }),
+          ...(access && { access }),
         };
         return answerOf(noun, await resources.update(identifier, changes, by, version));
       },

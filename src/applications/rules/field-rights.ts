@@ -54,8 +54,11 @@ export function neededFor(before: Declaration | undefined, after: Declaration): 
   ];
 }
 
-/** A changed access rule gives what was meant for the roles that it names, or takes it from them. */
-function accessChange(before: Declaration | undefined, { access }: Declaration): Change[] {
+/** A changed access rule, also of an API, gives what was meant for the roles and groups that it names, or takes it from them. */
+export function accessChange(
+  before: Pick<Declaration, 'access'> | undefined,
+  { access }: Pick<Declaration, 'access'>,
+): Change[] {
   const [old, next] = [rolesOf(before?.access), rolesOf(access)];
   const wasClosed = before !== undefined && isClosed(before.access);
   const [oldGroups, nextGroups] = [groupsOf(before?.access), groupsOf(access)];

@@ -2,15 +2,9 @@
 // changes nothing; a client without a secret in the file keeps its secrets. The entity ID of a service provider comes from its metadata,
 // which is in a file, in the configuration, or behind a URL that may be down.
 
-import {
-  type Application,
-  accessOf,
-  type OidcApplication,
-  type SamlApplication,
-} from '../../applications/application.ts';
+import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
 import type { SamlInput } from '../../applications/applications.ts';
 import {
-  type Access,
   metadataOf,
   needsSecretValue,
   type OidcClient,
@@ -28,6 +22,7 @@ import { sha256 } from '../../base/platform/random.ts';
 import { type Fault, fault } from '../../base/texts/faults.ts';
 import { decodeXml } from '../../protocols/saml/xml/encoding.ts';
 import {
+  accessFaults,
   differences,
   type FieldChange,
   type Planned,
@@ -35,8 +30,7 @@ import {
   planEntries,
   secretChange,
   secretSet,
-  unknownGroups,
-  unknownRoles,
+  sortedAccess,
 } from '../planning.ts';
 
 const byFile = { source: 'file' } as const;
@@ -225,17 +219,6 @@ function inputFields({ settings, entityId, access, ...input }: SamlInput): Recor
 
 function byClientId<One extends Application>(list: readonly One[]): Map<string, One> {
   return new Map(list.map((one) => [one.clientId, one]));
-}
-
-function accessFaults({ access }: { access: Access }, planning: Planning): Fault[] {
-  if (access === 'everyone') return [];
-  const { roles, groups = [] } = access;
-  return [...unknownRoles(roles, planning, ['access']), ...unknownGroups(groups, planning, ['access', 'groups'])];
-}
-
-/** In the order in which a stored rule has them. */
-function sortedAccess(access: Access): Access {
-  return access === 'everyone' ? access : accessOf([...access.roles].sort(), [...(access.groups ?? [])].sort());
 }
 
 type Entry = Record<string, unknown>;

@@ -1,32 +1,39 @@
 // `resources`: the registered APIs.
+import type { Access } from '../../applications/fields/oidc-client.ts';
 import {
   type Resource,
   removeDeclaredResource,
-  resourceOf,
+  resourcesOf,
   storeDeclaredResource,
 } from '../../applications/resources.ts';
 import { unlistedAlgFault } from '../../applications/rules/signing-algorithms.ts';
 import { fault } from '../../base/texts/faults.ts';
 import type { Core } from '../../core/core.ts';
-import { differences, type Planned, type Planning, planEntries } from '../planning.ts';
+import { accessFaults, differences, type Planned, type Planning, planEntries, sortedAccess } from '../planning.ts';
 import { resourceInput } from '../schema.ts';
 
-export async function planResources({ db, now, applications, declared, settingAfter }: Planning): Promise<Planned> {
+export async function planResources(planning: Planning): Promise<Planned> {
+  const { db, now, applications, declared, settingAfter } = planning;
   const rows = await db.asStored.resource.findMany();
+  const stored = new Map((await resourcesOf(rows, db)).map((api) => [api.identifier, api]));
   return planEntries({
     section: 'resources',
     declared: declared.resources,
-    stored: new Map(rows.map((row) => [row.identifier, row])),
+    stored,
     nameOf: ({ identifier }) => identifier,
     compare({ identifier, ...entry }, take) {
-      const row = take(identifier);
+      const before = take(identifier);
       const input = resourceInput(identifier, entry);
       const reserved = applications.isReserved(identifier) ? [fault(['identifier'], 'reserved')] : [];
       const algs = settingAfter('signing_algorithms');
       return {
         name: identifier,
-        faults: [...reserved, ...unlistedAlgFault('signing_alg', input.signingAlg, algs, row?.signingAlg)],
-        fields: differences(row ? fieldsOf(resourceOf(row)) : {}, fieldsOf(input)),
+        faults: [
+          ...reserved,
+          ...unlistedAlgFault('signing_alg', input.signingAlg, algs, before?.signingAlg),
+          ...accessFaults(input, planning),
+        ],
+        fields: differences(before ? fieldsOf(before) : {}, fieldsOf(input)),
         store: (tx) => storeDeclaredResource(tx, input, now()),
       };
     },
@@ -34,13 +41,15 @@ export async function planResources({ db, now, applications, declared, settingAf
   });
 }
 
-export async function exportResources({ db }: Core) {
-  const rows = await db.resource.findMany({ orderBy: { identifier: 'asc' } });
-  return rows.map((row) => ({ identifier: row.identifier, ...fieldsOf(resourceOf(row)) }));
+/** `known` leaves out what another program wrote. */
+export async function exportResources({ db }: Core, known: (access: Access) => Access) {
+  const apis = await resourcesOf(await db.resource.findMany({ orderBy: { identifier: 'asc' } }), db);
+  return apis.map((api) => ({ identifier: api.identifier, ...fieldsOf({ ...api, access: known(api.access) }) }));
 }
 
-/** The fields of an API by their names in the file; `scope_permissions` only where a scope is tied to one. */
-function fieldsOf({ scopes, scopePermissions, signingAlg }: Omit<Resource, 'source'>) {
+/** The fields of an API by their names in the file; `scope_permissions` and `access` only where they restrict something. */
+function fieldsOf({ scopes, scopePermissions, signingAlg, access }: Omit<Resource, 'source'>) {
   const tied = Object.keys(scopePermissions).length > 0 ? { scope_permissions: scopePermissions } : {};
-  return { scopes, ...tied, signing_alg: signingAlg };
+  const rule = access === 'everyone' ? {} : { access: sortedAccess(access) };
+  return { scopes, ...tied, signing_alg: signingAlg, ...rule };
 }

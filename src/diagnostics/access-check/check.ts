@@ -6,6 +6,7 @@ import type { PageText } from '../../base/texts/text.ts';
 export const checkIds = [
   ...(['application_disabled', 'account_disabled', 'no_role', 'other_network'] as const satisfies AccessRejection[]),
   'registration',
+  'api_access',
   'openid',
   'key',
   'grant',

@@ -4,10 +4,12 @@
 import { directoryRejectionTexts } from '../../admin/connections/console-try.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { type AccessRejection, grantingGroups, grantingRoles } from '../../applications/access-decision.ts';
-import { signsUsersIn } from '../../applications/fields/oidc-client.ts';
+import { type Access, signsUsersIn } from '../../applications/fields/oidc-client.ts';
+import type { Resource } from '../../applications/resources.ts';
 import { limits } from '../../base/limits.ts';
 import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import { networkSentence } from '../../federation/connections/network-sentences.ts';
+import type { Account, AccountGroup } from '../../people/accounts/account.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
 import { type Check, failed, later, nameOf, passed, type Result, skipped, warning } from './check.ts';
 import { type AccessFacts, type DirectoryState, isLocalAccepted, type ProductFacts } from './facts.ts';
@@ -18,6 +20,7 @@ export function checksOf(facts: AccessFacts): Check[] {
   return [
     ...facts.conditions.map(({ rejection, isMet }) => ({ id: rejection, ...ofRule(rejection, isMet, facts) })),
     ...registrationChecks(facts),
+    ...facts.apis.map((api) => ofApi(api, facts)),
     ...(isOidc ? [{ id: 'grant' as const, label: t('console.access-check.label.grant'), ...grant(facts) }] : []),
     { id: 'method', label: t('console.access-check.label.method'), ...method(facts) },
     { id: 'password', label: t('console.access-check.label.password'), ...password(facts) },
@@ -71,41 +74,40 @@ function ofRule(rejection: AccessRejection, isMet: boolean, facts: AccessFacts):
   if (rejection === 'other_network')
     return { label: t('console.access-check.label.allowed-networks'), ...allowedNetworks(isMet, facts) };
   const label = t('console.access-check.label.role');
-  const { access } = application;
-  if (access === 'everyone') return { label, ...skipped(t('console.access-check.open', { app: application.name })) };
+  return { label, ...ofAccess(application, account) };
+}
+
+/** The access rule of an application, or of an API. */
+function ofAccess({ name: app, access }: { name: string; access: Access }, account: Account): Result {
+  const who = nameOf(account);
+  if (access === 'everyone') return skipped(t('console.access-check.open', { app }));
+  const roles = grantingRoles(access, account);
+  if (roles.length > 0) return passed(t('console.access-check.has-role', { who, roles: listOf(roles) }));
   const groups = grantingGroups(access, account);
-  if (isMet && grantingRoles(access, account).length === 0 && groups.length > 0)
-    return {
-      label,
-      ...passed(
-        sentences(
-          groups.map(({ name, isDirect, via, until }) =>
-            t('console.access-check.in-group', {
-              who,
-              group: name,
-              via,
-              until: until ?? new Date(0),
-              form: `${isDirect ? 'direct' : 'via'}${until ? 'until' : ''}`,
-            }),
-          ),
-        ),
-      ),
-    };
-  if (isMet)
-    return {
-      label,
-      ...passed(t('console.access-check.has-role', { who, roles: listOf(grantingRoles(access, account)) })),
-    };
+  if (groups.length > 0) return passed(sentences(groups.map((group) => membershipText(who, group))));
+  if (access.roles.length + (access.groups?.length ?? 0) === 0)
+    return failed(t('console.access-check.no-role-named', { app }));
   const has =
     account.roles.length > 0
       ? t('console.access-check.has', { who, roles: listOf(account.roles) })
       : t('console.access-check.has-none', { who });
-  if (access.roles.length + (access.groups?.length ?? 0) === 0)
-    return { label, ...failed(t('console.access-check.no-role-named', { app: application.name })) };
-  return {
-    label,
-    ...failed(sentences([requiredText(application.name, access.roles, access.groups ?? []), has])),
-  };
+  return failed(sentences([requiredText(app, access.roles, access.groups ?? []), has]));
+}
+
+const membershipText = (who: string, { name, isDirect, via, until }: AccountGroup) =>
+  t('console.access-check.in-group', {
+    who,
+    group: name,
+    via,
+    until: until ?? new Date(0),
+    form: `${isDirect ? 'direct' : 'via'}${until ? 'until' : ''}`,
+  });
+
+/** An API that is closed to the person: the application gets no token for it, but need not ask for one. */
+function ofApi(api: Resource, { account }: AccessFacts): Check {
+  const label = t('console.access-check.label.api', { api: api.identifier });
+  const { state, explanation } = ofAccess({ name: api.identifier, access: api.access }, account);
+  return { id: 'api_access', label, ...(state === 'failed' ? warning(explanation) : { state, explanation }) };
 }
 
 function requiredText(app: string, roles: readonly string[], groups: readonly string[]) {

@@ -14,6 +14,7 @@ import type { Application } from '../../applications/application.ts';
 import { hasKeyFor } from '../../applications/fields/client-keys.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
 import { signingUses } from '../../applications/oidc-rules.ts';
+import { type Resource, resourcesOf } from '../../applications/resources.ts';
 import { acceptsSignIn, type SignInRule, signInRulesOf } from '../../applications/rules/sign-in-rule.ts';
 import { inNetworks } from '../../base/network/networks.ts';
 import type { AuditEntry } from '../../core/audit/audit.ts';
@@ -75,6 +76,8 @@ export interface AccessFacts {
   cannotEncrypt: boolean;
   /** Whether the client authenticates with a secret, and has a valid one. */
   secrets: 'unused' | 'valid' | 'missing';
+  /** The APIs of the application that are not open to everyone. */
+  apis: Resource[];
   now: Date;
 }
 
@@ -160,6 +163,7 @@ export async function readFacts(
     secrets: await secretsOf(services, application),
     ...(await registrationFactsOf(services, account, application)),
     openid: openidOf(application),
+    apis: await closedApisOf(services, application),
     unsignable: unsignableOf(application),
   };
 }
@@ -263,6 +267,12 @@ async function networkOf(
   const waits = failures.map(({ retryAfterSeconds }) => retryAfterSeconds);
   const waitSeconds = Math.max(...waits, storageBudget.peek(address).retryAfterSeconds);
   return { address, isDenied: inNetworks(settings.latest().denied_networks)(address), waitSeconds };
+}
+
+async function closedApisOf({ db }: DiagnosticServices, { metadata }: Application): Promise<Resource[]> {
+  const { resources = [] } = 'resources' in metadata ? metadata : {};
+  const rows = await db.resource.findMany({ where: { identifier: { in: resources }, access: { not: 'everyone' } } });
+  return resourcesOf(rows, db);
 }
 
 async function secretsOf(

@@ -77,6 +77,10 @@ export function offersFor(services: DiagnosticServices, id: CheckId, facts: Acce
         ...(facts.product?.roles ?? []).slice(0, MAX_ROLES).map((role) => giveRole(services, facts, role)),
         link(facts, t('console.access-check.change-claims', { protocol: application.protocol }), 'claims'),
       ];
+    case 'api_access':
+      return [
+        { needs: { of: 'application' }, fix: { label: t('console.access-check.change-rule'), href: '/admin/apis' } },
+      ];
     case 'other_network':
       return [link(facts, t('console.access-check.change-allowed-networks'), 'access')];
     case 'network':

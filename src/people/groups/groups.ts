@@ -196,12 +196,13 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     await get(id, tx);
     const groupId = { in: await idsBelow([id], tx) };
     const stored = tx.asStored;
-    const [members, children, owners, roles, applications] = await Promise.all([
+    const [members, children, owners, roles, applications, apis] = await Promise.all([
       stored.groupMember.groupBy({ by: ['userId'], where: { groupId } }),
       stored.groupChild.count({ where: { parentId: id } }),
       stored.groupOwner.count({ where: { groupId: id } }),
       stored.groupRole.findMany({ where: { groupId: id }, select: { role: { select: { name: true } } } }),
       stored.applicationGroup.findMany({ where: { groupId: id }, select: { application: { select: { name: true } } } }),
+      stored.resource.findMany({ where: { access: { contains: JSON.stringify(id) } }, select: { identifier: true } }),
     ]);
     return {
       members: members.length,
@@ -209,6 +210,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       owners,
       roles: roles.map(({ role }) => role.name).sort(),
       applications: applications.map(({ application }) => application.name).sort(),
+      apis: apis.map(({ identifier }) => identifier).sort(),
     };
   }
 

@@ -16,7 +16,7 @@ import type { People } from '../../people/people.ts';
 import { ownResources } from '../../people/rbac/built-in.ts';
 import { createClaimsPreviews } from './claims/claims-preview.ts';
 import { createExtraTokenClaims, createFindAccount, createPairwiseSubjects } from './claims/find-account.ts';
-import { createResourceServers, registeredApi } from './claims/resource-servers.ts';
+import { createResourceServers, registeredApi, unreachableApi } from './claims/resource-servers.ts';
 import { appContext } from './engine/app-context.ts';
 import { createConfiguration, engineSeconds, type PairwiseIdentifier } from './engine/configuration.ts';
 import { createUsageRecorder, type EngineEvents } from './engine/events.ts';
@@ -262,12 +262,11 @@ function configurationOf(
   });
 }
 
-function promptsOf(
-  { accounts, canEnterMailedCode, canSatisfyAcr, credentials, saml, settingsAcr, upstream }: People & OidcDependencies,
-  { clients, pairwiseIdentifier }: Shared,
-) {
+function promptsOf(dependencies: Core & People & OidcDependencies, { clients, pairwiseIdentifier }: Shared) {
+  const { accounts, canEnterMailedCode, canSatisfyAcr, credentials, saml, settingsAcr, upstream } = dependencies;
   return createPrompts({
     clients,
+    unreachableApi: (identifiers, account) => unreachableApi(dependencies, identifiers, account),
     upstream,
     canEnterMailedCode,
     settingsAcr: (ctx, account) => settingsAcr(appContext(ctx), account),

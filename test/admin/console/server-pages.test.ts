@@ -81,6 +81,37 @@ describe('APIs', () => {
     expect(await stored()).toBeNull();
   });
 
+  it('are opened to roles and groups by the form', async () => {
+    const { groups } = idp.services;
+    const group = await groups.create({ name: 'Console API Lab' });
+    const form = await admin.get('/admin/apis/new');
+    const given = { identifier: 'https://articles.example', scopes: 'articles:read', access: 'roles' };
+    const none = await admin.submit(form, given);
+    expect([none.status, none.forms[0]?.fields.access]).toEqual([400, 'roles']);
+    await admin.submit(form, { ...given, 'access.groups': 'Console API Lab' });
+    expect(await stored()).toMatchObject({ access: JSON.stringify({ roles: [], groups: [group.id] }) });
+    expect(textOf((await auditor.get('/admin/apis')).text)).toContain('Console API Lab');
+    expect(textOf((await auditor.get(at)).text)).toContain('Console API Lab');
+    const edit = await admin.get(at);
+    expect(edit.forms[0]?.fields).toMatchObject({ access: 'roles', 'access.groups': 'Console API Lab' });
+    expect(textOf((await admin.get(`/admin/groups/${group.id}/delete`)).text)).toContain('https://articles.example');
+
+    // Who decides nothing about groups changes no rule that names one, nor deletes the API and so the rule.
+    const manager = await consoleOf(idp, await staff(idp, 'application-manager'));
+    const asManager = await manager.get(at);
+    expect((await manager.submit(asManager, { access: 'everyone' })).status).toBe(403);
+    expect((await manager.submit(await manager.get(`${at}/delete`), { typed_name: given.identifier })).status).toBe(
+      403,
+    );
+    await manager.submit(asManager, { scopes: 'articles:read\narticles:list' });
+    expect(await stored()).toMatchObject({ scopes: '["articles:read","articles:list"]' });
+    await groups.remove(group.id);
+    expect((await idp.services.resources.get(given.identifier)).access).toEqual({ roles: [] });
+    await admin.submit(await admin.get(at), { access: 'everyone', 'access.groups': [] });
+    expect(await stored()).toMatchObject({ access: 'everyone' });
+    await idp.services.db.resource.deleteMany();
+  });
+
   it('are changed only by an application manager who has the permissions of their scopes', async () => {
     const tied = { identifier: 'https://articles.example', scopes: '["pay"]', scopePermissions: '{"pay":"money:pay"}' };
     await idp.services.db.asStored.resource.create({ data: tied });

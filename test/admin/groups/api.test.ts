@@ -195,3 +195,30 @@ it('keeps the last administrator, and requires one for a group of administrators
   await ok('PUT', `/groups/${id}/owners/${account.id}`, {}, { status: 409 });
   await ok('PATCH', `/groups/${id}`, { accepts_requests: true }, { status: 409, headers: anyVersion });
 });
+
+describe('the access rule of an API', () => {
+  it('is set, read and changed, and takes the rights of the groups and roles that it names', async () => {
+    const [group, role] = [await aGroup(), await aRole()];
+    const identifier = `https://${fresh('api')}.example`;
+    const access = { roles: [role], groups: [group.name] };
+    const made = await ok('POST', '/resources', { identifier, scopes: ['read'], access }, { status: 201 });
+    expect(made).toMatchObject({ access });
+    const path = `/resources/${encodeURIComponent(identifier)}`;
+    expect(await ok('GET', `/groups/${group.id}/losses`)).toMatchObject({ apis: [identifier] });
+    await ok('PATCH', path, { access: { groups: ['nobody-here'] } }, { status: 400, headers: anyVersion });
+    await ok('PATCH', path, { access: { roles: [] } }, { status: 400, headers: anyVersion });
+    await ok('PATCH', path, { access: { groups: [group.name] } }, { status: 412, headers: { 'if-match': '"x"' } });
+    expect(await ok('PATCH', path, { scopes: ['read', 'write'] }, { headers: anyVersion })).toMatchObject({ access });
+
+    const manager = await aPerson(idp, ['application-manager']);
+    const as = { by: manager, headers: anyVersion };
+    for (const other of ['everyone', { groups: [group.name] }, { roles: [role] }])
+      await ok('PATCH', path, { access: other }, { ...as, status: 403 });
+    await ok('PATCH', path, { scopes: ['read'] }, as);
+    await ok('DELETE', path, undefined, { ...as, status: 403 });
+    const another = { identifier: `${identifier}/x`, access: { groups: [group.name] } };
+    await ok('POST', '/resources', another, { by: manager, status: 403 });
+    await ok('PATCH', path, { access: 'everyone' }, { headers: anyVersion });
+    await ok('DELETE', path, undefined, { ...as, status: 204 });
+  });
+});

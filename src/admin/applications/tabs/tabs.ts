@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { usesSecret } from '../../../applications/fields/oidc-client.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { bodyLimit, parseQuery } from '../../../base/http/input.ts';
-import { limits } from '../../../base/limits.ts';
 import { sentences, t } from '../../../base/texts/text.ts';
 import { etagOf } from '../../api/versions.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/console-rows.ts';
@@ -18,6 +17,7 @@ import type { Pages } from '../../resource.ts';
 import { sameNameText, typedUserValue } from '../../suggestions/typed-user.ts';
 import { type ApplicationDetails, applicationVersion } from '../actions.ts';
 import { enableAndDeleteButtons, secretBlocks } from '../console-changes.ts';
+import { accessChoices } from '../console-parts.ts';
 import { declarationPatch, lockedKeys, valuesOf } from '../form/change.ts';
 import { type Choices, NO_CHOICES } from '../form/own-keys.ts';
 import { FORM_TABS, type FormTab, sectionsOf } from '../form/sections.ts';
@@ -221,22 +221,16 @@ async function formPage(
 }
 
 /** Only what the tab needs, and the administrator may see. */
-async function choicesOf(
-  { by, may }: Visit<ApplicationDetails>,
-  tab: FormTab,
-  services: ConsoleServices,
-): Promise<Choices> {
+async function choicesOf(visit: Visit<ApplicationDetails>, tab: FormTab, services: ConsoleServices): Promise<Choices> {
+  const { may } = visit;
   const isAccess = tab === 'access';
-  const [roles, groups, connections, apis] = await Promise.all([
-    isAccess ? services.admin.roles.choices(by) : [],
-    isAccess && may('gatehouse.groups:read') ? services.admin.groups.list({ limit: limits.api.maxPageSize }) : [],
+  const [access, connections, apis] = await Promise.all([
+    isAccess ? accessChoices(visit, services.admin) : { roles: [] },
     isAccess && may('gatehouse.connections:read') ? services.admin.connections.list() : [],
     tab === 'settings' && may(READ) ? services.admin.resources.list() : [],
   ]);
   return {
-    roles: roles.map(({ value }) => value),
-    groups: groups.map(({ name }) => name),
-    roleHints: new Map(roles.map(({ value, hint }) => [value, hint])),
+    ...access,
     connections: connections.map(({ connection: { id, name } }) => ({ id, name })),
     apis: apis.map(({ identifier }) => identifier),
     signingAlgs: services.admin.resources.signingAlgs(),

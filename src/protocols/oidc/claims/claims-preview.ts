@@ -11,7 +11,7 @@ import type { People } from '../../../people/people.ts';
 import type { Client, Provider } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { BY_SCOPE, claimsOf } from './find-account.ts';
-import { permittedScopes, registeredApi } from './resource-servers.ts';
+import { mayReach, permittedScopes, registeredApi } from './resource-servers.ts';
 import { engineScopes } from './scopes.ts';
 
 export interface ClaimsPreview {
@@ -63,7 +63,7 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
       const inToken = setting === 'conform' ? await claims(client, known, 'openid') : ofScope;
       const { issuer: iss } = provider();
       const token = { iss, sub: userinfo.sub, client_id: clientId };
-      const apis = { resources, scope, opaqueScope, permissions: account.permissions };
+      const apis = { resources, scope, opaqueScope, account };
       const accessTokens = await accessTokensOf(dependencies, token, ofScope, apis);
       return { idToken: { iss, aud: clientId, ...inToken }, userinfo, accessTokens };
     },
@@ -113,17 +113,18 @@ async function accessTokensOf(
     resources,
     scope,
     opaqueScope,
-    permissions,
-  }: { resources: readonly string[]; scope: string; opaqueScope: readonly string[]; permissions: readonly string[] },
+    account,
+  }: { resources: readonly string[]; scope: string; opaqueScope: readonly string[]; account: Account },
 ): Promise<AccessTokenPreview[]> {
   const names = BY_SCOPE.flatMap((name): readonly string[] => claimsByScope[name]);
   const byScope = Object.fromEntries(names.flatMap((name) => (name in ofScope ? [[name, ofScope[name]]] : [])));
   const tokens: AccessTokenPreview[] = [{ claims: { active: true, ...token, scope: opaqueScope.join(' ') } }];
   for (const identifier of resources) {
     const api = await registeredApi(dependencies, identifier);
-    if (!api) continue;
+    // The user gets no token for this one.
+    if (!api || !mayReach(api, account)) continue;
     const requested = api.scopes.filter((one) => scope.split(' ').includes(one));
-    const granted = permittedScopes(requested, api.scopePermissions, permissions);
+    const granted = permittedScopes(requested, api.scopePermissions, account.permissions);
     const scopes = granted.length > 0 ? { scope: granted.join(' ') } : {};
     tokens.push({ api: identifier, claims: { ...token, aud: identifier, ...scopes, ...byScope } });
   }

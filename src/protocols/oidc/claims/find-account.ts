@@ -22,6 +22,7 @@ import { type Account as EngineAccount, errors, type FindAccount, type KoaContex
 import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
+import { type ClosedApi, unreachableApi } from './resource-servers.ts';
 import { requestedLanguages } from './scopes.ts';
 
 /** The models that are redeemed once for each authorization. */
@@ -67,6 +68,9 @@ export function createFindAccount(
         await revokeAccess(id, token.clientId, reason, appContext(ctx).state.request);
       }
       if (!allowed) return undefined;
+      const rule = await unreachableApi(dependencies, apisOf(ctx, token), account);
+      if (rule && ctx.oidc.route !== 'token') return undefined;
+      if (rule) throw unreachableTarget(rule);
       if (application && FIRST_USE.has(token.kind)) await consents.recordUse(id, application.id);
     }
     return {
@@ -102,6 +106,25 @@ export function otherNetwork(application: ClientApplication, address: string | u
     error_description: 'the application may not be used from this network',
     brokenRule,
   });
+}
+
+/** The APIs that a token is for, or is requested for. Known before a refresh token is used, so that this error does not cost it. */
+function apisOf({ oidc: { params, route } }: KoaContextWithOIDC, token: TokenOfApi): string[] {
+  if (route !== 'token') return [token.aud ?? []].flat();
+  const isForUser = token.scopes?.has('openid') === true;
+  return [params?.resource ?? (isForUser ? [] : (token.resource ?? []))].flat().map(String);
+}
+
+interface TokenOfApi {
+  aud?: string | string[];
+  resource?: string | string[];
+  scopes?: ReadonlySet<string>;
+}
+
+/** The error of a token request for an API that is closed to the user. It ends no grant, which may be for more than this API. */
+function unreachableTarget({ api: _api, ...brokenRule }: ClosedApi) {
+  const description = 'the user may not reach this resource';
+  return Object.assign(new errors.InvalidTarget(description), { error_description: description, brokenRule });
 }
 
 /** When the first refresh token of this rotation was issued, in epoch seconds; absent from oidc-provider's types. */

@@ -1,9 +1,12 @@
 // APIs as resources (RFC 8707): a client that requests one gets a JWT access token (RFC 9068) for it alone.
 
+import { type AccessSubject, accessDecision, accessDecisionRule } from '../../../applications/access-decision.ts';
 import { type Resource, resourceOf } from '../../../applications/resources.ts';
 import { profileAlgs } from '../../../applications/security-profile.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
 import type { Core } from '../../../core/core.ts';
+import type { BrokenRule } from '../../../core/rejections/rules.ts';
+import type { Account } from '../../../people/accounts/account.ts';
 import type { People } from '../../../people/people.ts';
 import { errors, type KoaContextWithOIDC, type ResourceServer } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
@@ -37,7 +40,7 @@ export function createResourceServers(
       throw new errors.InvalidTarget(`the resource signs with ${alg}, which the profile of the client forbids`);
     const allowed = scopesInBoth(api, scope);
     return {
-      scope: (await withoutMissingPermissions(oidc, allowed, api.scopePermissions)).join(' '),
+      scope: withoutMissingPermissions(oidc.route, await userOf(oidc), allowed, api.scopePermissions).join(' '),
       audience: identifier,
       accessTokenTTL:
         60 * Math.min(accessTokenMinutes(), application?.metadata.access_token_minutes ?? accessTokenMinutes()),
@@ -61,23 +64,53 @@ export function createResourceServers(
     return { scopes, scopePermissions, token: { accessTokenFormat: 'jwt', jwt: { sign: { alg: signingAlg } } } };
   }
 
-  /**
-   * The scopes that the user may have: one that is tied to a permission needs it now, at the authorization and again at
-   * each refresh. A client that acts for itself gets none of these. Before the sign-in every scope stays; the engine asks
-   * again after it.
-   */
-  async function withoutMissingPermissions(
-    { account, session, route }: KoaContextWithOIDC['oidc'],
-    scopes: readonly string[],
-    tied: Record<string, string>,
-  ): Promise<readonly string[]> {
-    if (!scopes.some((scope) => Object.hasOwn(tied, scope))) return scopes;
+  /** The active user of the request, or of the session before the engine has loaded the account. */
+  async function userOf({ account, session }: KoaContextWithOIDC['oidc']): Promise<Account | undefined> {
     const accountId = account?.accountId ?? session?.accountId;
-    if (accountId === undefined && route !== 'token') return scopes;
     const user = accountId === undefined ? undefined : await accounts.find(accountId);
-    const held = user?.isActive ? user.permissions : [];
-    return permittedScopes(scopes, tied, held);
+    return user?.isActive ? user : undefined;
   }
+}
+
+/** The access rule of an API that a user may not reach. */
+export type ClosedApi = BrokenRule & { api: string };
+
+/**
+ * The rule of the first of these APIs that the user may not reach, by its access rule. Before an authorization the user gets the page
+ * of applications (engine/interaction-policy.ts), the client access_denied; at the token endpoint it gets invalid_target (RFC 8707 2.2).
+ */
+export async function unreachableApi(
+  core: Core,
+  identifiers: readonly string[],
+  user: AccessSubject & { username: string },
+): Promise<ClosedApi | undefined> {
+  for (const identifier of identifiers) {
+    const api = await registeredApi(core, identifier);
+    if (api && !mayReach(api, user)) {
+      const { received, expected } = accessDecisionRule({ enabled: true, ...api }, user);
+      return { rule: 'api_access', received, expected, api: identifier };
+    }
+  }
+  return undefined;
+}
+
+/** Whether the access rule of the API allows the user. */
+export const mayReach = ({ access }: Pick<Resource, 'access'>, user: AccessSubject): boolean =>
+  accessDecision({ enabled: true, access }, user).allowed;
+
+/**
+ * The scopes that the user may have: one that is tied to a permission needs it now, at the authorization and again at
+ * each refresh. A client that acts for itself gets none of these. Before the sign-in every scope stays; the engine asks
+ * again after it.
+ */
+function withoutMissingPermissions(
+  route: string,
+  user: Account | undefined,
+  scopes: readonly string[],
+  tied: Record<string, string>,
+): readonly string[] {
+  if (user === undefined && route !== 'token') return scopes;
+  return permittedScopes(scopes, tied, user?.permissions ?? []);
 }
 
 function scopesInBoth(api: { scopes: readonly string[] }, registered = ''): string[] {
@@ -88,7 +121,7 @@ function scopesInBoth(api: { scopes: readonly string[] }, registered = ''): stri
 /** The registered API with this identifier; undefined also for one that another program wrote. */
 export async function registeredApi({ db }: Core, identifier: string): Promise<Resource | undefined> {
   const row = isStorable(identifier) ? await db.resource.findUnique({ where: { identifier } }) : null;
-  return row ? resourceOf(row) : undefined;
+  return row ? resourceOf(row, db) : undefined;
 }
 
 /** The scopes that need no permission, or one that is held. */

@@ -16,6 +16,7 @@ import {
   voluntaryAcrs,
 } from '../../../people/mfa/acr.ts';
 import { accountOf } from '../claims/find-account.ts';
+import type { ClosedApi } from '../claims/resource-servers.ts';
 import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { isEmpty, requestedBy } from '../store/grants.ts';
@@ -43,6 +44,8 @@ export interface PromptDependencies {
   usernameOf(accountId: string): Promise<string | undefined>;
   /** The connection of a session, and of a sign-in that is not stored yet (federation/sessions.ts). */
   upstream: UpstreamSource;
+  /** The access rule that closes one of these APIs to the account. */
+  unreachableApi(identifiers: readonly string[], account: Account): Promise<ClosedApi | undefined>;
   /** The `sub` of an account for the client of the request (pairwise subjects). */
   subjectOf(ctx: KoaContextWithOIDC, accountId: string): Promise<string>;
 }
@@ -314,8 +317,13 @@ function subjectCheck({ samlRequirements }: PromptDependencies) {
   });
 }
 
-/** The application's access rule, for both protocols: the user gets a page, the application the error access_denied. */
-function accessPrompt({ clients }: PromptDependencies) {
+/**
+ * The access rule of the application, for both protocols, and of each requested API: the user gets a page, the application the error
+ * access_denied.
+ */
+function accessPrompt({ clients, unreachableApi }: PromptDependencies) {
+  const unreachable = ({ oidc: { resourceServers } }: KoaContextWithOIDC, account: Account) =>
+    unreachableApi(Object.keys(resourceServers ?? {}), account);
   return new Prompt(
     { name: 'access', requestable: false },
     new Check(
@@ -328,13 +336,16 @@ function accessPrompt({ clients }: PromptDependencies) {
         const application = await clients.applicationOf(client.clientId);
         if (!application) return NO_NEED_TO_PROMPT;
         const { allowed } = accessDecision(application, accountOf(account), addressOf(ctx));
-        return allowed ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
+        if (!allowed) return REQUEST_PROMPT;
+        return (await unreachable(ctx, accountOf(account))) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
       },
       // For the page, which records the rejection.
-      (ctx) => {
+      async (ctx) => {
         const { client, account } = ctx.oidc;
         const application = client && clients.cachedApplicationOf(client.clientId);
-        return application && account ? { ...accessDecisionRule(application, accountOf(account), addressOf(ctx)) } : {};
+        if (!application || !account) return {};
+        const rule = accessDecisionRule(application, accountOf(account), addressOf(ctx));
+        return { ...(rule.allowed ? await unreachable(ctx, accountOf(account)) : rule) };
       },
     ),
   );

@@ -267,6 +267,9 @@ const requestRules: readonly RequestRule[] = [
     expected: ({ access }) => (access?.rule === 'access' ? access.expected : undefined),
     passes: ({ access }) => (access?.rule === 'network' ? true : access?.allowed),
   },
+  // Only where a check of this server reports them.
+  { id: 'api_access', endpoints: ['authorize', 'token'], applies: () => false },
+  { id: 'group', endpoints: ['authorize', 'token'], applies: () => false },
   {
     id: 'network',
     endpoints: ['authorize', 'par', 'token'],
