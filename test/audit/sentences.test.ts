@@ -1,8 +1,10 @@
 // Every audit event is a sentence in the activity log.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/core/audit/audit.ts';
 import { auditEventTypes } from '../../src/core/audit/events.ts';
-import { nameSlot, sentenceOf } from '../../src/core/audit/sentence.ts';
+import { eventTexts, nameSlot, sentenceOf } from '../../src/core/audit/sentence.ts';
 
 const base: AuditEntry = {
   id: 1,
@@ -22,6 +24,12 @@ const base: AuditEntry = {
 const names: Record<string, string> = { a: 'Ada', b: 'Bo', pay: 'Payroll', okta: 'Okta' };
 const textOf = (event: Partial<AuditEntry>) =>
   String(sentenceOf({ ...base, ...event }, ({ id }) => nameSlot(names[id] ?? id)));
+
+const SRC = path.join(import.meta.dirname, '../../src');
+const sourceFiles = () =>
+  readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.startsWith('generated'))
+    .map((file) => path.join(SRC, file));
 
 describe('an audit event', () => {
   it.each(auditEventTypes)('has a sentence for each outcome of %s, with and without its parties', (type) => {
@@ -80,6 +88,22 @@ describe('an audit event', () => {
     expect(textOf({ ...changed, actorId: 'a', data: { setting: 'mfa' } })).toBe(
       'Ada changed the setting Two-step verification',
     );
+  });
+
+  it('has words for each reason that the code writes beside its type', () => {
+    const entries = sourceFiles().flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/type: '([a-z.-]+)',\s*outcome: 'failure',\s*reason: ([^,}]+)/g)].flatMap(
+        ([, type = '', written = '']) =>
+          [...written.matchAll(/'([\w-]+)'/g)].map(([, reason = '']) => ({ type, reason }) as Partial<AuditEntry>),
+      ),
+    );
+    expect(entries).toContainEqual({ type: 'authorization.rejected', reason: 'other_network' });
+    const silent = entries.filter((entry) => {
+      const event = { ...entry, outcome: 'failure', actorId: 'b', subjectId: 'b', clientId: 'pay' } as const;
+      const saysIt = eventTexts[entry.type as keyof typeof eventTexts]?.saysReason;
+      return !saysIt && textOf(event) === textOf({ ...event, reason: 'unheard_of' });
+    });
+    expect(silent).toEqual([]);
   });
 
   it('is named by its type where a later version wrote it', () => {

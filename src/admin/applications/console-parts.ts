@@ -25,7 +25,9 @@ export async function accessChoices({ by, may }: Visit<unknown>, { roles, groups
 export function accessCell({ access }: { access: Access }): Cell {
   return access === 'everyone'
     ? t('console.applications.everyone')
-    : [...access.roles, ...(access.groups ?? [])].map((text) => ({ text, tone: 'plain' as const }));
+    : [...access.roles, ...(access.groups ?? []).map((group) => t('console.applications.group', { group }))].map(
+        (text) => ({ text, tone: 'plain' as const }),
+      );
 }
 
 /** Warns of an application whose requests need no PKCE challenge. */

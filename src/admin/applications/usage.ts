@@ -4,8 +4,9 @@ import type { Application } from '../../applications/application.ts';
 import type { Base } from '../../base/base.ts';
 import type { Db } from '../../base/storage/database.ts';
 import type { Dialect } from '../../base/storage/dialect.ts';
-import { joinFragments } from '../../base/storage/fragments.ts';
+import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { timesOf } from '../../core/audit/repeated-entries.ts';
+import { isInGroup, isMemberOf } from '../../people/accounts/members.ts';
 import type { Demand } from './presets/demands.ts';
 import { SIGN_IN_ENDS } from './sign-in-counts.ts';
 
@@ -50,13 +51,17 @@ export function createApplicationUsage({ db, sql, now }: Base) {
     /** Whether anyone who may open it lacks this. `roles`: those of which one suffices. */
     async isLackedByAnyone({ access }: Application, demand: Demand, roles: readonly string[]): Promise<boolean> {
       const lacks = {
-        address: { email: null },
-        verified: { email: { not: null }, emailVerified: false },
-        role: { roles: { none: { role: { name: { in: [...roles] } } } } },
+        address: fragment`u.email IS NULL`,
+        verified: fragment`u.email IS NOT NULL AND NOT u.email_verified`,
+        role: fragment`NOT ${isMemberOf('u.id', roles, now())}`,
       }[demand];
-      const mayOpen = access === 'everyone' ? {} : { roles: { some: { role: { name: { in: access.roles } } } } };
-      const where = { AND: [{ isActive: true }, lacks, mayOpen] };
-      return (await db.asStored.user.findFirst({ where, select: { id: true } })) !== null;
+      const mayOpen =
+        access === 'everyone'
+          ? fragment`1 = 1`
+          : fragment`(${isMemberOf('u.id', access.roles, now())} OR ${isInGroup('u.id', access.groups ?? [], now())})`;
+      const found = await db.$queryRaw<unknown[]>`
+        SELECT u.id FROM users u WHERE u.is_active AND ${lacks} AND ${mayOpen} LIMIT 1`;
+      return found.length > 0;
     },
   };
 }

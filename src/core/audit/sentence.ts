@@ -704,6 +704,7 @@ const reasonTexts: Record<string, Text> = {
   no_such_session: t('console.events.reason.no-such-session'),
   not_handed_over: t('activity.reason.not-handed-over'),
   not_permitted: t('activity.reason.not-permitted'),
+  other_network: t('activity.reason.other-network'),
   replayed: t('activity.reason.replayed'),
   revoked: t('activity.reason.revoked'),
   session_ended: t('activity.reason.session-ended'),

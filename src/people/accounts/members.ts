@@ -1,4 +1,4 @@
-// Who has a role now, directly or by a group, as SQL for lists and counts. It verifies no MACs: what decides is read with the account.
+// Who has a role now, directly or by a group, or is in a group, as SQL for lists and counts. It verifies no MACs: what decides is read with the account.
 import { systemClock } from '../../base/platform/clock.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../../base/storage/fragments.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
@@ -21,6 +21,15 @@ export function hasRole(column: string, roleIds: Fragment, now: Date): Fragment 
     OR EXISTS (SELECT 1 FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id
       JOIN group_roles gr ON gr.group_id = a.ancestor_id
       WHERE m.user_id = ${user} AND gr.role_id IN (${roleIds}) AND ${isNow('m', now)}))`;
+}
+
+/** Whether the user in this column is in one of the groups of these names, or in one below it. */
+export function isInGroup(column: string, groupNames: readonly string[], now: Date): Fragment {
+  const names = groupNames.filter(isStorable);
+  if (names.length === 0) return fragment`1 = 0`;
+  return fragment`EXISTS (SELECT 1 FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id
+    JOIN groups g ON g.id = a.ancestor_id
+    WHERE m.user_id = ${trustedText(column)} AND g.name IN (${joinFragments(names, ', ')}) AND ${isNow('m', now)})`;
 }
 
 /** SELECTs the `user_id` of everyone who has one of these roles; who has it in two ways is in it twice. */

@@ -188,7 +188,7 @@ function setupSteps(
       title:
         access === 'everyone'
           ? t('console.tabs.step.open')
-          : t('console.tabs.step.limited', { count: access.roles.length }),
+          : t('console.tabs.step.limited', { roles: access.roles.length, groups: access.groups?.length ?? 0 }),
       text: '',
       isDone: true,
     },
