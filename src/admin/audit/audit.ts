@@ -35,6 +35,7 @@ const filters = {
   actor: text.optional().describe('Id of the account that acted'),
   actor_app: z.string().max(1024).optional().describe('client_id of the application that acted'),
   user: text.optional().describe('Id of the account that the event is about'),
+  group: text.optional().describe('Id of the group that the event is about'),
   client: z.string().max(1024).optional().describe('client_id or entity ID of the application that the event is about'),
   address: text.optional(),
   request_id: text.optional(),
@@ -123,13 +124,14 @@ export function auditEndpoints(audit: AuditAdmin): Endpoint[] {
 }
 
 function filterOf(query: z.output<z.ZodObject<typeof filters>>): AuditFilter {
-  const { type, outcome, actor, actor_app, user, client, address, request_id, from, until } = query;
+  const { type, outcome, actor, actor_app, user, group, client, address, request_id, from, until } = query;
   const filter = {
     types: type,
     outcome,
     actorId: actor,
     actorApp: actor_app,
     subjectId: user,
+    groupId: group,
     clientId: client,
     address,
     requestId: request_id,

@@ -9,6 +9,7 @@ import { type PageText, sentences, type Text, t, textAt } from '../../base/texts
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { protocolName } from '../applications/console-parts.ts';
+import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { listQuery } from '../console/frame.ts';
@@ -28,6 +29,7 @@ const TABS = {
   parts: t('console.groups.parts'),
   owners: t('console.groups.owners'),
   applications: t('console.navigation.applications'),
+  activity: t('console.users.activity'),
 } as const;
 type GroupTab = keyof typeof TABS;
 const BY_NAME = { sort: '', defaultSort: '' };
@@ -200,6 +202,11 @@ export function groupRoutes(services: ConsoleServices) {
     page: async (visit) => groupPage(visit, 'applications', services, [await applicationsBlock(visit, services)]),
   });
 
+  one('/activity', {
+    needs: ['gatehouse.groups:read', 'gatehouse.audit:read'],
+    page: async (visit) => groupPage(visit, 'activity', services, [await activityBlock(visit, services)]),
+  });
+
   form('/edit', {
     title: ({ name }) => t('console.groups.edit-title', { group: name }),
     back: (group) => ({ href: pathOf(group), label: group.name }),
@@ -287,7 +294,7 @@ async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: C
             t('console.groups.group'),
             (group) => ({ text: group.name, href: pathOf(group), small: group.description || undefined }),
           ],
-          [{ label: t('console.groups.members'), isNumber: true }, ({ id }) => countOf(counts.get(id) ?? 0)],
+          [{ label: t('console.groups.members'), isNumber: true }, ({ id }) => peopleCell(counts.get(id))],
           [t('console.groups.above'), ({ path }) => path.slice(1).split('/').slice(0, -1).join(' / ')],
           [t('console.roles.managed-by'), ({ source }) => (source === 'file' ? FILE_TAG : '')],
         ]),
@@ -304,6 +311,13 @@ async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: C
 function searchOf(action: string, value: string, placeholder: PageText) {
   const label = t('console.page.search');
   return { action, fields: [{ name: 'q', label, type: 'search' as const, value, isLabelHidden: true, placeholder }] };
+}
+
+/** The people of the group itself, or all where there are more in the groups below. */
+function peopleCell({ direct, all } = { direct: 0, all: 0 }): Cell {
+  return direct === all
+    ? countOf(all)
+    : { text: countOf(all), small: t('console.groups.people-direct', { count: countOf(direct) }) };
 }
 
 function countOf(count: number): PageText {
@@ -324,6 +338,7 @@ function groupPage(
     parts: true,
     owners: PEOPLE.every(meets),
     applications: may('gatehouse.applications:read'),
+    activity: may('gatehouse.audit:read'),
   };
   const isOurs = may(WRITE) && group.source === 'local';
   return {
@@ -588,5 +603,21 @@ async function applicationsBlock(
       ],
     ]),
     empty: t('console.groups.no-applications'),
+  };
+}
+
+/** What happened to the group, its members and its owners. */
+async function activityBlock({ ctx, subject }: Visit<GroupDetails>, services: ConsoleServices): Promise<Block> {
+  const given = parseQuery(ctx, z.object(eventPageQuery));
+  const list = { path: `${pathOf(subject)}/activity`, filters: {} };
+  const { items, pages } = await readEventPage(services, ctx, { groupId: subject.id }, given, list);
+  return {
+    kind: 'events',
+    title: t('console.users.activity.title'),
+    caption: t('console.groups.activity-caption', { order: given.sort === 'at' ? 'oldest' : 'newest' }),
+    actions: items.length > 1 ? [orderLink(given, list)] : [],
+    items,
+    empty: t('console.groups.activity-none'),
+    pages,
   };
 }

@@ -87,16 +87,19 @@ export function createGroupAdmin({ db, sql, groups }: AdminServices) {
     list: ({ search, after, limit = limits.api.pageSize }: ListMembers): Promise<Group[]> =>
       groups.list({ ...(search && { search }), ...(after && { after }), limit }),
 
-    /** The people directly in each of these groups, counted up to `limits.lists.counted` + 1. */
-    async counts(ids: readonly string[]): Promise<Map<string, number>> {
+    /** The people in each of these groups itself, and with those below it, counted up to `limits.lists.counted` + 1. */
+    async counts(ids: readonly string[]): Promise<Map<string, { direct: number; all: number }>> {
       if (ids.length === 0) return new Map();
       const most = limits.lists.counted + 1;
       const counts = ids.map(
-        (groupId) => fragment`SELECT ${groupId} AS id, COUNT(*) AS count FROM
-          (SELECT DISTINCT user_id FROM group_members WHERE group_id = ${groupId} LIMIT ${most}) AS found`,
+        (groupId) => fragment`SELECT ${groupId} AS id, (SELECT COUNT(*) FROM
+            (SELECT DISTINCT user_id FROM group_members WHERE group_id = ${groupId} LIMIT ${most}) AS own) AS direct,
+          (SELECT COUNT(*) FROM (SELECT DISTINCT m.user_id FROM group_ancestors a JOIN group_members m ON m.group_id = a.group_id
+            WHERE a.ancestor_id = ${groupId} LIMIT ${most}) AS found) AS "all"`,
       );
-      const rows = await db.$queryRaw<{ id: string; count: number | bigint }[]>(joinFragments(counts, ' UNION ALL '));
-      return new Map(rows.map((row) => [row.id, Number(row.count)]));
+      type Counted = { id: string; direct: number | bigint; all: number | bigint };
+      const rows = await db.$queryRaw<Counted[]>(joinFragments(counts, ' UNION ALL '));
+      return new Map(rows.map((row) => [row.id, { direct: Number(row.direct), all: Number(row.all) }]));
     },
 
     /** `onCreated` runs in the transaction. */

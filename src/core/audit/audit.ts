@@ -7,7 +7,7 @@ import type { RequestInfo } from '../../base/platform/request-info.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../../base/storage/fragments.ts';
 import { hotStatements } from '../../base/storage/statements.ts';
-import type { AuditEventType, AuditOutcome } from './events.ts';
+import { type AuditEventType, type AuditOutcome, auditEventTypes } from './events.ts';
 import { type AuditContent, proofOf } from './row-mac.ts';
 
 /** The actor and the request of an event. Domain functions take it as a parameter for the events that they record. */
@@ -86,7 +86,7 @@ export function createAudit({ db, sql, vault, logger, now }: Base) {
 
     /** Lists the entries that match the filter, newest first unless it says otherwise. */
     async list({ isVisible, ...filter }: AuditFilter = {}): Promise<AuditEntry[]> {
-      const { types, partyId, from, until, before, after, isOldestFirst, limit = PAGE, ...equals } = filter;
+      const { types, partyId, groupId, from, until, before, after, isOldestFirst, limit = PAGE, ...equals } = filter;
       const ids = isVisible && (await limitedIds(db, { ...filter, limit }, isVisible));
       const rows = await db.auditEvent.findMany({
         where: ids
@@ -94,6 +94,9 @@ export function createAudit({ db, sql, vault, logger, now }: Base) {
           : {
               ...equals,
               ...(types ? { type: { in: types } } : {}),
+              ...(groupId === undefined
+                ? {}
+                : { type: { in: types ?? GROUP_EVENTS }, data: { startsWith: dataOfGroup(groupId) } }),
               ...(partyId ? { OR: [{ subjectId: partyId }, { actorId: partyId }] } : {}),
               ...(from || until ? { at: { ...(from ? { gte: from } : {}), ...(until ? { lt: until } : {}) } } : {}),
               ...(before === undefined ? {} : { id: { lt: before } }),
@@ -144,10 +147,27 @@ const COLUMNS = {
   requestId: 'request_id',
 } as const satisfies Partial<Record<keyof AuditFilter, string>>;
 
+const GROUP_EVENTS = auditEventTypes.filter((type) => type.startsWith('group.'));
+/** How the data of every event about a group begins (people/groups). */
+const dataOfGroup = (groupId: string) => `{"groupId":${JSON.stringify(groupId)}`;
+
 /** The ids of a page of the entries that match the filter and are about users for whom `isVisible` holds, in its order. */
 async function limitedIds(
   db: Db,
-  { types, partyId, from, until, before, after, isOldestFirst, limit, ...equals }: AuditFilter & { limit: number },
+  {
+    types,
+    partyId,
+    groupId,
+    from,
+    until,
+    before,
+    after,
+    isOldestFirst,
+    limit,
+    ...equals
+  }: AuditFilter & {
+    limit: number;
+  },
   isVisible: (column: string) => Fragment,
 ): Promise<number[]> {
   // Not those by such users: what an administrator who has the role does to the server is nothing about the role.
@@ -158,6 +178,10 @@ async function limitedIds(
   }
   if (types) where.push(types.length > 0 ? fragment`e.type IN (${joinFragments(types, ', ')})` : fragment`1 = 0`);
   if (partyId !== undefined) where.push(fragment`(e.subject_id = ${partyId} OR e.actor_id = ${partyId})`);
+  if (groupId !== undefined)
+    where.push(
+      fragment`e.type IN (${joinFragments(GROUP_EVENTS, ', ')}) AND e.data LIKE ${`${dataOfGroup(groupId)}%`}`,
+    );
   if (from) where.push(fragment`e.at >= ${from}`);
   if (until) where.push(fragment`e.at < ${until}`);
   if (before !== undefined) where.push(fragment`e.id < ${before}`);
@@ -241,6 +265,8 @@ export interface AuditFilter {
   subjectId?: string;
   /** The account that acted, or that the event is about. */
   partyId?: string;
+  /** Only events about this group. */
+  groupId?: string;
   clientId?: string;
   address?: string;
   requestId?: string;

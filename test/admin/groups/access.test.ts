@@ -84,12 +84,13 @@ it('asks only those whom a role or a group lets in, also by a group above', asyn
   await groups.addChild(above.id, below.id);
   const { account } = await aUser(idp.services, { email: null });
   const usage = createApplicationUsage(idp.services);
-  const access = { roles: [], groups: [above.name] };
-  expect(await usage.isLackedByAnyone({ access }, 'address', [])).toBe(false);
+  const { applicationId } = await anApp({ roles: [], groups: [above.name] });
+  const application = await idp.services.applications.get(applicationId);
+  expect(await usage.isLackedByAnyone(application, 'address', [])).toBe(false);
   await groups.addMembers(below.id, [{ userId: account.id }]);
-  expect(await usage.isLackedByAnyone({ access }, 'address', [])).toBe(true);
-  expect(await usage.isLackedByAnyone({ access }, 'role', ['access-given'])).toBe(true);
+  expect(await usage.isLackedByAnyone(application, 'address', [])).toBe(true);
+  expect(await usage.isLackedByAnyone(application, 'role', ['access-given'])).toBe(true);
   await idp.services.roles.create({ name: 'access-given' });
   await groups.addRole(above.id, 'access-given');
-  expect(await usage.isLackedByAnyone({ access }, 'role', ['access-given'])).toBe(false);
+  expect(await usage.isLackedByAnyone(application, 'role', ['access-given'])).toBe(false);
 });

@@ -91,3 +91,26 @@ it('changes nothing for an administrator who does not hold the role of the group
   expect((await accounts.find(account.id))?.roles).toEqual(['pages secret']);
   expect(await groups.get(group.id)).toMatchObject({ name: 'Pages Payroll' });
 });
+
+it('counts the people below, and lists what happened to this group only', async () => {
+  const { groups } = idp.services;
+  const [above, below] = [await groups.create({ name: 'Pages above' }), await groups.create({ name: 'Pages below' })];
+  await groups.addChild(above.id, below.id);
+  const [one, two] = [await aUser(idp.services), await aUser(idp.services)];
+  await groups.addMembers(
+    below.id,
+    [one, two].map(({ account }) => ({ userId: account.id })),
+  );
+  await groups.addMembers(above.id, [{ userId: one.account.id }]);
+  expect(textOf((await admin.get('/admin/groups?q=pages+above')).text)).toMatch(/Pages above 2 1 of them directly/);
+  expect(textOf((await admin.get('/admin/groups?q=pages+below')).text)).toMatch(/Pages below 2 Pages above/);
+  const events = textOf((await admin.get(`/admin/groups/${above.id}/activity`)).text);
+  expect(events).toContain(one.username);
+  expect(events).toContain('Pages below');
+  expect(events).not.toContain(two.username);
+  const clerk = `pages clerk ${one.username}`;
+  await idp.services.roles.create({ name: clerk, permissions: ['gatehouse.groups:read', 'gatehouse.users:read'] });
+  const client = await consoleOf(idp, await staff(idp, clerk));
+  expect(textOf((await client.get(`/admin/groups/${above.id}`)).text)).not.toContain('Activity');
+  expect((await client.get(`/admin/groups/${above.id}/activity`)).status).toBe(403);
+});

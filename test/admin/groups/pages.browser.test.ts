@@ -59,6 +59,7 @@ beforeAll(async () => {
     owners: `/admin/groups/${empty.id}/owners`,
     'owners-none': `${path}/owners`,
     applications: `${path}/applications`,
+    activity: `${path}/activity`,
     edit: `${path}/edit`,
     delete: `${path}/delete`,
     user: `/admin/users/${users[0]?.account.id}/access`,
