@@ -75,6 +75,44 @@ describe('the claim groups', () => {
     expect(decodeJwt(refreshed.access_token)).toMatchObject({ aud: api, groups: ['Physics', 'Science'] });
   });
 
+  it('is in introspection, opaque or JWT, as of the moment of the question, like roles and permissions', async () => {
+    const { groups, roles } = idp.services;
+    await roles.create({ name: 'introspected', permissions: ['lab:use'] });
+    const lab = await groups.create({ name: 'Introspected Lab' });
+    await groups.addRole(lab.id, 'introspected');
+    const person = await aUser(idp.services);
+    await groups.addMembers(lab.id, [{ userId: person.account.id }]);
+    const all = `${scope} roles permissions read`;
+    const application = await anApplication(idp, { ...forApi(api, 'read'), groups_filter: ['*Lab'] });
+    const resourceServer = await anApplication(idp, forApi(api, 'read'));
+    const browser = httpClient(idp.issuer);
+    const { tokens } = await signIn(browser, application, person, { scope: `${all} offline_access`, resource: api });
+    const jwt = await application.rp.refresh(tokens.refresh_token ?? '', { resource: api });
+    const bare = await signIn(browser, application, person, { scope: 'openid' });
+    const now = { groups: ['Introspected Lab'], roles: ['introspected'], permissions: ['lab:use'] };
+    for (const { rp } of [application, resourceServer])
+      for (const token of [tokens.access_token, jwt.access_token])
+        expect(await rp.introspect(token)).toMatchObject(now);
+    expect(await application.rp.introspect(bare.tokens.access_token)).not.toHaveProperty('groups');
+    await groups.removeMembers(lab.id, [person.account.id]);
+    await crowd(person.account.id, limits.groups.inToken + 1);
+    await groups.addMembers(ids.physics, [{ userId: person.account.id }]);
+    for (const token of [tokens.access_token, jwt.access_token])
+      expect(await application.rp.introspect(token)).toMatchObject({ groups: [], roles: [], permissions: [] });
+    await idp.services.applications.updateOidc(application.applicationId, {
+      redirect_uris: [application.redirectUri],
+      grant_types: ['authorization_code', 'refresh_token'],
+      ...forApi(api, 'read'),
+    });
+    for (const token of [tokens.access_token, jwt.access_token]) {
+      const answer = await application.rp.introspect(token);
+      expect(answer).toMatchObject({ active: true, groups_overage: true });
+      expect(answer).not.toHaveProperty('groups');
+    }
+    await idp.services.db.groupMember.deleteMany({ where: { userId: person.account.id } });
+    await idp.services.db.asStored.group.deleteMany({ where: { id: { startsWith: 'crowd-' } } });
+  });
+
   it('is left out and announced where there are too many, in tokens and assertions, and whole at UserInfo', async () => {
     const many = await aUser(idp.services);
     await crowd(many.account.id, limits.groups.inToken + 1);

@@ -15,10 +15,16 @@ import { type Acr, acrValues, FEDERATED_ACR } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
 import { ownResources } from '../../people/rbac/built-in.ts';
 import { createClaimsPreviews } from './claims/claims-preview.ts';
-import { createExtraTokenClaims, createFindAccount, createPairwiseSubjects } from './claims/find-account.ts';
+import {
+  createExtraTokenClaims,
+  createFindAccount,
+  createIntrospectionPolicy,
+  createPairwiseSubjects,
+  type PairwiseIdentifier,
+} from './claims/find-account.ts';
 import { createResourceServers, registeredApi, unreachableApi } from './claims/resource-servers.ts';
 import { appContext } from './engine/app-context.ts';
-import { createConfiguration, engineSeconds, type PairwiseIdentifier } from './engine/configuration.ts';
+import { createConfiguration, engineSeconds } from './engine/configuration.ts';
 import { createUsageRecorder, type EngineEvents } from './engine/events.ts';
 import { createPrompts, type UpstreamSource } from './engine/interaction-policy.ts';
 import {
@@ -212,6 +218,13 @@ function configurationOf(
     clients,
     reportRejectedClient: reportRejectedClients(dependencies.logger),
   });
+  const findAccount = createFindAccount({
+    ...dependencies,
+    clients,
+    sessions,
+    checkDirectories: dependencies.checkDirectories,
+    refreshTokenDays: () => settings().refreshTokenDays,
+  });
   return createConfiguration({
     ...dependencies,
     jwks: keyring.jwks() as never,
@@ -222,13 +235,7 @@ function configurationOf(
       isTooSoon: async (deviceCode) => !(await rateLimits.consume('device:poll', deviceCode)).allowed,
       refreshTokenRetries,
     }),
-    findAccount: createFindAccount({
-      ...dependencies,
-      clients,
-      sessions,
-      checkDirectories: dependencies.checkDirectories,
-      refreshTokenDays: () => settings().refreshTokenDays,
-    }),
+    findAccount,
     loadExistingGrant: createGrantLoader({
       ...dependencies,
       clients,
@@ -251,6 +258,7 @@ function configurationOf(
     lifetimesOf: (clientId) => clients.cachedApplicationOf(clientId)?.metadata ?? {},
     resourceServer,
     pairwiseIdentifier,
+    introspectionPolicy: createIntrospectionPolicy(findAccount, pairwiseIdentifier),
     extraTokenClaims: createExtraTokenClaims(clients),
     clientSecret: () => randomToken(),
     fetch: dependencies.outgoingFetch,

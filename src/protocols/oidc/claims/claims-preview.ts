@@ -118,7 +118,9 @@ async function accessTokensOf(
 ): Promise<AccessTokenPreview[]> {
   const names = BY_SCOPE.flatMap((name): readonly string[] => claimsByScope[name]);
   const byScope = Object.fromEntries(names.flatMap((name) => (name in ofScope ? [[name, ofScope[name]]] : [])));
-  const tokens: AccessTokenPreview[] = [{ claims: { active: true, ...token, scope: opaqueScope.join(' ') } }];
+  const tokens: AccessTokenPreview[] = [
+    { claims: { active: true, ...token, scope: opaqueScope.join(' '), ...byScope } },
+  ];
   for (const identifier of resources) {
     const api = await registeredApi(dependencies, identifier);
     // The user gets no token for this one.

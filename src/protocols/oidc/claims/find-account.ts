@@ -18,7 +18,13 @@ import { withVisibleRoles } from '../../../people/accounts/visible-roles.ts';
 import type { People } from '../../../people/people.ts';
 import { appContext } from '../engine/app-context.ts';
 import { engineSeconds } from '../engine/configuration.ts';
-import { type Account as EngineAccount, errors, type FindAccount, type KoaContextWithOIDC } from '../engine/library.ts';
+import {
+  type Client,
+  type Account as EngineAccount,
+  errors,
+  type FindAccount,
+  type KoaContextWithOIDC,
+} from '../engine/library.ts';
 import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
@@ -250,4 +256,59 @@ async function claimsOfUser(
   const claims = await oidc.account.claims('access_token', wanted.join(' '), {}, []);
   const byScope = wanted.flatMap((scope) => claimsByScope[scope]).map((claim) => [claim, claims[claim]] as const);
   return { ...signIn, ...Object.fromEntries(byScope.filter(([, value]) => value !== undefined)) };
+}
+
+// Which clients may introspect a token (RFC 7662 2.2 and 4): its own client, and confidential clients as the APIs that
+// receive it. A pairwise client receives only the subjects of its own sector (OIDC Core 8), also for another application's
+// token.
+
+export type PairwiseIdentifier = (ctx: unknown, accountId: string, client: Client) => Promise<string>;
+
+interface IntrospectedToken {
+  kind: string;
+  clientId?: string;
+  accountId?: string;
+  /** Additional members of the response, signed or not. The engine's own members replace them, except `sub`. */
+  extra?: Record<string, unknown> | undefined;
+  scopes?: ReadonlySet<string>;
+}
+
+/** oidc-provider's `features.introspection.allowedPolicy`; a client that it does not allow gets `active: false`. */
+export function createIntrospectionPolicy(findAccount: FindAccount, pairwiseIdentifier: PairwiseIdentifier) {
+  return async function mayIntrospect(
+    ctx: KoaContextWithOIDC,
+    client: Client,
+    token: IntrospectedToken,
+  ): Promise<boolean> {
+    if (token.clientId !== client.clientId) {
+      // A public client proves only that it has the token. A refresh token may only be introspected by its own client.
+      if (client.clientAuthMethod === 'none' || token.kind === 'RefreshToken') return false;
+      // The tokens of a disabled client are invalid, and would cause an error in the engine.
+      if (!token.clientId || !(await ctx.oidc.provider.Client.find(token.clientId))) return false;
+    }
+    const { accountId } = token;
+    if (accountId === undefined) return true;
+    const found = await findAccount(ctx, accountId, token as never);
+    if (!found) return false;
+    // The engine adds its own members in one object literal behind `extra`, which takes V8 ten times as long (16 µs) unless `extra` is empty.
+    Object.assign(ctx.body as object, token.kind === 'AccessToken' ? await currentClaims(token, found) : token.extra);
+    token.extra =
+      client.subjectType === 'pairwise' ? { sub: await pairwiseIdentifier(ctx, accountId, client) } : undefined;
+    return true;
+  };
+}
+
+/**
+ * The additional members with the roles, permissions and groups of this moment, as the application of the token receives them: an API that
+ * asks wants to know what the user may do now. A JWT says which of them it was issued with.
+ */
+async function currentClaims({ extra = {}, scopes }: IntrospectedToken, account: EngineAccount) {
+  const wanted = BY_SCOPE.filter((scope) => scopes?.has(scope) || claimsByScope[scope].some((claim) => claim in extra));
+  if (wanted.length === 0) return extra;
+  const names = new Set<string>(wanted.flatMap((scope): readonly string[] => claimsByScope[scope]));
+  const current = await account.claims('introspection', wanted.join(' '), {}, []);
+  return {
+    ...Object.fromEntries(Object.entries(extra).filter(([name]) => !names.has(name))),
+    ...Object.fromEntries(Object.entries(current).filter(([name]) => names.has(name))),
+  };
 }
