@@ -78,11 +78,13 @@ process.exit(failures > 0 ? 1 : 0);
 async function tryUpstream(name: string, start: StartUpstream): Promise<void> {
   const gatehouse = await startGatehouse();
   await gatehouse.services.roles.create({ name: STAFF });
+  await gatehouse.services.groups.create({ name: STAFF });
   await aUser(gatehouse.services, local);
   let upstream: Upstream | undefined;
   try {
     upstream = await start(gatehouse, CONNECTION);
-    await gatehouse.connect({ id: CONNECTION, create_users: true, ...upstream.connection });
+    const group_mappings = upstream.connection.role_mappings ?? {};
+    await gatehouse.connect({ id: CONNECTION, create_users: true, group_mappings, ...upstream.connection });
     await tryDownstreams(gatehouse, upstream);
   } catch (error) {
     notStarted(name, error);

@@ -10,7 +10,7 @@ export interface Person {
 
 /** Who signs in at the upstreams. */
 export const person: Person = { username: 'ann', password: 'correct-horse-battery', email: 'ann@upstream.example' };
-/** The group that `person` is in at upstreams that have groups, and the role that it gives. */
+/** The group that `person` is in at upstreams that have groups, and the role and the group here that it gives. */
 export const STAFF = 'staff';
 
 /** An identity provider or directory that Gatehouse has a connection to. */

@@ -4,7 +4,7 @@ import { resultsOf } from '../logout/support/browser-steps.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { textOf } from '../support/pages/html.ts';
 import type { Gatehouse } from './gatehouse.ts';
-import { type Application, type Downstream, person, type Upstream } from './peer.ts';
+import { type Application, type Downstream, person, STAFF, type Upstream } from './peer.ts';
 import { withTotp } from './second-factor.ts';
 import { open, travel } from './travel.ts';
 
@@ -18,13 +18,19 @@ export interface Pair {
 export const local = { username: 'local-user', password: 'correct horse battery staple' };
 const MFA = ['urn:gatehouse:acr:mfa', 'https://refeds.org/profile/mfa'];
 
-/** A sign-in at the application over the upstream; comes back signed in, with the role that its group gives. */
+/** A sign-in at the application over the upstream; comes back signed in, with the role and the group of its group there. */
 export async function signsIn(pair: Pair): Promise<string> {
   const browser = httpClient();
-  await signIn(pair, browser, pair.downstream.plain);
+  const { plain } = pair.downstream;
+  await signIn(pair, browser, plain);
   const account = await accountOf(pair);
-  const { roles = [] } = account ?? {};
-  if (pair.upstream.connection.role_mappings && !roles.includes('staff')) throw new Error('its role is missing');
+  const { roles = [], groups = [] } = account ?? {};
+  if (pair.upstream.connection.role_mappings) {
+    if (!roles.includes(STAFF)) throw new Error('its role is missing');
+    if (!groups.some(({ name }) => name === STAFF)) throw new Error('its group is missing');
+    const received = plain.groupsOn?.(await open(browser, plain.url));
+    if (received && !received.includes(STAFF)) throw new Error(`the app received the groups ${received}`);
+  }
   if (account?.email !== (pair.upstream.email ?? person.email)) throw new Error(`its address is ${account?.email}`);
   return `as ${account?.email ?? account?.username}`;
 }
