@@ -6,7 +6,7 @@ import type { SecretPurpose } from '../federation/connections/schema.ts';
 import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { formatDate, type Io, plain } from './io.ts';
+import { formatDate, type Io, plain, proofLine } from './io.ts';
 
 export const connectionList: Command = {
   name: 'connection list',
@@ -172,8 +172,7 @@ async function show(connection: Connection, services: Services, input: Input, io
   io.out(`# from ${connection.source}`);
   for (const { purpose, createdAt, expiresAt } of secrets)
     io.out(`# a ${purpose} of ${formatDate(createdAt)}${expiresAt ? `, until ${formatDate(expiresAt)}` : ''}`);
-  for (const { domain, provenAt, record } of lists.domains)
-    io.out(`# ${domain} is ${provenAt ? 'proven' : `not proven: add the TXT record ${record.name} "${record.value}"`}`);
+  for (const { domain, provenAt, record } of lists.domains) io.out(proofLine({ domain, provenAt, record }));
   io.out(writeYaml(shortEntryOf(connection, lists)).trimEnd());
   if (values.length > 0) io.out('\nTo enter at the provider:');
   for (const { label, value } of values) io.out(`  ${label}: ${value}`);

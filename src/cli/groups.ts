@@ -9,7 +9,7 @@ import type { Group, NewMember } from '../people/groups/groups.ts';
 import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { formatDate, type Io, plain } from './io.ts';
+import { formatDate, type Io, plain, proofLine } from './io.ts';
 
 /** Rows read from the database at once. */
 const PAGE = 500;
@@ -82,7 +82,7 @@ const show: Command = {
   options: jsonOption,
   run: (input, io) =>
     withGroup(input, io, async (group, services) => {
-      const { groups, db } = services;
+      const { groups, groupDomains, db } = services;
       const { parents, children, roles } = await groups.relations(group.id);
       const owners = await groups.owners(group.id);
       const names = await usernamesOf(
@@ -94,6 +94,7 @@ const show: Command = {
         parents: parents.map(({ name }) => name),
         children: children.map(({ name }) => name),
         roles,
+        domains: await groupDomains.list(group.id),
         owners: owners.map(({ userId, until }) => ({ id: userId, username: names.get(userId) ?? userId, until })),
         members: await membersOf(group.id, services),
       };
@@ -112,9 +113,11 @@ const show: Command = {
         ['groups', details.children.join(', ') || '-'],
         ['roles', roles.join(', ') || '-'],
         ['owners', details.owners.map(({ username, until }) => username + untilText(until)).join(', ') || '-'],
+        ['domains', details.domains.map(({ domain }) => domain).join(', ') || '-'],
         ['members', String(details.members.length)],
       ];
       for (const [label, value] of lines) io.out(`${label.padEnd(14)} ${plain(value)}`);
+      for (const { domain, provenAt, record } of details.domains) io.out(proofLine({ domain, provenAt, record }));
       if (details.members.length > 0) {
         const rows = details.members.map((one) => [
           one.username,

@@ -2,6 +2,7 @@
 // piped. Text from the database is printed without control characters, which could rewrite the terminal.
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
+import type { DomainProof } from '../base/network/domains.ts';
 
 export type Io = {
   out(line: string): void;
@@ -77,3 +78,7 @@ export function formatDate(date: Date | null | undefined): string {
 function replaceBigInt(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }
+
+/** How an email domain is proven, or what proves it. */
+export const proofLine = ({ domain, provenAt, record }: Pick<DomainProof, 'domain' | 'provenAt' | 'record'>): string =>
+  `# ${domain} is ${provenAt ? 'proven' : `not proven: add the TXT record ${record.name} "${record.value}"`}`;

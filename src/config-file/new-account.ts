@@ -62,6 +62,7 @@ function draftAccount(id: string, { username, email = null, name = null }: NewAc
   const at = new Date(0);
   const rest = {
     emailVerified: false,
+    emailProven: false,
     ssoId: null,
     attributes: {},
     isActive: true,

@@ -7,6 +7,7 @@ import type { ServiceProviderEntry } from '../applications/fields/service-provid
 import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
 import { resourceFault, resourceSchema, typedAddress } from '../applications/uris.ts';
 import { limits } from '../base/limits.ts';
+import { emailDomain } from '../base/network/domains.ts';
 import { line, nameUpTo } from '../base/schemas/line-schema.ts';
 import { type Fault, fault, faultFrom, rule } from '../base/texts/faults.ts';
 import { keyAlgs } from '../core/keys/rotation.ts';
@@ -144,6 +145,11 @@ export const group = z.strictObject({
     .array(z.union([line, z.strictObject({ username: line, until: instant })]))
     .default([])
     .describe('usernames, as for `members`'),
+  domains: z
+    .array(emailDomain)
+    .max(50)
+    .default([])
+    .describe('email domains whose people join at sign-in, see [domains](groups.md#domains)'),
   requests: z.boolean().default(false).describe('people may ask to become members'),
 });
 

@@ -2,6 +2,7 @@
 import type { Base } from '../base/base.ts';
 import type { StoredPages } from '../base/http/stored-pages.ts';
 import type { OutgoingOptions } from '../base/network/outgoing-fetch.ts';
+import type { ResolveTxt } from '../base/network/txt-records.ts';
 import type { Tx } from '../base/storage/database.ts';
 import type { MessageSource } from '../base/texts/messages.ts';
 import type { Alarm } from './audit/alarm.ts';
@@ -27,6 +28,8 @@ export interface Core extends Base {
   /** For addresses that an administrator or another program chose: only allowed networks, with limits of time and size. */
   outgoing: typeof fetch;
   outgoingRules: OutgoingOptions['rules'];
+  /** Looks up DNS records. */
+  resolveTxt: ResolveTxt;
   outbox: Outbox;
   /** Mails a user about a change of the account. */
   notifyOwner: NotifyOwner;

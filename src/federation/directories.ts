@@ -3,10 +3,10 @@
 
 import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
 import { limits } from '../base/limits.ts';
+import { domainOf } from '../base/network/domains.ts';
 import { t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { DirectoryAttempt, DirectoryResult, DirectorySignIns } from '../sign-in/first-factor/upstream.ts';
-import { domainOf } from './accounts/mapping.ts';
 import { statedAuthTime } from './assurance.ts';
 import type { LdapConnection } from './connections/connection.ts';
 import { FederationError } from './faults.ts';

@@ -1,5 +1,4 @@
 // Creates what is stored of upstream identity providers and of the sign-ins there, and the protocols that verify their answers.
-import { createTxtResolver, type ResolveTxt } from '../base/network/txt-records.ts';
 import type { Core } from '../core/core.ts';
 import { certificateEnds } from '../core/keys/key-rows.ts';
 import type { People } from '../people/people.ts';
@@ -25,11 +24,7 @@ import type { Protocols } from './upstream.ts';
 
 export type FederationServices = ReturnType<typeof createFederationServices>;
 
-/** @param resolveTxt the look-up of DNS records; the system's by default */
-export function createFederationServices(
-  services: Core & People & SessionServices,
-  resolveTxt: ResolveTxt = createTxtResolver(),
-) {
+export function createFederationServices(services: Core & People & SessionServices) {
   const { config, db, now, outgoing, authority } = services;
   const connections = createConnections({ ...services, assertMay: authority.assertMay });
   const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
@@ -39,7 +34,7 @@ export function createFederationServices(
     parseMetadata,
     fetchMetadata: createMetadataFetch({ outgoing }),
   });
-  const domainChecks = createDomainChecks({ ...services, connections, resolveTxt });
+  const domainChecks = createDomainChecks({ ...services, connections });
   const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
   const connectionWarnings = () =>
     readWarnings({ ...services, connections, documents: connectionDocuments, parseMetadata, ownCertificates });
@@ -80,7 +75,7 @@ export function createFederationServices(
     ssoIds: createSsoIds({ ...services, ...stored }),
     directoryUsers: createDirectoryUsers({ ...services, ...stored, directory }),
     federationJobs: [
-      ...connectionJobs({ ...services, documents: connectionDocuments, domains: domainChecks, notifyOfExpiry }),
+      ...connectionJobs({ ...services, documents: connectionDocuments, domainChecks, notifyOfExpiry }),
       { name: 'connection-trials', everySeconds: 60, run: clientSecrets.checkNew },
     ],
   };

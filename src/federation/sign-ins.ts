@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-rule.ts';
 import { badRequest } from '../base/http/errors.ts';
+import { domainOf } from '../base/network/domains.ts';
 import { plural } from '../base/platform/plural.ts';
 import type { RequestInfo } from '../base/platform/request-info.ts';
 import { transaction } from '../base/storage/database.ts';
@@ -13,7 +14,6 @@ import type { Account } from '../people/accounts/account.ts';
 import { isStaff } from '../people/rbac/built-in.ts';
 import type { ProvenUpstream, SignInOffer, UpstreamResult, UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
-import { domainOf } from './accounts/mapping.ts';
 import { freshnessOf, statedAuthTime, trustedAmr } from './assurance.ts';
 import type { Connection } from './connections/connection.ts';
 import { logoOf } from './connections/presets/presets.ts';

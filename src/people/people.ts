@@ -10,6 +10,7 @@ import { createBreached } from './credentials/breached.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { createPasswords } from './credentials/password.ts';
 import { createStrengthMeter } from './credentials/strength.ts';
+import { createGroupDomains, type GroupDomains } from './groups/domains.ts';
 import { createEnds } from './groups/ends.ts';
 import { createGroups } from './groups/groups.ts';
 import { createGroupInvitations } from './groups/invitations.ts';
@@ -49,7 +50,7 @@ export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange }:
   const { config, settings, outgoing } = core;
   const { issuerUrl } = config;
   const setting = settings.latest;
-  const accounts = createAccounts(core);
+  const accounts = createAccounts(core, (account, by, tx) => groupDomains.addressChanged(account, by, tx));
   const authority = createAuthority({ accounts });
   const mfa = createMfa(core);
   const { factors, knownBrowsers } = mfa;
@@ -67,12 +68,14 @@ export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange }:
     host: issuerUrl.host,
   });
   const groups = createGroups({ ...core, authority, logoutOnRoleChange });
+  const groupDomains: GroupDomains = createGroupDomains({ ...core, groups, accounts });
   return {
     accounts,
     authority,
     permissions: createPermissions({ accounts }),
     ends: createEnds({ ...core, logoutOnRoleChange }),
     groups,
+    groupDomains,
     groupRequests: createGroupRequests({ ...core, groups, accounts }),
     groupInvitations: createGroupInvitations({ ...core, ...limiters, groups, accounts }),
     groupOwners: createGroupOwners({ ...core, ...limiters, groups, accounts }),

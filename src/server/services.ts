@@ -9,7 +9,7 @@ import type { Config } from '../base/config.ts';
 import { createStoredPages } from '../base/http/stored-pages.ts';
 import { limits } from '../base/limits.ts';
 import { createOutgoingFetch } from '../base/network/outgoing-fetch.ts';
-import type { ResolveTxt } from '../base/network/txt-records.ts';
+import { createTxtResolver, type ResolveTxt } from '../base/network/txt-records.ts';
 import { type Clock, systemClock } from '../base/platform/clock.ts';
 import type { Logger } from '../base/platform/logger.ts';
 import { createVault } from '../base/platform/vault.ts';
@@ -78,6 +78,7 @@ export async function createServices(options: ServicesOptions) {
     countAlarm,
     databaseLimits,
     isServing,
+    resolveTxt: options.resolveTxt,
   });
   // Of a folder above.
   const logoutOnRoleChange: LogoutOnRoleChange = (userId, by, tx) => sessions.logoutOnRoleChange(userId, by, tx);
@@ -95,7 +96,7 @@ export async function createServices(options: ServicesOptions) {
     removeClientArtifacts,
     removeServiceProviderData,
   });
-  const federation = createFederationServices({ ...users, ...sessions }, options.resolveTxt);
+  const federation = createFederationServices({ ...users, ...sessions });
   const services = { ...users, ...sessions, ...applications, ...federation };
   const fetchMetadata = createMetadataFetch(core);
   const configFile = createConfigFile({
@@ -133,12 +134,13 @@ interface CoreOptions {
   databaseLimits: DatabaseLimits | undefined;
   /** False during a start, whose failure is one line. */
   isServing(): boolean;
+  resolveTxt: ResolveTxt | undefined;
 }
 
 /** Migrates and opens the database. Throws DatabaseError. */
 async function createCore({ config, logger, now, ...options }: CoreOptions) {
   const { loopback: allowLoopback } = config;
-  const { wakeMailDelivery, countAlarm, databaseLimits, isServing } = options;
+  const { wakeMailDelivery, countAlarm, databaseLimits, isServing, resolveTxt = createTxtResolver() } = options;
   for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
   const {
     db,
@@ -209,6 +211,7 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     keyring: createKeyring({ ...base, audit, sessionSeconds }),
     outgoing,
     outgoingRules,
+    resolveTxt,
     outbox,
     notifyOwner,
     notifyAdministrators,

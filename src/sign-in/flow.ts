@@ -130,6 +130,7 @@ export function createFlow(
         await upstream.rejectOtherAccount(linking, current.attempt.uid, ctx.state.request);
       const before = isOtherUser(current.attempt, changes) ? withoutProofs(current.attempt) : current.attempt;
       const attempt = { ...before, ...changes, ...upstreamAfter(current.attempt, changes) };
+      if (changes.userId !== undefined) await services.groupDomains.signedIn(changes.userId, ctx.state.request);
       const next = await stepAfter(services, ctx, current, attempt);
       if (isLocalProof(current, changes)) await assertAccepted(services, current, next.account);
       // A finished attempt is removed.

@@ -16,6 +16,7 @@ const ann: VisibleAccount = {
   username: 'ann',
   email: 'ann@example.com',
   emailVerified: true,
+  emailProven: false,
   name: 'Ann Example',
   givenName: 'Ann',
   zoneinfo: 'Europe/Berlin',

@@ -194,6 +194,11 @@ describe('groups', () => {
       ],
     });
     await ok('DELETE', `${ofUser}/roles/${role}`, undefined, none);
+    await ok('PUT', `${path}/domains/Lab.example`, undefined, none);
+    const domain = { domain: 'lab.example', record_name: '_gatehouse.lab.example', proven_at: null };
+    expect(await ok('GET', `${path}/domains`)).toMatchObject({ items: [domain] });
+    expect(await ok('POST', `${path}/domains/lab.example/check`)).toMatchObject({ result: 'missing' });
+    await ok('DELETE', `${path}/domains/lab.example`, undefined, none);
     const losses = { members: 1, children: 1, owners: 1, roles: [role], applications: [] };
     expect(await ok('GET', `${path}/losses`)).toMatchObject(losses);
 

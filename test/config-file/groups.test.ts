@@ -84,6 +84,35 @@ describe('a file with groups', () => {
     expect(await bench.groups.members(guests.id)).toEqual([]);
   });
 
+  it('declares domains, which are proven, and takes over those that are not', async () => {
+    const guests = await group('Guests');
+    const declared = FILE.replace('{ name: Guests }', '{ name: Guests, domains: [Lab.example, bücher.example] }');
+    expect(await apply(declared)).toEqual(['change groups Guests (domains)']);
+    const domains = async (of = guests.id) =>
+      (await bench.groupDomains.list(of)).map(({ domain, provenAt }) => [domain, provenAt !== null]);
+    expect(await domains()).toEqual([
+      ['lab.example', true],
+      ['xn--bcher-kva.example', true],
+    ]);
+    expect(await plan(declared)).toEqual([]);
+    const change = bench.groupDomains.add(guests.id, 'other.example');
+    await expect(change).rejects.toMatchObject({ code: 'owned_by_file' });
+    expect(await apply(FILE)).toEqual(['change groups Guests (domains)']);
+    expect(await domains()).toEqual([]);
+    const own = await bench.groups.create({ name: 'Own' });
+    await bench.groupDomains.add(own.id, 'own.example');
+    expect(await domains(own.id)).toEqual([['own.example', false]]);
+    const owning = FILE.replace('{ name: Guests }', '{ name: Guests }\n  - { name: Own, domains: [own.example] }');
+    expect(await apply(owning)).toEqual(['change groups Own (domains, source)']);
+    expect(await domains(own.id)).toEqual([['own.example', true]]);
+    expect(await plan(owning)).toEqual([]);
+    const sensitive = FILE.replace('{ name: Guests }', '{ name: Guests, roles: [auditor], domains: [own.example] }');
+    expect(await plan(sensitive)).toEqual([expect.stringMatching(/groups\[2\]\.domains.*gives/)]);
+    const wrong = FILE.replace('{ name: Guests }', '{ name: Guests, domains: ["not a domain"] }');
+    expect(await plan(wrong)).toEqual([expect.stringContaining('groups[2].domains[0]')]);
+    await apply(FILE);
+  });
+
   it('changes and deletes what it declared before, whatever the order', async () => {
     const turned = FILE.replace(', groups: [Physics]', '')
       .replace('  - name: Physics\n', '  - name: Physics\n    groups: [Science]\n')

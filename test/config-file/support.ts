@@ -17,6 +17,7 @@ import { createSsoIds } from '../../src/federation/sso-ids.ts';
 import { createAccounts } from '../../src/people/accounts/accounts.ts';
 import { createCredentials } from '../../src/people/credentials/credentials.ts';
 import { createPasswords } from '../../src/people/credentials/password.ts';
+import { createGroupDomains } from '../../src/people/groups/domains.ts';
 import { createGroups } from '../../src/people/groups/groups.ts';
 import { createTotp } from '../../src/people/mfa/factors/totp.ts';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
@@ -73,6 +74,7 @@ export async function configFileBench(shared?: string) {
   const documents = new Map<string, string>();
   const expired = new Set<string>();
   const logger = createLogger({ level: 'silent', format: 'json' });
+  const groupDomains = createGroupDomains({ ...servicesOf({ db, sql, audit, now, logger }), groups, accounts });
   const { assertMay } = authority;
   const notifyAdministrators = async () => {};
   const stored = { db, sql, vault, audit, now, logger };
@@ -93,6 +95,7 @@ export async function configFileBench(shared?: string) {
       mfa: { totp: totp } as never,
       roles,
       groups,
+      groupDomains,
       connections,
       brandImages,
       signUpCodes,
@@ -136,6 +139,7 @@ export async function configFileBench(shared?: string) {
     settings,
     roles,
     groups,
+    groupDomains,
     connections,
     signUpCodes,
     configFile,

@@ -290,7 +290,8 @@ export async function prepareRegistration(
   request: RequestInfo,
 ) {
   const id = randomId();
-  const profile = { username: email, email, emailVerified: true, name: name.trim() || null };
+  const proof = { emailVerified: true, emailProven: true };
+  const profile = { username: email, email, ...proof, name: name.trim() || null };
   const by = { actorId: id, request };
   const prepared = await credentials.preparePassword(draftAccount(id, profile, now()), password, by);
   if (prepared.outcome === 'rejected') return { outcome: 'rejected' as const, faults: prepared.faults };
@@ -332,7 +333,7 @@ function invitationIn({ vault, now }: Base, token: string): Invitation | undefin
 /** The account before it is stored, for the password rules. */
 function draftAccount(
   id: string,
-  profile: Pick<Account, 'username' | 'email' | 'emailVerified' | 'name'>,
+  profile: Pick<Account, 'username' | 'email' | 'emailVerified' | 'emailProven' | 'name'>,
   at: Date,
 ): Account {
   return {

@@ -10,7 +10,7 @@ import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import { placeOf } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import { emailFault, nameKey } from '../../people/accounts/names.ts';
+import { emailFault, isSameAddress, nameKey } from '../../people/accounts/names.ts';
 import type { People } from '../../people/people.ts';
 import type { AccountLink, AccountLinks } from '../mailed-links.ts';
 
@@ -120,11 +120,10 @@ async function confirmVerification(
   { link, account }: EmailLink,
   by: Actor,
 ): Promise<EmailConfirmation> {
-  const isSame = account.email !== null && nameKey(account.email) === nameKey(link.email);
-  if (!isSame) return 'invalid';
+  if (!isSameAddress(account.email, link.email)) return 'invalid';
   return transaction(db, async (tx) => {
     if (!(await accountLinks.consume(link, tx))) return 'invalid';
-    await accounts.update(account.id, { emailVerified: true }, by, tx);
+    await accounts.update(account.id, { emailVerified: true, emailProven: true }, by, tx);
     await audit.record({ ...by, type: 'email.verified', outcome: 'success', subjectId: account.id }, tx);
     return 'verified';
   });
@@ -137,7 +136,7 @@ function confirmChange(
 ): Promise<EmailConfirmation> {
   return transaction(db, async (tx): Promise<EmailConfirmation> => {
     if (!(await accountLinks.consume(link, tx))) return 'invalid';
-    await accounts.update(account.id, { email: link.email, emailVerified: true }, by, tx);
+    await accounts.update(account.id, { email: link.email, emailVerified: true, emailProven: true }, by, tx);
     const data = { before: account.email, after: link.email };
     await audit.record({ ...by, type: 'email.changed', outcome: 'success', subjectId: account.id, data }, tx);
     const to = recipientOf(account);

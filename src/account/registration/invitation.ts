@@ -9,7 +9,7 @@ import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import type { FederationServices } from '../../federation/federation-services.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import { nameKey } from '../../people/accounts/names.ts';
+import { isSameAddress } from '../../people/accounts/names.ts';
 import type { People } from '../../people/people.ts';
 import type { AccountLinks, LinkOutcome, SetPasswordByLink } from '../mailed-links.ts';
 
@@ -81,9 +81,8 @@ export function createInvitations(
         by,
         async inTransaction(tx) {
           if (hadCredentials) await firstEnrolment.passwordResetByMail(account.id, tx);
-          const isSame = account.email !== null && nameKey(account.email) === nameKey(link.email);
-          if (!isSame || account.emailVerified) return;
-          await accounts.update(account.id, { emailVerified: true }, by, tx);
+          if (!isSameAddress(account.email, link.email) || account.emailProven) return;
+          await accounts.update(account.id, { emailVerified: true, emailProven: true }, by, tx);
           await audit.record({ ...by, type: 'email.verified', outcome: 'success', subjectId: account.id }, tx);
         },
       });

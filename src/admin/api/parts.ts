@@ -1,6 +1,7 @@
 // Schemas and small helpers that the nouns of the API share.
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
+import type { DomainProof } from '../../base/network/domains.ts';
 
 /** A time as the API writes it. */
 export const time = z.iso.datetime();
@@ -56,3 +57,28 @@ function inner(schema: z.ZodType): z.ZodType {
     return inner(schema.unwrap() as z.ZodType);
   return schema;
 }
+
+/** An email domain of a connection or a group. */
+export const domainProof = z
+  .object({
+    domain: z.string(),
+    record_name: z.string().describe('Where the TXT record is looked up'),
+    record_value: z.string().describe('What it must be'),
+    proven_at: time.nullable(),
+    checked_at: time.nullable(),
+  })
+  .meta({ id: 'DomainProof' });
+export const domainCheck = z.object({ result: z.enum(['proven', 'missing', 'unreachable']) });
+
+export const domainProofJson = ({
+  domain,
+  record,
+  provenAt,
+  checkedAt,
+}: DomainProof): z.output<typeof domainProof> => ({
+  domain,
+  record_name: record.name,
+  record_value: record.value,
+  proven_at: iso(provenAt),
+  checked_at: iso(checkedAt),
+});

@@ -2,6 +2,7 @@
 // upstream can be any of its users.
 
 import { forbidden, invalidInput } from '../../base/http/errors.ts';
+import type { DomainCheck } from '../../base/network/domains.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
@@ -9,7 +10,6 @@ import { fault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { ConnectionTrial } from '../../federation/client-secrets.ts';
-import type { DomainCheck } from '../../federation/connections/check-domains.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
 import type { DocumentKind, DocumentState } from '../../federation/connections/documents.ts';
 import type { ConnectionDomain } from '../../federation/connections/domains.ts';

@@ -8,7 +8,7 @@ import type { SecretInfo } from '../../federation/connections/secrets.ts';
 import { fieldsOf, type JsonSchema, mergePatchOf } from '../api/described-bodies.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { done, iso, time } from '../api/parts.ts';
+import { domainCheck, domainProof, domainProofJson, done, iso, time } from '../api/parts.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
 import { type ConnectionAdmin, type ConnectionDetails, connectionVersion } from './actions.ts';
 
@@ -78,15 +78,6 @@ const secret = z
     rejected_text: z.string().nullable().describe('What the provider answered then'),
   })
   .meta({ id: 'ConnectionSecret' });
-const domain = z
-  .object({
-    domain: z.string(),
-    record_name: z.string().describe('Where the TXT record is looked up'),
-    record_value: z.string().describe('What it must be'),
-    proven_at: time.nullable(),
-    checked_at: time.nullable(),
-  })
-  .meta({ id: 'ConnectionDomain' });
 const document = z
   .object({
     kind: z.enum(['discovery', 'jwks', 'metadata']),
@@ -110,7 +101,7 @@ const connection = z
     group_mappings: z.record(z.string(), z.array(z.string())),
     values: z.record(z.string(), z.string()).describe('What to enter at the provider, such as redirect_uri'),
     secrets: z.array(secret).describe('Without their values'),
-    domain_proofs: z.array(domain),
+    domain_proofs: z.array(domainProof),
     documents: z.array(document),
   })
   .meta({ id: 'Connection' });
@@ -234,7 +225,7 @@ export function connectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
       operationId: 'checkConnectionDomain',
       summary: 'Looks up the DNS record of a domain now',
       params: byConnection.extend({ domain: z.string().min(1).max(253) }),
-      response: z.object({ result: z.enum(['proven', 'missing', 'unreachable']) }),
+      response: domainCheck,
       run: async ({ key, params, by }) => ({
         body: { result: await connections.checkDomain(key, params.domain ?? '', by) },
       }),
@@ -276,13 +267,7 @@ function connectionJson({ connection: one, entry, secrets, domains, documents, v
     group_mappings: entry.group_mappings as Record<string, string[]>,
     values: Object.fromEntries(values.map(({ key, value }) => [key, value])),
     secrets: secrets.map(secretJson),
-    domain_proofs: domains.map(({ domain: name, record, provenAt, checkedAt }) => ({
-      domain: name,
-      record_name: record.name,
-      record_value: record.value,
-      proven_at: iso(provenAt),
-      checked_at: iso(checkedAt),
-    })),
+    domain_proofs: domains.map(domainProofJson),
     documents: documents.map(({ kind, hasContent, readAt, nextReadAt, failingSince, lastError }) => ({
       kind,
       read_at: hasContent ? iso(readAt) : null,

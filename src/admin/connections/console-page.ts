@@ -16,6 +16,7 @@ import {
 import { rejectedSecret } from '../../federation/connections/secrets.ts';
 import type { Action, Block, ConsolePage, Field, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
+import { domainTable } from '../console/domain-proofs.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { baseOf, type FieldSource, type FormKey, type KeySection, keyOf } from '../console/form-fields.ts';
 import { tableOf } from '../console/lists.ts';
@@ -232,43 +233,13 @@ function secretBlocks({ connection, secrets }: ConnectionDetails, mayChange: boo
 function domainBlocks({ connection, domains }: ConnectionDetails, mayChange: boolean): Block[] {
   if (domains.length === 0) return [];
   const at = pathOf(connection.id);
-  const isDeclared = connection.source === 'file';
   return [
     {
       kind: 'table',
       title: t('console.connections.domains'),
       caption: t('console.connections.domains-caption'),
       empty: '',
-      ...tableOf(domains, [
-        [t('console.connections.domain'), ({ domain }) => domain],
-        [
-          t('console.connections.proof'),
-          ({ provenAt, checkedAt }) =>
-            provenAt
-              ? {
-                  text: t('console.connections.proven'),
-                  tone: 'good',
-                  small: t('console.connections.proven-by', { by: isDeclared ? 'file' : 'dns' }),
-                }
-              : { text: t('console.connections.unproven', { checked: checkedAt ? 'yes' : 'no' }), tone: 'warn' },
-        ],
-        [
-          t('console.connections.txt-record'),
-          ({ domain, record }) => ({
-            text: record.name,
-            code: true,
-            copy: t('console.connections.copy-record', { domain }),
-          }),
-        ],
-        [
-          t('console.shared.value'),
-          ({ domain, record }) => ({
-            text: record.value,
-            code: true,
-            copy: t('console.connections.copy-value', { domain }),
-          }),
-        ],
-      ]),
+      ...domainTable(domains, connection.source === 'file'),
     },
     ...(mayChange
       ? [

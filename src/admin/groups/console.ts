@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { invalidInput } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
+import { emailDomain } from '../../base/network/domains.ts';
 import { fault, textFault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, type Text, t, textAt } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -12,6 +13,7 @@ import { protocolName } from '../applications/console-parts.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
+import { domainTable } from '../console/domain-proofs.ts';
 import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
@@ -28,6 +30,7 @@ const TABS = {
   '': t('console.groups.members'),
   parts: t('console.groups.parts'),
   owners: t('console.groups.owners'),
+  domains: t('console.connections.domains'),
   applications: t('console.navigation.applications'),
   activity: t('console.users.activity'),
 } as const;
@@ -197,6 +200,34 @@ export function groupRoutes(services: ConsoleServices) {
     },
   });
 
+  one('/domains', {
+    submitNeeds: [WRITE],
+    form: z.object({ domain: emailDomain }),
+    page: async (visit, given) => groupPage(visit, 'domains', services, await domainBlocks(visit, services, given)),
+    async submit({ by, subject: group }, { domain }) {
+      const isNew = await groups.addDomain(group.id, domain, by);
+      const notice = t(`console.groups.domain-${isNew ? 'added' : 'already'}`, { domain });
+      return { to: `${pathOf(group)}/domains`, notice, tone: isNew ? 'good' : 'warn' };
+    },
+  });
+
+  change('/domains/:domain/check', {
+    async submit({ by, ctx, subject: group }) {
+      const { domain = '' } = ctx.params;
+      const result = await groups.checkDomain(group.id, domain, by);
+      const notice = t(`console.connections.check.${result}`, { domain });
+      return { to: `${pathOf(group)}/domains`, notice, tone: result === 'proven' ? 'good' : 'warn' };
+    },
+  });
+
+  change('/domains/:domain/remove', {
+    async submit({ by, ctx, subject: group }) {
+      const { domain = '' } = ctx.params;
+      await groups.removeDomain(group.id, domain, by);
+      return { to: `${pathOf(group)}/domains`, notice: t('console.groups.domain-removed', { domain }) };
+    },
+  });
+
   one('/applications', {
     needs: ['gatehouse.groups:read', 'gatehouse.applications:read'],
     page: async (visit) => groupPage(visit, 'applications', services, [await applicationsBlock(visit, services)]),
@@ -337,6 +368,7 @@ function groupPage(
     '': PEOPLE.every(meets),
     parts: true,
     owners: PEOPLE.every(meets),
+    domains: true,
     applications: may('gatehouse.applications:read'),
     activity: may('gatehouse.audit:read'),
   };
@@ -575,6 +607,47 @@ async function ownerBlocks(
         ],
       ]),
       empty: t('console.groups.no-owners'),
+    },
+  ];
+}
+
+async function domainBlocks(
+  { may, subject: group }: Visit<GroupDetails>,
+  { admin: { groups } }: ConsoleServices,
+  typed: { domain?: string } = {},
+): Promise<Block[]> {
+  const path = `${pathOf(group)}/domains`;
+  const mayWrite = may(WRITE) && group.source === 'local';
+  if (await groups.isSensitive(group.id))
+    return [{ kind: 'text', tone: 'notice', text: t('console.groups.sensitive-domains') }];
+  const add: Block = {
+    kind: 'form',
+    title: t('console.groups.add-domain'),
+    action: path,
+    fields: [
+      {
+        name: 'domain',
+        label: t('console.connections.domain'),
+        value: typed.domain ?? '',
+        required: true,
+        hint: t('console.groups.domain-hint'),
+      },
+    ],
+    button: t('console.groups.add-domain'),
+  };
+  const actions = ({ domain }: { domain: string }): Cell => [
+    { action: { label: t('console.connections.check'), of: domain, post: `${path}/${domain}/check` } },
+    removeAction(`${path}/${domain}/remove`, domain),
+  ];
+  return [
+    ...(mayWrite ? [add] : []),
+    {
+      kind: 'table',
+      title: t('console.connections.domains'),
+      lead: t('console.groups.domains-lead'),
+      caption: t('console.connections.domains-caption'),
+      ...domainTable(await groups.domains(group.id), group.source === 'file', mayWrite ? actions : undefined),
+      empty: t('console.groups.no-domains'),
     },
   ];
 }

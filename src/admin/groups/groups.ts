@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
+import { type DomainCheck, emailDomain } from '../../base/network/domains.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
@@ -10,13 +11,14 @@ import { lockGroups } from '../../base/storage/row-lock.ts';
 import { rule } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { nameKey } from '../../people/accounts/names.ts';
+import type { GroupDomain } from '../../people/groups/domains.ts';
 import type { Group, NewMember } from '../../people/groups/groups.ts';
 import { PERSONAL } from '../../people/groups/rights.ts';
 import { isGroupName } from '../../people/rbac/names.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, id, iso, paged, pageOf, text, time } from '../api/parts.ts';
+import { byId, domainCheck, domainProof, domainProofJson, id, iso, paged, pageOf, text, time } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
@@ -52,7 +54,7 @@ export type GroupAdmin = ReturnType<typeof createGroupAdmin>;
 const LONG = { timeout: 120_000 };
 
 /** Changes throw StepUpNeeded, and what people/groups throws; those of the group itself throw precondition_failed for another version. */
-export function createGroupAdmin({ db, sql, groups }: AdminServices) {
+export function createGroupAdmin({ db, sql, groups, groupDomains }: AdminServices) {
   const get = async (groupId: string, tx?: Tx): Promise<GroupDetails> => ({
     ...(await groups.get(groupId, tx)),
     ...(await groups.relations(groupId, tx)),
@@ -171,6 +173,26 @@ export function createGroupAdmin({ db, sql, groups }: AdminServices) {
 
     dismissOwner: (groupId: string, userId: string, by: Actor): Promise<boolean> =>
       changing(groupId, by, 'group.change', (tx) => groups.dismissOwner(groupId, userId, { by, tx })),
+
+    async domains(groupId: string): Promise<GroupDomain[]> {
+      await groups.get(groupId);
+      return groupDomains.list(groupId);
+    },
+
+    /** False where it was. */
+    addDomain: (groupId: string, domain: string, by: Actor): Promise<boolean> =>
+      changing(groupId, by, 'group.change', (tx) => groupDomains.add(groupId, domain, { by, tx })),
+
+    /** Who is in the group by the domain leaves it. */
+    removeDomain: (groupId: string, domain: string, by: Actor): Promise<boolean> =>
+      changing(groupId, by, 'group.change', (tx) => groupDomains.remove(groupId, domain, { by, tx })),
+
+    /** Looks up the DNS record. Members leave where it is gone, so it takes the right to take them out. */
+    async checkDomain(groupId: string, domain: string, by: Actor): Promise<DomainCheck> {
+      await groups.assertMayPut(groupId, 'direct', { by });
+      assertFreshProof(by, 'group.change', (await groups.get(groupId)).name);
+      return groupDomains.check(groupId, domain, by);
+    },
 
     /** The memberships of the group itself, a person who is in it by two ways twice. */
     async members(groupId: string, { search, after, limit = limits.api.pageSize }: ListMembers = {}) {
@@ -374,6 +396,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
   const { list, create, get, update, remove, action } = endpointsOf(noun);
   const byUser = byId.extend({ user: id });
   const byChild = byId.extend({ child: id });
+  const byDomain = byId.extend({ domain: z.string().min(1).max(253).pipe(emailDomain) });
   const byRole = byId.extend({ role: z.string().min(1).max(100) });
   return [
     list({
@@ -521,6 +544,44 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       params: byUser,
       status: 204,
       run: async ({ key, params, by }) => void (await groups.dismissOwner(key, params.user ?? '', by)),
+    }),
+    action({
+      method: 'get',
+      path: '/domains',
+      operationId: 'listGroupDomains',
+      needs: noun.read,
+      summary: 'The email domains whose people join at sign-in, each with the DNS record that proves it',
+      response: z.object({ items: z.array(domainProof) }),
+      run: async ({ key }) => ({ body: { items: (await groups.domains(key)).map(domainProofJson) } }),
+    }),
+    action({
+      method: 'put',
+      path: '/domains/{domain}',
+      operationId: 'addGroupDomain',
+      summary: 'Adds an email domain; its people join once a DNS record proves it',
+      description: 'Not for a group that gives permissions in Gatehouse.',
+      params: byDomain,
+      status: 204,
+      run: async ({ key, params, by }) => void (await groups.addDomain(key, params.domain ?? '', by)),
+    }),
+    action({
+      method: 'delete',
+      path: '/domains/{domain}',
+      operationId: 'removeGroupDomain',
+      summary: 'Removes an email domain; who is in the group by it leaves it',
+      params: byDomain,
+      status: 204,
+      run: async ({ key, params, by }) => void (await groups.removeDomain(key, params.domain ?? '', by)),
+    }),
+    action({
+      path: '/domains/{domain}/check',
+      operationId: 'checkGroupDomain',
+      summary: 'Looks up the DNS record of a domain now',
+      params: byDomain,
+      response: domainCheck,
+      run: async ({ key, params, by }) => ({
+        body: { result: await groups.checkDomain(key, params.domain ?? '', by) },
+      }),
     }),
   ];
 }

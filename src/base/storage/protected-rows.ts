@@ -201,6 +201,7 @@ export const protectedTables = {
       email: 'text',
       emailKey: 'text',
       emailVerified: 'flag',
+      emailProven: 'flag',
       phoneNumber: 'text',
       phoneNumberVerified: 'flag',
       address: 'text',

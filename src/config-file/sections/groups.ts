@@ -35,7 +35,7 @@ interface StoredGroup {
   children: string[];
   roles: string[];
   owners: Owner[];
-  hasDomains: boolean;
+  domains: { domain: string; provenAt: Date | null }[];
   members: Member[];
 }
 type Owner = Timed & { userId: string; covers: readonly string[] };
@@ -92,7 +92,7 @@ const none = async () => {};
 
 /** What to do in each pass: take what could forbid what others get, give, take the rest, and let people in. */
 function passes(
-  { groups, now }: Planning,
+  { groups, groupDomains, now }: Planning,
   entry: DeclaredGroup,
   {
     stored,
@@ -117,6 +117,8 @@ function passes(
       if (!existing) return;
       for (const { name, userId } of existing.owners)
         if (!ownerKeys.has(name)) await groups.dismissOwner(existing.id, userId, inTx(tx));
+      for (const { domain } of existing.domains)
+        if (!entry.domains.includes(domain)) await groupDomains.remove(existing.id, domain, inTx(tx));
       for (const key of existing.children)
         if (!children.includes(key)) await groups.removeChild(existing.id, stored.get(key)?.id ?? '', inTx(tx));
     },
@@ -146,6 +148,7 @@ function passes(
         tx,
       ))
         await groups.appointOwner(id, owner, inTx(tx));
+      for (const domain of entry.domains) await groupDomains.add(id, domain, inTx(tx));
       if (entry.requests) await groups.update(id, { acceptsRequests: true }, inTx(tx));
     },
   ];
@@ -180,6 +183,7 @@ function changedFields(entry: DeclaredGroup, stored: StoredGroup | undefined, no
     groups: entry.groups.map(groupKey).sort(),
     roles: [...entry.roles].sort(),
     owners: listed(lasting(entry.owners.map(timed), now)),
+    domains: [...new Set(entry.domains)].sort(),
     ...(declared && { members: listed(declared) }),
   };
   if (!stored) return differences({}, after);
@@ -193,6 +197,8 @@ function changedFields(entry: DeclaredGroup, stored: StoredGroup | undefined, no
       groups: [...stored.children].sort(),
       roles: [...stored.roles].sort(),
       owners: listed(lasting(stored.owners, now)),
+      // One that is not proven is not the one of the file, which is.
+      domains: stored.domains.map(({ domain, provenAt }) => (provenAt ? domain : `${domain} (not proven)`)),
       ...((stored.fileMembers || isOfOthers) && { members: listed(members) }),
     },
     after,
@@ -233,7 +239,7 @@ interface Node {
   parents: string[];
   roles: string[];
   /** Which key of an entry lets others than administrators put people in. */
-  opened: 'owners' | 'requests' | undefined;
+  opened: 'owners' | 'domains' | 'requests' | undefined;
 }
 interface Graph {
   nodes: ReadonlyMap<string, Node>;
@@ -244,11 +250,19 @@ async function graphAfter({ declared, roles }: Planning, stored: ReadonlyMap<str
   const nodes = new Map<string, Node>();
   for (const [key, group] of stored)
     if (group.source !== 'file') {
-      const opened = group.owners.length > 0 || group.hasDomains ? 'owners' : group.requests ? 'requests' : undefined;
+      const opened =
+        group.owners.length > 0
+          ? 'owners'
+          : group.domains.length > 0
+            ? 'domains'
+            : group.requests
+              ? 'requests'
+              : undefined;
       nodes.set(key, { ...group, index: undefined, parents: [], opened });
     }
-  for (const [index, { name, groups, roles: given, owners, requests }] of declared.groups.entries()) {
-    const opened = owners.length > 0 ? 'owners' : requests ? 'requests' : undefined;
+  for (const [index, { name, groups, roles: given, owners, domains, requests }] of declared.groups.entries()) {
+    const others = domains.length > 0 ? 'domains' : requests ? 'requests' : undefined;
+    const opened = owners.length > 0 ? 'owners' : others;
     nodes.set(groupKey(name), { name, index, children: groups.map(groupKey), parents: [], roles: given, opened });
   }
   for (const [key, { children }] of nodes) for (const child of children) nodes.get(child)?.parents.push(key);
@@ -299,7 +313,7 @@ function edgeFaults(graph: Graph): Fault[] {
   return [...faults.values()];
 }
 
-/** Owners and requests of groups that give permissions in Gatehouse. */
+/** Owners, domains and requests of groups that give permissions in Gatehouse. */
 function sensitiveFaults(graph: Graph): Fault[] {
   return [...graph.nodes].flatMap(([key, { index, name, opened }]) => {
     if (opened === undefined) return [];
@@ -349,7 +363,7 @@ async function storedGroups({ db, declared }: Planning): Promise<Map<string, Sto
     db.groupChild.findMany(),
     db.groupRole.findMany({ include: { role: { select: { name: true } } } }),
     db.groupOwner.findMany({ include: { user } }),
-    db.asStored.groupDomain.findMany({ select: { groupId: true } }),
+    db.groupDomain.findMany({ orderBy: { domain: 'asc' } }),
   ]);
   const keys = new Map(rows.map(({ id, nameKey: key }) => [id, key]));
   const roleNames = new Map((await db.role.findMany({ select: { id: true, name: true } })).map((r) => [r.id, r.name]));
@@ -358,7 +372,7 @@ async function storedGroups({ db, declared }: Planning): Promise<Map<string, Sto
     byGroup(roleRows, ({ groupId }) => groupId),
     byGroup(ownerRows, ({ groupId }) => groupId),
   ];
-  const withDomains = new Set(domains.map(({ groupId }) => groupId));
+  const domainsOf = byGroup(domains, ({ groupId }) => groupId);
   const declaring = new Set(declared.groups.flatMap(({ name, members }) => (members ? [groupKey(name)] : [])));
   const stored = new Map<string, StoredGroup>();
   for (const row of rows) {
@@ -383,7 +397,7 @@ async function storedGroups({ db, declared }: Planning): Promise<Map<string, Sto
         until,
         covers: (JSON.parse(covers) as string[]).flatMap((roleId) => roleNames.get(roleId) ?? []),
       })),
-      hasDomains: withDomains.has(id),
+      domains: domainsOf.get(id) ?? [],
       members: members.map(({ user: { usernameKey }, userId, source: via, since, until }) => ({
         name: usernameKey,
         userId,
@@ -431,6 +445,7 @@ export async function exportGroups(
   for (const { id: groupId, name, description, acceptsRequests, fileMembers } of rows) {
     const where = { groupId, source: { in: declaredSources } };
     const members = people(await db.groupMember.findMany({ where, include: { user }, orderBy }));
+    const domains = await db.groupDomain.findMany({ where: { groupId }, orderBy: { domain: 'asc' } });
     const owners = people(await db.groupOwner.findMany({ where: { groupId }, include: { user }, orderBy }));
     const edges = await db.groupChild.findMany({ where: { parentId: groupId } });
     const groups = edges.flatMap(({ childId }) => names.get(childId) ?? []).sort();
@@ -443,6 +458,7 @@ export async function exportGroups(
       ...(groups.length > 0 && { groups }),
       ...(roles.length > 0 && { roles: roles.sort() }),
       ...(owners.length > 0 && { owners }),
+      ...(domains.length > 0 && { domains: domains.map(({ domain }) => domain) }),
       ...(acceptsRequests && { requests: true }),
     });
   }

@@ -1,5 +1,5 @@
 // From the claims of an upstream to the fields of an account and to roles. Unmapped claims and groups are dropped. Pure.
-import { domainToASCII } from 'node:url';
+import { domainOf } from '../../base/network/domains.ts';
 import { canonicalTag } from '../../base/texts/languages.ts';
 import { taggableName } from '../../people/accounts/claims.ts';
 import { taggedName } from '../../people/accounts/tagged-values.ts';
@@ -52,12 +52,6 @@ export function groupNames(value: unknown): string[] | undefined {
   if (typeof value === 'string') return value === '' ? [] : [value];
   if (!Array.isArray(value)) return undefined;
   return value.every((one) => typeof one === 'string') ? [...new Set(value)] : undefined;
-}
-
-/** The part of an address after the last @: ASCII (punycode), in lower case; empty for a text without one. */
-export function domainOf(email: string): string {
-  const at = email.lastIndexOf('@');
-  return at < 0 ? '' : domainToASCII(email.slice(at + 1).trim()).toLowerCase();
 }
 
 /**

@@ -2,6 +2,7 @@
 // upstream. Everything happens in one transaction.
 
 import { AppError } from '../../base/http/errors.ts';
+import { domainOf } from '../../base/network/domains.ts';
 import { randomToken } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
@@ -12,7 +13,7 @@ import { recipientOf } from '../../core/mail/messages.ts';
 import { placeOf } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
-import { emailFault, nameKey } from '../../people/accounts/names.ts';
+import { emailFault, isSameAddress, nameKey } from '../../people/accounts/names.ts';
 import { type Profile, profileColumns } from '../../people/accounts/profile.ts';
 import type { People } from '../../people/people.ts';
 import { isStaff } from '../../people/rbac/built-in.ts';
@@ -23,7 +24,7 @@ import type { GroupMapping, RoleMapping } from '../connections/role-mappings.ts'
 import { FederationError } from '../faults.ts';
 import type { ExternalIdentities } from '../identities.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
-import { domainOf, type MappedProfile, mapProfile, mappedGroups, mappedRoles } from './mapping.ts';
+import { type MappedProfile, mapProfile, mappedGroups, mappedRoles } from './mapping.ts';
 
 export type Resolution =
   | { outcome: 'signed-in'; account: Account }
@@ -226,7 +227,8 @@ async function createFor(
     );
   }
   const fields = acceptableFields(profile, {});
-  const address = profile.isEmailTrusted && profile.email ? { email: profile.email, emailVerified: true } : {};
+  const address =
+    profile.isEmailTrusted && profile.email ? { email: profile.email, emailVerified: true, emailProven: true } : {};
   const account = { ...fields, ...address, username: await freeName(profile), ssoId: identity.subject };
   try {
     return await accounts.create(account, by, tx);
@@ -471,7 +473,7 @@ async function candidateOf(
 // Updates the profile of an account from its upstream at each sign-in. Values that an account cannot have are ignored. An email
 // address is adopted only if that gives no account to the wrong person.
 
-type ProfileFields = Omit<Profile, 'username' | 'email' | 'emailVerified' | 'ssoId'>;
+type ProfileFields = Omit<Profile, 'username' | 'email' | 'emailVerified' | 'emailProven' | 'ssoId'>;
 
 /** The mapped fields that an account can have; `attributes` are added to the existing ones. */
 export function acceptableFields(
@@ -531,10 +533,13 @@ async function addressOf(
   tx: Tx,
 ): Promise<Partial<Profile>> {
   if (email === undefined || !isEmailTrusted) return {};
-  const isSame = account.email !== null && nameKey(account.email) === nameKey(email);
-  if (isSame) return account.emailVerified ? {} : { emailVerified: true };
+  const proof = { emailVerified: true, emailProven: true };
+  if (isAddressOf(account, email)) {
+    if (isSameAddress(account.email, email)) return account.emailProven ? {} : proof;
+    return account.emailVerified ? {} : { emailVerified: true };
+  }
   const holder = await accounts.findByLogin(email, tx);
-  return holder && holder.id !== account.id ? {} : { email, emailVerified: true };
+  return holder && holder.id !== account.id ? {} : { email, ...proof };
 }
 
 function faultsOf(check: () => unknown): string[] {

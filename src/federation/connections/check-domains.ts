@@ -2,8 +2,7 @@
 // domain; name servers that do not answer change nothing.
 
 import { notFound } from '../../base/http/errors.ts';
-import { limits } from '../../base/limits.ts';
-import type { ResolveTxt } from '../../base/network/txt-records.ts';
+import { type DomainCheck, isProofDue, lookUpProof } from '../../base/network/domains.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -12,26 +11,15 @@ import type { Connections } from './connections.ts';
 import { recordChange } from './context.ts';
 import { type ConnectionDomain, listDomains, setProof } from './domains.ts';
 
-/** `unreachable`: the name servers did not answer, so nothing changed. */
-export type DomainCheck = 'proven' | 'missing' | 'unreachable';
-
 export type DomainChecks = ReturnType<typeof createDomainChecks>;
 
-export function createDomainChecks(dependencies: Core & { connections: Connections; resolveTxt: ResolveTxt }) {
-  const { db, now, logger, connections, resolveTxt } = dependencies;
+export function createDomainChecks(dependencies: Core & { connections: Connections }) {
+  const { db, now, connections } = dependencies;
 
   async function check(domain: ConnectionDomain, by?: Actor): Promise<DomainCheck> {
-    const { name, value } = domain.record;
-    let records: string[];
-    try {
-      records = await resolveTxt(name);
-    } catch (err) {
-      logger.warn({ err, domain: domain.domain }, 'the DNS record of a domain could not be looked up');
-      return 'unreachable';
-    }
-    const isProven = records.some((record) => record.trim() === value);
-    await transaction(db, (tx) => storeOutcome(domain, isProven, tx, by));
-    return isProven ? 'proven' : 'missing';
+    const found = await lookUpProof(dependencies, domain);
+    if (found !== 'unreachable') await transaction(db, (tx) => storeOutcome(domain, found === 'proven', tx, by));
+    return found;
   }
 
   async function storeOutcome(domain: ConnectionDomain, isProven: boolean, tx: Tx, by?: Actor): Promise<void> {
@@ -56,11 +44,9 @@ export function createDomainChecks(dependencies: Core & { connections: Connectio
     async checkDue(signal: AbortSignal): Promise<void> {
       // The file itself is the proof of what it declares.
       const local = new Set((await connections.list()).filter(({ source }) => source === 'local').map(({ id }) => id));
-      const due = now().getTime() - limits.connections.readSeconds * 1000;
       for (const domain of await listDomains(undefined, db)) {
         if (signal.aborted) return;
-        const isDue = domain.checkedAt === null || domain.checkedAt.getTime() <= due;
-        if (local.has(domain.connectionId) && isDue) await check(domain);
+        if (local.has(domain.connectionId) && isProofDue(domain, now())) await check(domain);
       }
     },
   };

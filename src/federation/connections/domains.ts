@@ -1,19 +1,14 @@
 // Email domains of connections. A domain that the configuration file declares is proven; for any other one a DNS TXT record
 // proves that its owner agrees, and is looked up every day.
 import { conflict } from '../../base/http/errors.ts';
-import { randomToken } from '../../base/platform/random.ts';
+import { type DomainProof, newChallenge, proofRecord } from '../../base/network/domains.ts';
 import { isUniqueConstraintError, type Tx } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
 import type { ConnectionsContext } from './context.ts';
 
-export interface ConnectionDomain {
-  domain: string;
+/** Not proven: nobody is sent to the connection by it. */
+export interface ConnectionDomain extends DomainProof {
   connectionId: string;
-  /** Where the record is looked up, and what it must be. */
-  record: { name: string; value: string };
-  /** Null: not proven, so nobody is sent to the connection by this domain. */
-  provenAt: Date | null;
-  checkedAt: Date | null;
 }
 
 type Row = {
@@ -24,15 +19,12 @@ type Row = {
   checkedAt: Date | null;
 };
 
-const CHALLENGE_BYTES = 18;
-
 /** The domains of a connection, or of all. One that another program wrote counts as not proven. */
 export async function listDomains(connectionId: string | undefined, tx: Tx): Promise<ConnectionDomain[]> {
   const where = connectionId === undefined ? {} : { connectionId };
   const rows = await tx.connectionDomain.findMany({ where, orderBy: { domain: 'asc' } });
   return rows.map(({ domain, connectionId: id, challenge, provenAt, checkedAt }) => {
-    const record = { name: `_gatehouse.${domain}`, value: `gatehouse-domain=${challenge}` };
-    return { domain, connectionId: id, record, provenAt, checkedAt };
+    return { domain, connectionId: id, record: proofRecord(domain, challenge), provenAt, checkedAt };
   });
 }
 
@@ -54,7 +46,7 @@ export async function setDomains(
       continue;
     }
     const provenAt = isDeclared ? context.now() : null;
-    const row = { domain, connectionId, challenge: randomToken(CHALLENGE_BYTES), provenAt };
+    const row = { domain, connectionId, challenge: newChallenge(), provenAt };
     await tx.connectionDomain.create({ data: { ...row, checkedAt: provenAt } }).catch((error: unknown) => {
       if (!isUniqueConstraintError(error)) throw error;
       throw conflict('conflict', { message: t('console.connections.fault.domain-taken', { domain }), cause: error });

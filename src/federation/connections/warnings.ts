@@ -245,12 +245,14 @@ async function unprovenDomains(
 
 export function connectionJobs({
   documents,
-  domains,
+  domainChecks,
+  groupDomains,
   notifyOfExpiry,
   now,
 }: Base & {
   documents: { refreshDue(signal: AbortSignal): Promise<Date | undefined> };
-  domains: { checkDue: ScheduledJob['run'] };
+  domainChecks: { checkDue(signal: AbortSignal): Promise<void> };
+  groupDomains: { checkDue(signal: AbortSignal): Promise<void> };
   notifyOfExpiry: ScheduledJob['run'];
 }): ScheduledJob[] {
   const everySeconds = limits.connections.pollSeconds;
@@ -268,7 +270,14 @@ export function connectionJobs({
         return seconds;
       },
     },
-    { name: 'connection-domains', everySeconds, run: domains.checkDue },
+    {
+      name: 'domain-proofs',
+      everySeconds,
+      async run(signal) {
+        await domainChecks.checkDue(signal);
+        await groupDomains.checkDue(signal);
+      },
+    },
     { name: 'connection-ends', everySeconds: 24 * 3600, run: notifyOfExpiry },
   ];
 }

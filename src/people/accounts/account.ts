@@ -15,6 +15,8 @@ export interface Account extends Record<TextFieldName, string | null> {
   username: string;
   email: string | null;
   emailVerified: boolean;
+  /** By the user, with a mailed link or at an upstream that is trusted; otherwise an administrator says that the address is verified. */
+  emailProven: boolean;
   phoneNumber: string | null;
   /** The user has entered a code that was sent to this number. */
   phoneNumberVerified: boolean;
@@ -68,7 +70,7 @@ const time = (column: string) => `coalesce(${column} || '', '')`;
 const flag = (column: string) => `CASE WHEN ${column} THEN '1' ELSE '' END`;
 const TEXTS = textFieldNames.map((field) => `u.${textFields[field].claim} AS "${field}"`).join(', ');
 const IN_GROUPS = 'FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id';
-const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.email_key AS "emailKey", u.mac, u.email_verified AS "emailVerified", ${TEXTS},
+const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.email_key AS "emailKey", u.mac, u.email_verified AS "emailVerified", u.email_proven AS "emailProven", ${TEXTS},
   u.phone_number AS "phoneNumber", u.phone_number_verified AS "phoneNumberVerified", u.address, u.attributes,
   u.sso_id AS "ssoId", u.is_active AS "isActive", u.source, u.created_at AS "createdAt", u.updated_at AS "updatedAt",
   (SELECT ${lines('ur.role_id', 'ur.via', time('ur.since'), time('ur.until'), 'ur.mac', 'r.mac', 'r.name')}
@@ -187,6 +189,7 @@ function accountOf(
     ...rightsOf(held, fieldsOf(rolePermissions), macs),
     groups,
     emailVerified: Boolean(row.emailVerified),
+    emailProven: Boolean(row.emailProven),
     phoneNumberVerified: Boolean(row.phoneNumberVerified),
     address: addressOf(row.address),
     isActive: Boolean(row.isActive),

@@ -12,7 +12,7 @@ import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
 import { type Account, createAccountLookup } from './account.ts';
 import { createAccountList } from './account-list.ts';
 import { type AttributeSchema, attributeFaults } from './attributes.ts';
-import { type NameDomains, nameKey } from './names.ts';
+import { isSameAddress, type NameDomains, nameKey } from './names.ts';
 import { type NewAccount, type Profile, profileColumns } from './profile.ts';
 import { addressOf, emptyProfile } from './profile-fields.ts';
 
@@ -20,8 +20,14 @@ export type { NewAccount } from './profile.ts';
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
-/** Every operation on accounts. A change joins the transaction `outer`, or is one of its own. */
-export function createAccounts(core: Core) {
+/**
+ * Every operation on accounts. A change joins the transaction `outer`, or is one of its own.
+ * @param addressChanged called in the transaction that changes an address, or whether it is verified
+ */
+export function createAccounts(
+  core: Core,
+  addressChanged: (account: Account, by: Actor, tx: Tx) => Promise<void> = async () => {},
+) {
   const { db, sql, now, audit, settings } = core;
   const lookUp = createAccountLookup(core);
 
@@ -89,7 +95,9 @@ export function createAccounts(core: Core) {
         { ...by, type: 'account.updated', outcome: 'success', subjectId: id, data: difference ?? { source } },
         tx,
       );
-      return changedAccount(before, columns, data);
+      const after = changedAccount(before, columns, data);
+      if (after.email !== before.email || after.emailProven !== before.emailProven) await addressChanged(after, by, tx);
+      return after;
     });
   }
 
@@ -202,6 +210,9 @@ function changedProfile(before: Account, changes: Partial<Profile>): Profile {
   if (profile.email && nameKey(profile.email) !== nameKey(before.email ?? '')) {
     profile.emailVerified = changes.emailVerified ?? false;
   }
+  // A look-alike is the same name, and another mailbox.
+  profile.emailProven =
+    changes.emailProven ?? (before.emailProven && isSameAddress(before.email, profile.email ?? null));
   return profile;
 }
 

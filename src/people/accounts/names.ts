@@ -91,7 +91,8 @@ export const isInDomains = (address: string, domains: readonly string[]): boolea
   domains.length === 0 || domains.some((domain) => hasDomain(address, domain));
 
 /** Whether two addresses are one mailbox, whatever their case; look-alikes are two. */
-export const isSameAddress = (one: string, other: string): boolean => typedForm(one) === typedForm(other);
+export const isSameAddress = (one: string | null, other: string | null): boolean =>
+  typedForm(one ?? '') === typedForm(other ?? '');
 
 /** What is wrong with an email address, or undefined. Only its syntax; a mailed link verifies it. */
 export function emailFault(email: string): EmailFault | undefined {

@@ -22,6 +22,8 @@ export interface Profile extends Texts {
   username: string;
   email?: string | null;
   emailVerified?: boolean;
+  /** Only with `emailVerified`. */
+  emailProven?: boolean;
   /** Replaces the whole address. */
   address?: Address | null;
   attributes?: Record<string, unknown>;
@@ -79,6 +81,7 @@ export function profileColumns(profile: Profile, domains: NameDomains = [], befo
     searchKey: searchKey(username, email, clean(profile.name)),
     ...listKeys(username, clean(profile.name)),
     emailVerified: email !== null && (profile.emailVerified ?? false),
+    emailProven: email !== null && (profile.emailVerified ?? false) && (profile.emailProven ?? false),
     attributes,
     ...(address === undefined ? {} : { address: address && JSON.stringify(address) }),
     ...(profile.ssoId === undefined ? {} : { ssoId: clean(profile.ssoId) }),

@@ -421,7 +421,8 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     return change('shared', options, async (tx) => {
       const isDeclared = isPersonal(via) || via === 'file';
       const group = await (isDeclared ? changeable(id, options, tx, 'members') : get(id, tx));
-      await rights.assertMayPut(id, via, options, tx);
+      // The domain takes only what it gave: whatever the group gives since, nobody stays.
+      if (!via.startsWith('domain:')) await rights.assertMayPut(id, via, options, tx);
       const source = { in: isPersonal(via) ? [...PERSONAL] : [via] };
       const confers = await rights.confersAny(id, tx);
       const removed = await inChunks(
@@ -535,6 +536,13 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     /** Throws unless the actor may put people in by this way. */
     assertMayPut: (id: string, via: MemberSource, options: GroupChange = {}, tx: Tx = db) =>
       rights.assertMayPut(id, via, options, tx),
+    /** A change of what belongs to the group, in another table, by who may change the group. Throws forbidden, owned_by_file, not_found. */
+    changing: <T>(id: string, options: GroupChange, work: (group: Group, tx: Tx) => Promise<T>): Promise<T> =>
+      change('exclusive', options, async (tx) => {
+        const group = await changeable(id, options, tx);
+        await rights.assertMayWrite([id], options, tx);
+        return work(group, tx);
+      }),
     losses,
     create,
     update,

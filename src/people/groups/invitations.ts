@@ -179,8 +179,8 @@ export function createGroupInvitations(
           const account = await accounts.find(accountId, tx);
           if (!account?.isActive || account.email === null || !isSameAddress(account.email, email))
             throw badRequest('link_invalid', { message: t('join.other-account'), detail: OTHER_ACCOUNT });
-          if (!account.emailVerified) {
-            await accounts.update(accountId, { emailVerified: true }, actor, tx);
+          if (!account.emailProven) {
+            await accounts.update(accountId, { emailVerified: true, emailProven: true }, actor, tx);
             await audit.record({ ...actor, type: 'email.verified', outcome: 'success', subjectId: accountId }, tx);
           }
           const member = { userId: accountId, until };

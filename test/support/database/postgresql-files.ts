@@ -53,6 +53,7 @@ const storageContract = {
   'mail/deferred': 'a message whose recipient is looked up later, by one instance',
   'mail/delivery': 'claiming, retrying and giving up mail',
   'mail/outbox': 'mail written in the transaction of its cause',
+  'groups/domains': 'a proof that is lost while people join by it; the members of a domain found by their source',
   'groups/scale': 'ten thousand rows in one transaction; the list of holders of a role',
   'groups/invitations': 'an invitation that is used at the same time, and twenty at once',
   'groups/owners': 'requests that are asked and decided at the same time; ends compared in SQL',

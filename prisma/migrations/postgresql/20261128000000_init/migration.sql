@@ -7,6 +7,7 @@ CREATE TABLE "users" (
     "email" TEXT,
     "email_key" TEXT COLLATE "C",
     "email_verified" BOOLEAN NOT NULL DEFAULT false,
+    "email_proven" BOOLEAN NOT NULL DEFAULT false,
     "name" TEXT,
     "given_name" TEXT,
     "family_name" TEXT,

@@ -1,9 +1,10 @@
 // What every kind of connection declares: its identity, who may sign in with it, and which of its statements are trusted.
 
 import { z } from 'zod';
+import { emailDomain } from '../../../base/network/domains.ts';
 import { line, lineUpTo } from '../../../base/schemas/line-schema.ts';
 import { rule } from '../../../base/texts/faults.ts';
-import { claimPath, domain, inSection } from './fields.ts';
+import { claimPath, inSection } from './fields.ts';
 
 /** The levels of a sign-in, weakest first; people/mfa/acr.ts has their acr values. */
 export const signInLevels = ['password', 'mfa', 'phr'] as const;
@@ -51,7 +52,7 @@ export const commonHead = {
   ...inSection('button', {
     order: z.int().min(0).max(10_000).default(0).describe('order of the buttons, lowest first'),
     domains: z
-      .array(domain)
+      .array(emailDomain)
       .max(100)
       .default([])
       .describe('email domains whose users sign in here, see [domains](#domains)'),

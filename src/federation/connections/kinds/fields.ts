@@ -1,6 +1,5 @@
 // Field schemas that several kinds of connection use.
 
-import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { characterFault, typedAddress, webUriFault, webUriSchema } from '../../../applications/uris.ts';
 import { limits } from '../../../base/limits.ts';
@@ -43,13 +42,6 @@ export const scope = z
   .string()
   .max(255)
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, rule('scope'));
-
-/** The part of an address after the last @: ASCII (punycode), lower case. */
-export const domain = z
-  .string()
-  .max(253)
-  .transform((value) => domainToASCII(value.trim()).toLowerCase())
-  .refine((value) => /^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/.test(value), rule('domain'));
 
 const pem = (faultOf: (value: string) => Fault | undefined) =>
   z.string().trim().superRefine(faultFrom(faultOf)).overwrite(certificatePem);
