@@ -176,7 +176,7 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
     const isGranted = decision === 'approve';
     if (isGranted && hasPassed(until)) return page.redirectWithNotice(ctx, path, t('groups.day-passed'), 'bad');
     await ifOpen(ctx, path, isGranted ? t('groups.approved') : t('groups.declined'), () =>
-      groupRequests.decide(request, { isGranted, answer, until }, { by: page.actorOf(ctx) }),
+      groupRequests.decide(request, { groupId: group.id, isGranted, answer, until }, { by: page.actorOf(ctx) }),
     );
   });
 

@@ -5,6 +5,7 @@ import { apiRouter } from '../admin/api/router.ts';
 import { createConsoleServices } from '../admin/console-services.ts';
 import { adminEndpoints, createAdminActions } from '../admin/create-admin.ts';
 import { createConsole } from '../admin/create-console.ts';
+import { ownerEndpoints } from '../admin/groups/owner-api.ts';
 import { createInternalRequest } from '../base/http/internal-request.ts';
 import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
 import { createAuthzen } from '../protocols/authzen/routes.ts';
@@ -29,7 +30,7 @@ export function createAdministration(parts: AdministrationParts) {
   const console = createConsoleServices({ ...services, admin });
   const diagnostics = createDiagnostics({ ...services, ...console });
   const internalRequest = createInternalRequest({ handler, host: config.issuerUrl.host });
-  const endpoints = [...adminEndpoints(admin), ...diagnostics.endpoints];
+  const endpoints = [...adminEndpoints(admin), ...ownerEndpoints(services), ...diagnostics.endpoints];
   const authzen = createAuthzen({
     ...services,
     tokens: oidc.apiTokens,

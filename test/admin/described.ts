@@ -10,7 +10,7 @@ interface Content {
 export interface Operation {
   operationId: string;
   /** Alternatives: the scopes of an access token, or the permissions of an API key. */
-  security: ({ oauth: string[] } | { api_key: string[] })[];
+  security: ({ oauth: string[] } | { api_key: string[] } | { owner: string[] })[];
   parameters: { name: string; in: string; required: boolean; schema?: AnySchemaObject }[];
   requestBody?: Content;
   responses: Record<string, Content>;
@@ -28,6 +28,10 @@ export interface Description {
   /** Throws unless the document describes this response to this request. */
   check(method: string, path: string, sent: unknown, page: Page): void;
 }
+
+/** The paths of the admin API, or of the owners of groups. */
+export const pathsBelow = ({ paths }: OpenApi, base: '/api/admin' | '/api/groups') =>
+  Object.entries(paths).filter(([path]) => path === base || path.startsWith(`${base}/`));
 
 /** Reads the document of a running server. */
 export async function descriptionOf(issuer: string): Promise<Description> {

@@ -5,10 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
 import { aPng } from '../brand/pictures.ts';
+import { anApplication } from '../oidc/support.ts';
 import { aClient, aUser, PASSWORD } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { type ApiCaller, aPerson, aService, described } from './support.ts';
+import { type ApiCaller, anOwner, aPerson, aService, described } from './support.ts';
 
 const metadata = `<?xml version="1.0"?>
 <EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://wiki.example/sp">
@@ -577,6 +578,45 @@ describe('the server', () => {
 
   it('returns to a caller its own account and permissions', async () => {
     expect(await ok('GET', '/me')).toMatchObject({ permissions: 'everything' });
+  });
+});
+
+describe('the groups of an owner', () => {
+  it('have members, requests and invitations', async () => {
+    const { groups, groupRequests } = idp.services;
+    const [user, member, asking] = [await aUser(idp.services), await aUser(idp.services), await aUser(idp.services)];
+    const owner = await anOwner(idp, user);
+    const { id } = await groups.create({ name: 'Owned', acceptsRequests: true });
+    await groups.appointOwner(id, { userId: user.account.id });
+    const { applicationId } = await anApplication(idp, { access: { roles: [], groups: ['Owned'] } });
+    const wish = { userId: asking.account.id, groupId: id, applicationId, reason: 'Work', until: null };
+    await groupRequests.ask(wish);
+    const path = `/api/groups/${id}`;
+    const own = async (method: string, below = '', body?: unknown, headers = {}) => {
+      const page = await owner.send(method, `${path}${below}`, body, headers);
+      expect(page.status, `${method} ${below}: ${page.text}`).toBeLessThan(300);
+      return { ...(page.text ? page.json<Record<string, unknown>>() : {}), etag: page.headers.etag ?? '' };
+    };
+    expect((await owner.get('/api/groups')).json()).toMatchObject({ items: [{ id, name: 'Owned' }], next: null });
+    expect(await own('GET')).toMatchObject({ id, path: '/Owned' });
+    await own('POST', '/members', { login: member.username, until: '2099-07-31T00:00:00Z' });
+    const memberPath = `/members/${member.account.id}`;
+    const { etag } = await own('GET', memberPath);
+    expect(await own('PATCH', memberPath, { until: null }, { 'if-match': etag })).toMatchObject({
+      until: null,
+      own: true,
+    });
+    expect((await owner.send('PATCH', `${path}${memberPath}`, { until: null }, { 'if-match': etag })).status).toBe(412);
+    expect(await own('GET', '/members')).toMatchObject({ items: [{ username: member.username }], next: null });
+    await own('DELETE', memberPath);
+    const { items = [] } = (await own('GET', '/requests')) as { items?: { id: string; reason: string }[] };
+    expect(items).toMatchObject([{ reason: 'Work', username: asking.username }]);
+    await own('POST', `/requests/${items[0]?.id}/decision`, { decision: 'approve' });
+    expect(await own('GET', '/members')).toMatchObject({ items: [{ username: asking.username }] });
+    const invited = await own('POST', '/invitations', { email: 'invited@example.com' });
+    expect(invited).toMatchObject({ email: 'invited@example.com', state: 'open', until: null });
+    expect(await own('GET', '/invitations')).toMatchObject({ items: [{ email: 'invited@example.com' }] });
+    await own('DELETE', `/invitations/${'id' in invited ? invited.id : ''}`);
   });
 });
 

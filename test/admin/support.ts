@@ -3,7 +3,7 @@
 import * as oidc from 'openid-client';
 import { expect } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
-import { adminApi } from '../../src/people/rbac/built-in.ts';
+import { adminApi, OWNERS_SCOPE, ownersApi } from '../../src/people/rbac/built-in.ts';
 import { type Application, anApplication, type ClientInput, completeSignIn, postAs } from '../oidc/support.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
@@ -30,11 +30,11 @@ export async function described(idp: TestIdp): Promise<Description> {
   return description;
 }
 
-/** Calls below /api/admin with this token. */
+/** Calls below /api/admin with this token, or at a path of /api/groups. */
 export function caller(idp: TestIdp, token: string, app: Application, user?: TestUser): ApiCaller {
   const client = httpClient(idp.issuer);
   const send: ApiCaller['send'] = async (method, path, body, headers = {}) => {
-    const target = `/api/admin${path}`;
+    const target = path.startsWith('/api/groups') ? path : `/api/admin${path}`;
     const isText = headers['content-type'] !== undefined;
     const page = await client.request(method, target, {
       headers: { accept: '*/*', authorization: `Bearer ${token}`, ...headers },
@@ -81,7 +81,15 @@ export async function aPerson(
   return caller(idp, await tokenOf(idp, app, user, scope), app, user);
 }
 
+/** A user who lets the tool manage the groups that the user owns. */
+export async function anOwner(idp: TestIdp, user: TestUser, scope = `openid ${OWNERS_SCOPE}`): Promise<ApiCaller> {
+  const resource = ownersApi(idp.issuer);
+  const app = await aTool(idp, { resources: [resource], scope: `openid groups ${OWNERS_SCOPE}` });
+  return caller(idp, await tokenOf(idp, app, user, scope, { resource }), app, user);
+}
+
 interface TokenOptions {
+  resource?: string;
   parameters?: Record<string, string>;
   totp?: () => string;
   mailedCode?: () => Promise<string>;
@@ -93,9 +101,8 @@ export async function tokenOf(
   app: Application,
   user: TestUser,
   scope: string,
-  { parameters = {}, totp, mailedCode }: TokenOptions = {},
+  { resource = adminApi(idp.issuer), parameters = {}, totp, mailedCode }: TokenOptions = {},
 ): Promise<string> {
-  const resource = adminApi(idp.issuer);
   const started = await app.rp.start({ scope, resource, ...parameters });
   const browser = httpClient(idp.issuer);
   let page = await completeSignIn(browser, started.url, { user });

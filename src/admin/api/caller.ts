@@ -8,7 +8,7 @@ import type { Actor, Proof } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { type ApiKey, looksLikeKey } from '../../people/api-keys/api-keys.ts';
 import { administrationAcr, opensAdministration, proofOf, type StatedSignIn } from '../../people/mfa/step-up.ts';
-import { adminApi, EVERYTHING_SCOPE, ownPermissions } from '../../people/rbac/built-in.ts';
+import { adminApi, EVERYTHING_SCOPE, OWNERS_SCOPE, ownersApi, ownPermissions } from '../../people/rbac/built-in.ts';
 import { meets, type Need, permissionsOf, sharedRights, withoutLimit } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { stepUpChallenge } from '../proof/sensitive-changes.ts';
@@ -44,8 +44,15 @@ export function createCallers(services: AdminServices) {
     if (!counted.allowed) throw tooManyRequests(counted.retryAfterSeconds, { message: 'There were too many calls.' });
   }
 
-  const rejectInvalid = (ctx: Context) =>
-    reject(ctx, unauthorized('invalid_token', challenge(audience, 'invalid_token')));
+  const rejectInvalid = (ctx: Context, realm = audience) =>
+    reject(ctx, unauthorized('invalid_token', challenge(realm, 'invalid_token')));
+
+  /** The token of a request, before anything else is looked at. */
+  async function bearerTokenOf(ctx: Context, realm: string): Promise<string> {
+    const failures = await rateLimits.peek('api:address', { address: ctx.state.request.address });
+    if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
+    return bearerOf(ctx) ?? reject(ctx, unauthorized('unauthenticated', challenge(realm)));
+  }
 
   async function callerWithKey(ctx: Context, text: string): Promise<Caller> {
     const found = await keyCallers.find(ctx, text);
@@ -79,11 +86,33 @@ export function createCallers(services: AdminServices) {
   return {
     /** Throws 401 without a valid token or below the required acr, 429 after too many calls. */
     async identify(ctx: Context): Promise<Caller> {
-      const failures = await rateLimits.peek('api:address', { address: ctx.state.request.address });
-      if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
-      const value = bearerOf(ctx);
-      if (value === undefined) return reject(ctx, unauthorized('unauthenticated', challenge(audience)));
+      const value = await bearerTokenOf(ctx, audience);
       return looksLikeKey(value) ? callerWithKey(ctx, value) : callerWithToken(ctx, value);
+    },
+
+    /**
+     * A user, through an application that the user lets manage groups. The token gives no permission in Gatehouse, whatever the user has:
+     * people/groups asks for the ownership. A change counts as one at the account page. Throws as `identify` does, and 403 without the scope.
+     */
+    async identifyOwner(ctx: Context): Promise<Caller> {
+      const realm = ownersApi(config.issuer);
+      const token = await oidc.apiTokens.find(await bearerTokenOf(ctx, realm));
+      if (token?.audience !== realm || token.accountId === undefined) return rejectInvalid(ctx, realm);
+      const account = (await directoryUsers.check(token.accountId)) ? await accounts.find(token.accountId) : undefined;
+      if (!account?.isActive) return rejectInvalid(ctx, realm);
+      const { clientId: app, scopes } = token;
+      const id = `${app} ${account.id}`;
+      await assertNotTooMany(id);
+      if (!scopes.includes(OWNERS_SCOPE)) {
+        const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${OWNERS_SCOPE}"` };
+        throw forbidden('forbidden', { advice: `It needs the scope ${OWNERS_SCOPE}.`, headers });
+      }
+      if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+        const changes = await rateLimits.consume('own-changes:account', account.id);
+        if (!changes.allowed) throw tooManyRequests(changes.retryAfterSeconds);
+      }
+      const by: Actor = { actorId: account.id, actorApp: app, grantedRights: [], request: ctx.state.request };
+      return { id, app, account, rights: [], by };
     },
   };
 }

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { packageVersion } from '../../base/platform/package.ts';
 import { top as sections } from '../../config-file/schema.ts';
+import { adminApi, OWNERS_SCOPE, ownersApi } from '../../people/rbac/built-in.ts';
 import { type Need, permissionsOf } from '../../people/rbac/rights.ts';
-import type { Endpoint } from './endpoint.ts';
-import { API } from './router.ts';
+import { baseOf, type Endpoint } from './endpoint.ts';
 import { ifMatchPattern } from './versions.ts';
 
 interface JsonSchema {
@@ -45,6 +45,8 @@ export function documentRoutes(endpoints: readonly Endpoint[], issuer: string): 
   return router;
 }
 
+const pathOf = (endpoint: Endpoint): string => `${baseOf(endpoint)}${endpoint.path}`;
+
 /** The document as the tables of the page. */
 function pageOf(endpoints: readonly Endpoint[], document: Record<string, unknown>) {
   const { components } = document as { components: { schemas: Record<string, JsonSchema> } };
@@ -55,16 +57,18 @@ function pageOf(endpoints: readonly Endpoint[], document: Record<string, unknown
       tag,
       operations: endpoints
         .filter((one) => one.tag === tag)
-        .map(({ method, path, operationId, summary, description, needs }) => {
-          const { parameters, requestBody, responses } = paths[`${API}${path}`]?.[method] ?? {};
+        .map((endpoint) => {
+          const { method, operationId, summary, description, needs } = endpoint;
+          const path = pathOf(endpoint);
+          const { parameters, requestBody, responses } = paths[path]?.[method] ?? {};
           const [status, answer] = Object.entries(responses ?? {})[0] ?? ['', {}];
           return {
             id: operationId,
             method: method.toUpperCase(),
-            path: `${API}${path}`,
+            path,
             summary,
             description,
-            needs: needs.map((need) => permissionsOf(need).join(' or ')),
+            needs: endpoint.api === 'owners' ? [OWNERS_SCOPE] : needs.map((need) => permissionsOf(need).join(' or ')),
             status,
             parameters: (parameters ?? []).map((one) => ({ ...one, type: typeOf(one.schema) })),
             body: fieldsOf(Object.values(requestBody?.content ?? {})[0]?.schema),
@@ -168,7 +172,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], { issuer, versio
   const problemRef = schemaOf(problem, 'output');
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
-    const path = `${API}${endpoint.path}`;
+    const path = pathOf(endpoint);
     paths[path] = { ...paths[path], [endpoint.method]: operation(endpoint, schemaOf, problemRef) };
   }
   return {
@@ -177,14 +181,17 @@ export function openApiDocument(endpoints: readonly Endpoint[], { issuer, versio
       title: 'Gatehouse admin API',
       version,
       summary: 'Users, applications, roles, sessions, keys, audit and settings of a Gatehouse server',
-      description: `Access tokens are issued by this server for the resource ${issuer}${API}: to a user, with the permissions of the user’s roles, or to an application without a user (client_credentials). Each scope is the name of a permission; admin:* stands for all of them. An API key (gh_…) has permissions of the same names.`,
+      description: `Access tokens are issued by this server for the resource ${adminApi(issuer)}: to a user, with the permissions of the user’s roles, or to an application without a user (client_credentials). Each scope is the name of a permission; admin:* stands for all of them. An API key (gh_…) has permissions of the same names. Owners of groups, who need no permission, call ${ownersApi(issuer)} with a token for that resource.`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: issuer }],
     security: [{ oauth: [] }, { api_key: [] }],
     tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
-    components: { schemas, securitySchemes: { oauth: securityScheme(endpoints, issuer), api_key: API_KEY } },
+    components: {
+      schemas,
+      securitySchemes: { oauth: securityScheme(endpoints, issuer), owner: ownersScheme(issuer), api_key: API_KEY },
+    },
   };
 }
 
@@ -194,13 +201,16 @@ function operation(
   problemRef: Json,
 ): Json {
   const { operationId, tag, summary, description, needs, body, accepts } = endpoint;
-  const notes = [description, needsText(needs)];
+  const isOwners = endpoint.api === 'owners';
+  const notes = [description, isOwners ? `Needs the scope ${OWNERS_SCOPE}, and the ownership.` : needsText(needs)];
   return {
     operationId,
     tags: [tag],
     summary,
     description: notes.filter(Boolean).join('\n\n'),
-    security: ['oauth', 'api_key'].flatMap((scheme) => alternatives(needs).map((scopes) => ({ [scheme]: scopes }))),
+    security: isOwners
+      ? [{ owner: [OWNERS_SCOPE] }]
+      : ['oauth', 'api_key'].flatMap((scheme) => alternatives(needs).map((scopes) => ({ [scheme]: scopes }))),
     parameters: parametersOf(endpoint, schemaOf),
     ...(body && {
       requestBody: {
@@ -360,6 +370,17 @@ function withSharedSchemas(schema: z.ZodType, io: 'input' | 'output', schemas: J
 function withoutDialect({ $schema: _dialect, ...json }: Json): Json {
   withoutLinks(json);
   return json;
+}
+
+/** Only for users: an application owns no groups. */
+function ownersScheme(issuer: string): Json {
+  const scopes = { [OWNERS_SCOPE]: 'the groups that the user owns' };
+  return {
+    type: 'oauth2',
+    flows: {
+      authorizationCode: { authorizationUrl: `${issuer}/authorize`, tokenUrl: `${issuer}/token`, scopes },
+    },
+  };
 }
 
 function securityScheme(endpoints: readonly Endpoint[], issuer: string): Json {

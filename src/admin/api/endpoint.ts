@@ -7,6 +7,10 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Need } from '../../people/rbac/rights.ts';
 import type { Caller } from './caller.ts';
 
+/** Where the paths of the endpoints begin. */
+export const baseOf = ({ api }: { api?: 'owners' | undefined }): string =>
+  api === 'owners' ? '/api/groups' : '/api/admin';
+
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface Call<Params, Query, Body> {
@@ -27,7 +31,7 @@ export interface Answer<Body> {
   body: Body;
   /** What the ETag is made of. */
   version?: unknown;
-  /** Path of what was created, below /api/admin. */
+  /** Path of what was created, as `path` of the endpoint. */
   location?: string;
 }
 
@@ -41,7 +45,9 @@ export interface Streamed {
 
 interface Common {
   method: Method;
-  /** Below /api/admin, with parameters as `{id}`. */
+  /** Of the owners of groups, with the token of a user; absent: the admin API. */
+  api?: 'owners';
+  /** Below /api/admin or, for owners, /api/groups, with parameters as `{id}`. */
   path: string;
   operationId: string;
   tag: string;

@@ -9,11 +9,9 @@ import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../base/ht
 import { check } from '../../base/texts/faults.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { assertMay, type Caller, createCallers } from './caller.ts';
-import type { Answer, Call, Endpoint, Streamed } from './endpoint.ts';
+import { type Answer, baseOf, type Call, type Endpoint, type Streamed } from './endpoint.ts';
 import { createIdempotency, type StoredResponse } from './idempotency.ts';
 import { etagOf } from './versions.ts';
-
-export const API = '/api/admin';
 
 type ReadCall = Omit<Call<unknown, unknown, unknown>, 'record'>;
 
@@ -25,16 +23,16 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 const ENTITY_TAG = '(W/)?"[!#-~\\x80-\\xff]*"';
 const IF_MATCH = new RegExp(`^(\\*|${ENTITY_TAG}([ \\t]*,[ \\t]*${ENTITY_TAG})*)$`);
 
-/** One route for each endpoint, below /api/admin. */
+/** One route for each endpoint. */
 export function apiRouter(services: AdminServices, endpoints: readonly Endpoint[]): Router<State, Extras> {
   const callers = createCallers(services);
   const idempotency = createIdempotency(services);
-  const router = new Router<State, Extras>({ prefix: API });
+  const router = new Router<State, Extras>();
   for (const endpoint of endpoints) {
-    const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const path = `${baseOf(endpoint)}${endpoint.path}`.replaceAll(/\{(\w+)\}/g, ':$1');
     const limitBody: Middleware[] = endpoint.maxBodyBytes ? [bodyLimit(endpoint.maxBodyBytes)] : [];
     router[endpoint.method](path, ...limitBody, async (ctx) => {
-      const caller = await callers.identify(ctx);
+      const caller = await (endpoint.api === 'owners' ? callers.identifyOwner(ctx) : callers.identify(ctx));
       assertMay(caller, endpoint.needs);
       ctx.state.sender = 'trusted';
       const call = await readCall(ctx, endpoint, caller, ctx.params);
@@ -99,10 +97,10 @@ function parseBody(schema: z.ZodType, value: unknown): unknown {
   throw invalidInput(result.faults.slice(0, MAX_FAULTS));
 }
 
-function responseOf({ status = 200 }: Endpoint, answer: Answer<unknown> | undefined): StoredResponse {
+function responseOf({ api, status = 200 }: Endpoint, answer: Answer<unknown> | undefined): StoredResponse {
   const headers: Record<string, string> = {};
   if (answer?.version !== undefined) headers.ETag = etagOf(answer.version);
-  if (answer?.location !== undefined) headers.Location = `${API}${answer.location}`;
+  if (answer?.location !== undefined) headers.Location = `${baseOf({ api })}${answer.location}`;
   return { status, headers, body: status === 204 ? undefined : answer?.body };
 }
 

@@ -586,7 +586,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
   ];
 }
 
-const toCursor = (key: string | undefined): string | null =>
+export const toCursor = (key: string | undefined): string | null =>
   key === undefined ? null : Buffer.from(key).toString('base64url');
-const fromCursor = (cursor: string | undefined): string | undefined =>
+export const fromCursor = (cursor: string | undefined): string | undefined =>
   cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString();

@@ -44,6 +44,16 @@ export interface GroupInvitation {
   invitedBy: string;
 }
 
+/** As an owner sees it: nothing tells whether the address has an account. */
+export interface ListedInvitation {
+  id: string;
+  email: string;
+  until: Date | null;
+  createdAt: Date;
+  expiresAt: Date;
+  state: 'open' | 'accepted' | 'expired';
+}
+
 interface NewInvitation {
   groupId: string;
   /** As typed. */
@@ -86,8 +96,8 @@ export function createGroupInvitations(
   async function invite(
     { groupId, email: typed, until }: NewInvitation,
     { by = {} }: GroupChange,
-    onCreated: (invitation: { id: string }, tx: Tx) => Promise<void> = async () => {},
-  ): Promise<{ id: string }> {
+    onCreated: (invitation: ListedInvitation, tx: Tx) => Promise<void> = async () => {},
+  ): Promise<ListedInvitation> {
     const email = typed.normalize('NFC').trim();
     if (emailFault(email)) throw invalidInput([textFault(['email'], t('registration.invalid-email'))]);
     if (!accepts(email)) throw invalidInput([textFault(['email'], t('groups.invite-other-domain'))]);
@@ -116,8 +126,9 @@ export function createGroupInvitations(
       const to = { email, pageLanguage: by.request?.language };
       await outbox.send({ to, kind: 'group-invitation', group: group.name, token, until: expiresAt }, tx);
       await record('group.invitation-sent', { group, email, until }, { by }, tx);
-      await onCreated({ id }, tx);
-      return { id };
+      const made: ListedInvitation = { id, email, until, createdAt: at, expiresAt, state: 'open' };
+      await onCreated(made, tx);
+      return made;
     });
   }
 
@@ -202,7 +213,7 @@ export function createGroupInvitations(
     },
 
     /** The invitations to a group, the latest first. Those that were accepted or expired are listed for a month. */
-    async of(groupId: string) {
+    async of(groupId: string): Promise<ListedInvitation[]> {
       const rows = await db.groupInvitation.findMany({
         where: { groupId },
         orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
@@ -214,7 +225,7 @@ export function createGroupInvitations(
         until,
         createdAt,
         expiresAt,
-        state: acceptedAt ? ('accepted' as const) : expiresAt > now() ? ('open' as const) : ('expired' as const),
+        state: acceptedAt ? 'accepted' : expiresAt > now() ? 'open' : 'expired',
       }));
     },
   };

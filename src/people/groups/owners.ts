@@ -60,7 +60,7 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
     /** The groups that the person owns now and those below them, by path. */
     async groupsOf(userId: string) {
       const owned = await groups.listByIds(await groups.ownedBy(userId, db));
-      return owned.sort((one, other) => one.path.localeCompare(other.path) || (one.id < other.id ? -1 : 1));
+      return owned.sort(byPath);
     },
 
     /** Throws not_found, as for a group that does not exist, unless the person owns it or one above it. */
@@ -149,4 +149,9 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
     remove: (groupId: string, userId: string, { by = {} }: GroupChange): Promise<number> =>
       groups.removeMembers(groupId, [userId], { by, via: 'owner' }),
   };
+}
+
+/** The order in which an owner sees groups. */
+export function byPath(one: { path: string; id: string }, other: { path: string; id: string }): number {
+  return one.path.localeCompare(other.path, 'en') || (one.id < other.id ? -1 : Number(one.id > other.id));
 }

@@ -3,7 +3,7 @@ import { conflict, notFound, tooManyRequests } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
-import { lockRow } from '../../base/storage/row-lock.ts';
+import { lockGroups, lockRow } from '../../base/storage/row-lock.ts';
 import type { Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
@@ -26,6 +26,8 @@ interface NewRequest {
 
 interface Decision {
   isGranted: boolean;
+  /** The group that the request must be for; any by default. */
+  groupId?: string;
   /** To the person. */
   answer?: string;
   /** Of the membership; null: no end. */
@@ -126,9 +128,15 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
    * An owner decides, or an administrator who may give what the group gives; the person gets a mail. Throws not_found, forbidden,
    * group_unconfirmed (403), changed_meanwhile (409), invalid_input.
    */
-  function decide(id: string, { isGranted, answer = '', until = null }: Decision, { by = {} }: GroupChange = {}) {
+  function decide(
+    id: string,
+    { isGranted, groupId: expected, answer = '', until = null }: Decision,
+    { by = {} }: GroupChange = {},
+  ) {
     return transaction(db, async (tx) => {
+      await lockGroups(tx, sql, 'shared');
       const { group, user, groupId, userId } = await find(id, tx);
+      if (expected !== undefined && expected !== groupId) throw notFound();
       const owned = by.actorId === undefined ? [] : await groups.ownedBy(by.actorId, tx);
       const via = owned.includes(groupId) ? 'request' : 'direct';
       // An owner says no without a confirmed appointment too: that gives nothing.

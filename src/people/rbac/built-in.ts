@@ -36,6 +36,8 @@ export function isStaff({ roles, permissions }: { roles: readonly string[]; perm
 
 /** The scope of the admin API for all permissions of the token's user or client. */
 export const EVERYTHING_SCOPE = 'admin:*';
+/** For the groups that the user owns. Not `groups`, which releases the claim: an application that reads groups must not change them. */
+export const OWNERS_SCOPE = 'groups:manage';
 
 const all = (action: OwnAction): OwnPermission[] => RESOURCES.map((resource): OwnPermission => `${resource}:${action}`);
 const HELP: OwnPermission[] = [
@@ -86,10 +88,15 @@ export const ownPermissions: readonly OwnPermission[] = [...(builtInRoles[0]?.pe
 
 /** The APIs of this server as resources (RFC 8707): identifier -> scopes. */
 export function ownResources(issuer: string): Record<string, readonly string[]> {
-  return { [adminApi(issuer)]: [EVERYTHING_SCOPE, ...ownPermissions], [accessApi(issuer)]: [] };
+  return {
+    [adminApi(issuer)]: [EVERYTHING_SCOPE, ...ownPermissions],
+    [ownersApi(issuer)]: [OWNERS_SCOPE],
+    [accessApi(issuer)]: [],
+  };
 }
 
 export const adminApi = (issuer: string): string => `${issuer}/api/admin`;
+export const ownersApi = (issuer: string): string => `${issuer}/api/groups`;
 export const accessApi = (issuer: string): string => `${issuer}/access/v1`;
 
 /** The permissions for Gatehouse that a client can use by client credentials, as it is registered. */

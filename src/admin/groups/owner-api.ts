@@ -1,0 +1,285 @@
+// /api/groups: what the account page does for an owner of groups, for programs. Same functions, same limits.
+import { z } from 'zod';
+import type { ListedInvitation } from '../../people/groups/invitations.ts';
+import { byPath, type GroupOwners, type OwnedMember } from '../../people/groups/owners.ts';
+import type { AdminServices } from '../admin-services.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import type { OnCreated } from '../api/idempotency.ts';
+import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
+import { assertVersion } from '../api/versions.ts';
+import { fromCursor, moment, toCursor } from './groups.ts';
+
+const group = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    path: z.string().describe('The names from the top: `/Science/Physics`'),
+    description: z.string(),
+  })
+  .meta({ id: 'OwnedGroup' });
+const member = z
+  .object({
+    user: z.string().describe('Id of the account'),
+    username: z.string(),
+    name: z.string().nullable(),
+    since: time.nullable().describe('null: from the beginning'),
+    until: time.nullable().describe('null: no end'),
+    own: z
+      .boolean()
+      .describe('false: an owner cannot change it, because a connection or the configuration file gives it'),
+  })
+  .meta({ id: 'OwnedGroupMember' });
+const request = z
+  .object({
+    id: z.string(),
+    user: z.string(),
+    username: z.string(),
+    name: z.string().nullable(),
+    reason: z.string(),
+    until: time.nullable().describe('The end that the person wishes'),
+    created_at: time,
+    expires_at: time.describe('It lapses then'),
+  })
+  .meta({ id: 'GroupRequest' });
+const invitation = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    until: time.nullable().describe('Of the membership'),
+    state: z.enum(['open', 'accepted', 'expired']),
+    expires_at: time,
+  })
+  .meta({ id: 'GroupInvitation' });
+
+const memberJson = ({ person, since, until, isOwn: own }: OwnedMember): z.output<typeof member> => ({
+  user: person.id,
+  username: person.username,
+  name: person.name,
+  since: iso(since),
+  until: iso(until),
+  own,
+});
+
+const invitationJson = ({
+  until,
+  expiresAt,
+  createdAt: _at,
+  ...rest
+}: ListedInvitation): z.output<typeof invitation> => ({
+  ...rest,
+  until: iso(until),
+  expires_at: iso(expiresAt),
+});
+
+type Call = Parameters<Endpoint['handle']>[0];
+interface OwnCall extends Omit<Call, 'params' | 'query' | 'body'> {
+  group: Awaited<ReturnType<GroupOwners['group']>>;
+  params: { id: string; user: string; request: string; invitation: string };
+}
+
+/** The endpoints below /api/groups. */
+export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }: AdminServices): Endpoint[] {
+  const common = { api: 'owners', tag: 'Groups of an owner', needs: [] } as const;
+  const userOf = ({ caller }: Pick<Call, 'caller'>) => caller.account?.id ?? '';
+
+  /** Of one group, which the caller owns or one above it; not_found otherwise, as for a group that does not exist. */
+  const ofGroup = <Query extends z.ZodObject | undefined = undefined, Body extends z.ZodType | undefined = undefined>({
+    handle,
+    ...description
+  }: Pick<Endpoint, 'method' | 'path' | 'operationId' | 'summary'> &
+    Partial<Omit<Endpoint, 'handle' | 'body' | 'query'>> & {
+      query?: Query;
+      body?: Body;
+      handle(
+        call: OwnCall & {
+          query: Query extends z.ZodType ? z.output<Query> : undefined;
+          body: Body extends z.ZodType ? z.output<Body> : undefined;
+        },
+      ): ReturnType<Endpoint['handle']>;
+    }): Endpoint => ({
+    ...common,
+    params: byId,
+    ...description,
+    path: `/{id}${description.path}`,
+    async handle(call) {
+      const params = call.params as OwnCall['params'];
+      const owned = await groupOwners.group(params.id, userOf(call));
+      return handle({ ...call, params, group: owned } as Parameters<typeof handle>[0]);
+    },
+  });
+  const byUser = byId.extend({ user: id });
+
+  return [
+    {
+      ...common,
+      method: 'get',
+      path: '',
+      operationId: 'listOwnedGroups',
+      summary: 'The groups that the user owns, and those below them, by path',
+      query: z.object(paged),
+      response: pageOf(group),
+      async handle(call) {
+        const { limit, cursor } = call.query as { limit: number; cursor?: string };
+        const all = await groupOwners.groupsOf(userOf(call));
+        const [path = '', lastId = ''] = fromCursor(cursor)?.split('\n') ?? [];
+        const left = all.filter((one) => byPath(one, { path, id: lastId }) > 0);
+        const page = left.slice(0, limit);
+        const last = left.length > limit ? page.at(-1) : undefined;
+        const next = toCursor(last && `${last.path}\n${last.id}`);
+        return { body: { items: page.map((one) => group.parse(one)), next } };
+      },
+    },
+    ofGroup({
+      method: 'get',
+      path: '',
+      operationId: 'getOwnedGroup',
+      summary: 'One of them',
+      response: group,
+      handle: async (call) => ({ body: group.parse(call.group) }),
+    }),
+    ofGroup({
+      method: 'get',
+      path: '/members',
+      operationId: 'listOwnedGroupMembers',
+      summary: 'The people directly in the group',
+      query: z.object(paged),
+      response: pageOf(member),
+      async handle({ group: { id: groupId }, query: { limit, cursor } }) {
+        const { members, next } = await groupOwners.members(groupId, { after: fromCursor(cursor) ?? '', limit });
+        return { body: { items: members.map(memberJson), next: toCursor(next) } };
+      },
+    }),
+    ofGroup({
+      method: 'post',
+      path: '/members',
+      operationId: 'addOwnedGroupMember',
+      summary: 'Adds the person with exactly this username or email address, or changes the end',
+      description: 'The answer is the same for a name that nobody has. At most 30 a day, invitations included.',
+      body: z.strictObject({ login: z.string().trim().min(1).max(254), until: moment.optional() }),
+      status: 204,
+      idempotent: true,
+      async handle({ group: { id: groupId }, body: { login, until = null }, by, record }) {
+        const onDone = (done: undefined, tx: Parameters<typeof record>[1]) => record({ body: done }, tx);
+        await groupOwners.add(groupId, { login, until }, { by }, onDone);
+        return undefined;
+      },
+    }),
+    ofGroup({
+      method: 'get',
+      path: '/members/{user}',
+      operationId: 'getOwnedGroupMember',
+      summary: 'One person in the group',
+      params: byUser,
+      response: member,
+      versioned: 'shows',
+      async handle({ group: { id: groupId }, params }) {
+        const body = memberJson(await groupOwners.member(groupId, params.user));
+        return { body, version: body };
+      },
+    }),
+    ofGroup({
+      method: 'patch',
+      path: '/members/{user}',
+      operationId: 'updateOwnedGroupMember',
+      summary: 'Changes when the person leaves',
+      params: byUser,
+      body: z.strictObject({ until: moment }),
+      response: member,
+      versioned: 'changes',
+      async handle({ group: { id: groupId }, params, body: { until }, by, version }) {
+        const check = (before: OwnedMember) => assertVersion(version, memberJson(before));
+        const body = memberJson(await groupOwners.setEnd(groupId, params.user, until, { by }, check));
+        return { body, version: body };
+      },
+    }),
+    ofGroup({
+      method: 'delete',
+      path: '/members/{user}',
+      operationId: 'removeOwnedGroupMember',
+      summary: 'Takes a person out',
+      description: 'What a connection or the configuration file gives stays.',
+      params: byUser,
+      status: 204,
+      handle: async ({ group: { id: groupId }, params, by }) =>
+        void (await groupOwners.remove(groupId, params.user, { by })),
+    }),
+    ofGroup({
+      method: 'get',
+      path: '/requests',
+      operationId: 'listOwnedGroupRequests',
+      summary: 'The open requests, the oldest first, up to 100',
+      response: z.object({ items: z.array(request) }),
+      async handle({ group: { id: groupId } }) {
+        const open = await groupRequests.openFor([groupId]);
+        const items = open.map(({ user, reason, until, createdAt, expiresAt, ...row }) => ({
+          id: row.id,
+          user: user.id,
+          username: user.username,
+          name: user.name,
+          reason,
+          until: iso(until),
+          created_at: iso(createdAt),
+          expires_at: iso(expiresAt),
+        }));
+        return { body: { items } };
+      },
+    }),
+    ofGroup({
+      method: 'post',
+      path: '/requests/{request}/decision',
+      operationId: 'decideGroupRequest',
+      summary: 'Approves or declines a request; the person gets an email',
+      params: byId.extend({ request: id }),
+      body: z.strictObject({
+        decision: z.enum(['approve', 'decline']),
+        answer: z.string().trim().max(500).optional().describe('To the person'),
+        until: moment.optional().describe('The end of the membership'),
+      }),
+      status: 204,
+      async handle({ group: { id: groupId }, params, body: { decision, answer = '', until = null }, by }) {
+        const decided = { groupId, isGranted: decision === 'approve', answer, until };
+        await groupRequests.decide(params.request, decided, { by });
+        return undefined;
+      },
+    }),
+    ofGroup({
+      method: 'get',
+      path: '/invitations',
+      operationId: 'listGroupInvitations',
+      summary: 'The invitations of the last month, the latest first, up to 100',
+      response: z.object({ items: z.array(invitation) }),
+      handle: async ({ group: { id: groupId } }) => ({
+        body: { items: (await groupInvitations.of(groupId)).map(invitationJson) },
+      }),
+    }),
+    ofGroup({
+      method: 'post',
+      path: '/invitations',
+      operationId: 'inviteToGroup',
+      summary: 'Mails an invitation, whether or not the address has an account',
+      description: 'A further invitation to the same address replaces the one before. At most 20 are open.',
+      body: z.strictObject({ email: z.string().trim().min(1).max(254), until: moment.optional() }),
+      response: invitation,
+      status: 201,
+      idempotent: true,
+      async handle({ group: { id: groupId }, body: { email, until = null }, by, record }) {
+        const answer = (made: ListedInvitation) => ({
+          body: invitationJson(made),
+          location: `/${groupId}/invitations/${made.id}`,
+        });
+        const onCreated: OnCreated<ListedInvitation> = (made, tx) => record(answer(made), tx);
+        return answer(await groupInvitations.invite({ groupId, email, until }, { by }, onCreated));
+      },
+    }),
+    ofGroup({
+      method: 'delete',
+      path: '/invitations/{invitation}',
+      operationId: 'withdrawGroupInvitation',
+      summary: 'Withdraws an open invitation',
+      params: byId.extend({ invitation: id }),
+      status: 204,
+      handle: async ({ group: { id: groupId }, params, by }) =>
+        void (await groupInvitations.withdraw(params.invitation, groupId, { by })),
+    }),
+  ];
+}
