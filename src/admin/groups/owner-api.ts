@@ -256,7 +256,7 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
       method: 'post',
       path: '/invitations',
       operationId: 'inviteToGroup',
-      summary: 'Mails an invitation, whether or not the address has an account',
+      summary: 'Sends an invitation, whether or not the address has an account',
       description: 'A further invitation to the same address replaces the one before. At most 20 are open.',
       body: z.strictObject({ email: z.string().trim().min(1).max(254), until: moment.optional() }),
       response: invitation,
