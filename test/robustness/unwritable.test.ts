@@ -155,13 +155,20 @@ describe.skipIf(!canMount)('on a full disk', () => {
         expect(messages.filter((line) => /^\s+at /.test(line))).toEqual([]);
         return { status, messages, isDone: existsSync(path.join(data, 'gatehouse.db')) };
       };
-      let outcome = await restore(16);
-      for (let kilobytes = 32; !outcome.isDone; kilobytes += 8) {
-        expect(outcome.status).toBe(1);
-        expect(outcome.messages.at(-1)).toMatch(/^the disk of .* is full for .*Nothing was changed$/);
-        outcome = await restore(kilobytes);
+      // By halves: the smallest disk on which it fits.
+      let [tooSmall, enough] = [16, 16];
+      let fits: Awaited<ReturnType<typeof restore>> | undefined;
+      while (!fits || enough - tooSmall > 8) {
+        const kilobytes = fits ? tooSmall + 8 * Math.floor((enough - tooSmall) / 16) : enough;
+        const outcome = await restore(kilobytes);
+        if (outcome.isDone) [fits, enough] = [outcome, kilobytes];
+        else {
+          expect(outcome.status).toBe(1);
+          expect(outcome.messages.at(-1)).toMatch(/^the disk of .* is full for .*Nothing was changed$/);
+          [tooSmall, enough] = [kilobytes, fits ? enough : kilobytes * 2];
+        }
       }
-      const { status, messages } = outcome;
+      const { status, messages } = await restore(enough);
       expect(status).toBe(1);
       expect(messages.slice(-2)).toEqual([
         expect.stringMatching(
