@@ -29,12 +29,13 @@ export async function createProtocols(services: Services, http: Http) {
     ...http,
     secure: config.secure,
     outgoingFetch: services.outgoing as never,
-    canSatisfyAcr: (account, acrs) => signInPolicy.canSatisfyAcr(account, acrs, undefined),
-    canEnterMailedCode: async (account) => (await signInPolicy.strongestProof(account)).mailedCode,
-    settingsAcr: (ctx, account) =>
-      signInPolicy.settingsAcr(account, async () => {
-        const known = await mfa.knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), account.id);
-        return settings.latest().remember_browser_days > 0 && known?.isTrusted === true;
+    sessionNeed: (ctx, account, session) =>
+      signInPolicy.sessionNeed(account, {
+        ...session,
+        async isTrustedBrowser() {
+          const known = await mfa.knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), account.id);
+          return settings.latest().remember_browser_days > 0 && known?.isTrusted === true;
+        },
       }),
     firstPartyClient: firstPartyClientMetadata(config.issuer),
     checkDirectories: services.directoryUsers.check,

@@ -59,9 +59,5 @@ function nextSignInStep({ isIdentified, missing, mustChangePassword, mayReplaceF
 
 /** Whether the prompt only demands a stronger sign-in of the same user (RFC 9470); then earlier factors stay proven. */
 export function isStepUp({ prompt, reasons }: PromptRequest): boolean {
-  return (
-    prompt === 'login' &&
-    reasons.length > 0 &&
-    reasons.every((reason) => ['acr', 'essential_acr', 'password'].includes(reason))
-  );
+  return prompt === 'login' && reasons.length > 0 && reasons.every((reason) => ['acr', 'password'].includes(reason));
 }

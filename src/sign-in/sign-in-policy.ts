@@ -1,9 +1,19 @@
-// What a sign-in amounts to and what it still lacks: combines the settings, the account's factors, the application's
+// What a sign-in or a session amounts to and what it still lacks: combines the settings, the account's factors, the application's
 // rule, the requested authentication context and the browser, and applies the pure rules of people/mfa/policy.ts.
 
 import type { Account } from '../people/accounts/account.ts';
 import type { OwnFactors } from '../people/mfa/account-factors.ts';
-import { type Acr, acrLevel, acrOf, acrOfRule, MFA_ACR, PASSWORD_ACR, weakestOf, withMfa } from '../people/mfa/acr.ts';
+import {
+  type Acr,
+  acrLevel,
+  acrOf,
+  acrOfRule,
+  MFA_ACR,
+  PASSWORD_ACR,
+  satisfies,
+  weakestOf,
+  withMfa,
+} from '../people/mfa/acr.ts';
 import type { CodeDelivery } from '../people/mfa/factors/code-delivery.ts';
 import {
   type AdminMfaSetting,
@@ -16,6 +26,8 @@ import {
   nextFactor,
   requiredLevel,
   type SecondFactor,
+  type SessionContext,
+  type SessionNeed,
   stricterRule,
   strongestLevel,
 } from '../people/mfa/policy.ts';
@@ -61,9 +73,10 @@ export interface SignInContext {
 
 export type SignInPolicy = ReturnType<typeof createSignInPolicy>;
 
-export function createSignInPolicy(
-  dependencies: People & { settings(): { mfa: MfaSetting; admin_mfa: AdminMfaSetting } },
-) {
+type FactorSettings = { mfa: MfaSetting; admin_mfa: AdminMfaSetting };
+type SignInPolicyDependencies = People & { settings(): FactorSettings };
+
+export function createSignInPolicy(dependencies: SignInPolicyDependencies) {
   const { settings } = dependencies;
   const staffAcr = (account: Account): Acr | undefined => {
     const rule = staffRule(settings(), account);
@@ -75,26 +88,13 @@ export function createSignInPolicy(
     amrOf: withMfa,
     /** The acr that the setting `admin_mfa` demands; undefined for users without a right in Gatehouse. */
     staffAcr,
-    /** The acr that the settings demand of each session of the account, however it began; undefined when they demand none. */
-    async settingsAcr(account: Account, isTrustedBrowser: () => Promise<boolean>): Promise<Acr | undefined> {
-      const demanded = staffAcr(account);
-      if (demanded || settings().mfa !== 'required') return demanded;
-      return (await isTrustedBrowser()) ? undefined : MFA_ACR;
-    },
     acrOf: (amr: string[]): string => acrOf(amr) ?? PASSWORD_ACR,
 
     requirementsOf: (account: Account, context: SignInContext): Promise<SignInRequirements> =>
       requirementsOf(dependencies, account, context),
 
-    /** Whether the account has, or may now set up, the factors for one of the requested contexts. */
-    async canSatisfyAcr(account: Account, requestedAcr: string[], application: ApplicationRule): Promise<boolean> {
-      if (weakestOf(requestedAcr) === undefined) return false;
-      const { factors } = await factorsOf(dependencies, account);
-      const rule = stricterRule(application, staffRule(settings(), account));
-      const input = { setting: settings().mfa, factors, rule, requestedAcr };
-      // After a password, and still when a second factor that is not strong enough follows it.
-      return [['pwd'], ['pwd', 'mfa']].every((proven) => nextFactor({ ...input, proven }).need !== 'impossible');
-    },
+    sessionNeed: (account: Account, session: SessionContext): Promise<SessionNeed> =>
+      sessionNeed(dependencies, account, session),
 
     /** Whether the account has a second factor that can be proven now. */
     hasOwnFactor: async (account: Account): Promise<boolean> =>
@@ -109,7 +109,7 @@ export function createSignInPolicy(
 }
 
 async function requirementsOf(
-  dependencies: People & { settings(): { mfa: MfaSetting; admin_mfa: AdminMfaSetting } },
+  dependencies: SignInPolicyDependencies,
   account: Account,
   context: SignInContext,
 ): Promise<SignInRequirements> {
@@ -138,6 +138,57 @@ async function requirementsOf(
   return { missing, mustChangePassword, methods, level, channels, lacked: isLacked ? required : undefined };
 }
 
+/** What a session that began earlier, perhaps for another application, lacks for a request. */
+async function sessionNeed(
+  dependencies: SignInPolicyDependencies,
+  account: Account,
+  session: SessionContext,
+): Promise<SessionNeed> {
+  const { amr, essentialAcr, requestedAcr, application, answered } = session;
+  const lacks = (acrs: readonly string[]) => !satisfies(acrs, acrOf(amr));
+  const canReach = async (acrs: readonly string[]) => {
+    // The step-up already ended without a stronger factor.
+    if (answered === 'step-up') return false;
+    if (await canSatisfyAcr(dependencies, account, acrs)) return true;
+    return answered === undefined && session.canReachUpstream(acrs);
+  };
+  if (lacks(essentialAcr) && !(await canReach(essentialAcr))) return 'unreachable';
+  // The sign-in pages finish only when this rule is met. Otherwise the result is an error instead of a loop.
+  if (application && lacks([acrOfRule(application)])) return answered ? 'rejected' : 'step-up';
+  if (lacks(essentialAcr)) return 'step-up';
+  if (answered) return 'nothing';
+  if (lacks(requestedAcr) && (await canReach(requestedAcr))) return 'step-up';
+  const demanded = await settingsAcr(dependencies.settings(), account, session);
+  if (demanded && lacks([demanded])) return 'step-up';
+  if (!session.demandsMailedCode || amr.includes('email')) return 'nothing';
+  return mailedCodeIsStrongest((await factorsOf(dependencies, account)).factors) ? 'step-up' : 'nothing';
+}
+
+/** Whether the account has, or may now set up, the factors for one of the requested contexts. */
+async function canSatisfyAcr(
+  dependencies: SignInPolicyDependencies,
+  account: Account,
+  requestedAcr: readonly string[],
+): Promise<boolean> {
+  if (weakestOf(requestedAcr) === undefined) return false;
+  const { settings } = dependencies;
+  const { factors } = await factorsOf(dependencies, account);
+  const input = { setting: settings().mfa, factors, rule: staffRule(settings(), account), requestedAcr };
+  // After a password, and still when a second factor that is not strong enough follows it.
+  return [['pwd'], ['pwd', 'mfa']].every((proven) => nextFactor({ ...input, proven }).need !== 'impossible');
+}
+
+/** The acr that the settings demand of each session of the account, however it began; undefined when they demand none. */
+async function settingsAcr(
+  settings: FactorSettings,
+  account: Account,
+  { isTrustedBrowser }: SessionContext,
+): Promise<Acr | undefined> {
+  const rule = staffRule(settings, account);
+  if (rule) return acrOfRule(rule);
+  return settings.mfa === 'required' && !(await isTrustedBrowser()) ? MFA_ACR : undefined;
+}
+
 /** The account's factors, those by email and SMS only while codes can be sent. */
 async function factorsOf({ codeDelivery, mfa: { factors } }: People, account: Account) {
   const own: OwnFactors = await factors.of(account.id);
@@ -147,7 +198,7 @@ async function factorsOf({ codeDelivery, mfa: { factors } }: People, account: Ac
 }
 
 /** What the setting `admin_mfa` demands of users with a right in Gatehouse. */
-function staffRule({ admin_mfa: rule }: { admin_mfa: AdminMfaSetting }, account: Account): FactorRule {
+function staffRule({ admin_mfa: rule }: FactorSettings, account: Account): FactorRule {
   if (rule === 'optional' || !isStaff(account)) return undefined;
   return rule === 'required' ? 'mfa' : rule;
 }

@@ -60,6 +60,33 @@ export type Need =
   /** Second factors are off and the account has none: the request cannot be met. */
   | { need: 'impossible'; level: Acr };
 
+/** A session, and what a request asks of it. */
+export interface SessionContext {
+  amr: readonly string[];
+  /** The values of `acr` as an essential claim (OIDC Core 5.5.1.1): the request fails where the account cannot reach one. */
+  essentialAcr: readonly string[];
+  /**
+   * acr_values (voluntary, OIDC Core 3.1.2.1; step-up, RFC 9470) and the levels of a RequestedAuthnContext: demanded where the account can
+   * reach one. Otherwise the response says which acr was reached, and SAML answers NoAuthnContext.
+   */
+  requestedAcr: readonly string[];
+  /** The request demands a code by email, which accounts without a stronger factor enter. */
+  demandsMailedCode: boolean;
+  /** The application's own rule, which neither settings nor request can lower. */
+  application: FactorRule;
+  /** What the user has just done for this request. */
+  answered: 'sign-in' | 'step-up' | undefined;
+  isTrustedBrowser(): Promise<boolean>;
+  /** Whether the upstream of the session can prove one of these acr values. */
+  canReachUpstream(acrs: readonly string[]): Promise<boolean>;
+}
+
+/**
+ * `step-up`: only the missing factor is prompted for. `unreachable`: the account cannot reach an essential acr. `rejected`: the user has
+ * signed in, and not as the application requires.
+ */
+export type SessionNeed = 'nothing' | 'step-up' | 'unreachable' | 'rejected';
+
 /** Whether the account has a second factor of its own: then 8 characters suffice for its password. */
 export function hasSecondFactor({ totp, passkeys }: FactorSet): boolean {
   return totp || passkeys > 0;

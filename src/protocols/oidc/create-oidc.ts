@@ -11,7 +11,8 @@ import { randomToken } from '../../base/platform/random.ts';
 import type { Core } from '../../core/core.ts';
 import { stableSecret } from '../../core/settings/settings.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import { type Acr, acrValues, FEDERATED_ACR } from '../../people/mfa/acr.ts';
+import { acrValues, FEDERATED_ACR } from '../../people/mfa/acr.ts';
+import type { SessionContext, SessionNeed } from '../../people/mfa/policy.ts';
 import type { People } from '../../people/people.ts';
 import { ownResources } from '../../people/rbac/built-in.ts';
 import { createClaimsPreviews } from './claims/claims-preview.ts';
@@ -271,17 +272,12 @@ function configurationOf(
 }
 
 function promptsOf(dependencies: Core & People & OidcDependencies, { clients, pairwiseIdentifier }: Shared) {
-  const { accounts, canEnterMailedCode, canSatisfyAcr, credentials, saml, settingsAcr, upstream } = dependencies;
+  const { accounts, credentials, saml, sessionNeed, upstream } = dependencies;
   return createPrompts({
     clients,
     unreachableApi: (identifiers, account) => unreachableApi(dependencies, identifiers, account),
     upstream,
-    canEnterMailedCode,
-    settingsAcr: (ctx, account) => settingsAcr(appContext(ctx), account),
-    async canSatisfyAcr(accountId, requested) {
-      const account = await accounts.find(accountId);
-      return account !== undefined && canSatisfyAcr(account, requested);
-    },
+    sessionNeed: (ctx, account, session) => sessionNeed(appContext(ctx), account, session),
     samlRequirements: (ctx) => saml.requirements(ctx, ctx.oidc.params),
     hasPassword: async (accountId) => (await credentials.status(accountId)) !== undefined,
     usernameOf: async (accountId) => (await accounts.find(accountId))?.username,
@@ -388,12 +384,7 @@ interface OidcDependencies {
   /** Requests to addresses that clients register (base/network/outgoing-fetch.ts). */
   outgoingFetch: Configuration['fetch'];
   sessions: Sessions;
-  /** Whether the account has the factors for one of these acr values. */
-  canSatisfyAcr(account: Account, acrs: string[]): Promise<boolean>;
-  /** The acr that the settings demand of each session of the account in this browser. */
-  settingsAcr(ctx: Context, account: Account): Promise<Acr | undefined>;
-  /** Whether the account can enter a code by email, and has no stronger factor. */
-  canEnterMailedCode(account: Account): Promise<boolean>;
+  sessionNeed(ctx: Context, account: Account, session: Omit<SessionContext, 'isTrustedBrowser'>): Promise<SessionNeed>;
   /** The server's own pages as a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };
   /** Whether the tokens of the account may be refreshed: false for a user whom the directory has no more. */

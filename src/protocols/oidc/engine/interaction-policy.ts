@@ -5,16 +5,8 @@ import { accessDecision, accessDecisionRule } from '../../../applications/access
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
 import { acceptsSignIn, type SignInRule } from '../../../applications/rules/sign-in-rule.ts';
 import type { Account } from '../../../people/accounts/account.ts';
-import {
-  type Acr,
-  acrClaim,
-  acrOfRule,
-  demandsMailedCode,
-  essentialAcrs,
-  PASSWORD_ACR,
-  satisfies,
-  voluntaryAcrs,
-} from '../../../people/mfa/acr.ts';
+import { acrClaim, demandsMailedCode, essentialAcrs, PASSWORD_ACR, voluntaryAcrs } from '../../../people/mfa/acr.ts';
+import type { SessionContext, SessionNeed } from '../../../people/mfa/policy.ts';
 import { accountOf } from '../claims/find-account.ts';
 import type { ClosedApi } from '../claims/resource-servers.ts';
 import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
@@ -32,12 +24,11 @@ const { REQUEST_PROMPT, NO_NEED_TO_PROMPT } = Check;
 
 export interface PromptDependencies {
   clients: ClientSource;
-  /** Whether this account has the factors for one of the `requested` acr values. */
-  canSatisfyAcr(accountId: string, requested: string[]): Promise<boolean>;
-  /** The acr that the settings demand of each session of this account in this browser. */
-  settingsAcr(ctx: KoaContextWithOIDC, account: Account): Promise<Acr | undefined>;
-  /** Whether this account can enter a code by email, and has no stronger factor. */
-  canEnterMailedCode(account: Account): Promise<boolean>;
+  sessionNeed(
+    ctx: KoaContextWithOIDC,
+    account: Account,
+    session: Omit<SessionContext, 'isTrustedBrowser'>,
+  ): Promise<SessionNeed>;
   /** What a SAML AuthnRequest requires of this sign-in; nothing for OpenID Connect. */
   samlRequirements(ctx: KoaContextWithOIDC): Promise<SamlRequirements>;
   hasPassword(accountId: string): Promise<boolean>;
@@ -69,12 +60,8 @@ export function createPrompts(dependencies: PromptDependencies) {
   login.checks.add(accountUnavailableCheck());
   login.checks.remove('essential_acr');
   login.checks.remove('essential_acrs');
-  login.checks.add(essentialAcrCheck(dependencies));
-  login.checks.add(requestedAcrCheck(dependencies));
-  login.checks.add(applicationAcrCheck(dependencies));
-  login.checks.add(settingsAcrCheck(dependencies));
+  login.checks.add(acrCheck(dependencies));
   login.checks.add(sessionAgeCheck(dependencies));
-  login.checks.add(mailedCodeCheck(dependencies));
   login.checks.add(passwordCheck(dependencies));
   login.checks.add(subjectCheck(dependencies));
   login.checks.add(connectionCheck(dependencies));
@@ -166,18 +153,30 @@ function loginHintCheck({ subjectOf }: PromptDependencies) {
   });
 }
 
-/** `acr` as an essential claim (OIDC Core 5.5.1.1): the request fails when the account cannot reach it. */
-function essentialAcrCheck(dependencies: PromptDependencies) {
-  return new Check('essential_acr', 'the requested authentication context could not be obtained', async (ctx) => {
-    const requested = essentialAcrValues(ctx);
-    if (requested.length === 0 || satisfies(requested, ctx.oidc.acr)) return NO_NEED_TO_PROMPT;
-    const accountId = ctx.oidc.session?.accountId;
-    if (accountId && !(await isAcrSatisfiable(dependencies, ctx, requested))) {
+/** A stronger sign-in of the user of the session (step-up, RFC 9470), as sign-in/sign-in-policy.ts says. */
+function acrCheck(dependencies: PromptDependencies) {
+  return new Check('acr', 'a stronger sign-in is required', async (ctx) => {
+    const { account, client, params, result, session } = ctx.oidc;
+    const essentialAcr = essentialAcrValues(ctx);
+    if (!session?.accountId || !account) return NO_NEED_TO_PROMPT;
+    const amr = session.amr ?? [];
+    const { lacking } = await dependencies.samlRequirements(ctx);
+    const need = await dependencies.sessionNeed(ctx, accountOf(account), {
+      amr,
+      essentialAcr,
+      requestedAcr: [...voluntaryAcrs(params?.acr_values), ...(lacking(amr)?.acrs ?? [])],
+      demandsMailedCode: demandsMailedCode({ ...params }),
+      application: client && (await dependencies.clients.applicationOf(client.clientId))?.mfa,
+      answered: result?.stepUp ? 'step-up' : result?.login && 'sign-in',
+      canReachUpstream: (acrs) => dependencies.upstream.canSatisfyAcr(session.uid, acrs),
+    });
+    if (need === 'unreachable') {
       throw new errors.UnmetAuthenticationRequirements(
         'this account cannot reach the requested authentication context',
       );
     }
-    return REQUEST_PROMPT;
+    if (need === 'rejected') throw new errors.AccessDenied('the application requires a stronger sign-in');
+    return need === 'step-up' ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
   });
 }
 
@@ -190,61 +189,6 @@ function essentialAcrValues({ oidc }: KoaContextWithOIDC): string[] {
   return essentialAcrs(claim);
 }
 
-/**
- * `acr_values` (voluntary, OIDC Core 3.1.2.1; step-up, RFC 9470) and SAML's RequestedAuthnContext: prompted for when the
- * account can reach it. Otherwise the response says which acr was reached, and SAML answers NoAuthnContext.
- */
-function requestedAcrCheck(dependencies: PromptDependencies) {
-  return new Check('acr', 'a stronger sign-in was requested', async (ctx) => {
-    const { session, params, result } = ctx.oidc;
-    if (!session?.accountId || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
-    const { lacking } = await dependencies.samlRequirements(ctx);
-    const requested = [...voluntaryAcrs(params?.acr_values), ...(lacking(session.amr ?? [])?.acrs ?? [])];
-    if (requested.length === 0 || satisfies(requested, ctx.oidc.acr)) return NO_NEED_TO_PROMPT;
-    return (await isAcrSatisfiable(dependencies, ctx, requested)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
-  });
-}
-
-/**
- * Whether the account can reach one of these acr values with its factors, or by one step-up at the
- * upstream of its session.
- */
-async function isAcrSatisfiable(
-  { canSatisfyAcr, upstream }: PromptDependencies,
-  { oidc: { session, result } }: KoaContextWithOIDC,
-  requested: string[],
-): Promise<boolean> {
-  // The step-up already ended without a stronger factor.
-  if (!session?.accountId || result?.stepUp) return false;
-  if (await canSatisfyAcr(session.accountId, requested)) return true;
-  return !result?.login && upstream.canSatisfyAcr(session.uid, requested);
-}
-
-/**
- * The application's own rule (`mfa: required`), which neither settings nor request can lower. The reason `acr` makes it a
- * step-up: only the missing factor is prompted for.
- */
-function applicationAcrCheck({ clients }: PromptDependencies) {
-  return new Check('acr', 'the application requires a stronger sign-in', async ({ oidc }) => {
-    const rule = oidc.client && (await clients.applicationOf(oidc.client.clientId))?.mfa;
-    if (!rule || !oidc.session?.accountId || satisfies([acrOfRule(rule)], oidc.acr)) return NO_NEED_TO_PROMPT;
-    // The sign-in pages finish only when the rule is met. Otherwise the result is an error instead of a loop.
-    if (oidc.result?.login || oidc.result?.stepUp)
-      throw new errors.AccessDenied('the application requires a stronger sign-in');
-    return REQUEST_PROMPT;
-  });
-}
-
-/** The settings `mfa: required` and `admin_mfa`, in a session that is older than their effect on this account. */
-function settingsAcrCheck(dependencies: PromptDependencies) {
-  return new Check('acr', 'the settings require a stronger sign-in', async (ctx) => {
-    const { session, account, result } = ctx.oidc;
-    if (!session?.accountId || !account || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
-    const demanded = await dependencies.settingsAcr(ctx, accountOf(account));
-    return demanded && !satisfies([demanded], ctx.oidc.acr) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
-  });
-}
-
 /** The application's `session_hours`: after them it needs a new sign-in, however long the session lasts for others. */
 function sessionAgeCheck({ clients }: PromptDependencies) {
   return new Check('session_age', 'the sign-in is too old for the application', async ({ oidc }) => {
@@ -252,17 +196,6 @@ function sessionAgeCheck({ clients }: PromptDependencies) {
     const hours = client && (await clients.applicationOf(client.clientId))?.sessionHours;
     if (hours === undefined || !session?.accountId || result?.login) return NO_NEED_TO_PROMPT;
     return engineSeconds() - (session.loginTs ?? 0) > hours * 3600 ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
-  });
-}
-
-/** `amr` as an essential claim with the value `email`: for accounts without a stronger factor. */
-function mailedCodeCheck({ canEnterMailedCode }: PromptDependencies) {
-  return new Check('acr', 'a code by email was requested', async ({ oidc }) => {
-    const { session, account, result, params } = oidc;
-    if (!session?.accountId || !account || session.amr?.includes('email')) return NO_NEED_TO_PROMPT;
-    if (result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
-    const isDemanded = demandsMailedCode({ ...params }) && (await canEnterMailedCode(accountOf(account)));
-    return isDemanded ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
   });
 }
 
