@@ -26,7 +26,7 @@ const layers: string[][] = [
 /** The same rule inside a folder; `*` is everything in it that the other lines do not name. */
 const sublayers: Record<string, string[][]> = {
   account: [['*'], ['registration', 'recovery', 'rp'], ['mailed-links']],
-  federation: [['*'], ['connections']],
+  federation: [['*'], ['connections'], ['faults']],
   protocols: [['authzen'], ['logout'], ['saml'], ['oidc']],
   'protocols/saml': [['create-saml'], ['sso', 'slo'], ['metadata'], ['messages'], ['xml']],
   applications: [['*', 'brand', 'consents']],

@@ -1,6 +1,7 @@
 // An application as the rest of the code sees it, read from its row: one shape, two protocols.
 // A new field goes into fields/oidc-client.ts or fields/service-provider.ts (CONTRIBUTING.md).
 import { invalidInput } from '../base/http/errors.ts';
+import { OperatorError } from '../base/platform/operator-error.ts';
 import type { Tx } from '../base/storage/database.ts';
 import { fault } from '../base/texts/faults.ts';
 import { type Access, needsSecretValue, type OidcMetadata, oidcMetadata } from './fields/oidc-client.ts';
@@ -93,7 +94,7 @@ export function registrationOf(row: { protocol: string; metadata: string }): Reg
 }
 
 /** Another program, or a fault of the disk, damaged the row. The message names the application and says what to do, in one line. */
-export class UnreadableApplication extends Error {
+export class UnreadableApplication extends OperatorError {
   override name = 'UnreadableApplication';
   readonly clientId: string;
   readonly source: ApplicationSource;

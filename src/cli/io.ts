@@ -1,8 +1,10 @@
 // Input and output of a command: results go to standard output, everything else to standard error, so that output can be
 // piped. Text from the database is printed without control characters, which could rewrite the terminal.
+
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
 import type { DomainProof } from '../base/network/domains.ts';
+import { OperatorError } from '../base/platform/operator-error.ts';
 
 export type Io = {
   out(line: string): void;
@@ -39,15 +41,11 @@ export function processIo(): Io {
   };
 }
 
-/** The prompt was cancelled with Ctrl-C or Ctrl-D. */
-export class Unanswered extends Error {
-  override name = 'Unanswered';
-}
-
 function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   return new Promise<string>((resolve, reject) => {
-    terminal.once('close', () => reject(new Unanswered('No answer, so nothing changed.')));
+    // Ctrl-C or Ctrl-D.
+    terminal.once('close', () => reject(new OperatorError('No answer, so nothing changed.')));
     terminal.question(question).then(resolve, reject);
   }).finally(() => terminal.close());
 }

@@ -1,17 +1,15 @@
 // Finds the command, runs it, and maps its result to an exit code: 0 success, 1 failure, 2 usage error.
 
-import { UnreadableApplication } from '../applications/application.ts';
 import { ConfigError } from '../base/config/config-error.ts';
 import { AppError } from '../base/http/errors.ts';
+import { OperatorError } from '../base/platform/operator-error.ts';
 import { packageVersion } from '../base/platform/package.ts';
 import { sourceStack } from '../base/platform/source-stack.ts';
-import { VaultError } from '../base/platform/vault.ts';
-import { DatabaseError } from '../base/storage/database-url.ts';
 import { asUnavailable, driverMessage } from '../base/storage/unavailable.ts';
 import { faultLine, publicFault } from '../base/texts/faults.ts';
 import { type Command, helpOf, readInput, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { type Io, Unanswered } from './io.ts';
+import type { Io } from './io.ts';
 
 /** Runs one command line and resolves with its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -143,9 +141,6 @@ interface Failure {
   fields: { error: string; [name: string]: unknown };
 }
 
-// Their messages already contain the cause and the advice.
-const ADVISING = [DatabaseError, Unanswered, UnreadableApplication, VaultError];
-
 /** `command`: the name of the command that threw it. */
 function failureOf(thrown: unknown, command: string): Failure {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -155,11 +150,11 @@ function failureOf(thrown: unknown, command: string): Failure {
     const advice = `Run: gatehouse ${command} --help`;
     return { code: 2, lines: [`${named}${message}`, advice], fields: { error: message, command, advice } };
   }
-  if (error instanceof ConfigError)
-    return { code: 1, lines: [message], fields: { error: message, command, faults: error.faults } };
   if (error instanceof AppError) return { code: 1, ...partsOf(error, command) };
-  if (ADVISING.some((one) => error instanceof one))
-    return { code: 1, lines: [message], fields: { error: message, command } };
+  if (error instanceof OperatorError) {
+    const faults = error instanceof ConfigError ? { faults: error.faults } : {};
+    return { code: 1, lines: [message], fields: { error: message, command, ...faults } };
+  }
   const text = databaseText(error);
   if (text !== undefined) return { code: 1, lines: [`${named}${text}`], fields: { error: text, command } };
   const stack = sourceStack(error.stack);

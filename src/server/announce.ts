@@ -1,9 +1,8 @@
 // What a start prints: where the server is, the first administrator, or why it failed.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError } from '../base/config/config-error.ts';
 import type { Config } from '../base/config.ts';
 import type { Logger } from '../base/platform/logger.ts';
-import { DatabaseError } from '../base/storage/database-url.ts';
+import { OperatorError } from '../base/platform/operator-error.ts';
 import type { RunningServer } from './start.ts';
 
 /** How long the box with the first password waits: for the first jobs of its process, and for the other workers. */
@@ -67,8 +66,7 @@ function box(...lines: [name: string, value: string][]): string {
 export function reportStartError(config: Config, logger: Logger, error: unknown): void {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const { variable, host, port } = listenerOf(config, error);
-  if (error instanceof DatabaseError) logger.fatal(error.message);
-  else if (error instanceof ConfigError) for (const line of error.message.split('\n')) logger.fatal(line);
+  if (error instanceof OperatorError) for (const line of error.message.split('\n')) logger.fatal(line);
   else if (code === 'EADDRINUSE')
     logger.fatal(`${variable} ${port} on ${host} is already in use: stop the other program, or set ${variable}`);
   else if (code === 'EACCES')

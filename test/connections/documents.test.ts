@@ -177,7 +177,10 @@ describe('the documents of an OpenID Connect upstream', () => {
       const original = answers;
       answers = { ...answers, ...change };
       const connection = await make({ id, ...input });
-      await expect(documents.get(connection, 'jwks')).rejects.toThrow(reason);
+      await expect(documents.get(connection, 'jwks')).rejects.toMatchObject({
+        code: 'upstream_unavailable',
+        reason: expect.stringMatching(reason),
+      });
       answers = original;
     };
     const path = '/.well-known/openid-configuration';

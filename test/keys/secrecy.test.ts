@@ -1,8 +1,8 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { OperatorError } from '../../src/base/platform/operator-error.ts';
 import { selfSignedCertificate } from '../../src/core/keys/certificate.ts';
-import { KeyringError } from '../../src/core/keys/key-pair.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { testSecret } from '../support/secret.ts';
 import { anInstance, startOfTests } from './support.ts';
@@ -45,7 +45,7 @@ describe('private keys at rest', () => {
       data: { privateSealed: sealed.privateSealed },
     });
     const failure = anInstance(test.database).keyring.load();
-    await expect(failure).rejects.toThrow(KeyringError);
+    await expect(failure).rejects.toThrow(OperatorError);
     await expect(failure).rejects.toThrow(`signing key ${one?.kid} cannot be opened`);
   });
 
@@ -89,7 +89,7 @@ describe('a new GATEHOUSE_SECRET', () => {
     const alone = anInstance({ ...test.database, secrets: [newSecret] }).keyring;
     await alone.load();
     expect(alone.jwks()).toEqual(both.jwks());
-    await expect(anInstance(test.database).keyring.load()).rejects.toThrow(KeyringError);
+    await expect(anInstance(test.database).keyring.load()).rejects.toThrow(OperatorError);
   });
 
   it('is rejected alone, with a message that names the missing secret', async () => {

@@ -1,7 +1,9 @@
 // The error for wrong environment variables: one line each that names the variable, its value and what is allowed. A value
 // that may contain a password is never repeated.
+import { OperatorError } from '../platform/operator-error.ts';
 
-export class ConfigError extends Error {
+/** Wrong environment variables or a wrong configuration file: each line names the variable, its value and what is allowed. */
+export class ConfigError extends OperatorError {
   /** One line for each fault, without secrets. */
   readonly faults: readonly string[];
 

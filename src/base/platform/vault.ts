@@ -2,7 +2,9 @@
 // bound to their row. Every other key is derived with HKDF (RFC 5869) from a data key: 32 random bytes that are stored
 // encrypted under GATEHOUSE_SECRET, so that MACs and cookies outlive a change of that secret (docs/decisions/0027-data-keys.md).
 // A sealed value is `v1.<key id>.<base64url of nonce, tag and ciphertext>`, a MAC is `<data key id>.<base64url>`.
+
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { OperatorError } from '../platform/operator-error.ts';
 import { hmacSha256 } from './hmac.ts';
 import { plural } from './plural.ts';
 
@@ -20,7 +22,7 @@ export interface DataKey {
   key: Buffer;
 }
 
-export class VaultError extends Error {
+export class VaultError extends OperatorError {
   override name = 'VaultError';
 }
 

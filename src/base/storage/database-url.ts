@@ -1,6 +1,8 @@
 // Parses DATABASE_URL: `file:…` is SQLite, `postgresql://…` is PostgreSQL, anything else is rejected.
+
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { OperatorError } from '../platform/operator-error.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgresql';
 
@@ -16,7 +18,7 @@ export type DatabaseLocation =
     };
 
 /** The database cannot be used; the message says what is wrong and what to do. */
-export class DatabaseError extends Error {
+export class DatabaseError extends OperatorError {
   override name = 'DatabaseError';
 }
 

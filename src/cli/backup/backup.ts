@@ -6,7 +6,7 @@ import { type Config, loadConfig } from '../../base/config.ts';
 import { systemClock } from '../../base/platform/clock.ts';
 import { plural } from '../../base/platform/plural.ts';
 import { createVault, VaultError } from '../../base/platform/vault.ts';
-import { BackupError, newHead, type Progress } from '../../base/storage/backup/head.ts';
+import { newHead, type Progress } from '../../base/storage/backup/head.ts';
 import { type Restored, restoreBackup, type StoredDataKey } from '../../base/storage/backup/restore.ts';
 import { DatabaseError, type DatabaseLocation, parseDatabaseUrl } from '../../base/storage/database-url.ts';
 import { pendingMigrations } from '../../base/storage/migrations/migrate.ts';
@@ -184,14 +184,14 @@ does; run that on the other machines. A backup of SQLite can be restored into Po
   },
 };
 
-/** Throws BackupError when the secret of this machine is not the one of the backup. */
+/** Throws DatabaseError when the secret of this machine is not the one of the backup. */
 function assertSecretOpens(rows: StoredDataKey[], { secrets, secretFile = 'GATEHOUSE_SECRET' }: Config): void {
   if (rows.length === 0) return;
   try {
     decryptDataKeys(rows, createVault(secrets));
   } catch (cause) {
     if (!(cause instanceof VaultError)) throw cause;
-    throw new BackupError(
+    throw new DatabaseError(
       `the secret in ${secretFile} does not open this backup: put the secret of its server there. Nothing was changed`,
       { cause },
     );

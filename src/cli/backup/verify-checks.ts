@@ -7,7 +7,7 @@ import type { Config } from '../../base/config.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { plural } from '../../base/platform/plural.ts';
 import { createVault, VaultError } from '../../base/platform/vault.ts';
-import { BackupError, type BackupHead, type Progress } from '../../base/storage/backup/head.ts';
+import type { BackupHead, Progress } from '../../base/storage/backup/head.ts';
 import { readManifest } from '../../base/storage/backup/manifest.ts';
 import { kindOfBackup } from '../../base/storage/backup/read-backup.ts';
 import { loadIntoFile } from '../../base/storage/backup/restore.ts';
@@ -41,7 +41,7 @@ export interface BackupResult {
   findings: Finding[];
 }
 
-/** Throws BackupError for a file that is no backup of Gatehouse, and when the temporary folder has too little space to check it. */
+/** Throws DatabaseError for a file that is no backup of Gatehouse, and when the temporary folder has too little space to check it. */
 export async function verifyBackup(options: VerifyOptions): Promise<BackupResult> {
   const { file } = options;
   const result: BackupResult = {
@@ -101,7 +101,7 @@ async function copyOf({ file, onProgress }: VerifyOptions, copy: string, finding
   const total = statSync(file).size;
   const { sha256 } = await copyFile(file, copy, (done) => onProgress({ done, total }));
   if (head && head.sha256 !== sha256)
-    throw new BackupError(`${file} was changed or damaged: its digest differs from that in ${file}.json`);
+    throw new DatabaseError(`${file} was changed or damaged: its digest differs from that in ${file}.json`);
   if (head) findings.push(ok('digest', `SHA-256 ${sha256}`));
   return { head, expected: head?.rows };
 }
@@ -174,7 +174,7 @@ function assertSpace(file: string, folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const needed = statSync(file).size * (kindOfBackup(file) === 'sqlite' ? 2 : 10);
   if (bavail * bsize < needed)
-    throw new BackupError(
+    throw new DatabaseError(
       `${folder} has too little space for a copy: set TMPDIR to a folder with ${plural(needed, 'byte')} free`,
     );
 }

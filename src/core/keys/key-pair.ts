@@ -1,7 +1,9 @@
 // One stored key: generates it, names it by its RFC 7638 thumbprint, and encrypts and decrypts its private part.
+
 import { createPrivateKey, createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { limits } from '../../base/limits.ts';
+import { OperatorError } from '../../base/platform/operator-error.ts';
 import { sha256 } from '../../base/platform/random.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import type { KeyAlg, StoredAlg } from './rotation.ts';
@@ -13,11 +15,6 @@ export interface KeyPair {
   kid: string;
   privateKey: KeyObject;
   publicKey: KeyObject;
-}
-
-/** The stored keys cannot be used; the message says why and what to do. */
-export class KeyringError extends Error {
-  override name = 'KeyringError';
 }
 
 const generate = promisify(generateKeyPair);
@@ -48,7 +45,7 @@ export function sealKey({ kid, privateKey }: KeyPair, vault: Vault): string {
   return vault.seal(privateKey.export({ type: 'pkcs8', format: 'der' }), contextOf(kid));
 }
 
-/** Decrypts a stored private key; throws KeyringError when it does not match the kid and the algorithm of its row. */
+/** Decrypts a stored private key; throws OperatorError when it does not match the kid and the algorithm of its row. */
 export function openKey(row: { kid: string; alg: StoredAlg; privateSealed: string }, vault: Vault): KeyPair {
   const { kid, alg, privateSealed } = row;
   try {
@@ -63,7 +60,7 @@ export function openKey(row: { kid: string; alg: StoredAlg; privateSealed: strin
     return { kid, privateKey, publicKey };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new KeyringError(`signing key ${kid} cannot be opened: ${reason}`, { cause });
+    throw new OperatorError(`signing key ${kid} cannot be opened: ${reason}`, { cause });
   }
 }
 

@@ -1,10 +1,12 @@
 // The signing_keys table: reads it, and applies the steps of a rotation in one transaction. When several instances apply
 // the same steps at the same time, exactly one succeeds.
+
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
+import { OperatorError } from '../../base/platform/operator-error.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import { selfSignedCertificate } from './certificate.ts';
-import { KeyringError, makeKeyPair, openKey, publicJwk, sealKey } from './key-pair.ts';
+import { makeKeyPair, openKey, publicJwk, sealKey } from './key-pair.ts';
 import { type KeyDates, type KeyState, type KeyUse, keyUses, type Step, storedAlgs } from './rotation.ts';
 
 export interface KeyRow extends KeyDates {
@@ -163,5 +165,5 @@ async function newRow(
 function oneOf<T extends string>(allowed: readonly T[], found: string, kid: string): T {
   const match = allowed.find((value) => value === found);
   if (match) return match;
-  throw new KeyringError(`signing key ${kid} has the value "${found}" where one of ${allowed.join(', ')} is allowed`);
+  throw new OperatorError(`signing key ${kid} has the value "${found}" where one of ${allowed.join(', ')} is allowed`);
 }

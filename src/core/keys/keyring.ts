@@ -5,13 +5,14 @@ import { type KeyObject, X509Certificate } from 'node:crypto';
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import type { Logger } from '../../base/platform/logger.ts';
+import { OperatorError } from '../../base/platform/operator-error.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { AuditEventType } from '../audit/events.ts';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import { certificateInfo } from './certificate.ts';
-import { type KeyPair, KeyringError, openKey, type PrivateJwk, privateJwk } from './key-pair.ts';
+import { type KeyPair, openKey, type PrivateJwk, privateJwk } from './key-pair.ts';
 import {
   applySteps,
   type KeyRow,
@@ -196,10 +197,10 @@ function samlCredentialsOf(set: KeySet, use: SamlUse): SamlCredential[] {
   });
 }
 
-/** The active key of one use with its certificate; throws KeyringError when there is none. */
+/** The active key of one use with its certificate; throws OperatorError when there is none. */
 function samlCredentialOf(set: KeySet, use: SamlUse): SamlCredential {
   const active = samlCredentialsOf(set, use).find(({ state }) => state === 'active');
-  if (!active) throw new KeyringError(`there is no active key for ${use}`);
+  if (!active) throw new OperatorError(`there is no active key for ${use}`);
   return active;
 }
 
@@ -212,9 +213,9 @@ function createCurrentKeySet({ db, vault }: { db: Db; vault: Vault }) {
   const listeners = new Set<KeySetListener>();
   let current: KeySet | undefined;
   return {
-    /** Throws KeyringError before the first `follow`. */
+    /** Throws OperatorError before the first `follow`. */
     get(): KeySet {
-      if (!current) throw new KeyringError('the signing keys are not loaded yet');
+      if (!current) throw new OperatorError('the signing keys are not loaded yet');
       return current;
     },
 
@@ -246,7 +247,7 @@ function openKeySet(rows: KeyRow[], before: KeySet | undefined, vault: Vault): K
   const pairs = rows.map((row) => {
     const pair = before?.pairs.get(row.kid) ?? openKey(row, vault);
     if (row.certificate && !new X509Certificate(row.certificate).checkPrivateKey(pair.privateKey))
-      throw new KeyringError(`the certificate of signing key ${row.kid} belongs to another key`);
+      throw new OperatorError(`the certificate of signing key ${row.kid} belongs to another key`);
     return [row.kid, pair] as const;
   });
   return { version: versionOf(rows), rows, pairs: new Map(pairs) };

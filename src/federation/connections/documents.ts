@@ -2,6 +2,7 @@
 // that is down for an hour stops no sign-in whose keys are known. Keys may change with a document, the identity never.
 
 import { z } from 'zod';
+import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { isWithin } from '../../base/platform/clock.ts';
 import { sha256 } from '../../base/platform/random.ts';
@@ -11,15 +12,11 @@ import { check, faultLine } from '../../base/texts/faults.ts';
 import { readStoredText, storedText } from '../../base/texts/stored-text.ts';
 import { type PageText, type Text, t } from '../../base/texts/text.ts';
 import { fetchedKeySet } from '../../core/keys/foreign-keys.ts';
+import { FederationError } from '../faults.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { ConnectionCore } from './context.ts';
 import { webUri } from './kinds/fields.ts';
-
-/** No valid document was ever read, and reading it failed now too; the message may be displayed to administrators. */
-export class DocumentError extends Error {
-  override name = 'DocumentError';
-}
 
 export interface ConnectionDocument {
   kind: DocumentKind;
@@ -42,7 +39,7 @@ export function createConnectionDocuments(dependencies: DocumentServices) {
   const { stored, current, readOnce } = createDocumentCache(dependencies);
 
   return {
-    /** The last good document; reads it where there is none yet. Throws DocumentError. Cached with the directory. */
+    /** The last good document; reads it where there is none yet. Throws upstream_unavailable. Cached with the directory. */
     async get(connection: Connection, kind: DocumentKind): Promise<ConnectionDocument> {
       const { settings } = connection;
       if (kind === 'metadata' && 'metadata' in settings && settings.metadata !== undefined)
@@ -143,8 +140,10 @@ export function kindsOf({ kind, settings }: Connection): DocumentKind[] {
 }
 
 function documentOf({ kind, content, readAt, lastError }: DocumentRow): ConnectionDocument {
-  if (content === '') throw new DocumentError(String(lastError ?? 'This document was never read.'));
-  return { kind, content, readAt };
+  if (content !== '') return { kind, content, readAt };
+  // No valid document was ever read, and reading it failed now too.
+  const reason = String(lastError ?? `The document (${kind}) was never read.`);
+  throw new FederationError('upstream_unavailable', { rule: 'answer', reason, expected: `a document (${kind})` });
 }
 
 /** Makes the function that reads a document from the upstream and stores the outcome; it returns the row either way. */
@@ -166,7 +165,7 @@ function createReader(dependencies: DocumentServices) {
     // A redirect could lead from https to http, where an attacker on the network can replace the keys.
     const response = await outgoing(url, { redirect: 'error', headers: { accept: 'application/json' } });
     if (!response.ok)
-      throw new DocumentFault(t('console.connection-document.status', { url, status: String(response.status) }));
+      throw invalidDocument(t('console.connection-document.status', { url, status: String(response.status) }));
     return response.text();
   }
 
@@ -187,17 +186,24 @@ function createReader(dependencies: DocumentServices) {
       }
       return await storeDocument(dependencies, id, kind, content);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
+      const message = String(reason);
       logger.warn({ connection: id, document: kind, reason: message }, 'a document of an upstream could not be read');
       // Once for each time that it begins to fail.
       if (!before?.failingSince) {
         const data = { connection: id, document: kind, message };
         await audit.record({ type: 'connection.document-failed', outcome: 'failure', reason: kind, data });
       }
-      const reason = error instanceof DocumentFault ? error.text : message;
       return storeError(dependencies, id, kind, reason, before);
     }
   };
+}
+
+/** Why it could not be read, for the administrator. */
+function reasonOf(error: unknown): PageText {
+  if (error instanceof FederationError) return error.reason;
+  if (error instanceof AppError) return error.text;
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** OpenID Connect Discovery 4: below the issuer, whose slash at the end is removed. */
@@ -324,16 +330,9 @@ interface ReadMetadata {
 /** Throws with a sentence for the administrator. */
 export type ParseMetadata = (xml: string) => ReadMetadata;
 
-/** Why a document can't be used, for the administrator. Its message is English, for logs. */
-class DocumentFault extends Error {
-  override name = 'DocumentFault';
-  readonly text: Text;
-
-  constructor(text: Text, options?: ErrorOptions) {
-    super(String(text), options);
-    this.text = text;
-  }
-}
+/** Why a document can't be used, for the administrator. */
+const invalidDocument = (message: Text, cause?: unknown): AppError =>
+  new AppError('upstream_answer_invalid', { message, ...(cause !== undefined && { cause }) });
 
 /** OpenID Connect Discovery 3: what is used here; every URL in it must be one that may be called. */
 const discovery = z.looseObject({
@@ -346,7 +345,7 @@ const discovery = z.looseObject({
 });
 
 /**
- * The document in the form that is stored. Throws DocumentFault, and what `parse` throws.
+ * The document in the form that is stored. Throws upstream_answer_invalid, and what `parse` throws.
  *
  * @param before the last good one, whose entity ID stays where the connection declares none
  */
@@ -361,16 +360,16 @@ function checkedDocument(
     const declared = 'entity_id' in settings ? settings.entity_id : undefined;
     const expected = declared ?? (before === undefined ? undefined : parse(before).entityId);
     if (expected !== undefined && read.entityId !== expected)
-      throw new DocumentFault(t('console.connection-document.other-entity-id', { found: read.entityId, expected }));
+      throw invalidDocument(t('console.connection-document.other-entity-id', { found: read.entityId, expected }));
     const isPinned = 'certificates' in settings && settings.certificates.length > 0;
     if (!isPinned && read.signingCertificates.length === 0)
-      throw new DocumentFault(t('console.connection-document.no-certificate'));
+      throw invalidDocument(t('console.connection-document.no-certificate'));
     return content;
   }
   const parsed = jsonOf(content);
   if (kind === 'jwks') {
     const { keys } = keySetIn(parsed);
-    if (keys.length === 0) throw new DocumentFault(t('console.connection-document.no-key'));
+    if (keys.length === 0) throw invalidDocument(t('console.connection-document.no-key'));
     return JSON.stringify({ keys });
   }
   const document = assertValid(discovery, parsed, (fault) =>
@@ -379,7 +378,7 @@ function checkedDocument(
   const issuer = connectionKind === 'oidc' ? settings.issuer : undefined;
   // Character by character (OpenID Connect Discovery 4.3): a slash at the end counts.
   if (document.issuer !== issuer)
-    throw new DocumentFault(
+    throw invalidDocument(
       t('console.connection-document.other-issuer', { found: document.issuer, expected: String(issuer) }),
     );
   return JSON.stringify(document);
@@ -391,7 +390,7 @@ function keySetIn(parsed: unknown) {
     return fetchedKeySet(parsed);
   } catch (cause) {
     const fault = cause instanceof Error ? cause.message : String(cause);
-    throw new DocumentFault(t('console.connection-document.invalid-jwks', { fault }), { cause });
+    throw invalidDocument(t('console.connection-document.invalid-jwks', { fault }), cause);
   }
 }
 
@@ -399,7 +398,7 @@ function jsonOf(content: string): unknown {
   try {
     return JSON.parse(content);
   } catch (cause) {
-    throw new DocumentFault(t('console.connection-document.not-json'), { cause });
+    throw invalidDocument(t('console.connection-document.not-json'), cause);
   }
 }
 
@@ -411,5 +410,5 @@ function assertValid<Schema extends z.ZodType>(
   const checked = check(schema, value);
   if (checked.ok) return checked.value;
   const [found] = checked.faults;
-  throw new DocumentFault(invalid(found ? faultLine(found) : 'unknown error'));
+  throw invalidDocument(invalid(found ? faultLine(found) : 'unknown error'));
 }

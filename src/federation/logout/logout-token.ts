@@ -71,7 +71,7 @@ export async function discoveryOf(
   { connectionDocuments: documents }: { connectionDocuments: ConnectionDocuments },
   connection: OidcConnection,
 ): Promise<z.output<typeof discoverySchema>> {
-  const { content } = await documents.get(connection, 'discovery').catch(unavailable);
+  const { content } = await documents.get(connection, 'discovery');
   return discoverySchema.parse(JSON.parse(content));
 }
 
@@ -84,9 +84,9 @@ async function verified(
   const { kid, typ } = decodeProtectedHeader(token);
   if (!TYPES.includes(typ?.toLowerCase().replace(/^application\//, '')))
     throw invalid('answer', 'The token is of another type.', 'logout+jwt', typ);
-  let { content } = await documents.get(connection, 'jwks').catch(unavailable);
+  let { content } = await documents.get(connection, 'jwks');
   if (kid !== undefined && !content.includes(JSON.stringify(kid)))
-    ({ content } = await documents.getWithNewKeys(connection).catch(unavailable));
+    ({ content } = await documents.getWithNewKeys(connection));
   const { payload } = await jwtVerify(token, createLocalJWKSet(JSON.parse(content)), {
     algorithms: settings.id_token_signing_algs,
     issuer: await issuersOf({ connectionDocuments: documents }, connection),
@@ -114,9 +114,4 @@ function rejected(error: unknown): never {
 
 function invalid(rule: RuleId, message: string, expected: string, received?: string): FederationError {
   return new FederationError('upstream_answer_invalid', { rule, reason: message, expected, received });
-}
-
-function unavailable(cause: unknown): never {
-  const message = `Its documents could not be read: ${cause instanceof Error ? cause.message : String(cause)}`;
-  throw new FederationError('upstream_unavailable', { rule: 'answer', reason: message, expected: 'a document', cause });
 }

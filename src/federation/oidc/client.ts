@@ -11,7 +11,6 @@ import type { OidcConnection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { ConnectionDocuments } from '../connections/documents.ts';
 import { quirksOf } from '../connections/presets/presets.ts';
-import { FederationError } from '../faults.ts';
 
 export type OidcClient = Awaited<ReturnType<typeof createOidcClient>>;
 
@@ -34,7 +33,7 @@ export async function createOidcClient(
 ) {
   const { documents, outgoing: guardedFetch } = dependencies;
   const { settings } = connection;
-  const { content } = await documents.get(connection, 'discovery').catch(unavailable);
+  const { content } = await documents.get(connection, 'discovery');
   const discovered = JSON.parse(content) as openid.ServerMetadata;
   const metadata: openid.ServerMetadata = {
     ...discovered,
@@ -151,13 +150,4 @@ async function appleSecret({ settings }: OidcConnection, audience: string, pem: 
     .setIssuedAt(at)
     .setExpirationTime(at + APPLE_SECRET_SECONDS)
     .sign(await importPKCS8(pem, 'ES256'));
-}
-
-function unavailable(cause: unknown): never {
-  throw new FederationError('upstream_unavailable', {
-    rule: 'answer',
-    reason: `The discovery document can’t be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-    expected: 'a discovery document',
-    cause,
-  });
 }

@@ -20,7 +20,6 @@ import type { SamlServices } from '../../protocols/saml/sso/saml-services.ts';
 import { readCertificate } from '../../protocols/saml/xml/certificates.ts';
 import { SamlError } from '../../protocols/saml/xml/errors.ts';
 import type { SamlConnection } from '../connections/connection.ts';
-import { DocumentError } from '../connections/documents.ts';
 import { FederationError } from '../faults.ts';
 import type { FederationServices } from '../federation-services.ts';
 import type { OwnServiceProvider } from './service-provider.ts';
@@ -50,9 +49,7 @@ export function createIdentityProviders({ connectionDocuments: documents }: Fede
 
   async function metadataOf(connection: SamlConnection): Promise<IdpMetadata | undefined> {
     if (connection.settings.metadata === undefined && connection.settings.metadata_url === undefined) return undefined;
-    const { content } = await documents.get(connection, 'metadata').catch((cause: unknown) => {
-      throw cause instanceof DocumentError ? unavailable(cause.message, cause) : cause;
-    });
+    const { content } = await documents.get(connection, 'metadata');
     const known = parsed.get(connection.id);
     if (known?.content === content) return known.metadata;
     const metadata = parseIdentityProviderMetadata(content, LONG_AGO);
@@ -100,8 +97,8 @@ function endpointOf(metadata: IdpMetadata | undefined, binding: SsoEndpoint['bin
   return metadata?.sso.find((one) => one.binding === binding) ?? metadata?.sso[0];
 }
 
-function unavailable(message: string, cause?: unknown): FederationError {
-  return new FederationError('upstream_unavailable', { rule: 'answer', reason: message, expected: 'metadata', cause });
+function unavailable(reason: string): FederationError {
+  return new FederationError('upstream_unavailable', { rule: 'answer', reason, expected: 'metadata' });
 }
 
 // An answer from its form to authenticated trees: at /saml/acs, where it arrives, and again in the browser that began.

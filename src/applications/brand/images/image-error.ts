@@ -1,14 +1,15 @@
 // Why a picture cannot be used.
 
-import { type Fault, fault, sentenceOf } from '../../../base/texts/faults.ts';
+import { AppError } from '../../../base/http/errors.ts';
+import { type Fault, fault } from '../../../base/texts/faults.ts';
 import { imageLimits } from '../limits.ts';
 
-export class ImageError extends Error {
+export class ImageError extends AppError {
   override name = 'ImageError';
   readonly fault: Fault;
 
   constructor(found: Fault) {
-    super(sentenceOf(found, 'The picture'));
+    super('invalid_input', { faults: [found], detail: found });
     this.fault = found;
   }
 }

@@ -25,37 +25,32 @@ export interface Progress {
 
 export const FORMAT = 1;
 
-/** The backup cannot be read or is damaged; the message says why. */
-export class BackupError extends DatabaseError {
-  override name = 'BackupError';
-}
-
 export function newHead(kind: DatabaseKind, at: Date, migrations: string[]): BackupHead {
   return { gatehouse: 'backup', format: FORMAT, version: packageVersion(), kind, at: at.toISOString(), migrations };
 }
 
-/** The head in a JSON text; throws BackupError for another text and for a newer format. */
+/** The head in a JSON text; throws DatabaseError for another text and for a newer format. */
 export function parseHead<T extends object>(text: string, file: string): BackupHead & T {
   let head: Partial<BackupHead>;
   try {
     head = JSON.parse(text) as Partial<BackupHead>;
   } catch {
-    throw new BackupError(`${file} is not a backup of Gatehouse`);
+    throw new DatabaseError(`${file} is not a backup of Gatehouse`);
   }
   if (head?.gatehouse !== 'backup' || typeof head.format !== 'number' || !Array.isArray(head.migrations))
-    throw new BackupError(`${file} is not a backup of Gatehouse`);
+    throw new DatabaseError(`${file} is not a backup of Gatehouse`);
   if (head.format > FORMAT)
-    throw new BackupError(`${file} is of a newer version: use Gatehouse ${String(head.version)} or newer`);
+    throw new DatabaseError(`${file} is of a newer version: use Gatehouse ${String(head.version)} or newer`);
   return head as BackupHead & T;
 }
 
-/** The recorded migrations of a backup, with the version that applied each; throws BackupError when this program does not know one of them. */
+/** The recorded migrations of a backup, with the version that applied each; throws DatabaseError when this program does not know one of them. */
 export function migrationsOf(
   recorded: readonly { name: string; logs: unknown }[],
   known: readonly MigrationFile[],
 ): MigrationFile[] {
   const newer = newerMessage(recorded, known);
-  if (newer) throw new BackupError(newer.replace('this database', 'the database of this backup'));
+  if (newer) throw new DatabaseError(newer.replace('this database', 'the database of this backup'));
   const names = recorded.map(({ name }) => name);
   return known.filter(({ name }) => names.includes(name));
 }

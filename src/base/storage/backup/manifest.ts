@@ -12,7 +12,7 @@ export interface Manifest extends BackupHead {
 
 export const manifestPath = (file: string) => `${file}.json`;
 
-/** Undefined where there is none; throws BackupError for one that is of something else. */
+/** Undefined where there is none; throws DatabaseError for one that is of something else. */
 export function readManifest(file: string): Manifest | undefined {
   const name = manifestPath(file);
   if (!existsSync(name)) return undefined;

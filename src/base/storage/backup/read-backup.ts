@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, existsSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
-import type { DatabaseKind } from '../database-url.ts';
+import { DatabaseError, type DatabaseKind } from '../database-url.ts';
 import { versionNote } from '../migrations/newer.ts';
 import { clientOf, connectSqlite } from '../sqlite/connections.ts';
-import { BackupError, type BackupHead, parseHead } from './head.ts';
+import { type BackupHead, parseHead } from './head.ts';
 import { readManifest } from './manifest.ts';
 import { assertIntact, digestOf, recordedMigrations, type SyncQuery, syncQuery } from './sqlite-copy.ts';
 import { countRows, type Table, tablesOf } from './tables.ts';
@@ -38,9 +38,9 @@ export interface ExportEnd {
 const BATCH_ROWS = 500;
 const BATCH_CHARACTERS = 1_000_000;
 
-/** What kind of database the backup is of, by its first bytes; throws BackupError for any other file. */
+/** What kind of database the backup is of, by its first bytes; throws DatabaseError for any other file. */
 export function kindOfBackup(file: string): DatabaseKind {
-  if (!existsSync(file)) throw new BackupError(`${file} does not exist`);
+  if (!existsSync(file)) throw new DatabaseError(`${file} does not exist`);
   const start = Buffer.alloc(16);
   try {
     const handle = openSync(file, 'r');
@@ -50,37 +50,37 @@ export function kindOfBackup(file: string): DatabaseKind {
       closeSync(handle);
     }
   } catch (error) {
-    throw new BackupError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new DatabaseError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (start.toString('latin1').startsWith('SQLite format 3')) return 'sqlite';
   if (start[0] === 0x1f && start[1] === 0x8b) return 'postgresql';
-  throw new BackupError(`${file} is not a backup of Gatehouse`);
+  throw new DatabaseError(`${file} is not a backup of Gatehouse`);
 }
 
-/** The parts in order. Throws BackupError for a damaged, changed or truncated file, at the latest at its end. */
+/** The parts in order. Throws DatabaseError for a damaged, changed or truncated file, at the latest at its end. */
 export function readBackup(file: string): AsyncGenerator<BackupPart> {
   return kindOfBackup(file) === 'sqlite' ? readSqlite(file) : readExport(file);
 }
 
-/** Reads the whole file and returns the number of rows of each table; throws BackupError unless it is complete and as it was written. */
+/** Reads the whole file and returns the number of rows of each table; throws DatabaseError unless it is complete and as it was written. */
 export async function checkBackup(file: string): Promise<Record<string, number>> {
   if (kindOfBackup(file) === 'sqlite') {
     const manifest = readManifest(file);
     if (manifest && manifest.sha256 !== (await digestOf(file)))
-      throw new BackupError(`${file} was changed or damaged: its digest differs from that in ${file}.json`);
+      throw new DatabaseError(`${file} was changed or damaged: its digest differs from that in ${file}.json`);
     return querySqlite(file, (query) => {
       assertIntact(query);
       return countRows(query, 'sqlite');
     });
   }
   for await (const part of readBackup(file)) if (part.kind === 'end') return part.rows;
-  throw new BackupError(`${file} is empty`);
+  throw new DatabaseError(`${file} is empty`);
 }
 
 /** Undefined for a copy of a SQLite file without FILE.json. */
 export async function readBackupHead(file: string): Promise<BackupHead | undefined> {
   for await (const part of readBackup(file)) if (part.kind === 'head') return part.head;
-  throw new BackupError(`${file} is empty`);
+  throw new DatabaseError(`${file} is empty`);
 }
 
 async function* readExport(file: string): AsyncGenerator<BackupPart> {
@@ -98,7 +98,7 @@ async function* readExport(file: string): AsyncGenerator<BackupPart> {
     return part;
   };
   for await (const line of linesIn(file)) {
-    if (end) throw new BackupError(`${file} was changed: it has data after its end`);
+    if (end) throw new DatabaseError(`${file} was changed: it has data after its end`);
     if (isFirst) {
       const head = parseHead(line, file);
       const logs = versionNote(head.version);
@@ -121,8 +121,8 @@ async function* readExport(file: string): AsyncGenerator<BackupPart> {
       yield { kind: 'table', table: declared };
     } else if (batch.length >= BATCH_ROWS || size >= BATCH_CHARACTERS) yield takeBatch();
   }
-  if (!end) throw new BackupError(`${file} is incomplete: its end is missing`);
-  if (end.sha256 !== hash.digest('hex')) throw new BackupError(`${file} was changed or damaged: its digest differs`);
+  if (!end) throw new DatabaseError(`${file} is incomplete: its end is missing`);
+  if (end.sha256 !== hash.digest('hex')) throw new DatabaseError(`${file} was changed or damaged: its digest differs`);
   yield { kind: 'end', rows };
 }
 
@@ -171,9 +171,9 @@ async function querySqlite<T>(file: string, work: (query: SyncQuery) => Promise<
   }
 }
 
-function asBackupError(file: string, cause: unknown): BackupError {
-  if (cause instanceof BackupError) return cause;
-  return new BackupError(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+function asBackupError(file: string, cause: unknown): DatabaseError {
+  if (cause instanceof DatabaseError) return cause;
+  return new DatabaseError(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
 }
 
 /** Each row as a JSON array of texts. */
@@ -199,7 +199,7 @@ function parsed<T>(line: string, file: string): T {
   try {
     return JSON.parse(line) as T;
   } catch (cause) {
-    throw new BackupError(`${file} is damaged: a line is not valid JSON`, { cause });
+    throw new DatabaseError(`${file} is damaged: a line is not valid JSON`, { cause });
   }
 }
 
@@ -216,8 +216,8 @@ async function* linesIn(file: string): AsyncGenerator<string> {
       yield* lines;
     }
   } catch (cause) {
-    if (cause instanceof BackupError) throw cause;
-    throw new BackupError(`${file} is damaged: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    if (cause instanceof DatabaseError) throw cause;
+    throw new DatabaseError(`${file} is damaged: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   } finally {
     source.destroy();
   }

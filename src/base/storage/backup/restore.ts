@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { diskFullAt, isDiskFull, whyNotWritable } from '../../platform/folders.ts';
 import { plural } from '../../platform/plural.ts';
-import type { DatabaseKind, DatabaseLocation } from '../database-url.ts';
+import { DatabaseError, type DatabaseKind, type DatabaseLocation } from '../database-url.ts';
 import { readMigrations } from '../migrations/files.ts';
 import { applyMigrations } from '../migrations/migrate.ts';
 import { type LockedSession, openMigrationSession } from '../migrations/session.ts';
@@ -14,7 +14,7 @@ import { createSqliteFile } from '../sqlite/adapter.ts';
 import { connectSqlite } from '../sqlite/connections.ts';
 import { asUnavailable, driverMessage } from '../unavailable.ts';
 import { EXACT_TEXTS } from './export.ts';
-import { BackupError, type BackupHead, migrationsOf, type Progress } from './head.ts';
+import { type BackupHead, migrationsOf, type Progress } from './head.ts';
 import { readManifest } from './manifest.ts';
 import { type BackupTable, checkBackup, kindOfBackup, readBackup } from './read-backup.ts';
 import {
@@ -53,19 +53,19 @@ export interface Restored {
   replacedFile?: string;
 }
 
-/** Restores `file` into the database at `location`; throws BackupError or DatabaseError, and nothing was changed. */
+/** Restores `file` into the database at `location`; throws DatabaseError or DatabaseError, and nothing was changed. */
 export async function restoreBackup(
   location: DatabaseLocation,
   file: string,
   options: RestoreOptions,
 ): Promise<Restored> {
   const kind = kindOfBackup(file);
-  if (location.kind === 'sqlite' && location.file === file) throw new BackupError(`${file} is the database itself`);
+  if (location.kind === 'sqlite' && location.file === file) throw new DatabaseError(`${file} is the database itself`);
   if (location.kind === 'sqlite') {
     requireWritable(location.file);
     return restoreSqlite(location.file, file, kind, options).catch((error: unknown) => {
       if (!isDiskFull(error) && asUnavailable(error)?.reason !== 'disk full') throw error;
-      throw new BackupError(`${diskFullAt(path.dirname(location.file))}. Nothing was changed`, { cause: error });
+      throw new DatabaseError(`${diskFullAt(path.dirname(location.file))}. Nothing was changed`, { cause: error });
     });
   }
   return restorePostgres(location, file, options);
@@ -75,7 +75,7 @@ function requireWritable(target: string): void {
   const reason = whyNotWritable(target) ?? whyNotWritable(path.dirname(target));
   if (!reason) return;
   const advice = 'run this as the user of the server, or change the owner or the mode of the folder';
-  throw new BackupError(`the database cannot be written: ${reason}. To restore, ${advice}. Nothing was changed`);
+  throw new DatabaseError(`the database cannot be written: ${reason}. To restore, ${advice}. Nothing was changed`);
 }
 
 type PostgresLocation = Extract<DatabaseLocation, { kind: 'postgresql' }>;
@@ -85,7 +85,9 @@ async function restorePostgres(location: PostgresLocation, file: string, options
   try {
     const locked = await session.tryLock();
     if (!locked)
-      throw new BackupError('another process is migrating or restoring this database: try again when it has finished');
+      throw new DatabaseError(
+        'another process is migrating or restoring this database: try again when it has finished',
+      );
     try {
       for (const setting of EXACT_TEXTS) await locked.query(setting);
       await dropTables(locked, options.replace);
@@ -119,12 +121,12 @@ async function dropTables(locked: LockedSession, replace: boolean): Promise<void
   const others = await serversOn(query);
   if (others.length > 0) {
     const from = others.map(({ name, address }) => `${name} from ${address}`).join(', ');
-    throw new BackupError(`a server runs on this database (${from}): stop all servers first. Nothing was changed`);
+    throw new DatabaseError(`a server runs on this database (${from}): stop all servers first. Nothing was changed`);
   }
   const tables = (await tablesOf(query, 'postgresql')).map(({ table }) => table);
   if (tables.length === 0) return;
   if (!tables.includes('users') || !tables.includes('audit_events'))
-    throw new BackupError(
+    throw new DatabaseError(
       'the database contains tables of another program: use an empty database. Nothing was changed',
     );
   const isEmpty =
@@ -172,7 +174,7 @@ async function copyChecked(file: string, draft: string, options: RestoreOptions)
   const manifest = readManifest(file);
   const { sha256 } = await copyFile(file, draft, (done) => options.onProgress?.({ done, total }));
   if (manifest && manifest.sha256 !== sha256)
-    throw new BackupError(`${file} was changed or damaged: its digest differs from that in ${file}.json`);
+    throw new DatabaseError(`${file} was changed or damaged: its digest differs from that in ${file}.json`);
   return manifest;
 }
 
@@ -196,7 +198,7 @@ export async function loadIntoFile(file: string, target: string, onProgress?: (p
   const session = await openMigrationSession({ kind: 'sqlite', file: target });
   try {
     const locked = await session.tryLock();
-    if (!locked) throw new BackupError(`${target} is in use`);
+    if (!locked) throw new DatabaseError(`${target} is in use`);
     const loaded = await loadBackup(locked, 'sqlite', file, onProgress);
     await locked.commit();
     return loaded;
@@ -205,7 +207,7 @@ export async function loadIntoFile(file: string, target: string, onProgress?: (p
   }
 }
 
-/** Locks a SQLite file that no other process has open. Throws BackupError while a server runs on it. */
+/** Locks a SQLite file that no other process has open. Throws DatabaseError while a server runs on it. */
 async function lockUnusedFile(file: string): Promise<{ query: SyncQuery; release(): Promise<void> }> {
   const connection = await connectSqlite(file);
   const query = syncQuery(connection);
@@ -217,7 +219,7 @@ async function lockUnusedFile(file: string): Promise<{ query: SyncQuery; release
     query('BEGIN EXCLUSIVE');
   } catch (cause) {
     await connection.dispose();
-    throw new BackupError(`a server or another command uses ${file}: stop all servers first. Nothing was changed`, {
+    throw new DatabaseError(`a server or another command uses ${file}: stop all servers first. Nothing was changed`, {
       cause,
     });
   }
@@ -235,8 +237,8 @@ function removeSqlite(file: string): void {
   for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) rmSync(name, { force: true });
 }
 
-function notEmpty(): BackupError {
-  return new BackupError('the database is not empty: to replace its content, add --replace. Nothing was changed');
+function notEmpty(): DatabaseError {
+  return new DatabaseError('the database is not empty: to replace its content, add --replace. Nothing was changed');
 }
 
 const TRIGGER_FUNCTIONS = `SELECT oid::regprocedure::text AS name FROM pg_proc
@@ -259,7 +261,7 @@ interface Loaded {
 /** Triggers fill it while the other tables are loaded; only processes that run have a use for its random numbers. */
 const FILLED_BY_TRIGGERS = 'directory_revisions';
 
-/** Loads `file` within the transaction of `locked`; throws BackupError, and the caller rolls back. */
+/** Loads `file` within the transaction of `locked`; throws DatabaseError, and the caller rolls back. */
 async function loadBackup(
   locked: LockedSession,
   kind: DatabaseKind,
@@ -284,7 +286,7 @@ async function loadBackup(
       if (part.table.sequence) await continueSequence(locked, kind, part.table);
     } else if (part.kind === 'rows' && name !== FILLED_BY_TRIGGERS) {
       await execute(locked, insert, `[${part.lines.join(',')}]`).catch((cause: unknown) => {
-        throw new BackupError(`a row of ${name} cannot be restored: ${reasonOf(cause)}. Nothing was changed`, {
+        throw new DatabaseError(`a row of ${name} cannot be restored: ${reasonOf(cause)}. Nothing was changed`, {
           cause,
         });
       });
@@ -312,7 +314,7 @@ async function assertCounts(locked: LockedSession, kind: DatabaseKind, expected:
   const found = await countRows(locked.query, kind);
   for (const [table, count] of Object.entries(expected))
     if (found[table] !== count)
-      throw new BackupError(
+      throw new DatabaseError(
         `${table} has ${plural(found[table] ?? 0, 'row')} instead of ${count} after the restore. Nothing was changed`,
       );
 }
@@ -365,6 +367,6 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? driverMessage(error) : String(error);
 }
 
-function notOurs(): BackupError {
-  return new BackupError('the backup was not written by Gatehouse: it has a name that no table has');
+function notOurs(): DatabaseError {
+  return new DatabaseError('the backup was not written by Gatehouse: it has a name that no table has');
 }

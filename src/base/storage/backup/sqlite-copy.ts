@@ -10,7 +10,7 @@ import { diskFullAt, isTooFullForSqlite } from '../../platform/folders.ts';
 import { DatabaseError } from '../database-url.ts';
 import { clientOf, connectSqlite } from '../sqlite/connections.ts';
 import { asUnavailable, DatabaseUnavailable } from '../unavailable.ts';
-import { BackupError, type Progress } from './head.ts';
+import type { Progress } from './head.ts';
 
 const STEP_PAGES = 2000;
 
@@ -55,8 +55,8 @@ export async function inspectSqlite<T>(file: string, work: (query: SyncQuery) =>
     if (cause instanceof DatabaseError) throw cause;
     const folder = path.dirname(file);
     if (asUnavailable(cause)?.reason === 'input/output error' && isTooFullForSqlite(folder))
-      throw new BackupError(diskFullAt(folder), { cause: new DatabaseUnavailable('disk full', cause) });
-    throw new BackupError(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      throw new DatabaseError(diskFullAt(folder), { cause: new DatabaseUnavailable('disk full', cause) });
+    throw new DatabaseError(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   } finally {
     await connection.dispose();
     for (const left of [`${file}-wal`, `${file}-shm`, `${file}-journal`]) rmSync(left, { force: true });
@@ -74,12 +74,12 @@ export function syncQuery(connection: SqlDriverAdapter): SyncQuery {
   };
 }
 
-/** Throws BackupError when a page or an index is damaged, or a row refers to a missing one. */
+/** Throws DatabaseError when a page or an index is damaged, or a row refers to a missing one. */
 export function assertIntact(query: SyncQuery): void {
   const [page] = query('PRAGMA integrity_check(1)');
-  if (page?.integrity_check !== 'ok') throw new BackupError(`the file is damaged: ${String(page?.integrity_check)}`);
+  if (page?.integrity_check !== 'ok') throw new DatabaseError(`the file is damaged: ${String(page?.integrity_check)}`);
   const [row] = query('PRAGMA foreign_key_check');
-  if (row) throw new BackupError(`a row of ${String(row.table)} refers to a missing row of ${String(row.parent)}`);
+  if (row) throw new DatabaseError(`a row of ${String(row.table)} refers to a missing row of ${String(row.parent)}`);
 }
 
 /** The names of the migrations that are recorded in the file. */
