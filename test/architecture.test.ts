@@ -93,7 +93,7 @@ const mayReadEnvironment = ['base/config.ts', 'base/config/', 'federation/ldap/s
 /** The files that may print instead of logging: command line, configuration errors. */
 const mayPrint = ['cli.ts', 'cli/', 'base/config/', 'main.ts'];
 /** The files that may read the system time. The OIDC engine has its own clock, which its lifetimes use. */
-const mayReadTheTime = ['base/platform/clock.ts', 'base/platform/logger.ts', 'protocols/oidc/engine/configuration.ts'];
+const mayReadTheTime = ['base/platform/clock.ts', 'base/platform/logger.ts', 'protocols/oidc/engine/library.ts'];
 /** Pure rules, which import only types, the limits and each other. */
 const pureFiles = [
   'core/keys/rotation.ts',

@@ -1,6 +1,7 @@
 // The OIDC engine's prompts to a user, for the pages that answer them: read the prompt, answer it, return to the
 // engine. A cookie notes the application of a sign-in and the language that it requested (`ui_locales`): for the pages beside the sign-in,
 // and for one that has expired, because its interaction is gone by then.
+
 import type { Interaction, InteractionResults } from 'oidc-provider';
 import { createStartPages } from '../applications/start-url.ts';
 import type { Context } from '../base/http/context.ts';
@@ -9,7 +10,7 @@ import { type AppError, badRequest } from '../base/http/errors.ts';
 import { limits } from '../base/limits.ts';
 import { bestLanguage } from '../base/texts/languages.ts';
 import { t } from '../base/texts/text.ts';
-import { engineSeconds } from '../protocols/oidc/engine/configuration.ts';
+import { engineSeconds } from '../protocols/oidc/engine/library.ts';
 import type { SignInServices } from './services.ts';
 
 export type Interactions = ReturnType<typeof createInteractions>;

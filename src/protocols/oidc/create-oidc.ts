@@ -25,7 +25,7 @@ import {
 } from './claims/find-account.ts';
 import { createResourceServers, registeredApi, unreachableApi } from './claims/resource-servers.ts';
 import { appContext } from './engine/app-context.ts';
-import { createConfiguration, engineSeconds } from './engine/configuration.ts';
+import { createConfiguration } from './engine/configuration.ts';
 import { createUsageRecorder, type EngineEvents } from './engine/events.ts';
 import { createPrompts, type UpstreamSource } from './engine/interaction-policy.ts';
 import {
@@ -33,6 +33,7 @@ import {
   type AdapterPayload,
   type Client,
   type Configuration,
+  engineSeconds,
   errors,
   Provider,
 } from './engine/library.ts';

@@ -17,10 +17,10 @@ import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../.
 import { withVisibleRoles } from '../../../people/accounts/visible-roles.ts';
 import type { People } from '../../../people/people.ts';
 import { appContext } from '../engine/app-context.ts';
-import { engineSeconds } from '../engine/configuration.ts';
 import {
   type Client,
   type Account as EngineAccount,
+  engineSeconds,
   errors,
   type FindAccount,
   type KoaContextWithOIDC,

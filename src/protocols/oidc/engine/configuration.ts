@@ -8,7 +8,13 @@ import { claimsByScope } from '../../../people/accounts/claims.ts';
 import type { createIntrospectionPolicy, PairwiseIdentifier } from '../claims/find-account.ts';
 import { jtiWithGrant } from '../patches/provider/jwt-introspection.ts';
 import { extraClientMetadata, registrationPolicies } from '../registration.ts';
-import type { Client, Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';
+import {
+  type Client,
+  type Configuration,
+  engineSeconds,
+  type FindAccount,
+  type KoaContextWithOIDC,
+} from './library.ts';
 import { createProfileChecks, profileOf } from './profile-checks.ts';
 import { REQUEST_CHECK_PARAMETER } from './requests/request-checks.ts';
 
@@ -70,9 +76,6 @@ export interface ConfigurationDependencies {
   fetch: Configuration['fetch'];
   pages: Pages;
 }
-
-/** The engine's own clock, in epoch seconds: it counts its lifetimes by it. */
-export const engineSeconds = () => Math.floor(Date.now() / 1000);
 
 const profileChecks = createProfileChecks(engineSeconds);
 

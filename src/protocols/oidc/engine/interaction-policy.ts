@@ -13,8 +13,7 @@ import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { isEmpty, requestedBy } from '../store/grants.ts';
 import { appContext } from './app-context.ts';
-import { engineSeconds } from './configuration.ts';
-import { errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
+import { engineSeconds, errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
 import type { SamlRequirements } from './saml-requirements.ts';
 
 const addressOf = (ctx: KoaContextWithOIDC) => appContext(ctx).state.request.address;

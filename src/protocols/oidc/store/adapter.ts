@@ -7,8 +7,7 @@ import { randomToken, sha256 } from '../../../base/platform/random.ts';
 import { type Db, isUniqueConstraintError } from '../../../base/storage/database.ts';
 import { hotStatements, ONE_ARTIFACT, type Sql } from '../../../base/storage/statements.ts';
 import type { Core } from '../../../core/core.ts';
-import { engineSeconds } from '../engine/configuration.ts';
-import { type Adapter, type AdapterPayload, errors, Provider } from '../engine/library.ts';
+import { type Adapter, type AdapterPayload, engineSeconds, errors, Provider } from '../engine/library.ts';
 import {
   artifactMac,
   consumedMac,

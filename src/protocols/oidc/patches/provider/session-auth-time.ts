@@ -1,8 +1,7 @@
 // Patch: Session.IN_PAYLOAD, Session.prototype.loginAccount, authTime and past. A user may have
 // authenticated at an upstream identity provider hours ago, or at an unknown time, while the session of this server starts now. The
 // engine has one time for both, so the time of the authentication is stored separately.
-import { engineSeconds } from '../../engine/configuration.ts';
-import { Provider } from '../../engine/library.ts';
+import { engineSeconds, Provider } from '../../engine/library.ts';
 
 /** The members that sign-in/flow.ts adds to the result of an interaction. */
 export interface UpstreamLogin {

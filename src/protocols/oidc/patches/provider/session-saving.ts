@@ -4,8 +4,7 @@
 
 import { limits } from '../../../../base/limits.ts';
 import { appContext } from '../../engine/app-context.ts';
-import { engineSeconds } from '../../engine/configuration.ts';
-import { type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
+import { engineSeconds, type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
 import { artifactId } from '../../store/adapter.ts';
 import type { FormStates } from '../../store/form-state.ts';
 import { hasNewLogin, setStoredText, storedTextOf } from '../../store/sessions/merge-session.ts';
