@@ -101,10 +101,12 @@ describe('an answer of a SAML upstream', () => {
   });
 
   it.each(['assertion', 'response', 'both'] as const)('signs in encrypted with a signature over %s', async (sign) => {
-    for (const algorithm of [algorithms.aes256Gcm, algorithms.aes128Gcm]) {
-      const { page } = await signIn({ sign, encrypt: { certificate: ownCertificate(), algorithm } });
-      expectSignedIn(page);
-    }
+    const { aes256Gcm, aes128Gcm, rsaOaep, rsaOaep11 } = algorithms;
+    for (const algorithm of [aes256Gcm, aes128Gcm])
+      for (const transport of [rsaOaep, rsaOaep11]) {
+        const { page } = await signIn({ sign, encrypt: { certificate: ownCertificate(), algorithm, transport } });
+        expectSignedIn(page, `${algorithm} ${transport}`);
+      }
   });
 
   it('makes an account from attributes by their OID, WS-Federation or plain names', async () => {

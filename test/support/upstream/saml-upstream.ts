@@ -55,7 +55,8 @@ export interface AnswerParts {
   /** What is signed; both by default. */
   sign?: 'assertion' | 'response' | 'both' | 'none';
   signing?: SignOptions;
-  encrypt?: { certificate: string; algorithm?: string };
+  /** `transport`: RSA-OAEP of XML Encryption 1.0, or of 1.1, which names its mask. */
+  encrypt?: { certificate: string; algorithm?: string; transport?: string };
 }
 
 const SAML = 'xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"';
@@ -211,8 +212,13 @@ export function postAnswer(
 /** XML Encryption by node:crypto, with any of the algorithms. */
 export function encrypted(
   xml: string,
-  { certificate, algorithm = algorithms.aes256Gcm }: NonNullable<AnswerParts['encrypt']>,
+  {
+    certificate,
+    algorithm = algorithms.aes256Gcm,
+    transport = algorithms.rsaOaep,
+  }: NonNullable<AnswerParts['encrypt']>,
 ): string {
+  const is11 = transport === algorithms.rsaOaep11;
   const isGcm = algorithm.endsWith('gcm');
   const bytes = algorithm.includes('128') ? 16 : 32;
   const [key, nonce] = [randomBytes(bytes), randomBytes(isGcm ? 12 : 16)];
@@ -220,14 +226,21 @@ export function encrypted(
   const text = Buffer.concat([nonce, cipher.update(xml, 'utf8'), cipher.final()]);
   const data = isGcm ? Buffer.concat([text, cipher.getAuthTag()]) : text;
   const padding = constants.RSA_PKCS1_OAEP_PADDING;
-  const wrapped = publicEncrypt({ key: createPublicKey(certificate), padding, oaepHash: 'sha1' }, key);
+  const wrapped = publicEncrypt(
+    { key: createPublicKey(certificate), padding, oaepHash: is11 ? 'sha256' : 'sha1' },
+    key,
+  );
   const value = (octets: Buffer) =>
     `<xenc:CipherData><xenc:CipherValue>${octets.toString('base64')}</xenc:CipherValue></xenc:CipherData>`;
+  const hashes = is11
+    ? `<ds:DigestMethod Algorithm="${algorithms.sha256}"/><xenc11:MGF xmlns:xenc11="http://www.w3.org/2009/xmlenc11#" Algorithm="${algorithms.mgf1Sha256}"/>`
+    : '';
   return (
     `<saml:EncryptedAssertion ${SAML}><xenc:EncryptedData xmlns:xenc="http://www.w3.org/2001/04/xmlenc#"` +
     ` Type="http://www.w3.org/2001/04/xmlenc#Element"><xenc:EncryptionMethod Algorithm="${algorithm}"/>` +
     `<ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><xenc:EncryptedKey>` +
-    `<xenc:EncryptionMethod Algorithm="${algorithms.rsaOaep}"/>${value(wrapped)}</xenc:EncryptedKey></ds:KeyInfo>` +
+    `<xenc:EncryptionMethod Algorithm="${transport}">${hashes}</xenc:EncryptionMethod>` +
+    `${value(wrapped)}</xenc:EncryptedKey></ds:KeyInfo>` +
     `${value(data)}</xenc:EncryptedData></saml:EncryptedAssertion>`
   );
 }

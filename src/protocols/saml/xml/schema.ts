@@ -12,6 +12,7 @@ import {
   xmlRegisterInputProvider,
 } from 'libxml2-wasm';
 import { packageRoot } from '../../../base/platform/package.ts';
+import { namespaces } from './names.ts';
 
 /** Undefined when the text is valid, else what is wrong with it, for the log. */
 export type XmlValidator = (text: string) => XmlFault | undefined;
@@ -35,6 +36,7 @@ const files = [
   'sstc-saml-metadata-ui-v1.0.xsd',
   'xmldsig-core-schema.xsd',
   'xenc-schema.xsd',
+  'xenc-schema-11.xsd',
   'xml.xsd',
 ] as const;
 /** The URLs under which the schemas import one another. */
@@ -62,8 +64,8 @@ function compileAll(): SamlSchemas {
   xmlRegisterInputProvider(provider);
   try {
     return {
-      protocol: validatorOf(compile('saml-schema-protocol-2.0.xsd')),
-      metadata: validatorOf(compile('saml-schema-metadata-2.0.xsd')),
+      protocol: validatorOf(compile(namespaces.samlp, 'saml-schema-protocol-2.0.xsd')),
+      metadata: validatorOf(compile(namespaces.md, 'saml-schema-metadata-2.0.xsd')),
     };
   } finally {
     xmlCleanupInputProvider(); // from now on libxml2 cannot load anything that a document names
@@ -73,8 +75,14 @@ function compileAll(): SamlSchemas {
 /** Checks well-formedness alone, for text without one of these schemas. */
 export const validateWellFormed: XmlValidator = (text) => validateText(text, () => {});
 
-function compile(file: (typeof files)[number]): XsdValidator {
-  return XsdValidator.fromDoc(XmlDocument.fromBuffer(readFileSync(path.join(folder, file)), { url: `saml:/${file}` }));
+/** A schema and that of XML Encryption 1.1: an EncryptionMethod may have an xenc11:MGF, which no schema of SAML imports. */
+function compile(namespace: string, file: (typeof files)[number]): XsdValidator {
+  const imports = [
+    [namespace, file],
+    [namespaces.xenc11, 'xenc-schema-11.xsd'],
+  ].map(([name, location]) => `<import namespace="${name}" schemaLocation="${location}"/>`);
+  const schema = `<schema xmlns="http://www.w3.org/2001/XMLSchema">${imports.join('')}</schema>`;
+  return XsdValidator.fromDoc(XmlDocument.fromBuffer(Buffer.from(schema), { url: 'saml:/schema.xsd' }));
 }
 
 function validatorOf(validator: XsdValidator): XmlValidator {
