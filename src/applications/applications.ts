@@ -71,6 +71,11 @@ export type SamlInput = {
   access: Access;
   settings: ServiceProviderSettings;
 };
+/** What replaces the declaration of an application. */
+interface Declarations {
+  oidc: Omit<OidcClientInput, 'client_id'>;
+  saml: Omit<SamlInput, 'entityId'>;
+}
 export type Registered = {
   application: OidcApplication;
   /** Displayed once; absent when the application has none or its owner knows it. */
@@ -110,21 +115,6 @@ export function createApplications(
       if (client.client_secret === undefined) clientSecret = added.value;
     });
     return registered(application, clientSecret);
-  }
-
-  /** Replaces the declaration of a client; its client_id stays. Throws conflict (409) for a service provider. */
-  function updateOidc(
-    of: Changed,
-    input: Omit<OidcClientInput, 'client_id'>,
-    change: Change = {},
-  ): Promise<Registered> {
-    return withinTransaction(db, change.tx, async (tx) => {
-      const before = await changeable(of, change.source ?? 'local', tx);
-      if (before.protocol !== 'oidc') throw conflict('conflict', { message: t('console.applications.error.not-oidc') });
-      const client = checkClient({ ...input, client_id: before.clientId }, change, before.metadata);
-      const application = await replace(before, columnsOfClient(client), change, tx);
-      return registered(application, await updateSecrets(before, client, change, tx));
-    });
   }
 
   /**
@@ -198,42 +188,64 @@ export function createApplications(
     });
   }
 
-  /** Replaces the columns of the application `before`; one that is disabled, or gets a security profile, loses its tokens and grants. */
-  async function replace(
-    before: Application,
-    row: ApplicationColumns,
-    { by, source }: Change,
-    tx: Tx,
-  ): Promise<Application> {
-    await assertMayDeclare(before, { ...row, protocol: before.protocol }, by, tx);
-    if (source === 'dynamic' && row.name !== before.name) await assertOwnName(row.name, tx);
-    const { access, ...columns } = row;
-    const { id, clientId, protocol } = before;
-    // All that the MAC covers, because the configuration file may replace a row that another program wrote.
-    const data = { ...columns, id, clientId, protocol, access: kindOf(access), source: source ?? before.source };
-    const updatedAt = now();
-    await tx.application.update({
-      where: { id },
-      data: { ...data, nameKey: listKey(row.name), updatedAt },
-      select: { id: true },
+  /**
+   * Replaces the declaration of an application; its identifier stays. One that is disabled, or gets a security profile, loses its tokens and
+   * grants. Throws conflict (409) for an application of the other protocol.
+   */
+  function update<Protocol extends keyof Declarations>(
+    protocol: Protocol,
+    of: Changed,
+    input: Declarations[Protocol],
+    change: Change = {},
+  ): Promise<{ application: Application; clientSecret?: string }> {
+    return withinTransaction(db, change.tx, async (tx) => {
+      const { by, source = 'local' } = change;
+      const before = await changeable(of, source, tx);
+      if (before.protocol !== protocol)
+        throw conflict('conflict', { message: t(`console.applications.error.not-${protocol as keyof Declarations}`) });
+      const { id, clientId } = before;
+      const client =
+        before.protocol === 'oidc'
+          ? checkClient({ ...(input as Declarations['oidc']), client_id: clientId }, change, before.metadata)
+          : undefined;
+      const row = client ? columnsOfClient(client) : columnsOfProvider(input as Declarations['saml']);
+      await assertMayDeclare(before, { ...row, protocol }, by, tx);
+      if (source === 'dynamic' && row.name !== before.name) await assertOwnName(row.name, tx);
+      const { access, ...columns } = row;
+      // All that the MAC covers, because the configuration file may replace a row that another program wrote.
+      const data = {
+        ...columns,
+        id,
+        clientId,
+        protocol,
+        access: kindOf(access),
+        source: change.source ?? before.source,
+      };
+      const updatedAt = now();
+      await tx.application.update({
+        where: { id },
+        data: { ...data, nameKey: listKey(row.name), updatedAt },
+        select: { id: true },
+      });
+      await setAccess(id, access, tx);
+      if (before.enabled && !row.enabled) await removeClientArtifacts(clientId, tx);
+      const { roles, groups = [] } = access === 'everyone' ? { roles: [] } : access;
+      const application = fromRow({
+        ...data,
+        createdAt: before.createdAt,
+        updatedAt,
+        roles: [...new Set(roles)].map((name) => ({ role: { name } })),
+        groups: [...new Set(groups)].map((name) => ({ group: { name } })),
+      });
+      // Tokens of the time before are not bound to a key, and codes may lack PKCE.
+      if (profileOf(application) !== undefined && profileOf(before) === undefined)
+        await removeClientArtifacts(clientId, tx, { keepsRegistration: true });
+      await planPictureOf(application, tx);
+      const recorded = { name: row.name, ...declarationDifference(before, application) };
+      await recordChange('application.updated', clientId, tx, by, recorded);
+      const clientSecret = client && (await updateSecrets(before as OidcApplication, client, change, tx));
+      return { application, ...(clientSecret !== undefined && { clientSecret }) };
     });
-    await setAccess(id, access, tx);
-    if (before.enabled && !row.enabled) await removeClientArtifacts(before.clientId, tx);
-    const { roles, groups = [] } = access === 'everyone' ? { roles: [] } : access;
-    const after = fromRow({
-      ...data,
-      createdAt: before.createdAt,
-      updatedAt,
-      roles: [...new Set(roles)].map((name) => ({ role: { name } })),
-      groups: [...new Set(groups)].map((name) => ({ group: { name } })),
-    });
-    // Tokens of the time before are not bound to a key, and codes may lack PKCE.
-    if (profileOf(after) !== undefined && profileOf(before) === undefined)
-      await removeClientArtifacts(before.clientId, tx, { keepsRegistration: true });
-    await planPictureOf(after, tx);
-    const recorded = { name: row.name, ...declarationDifference(before, after) };
-    await recordChange('application.updated', before.clientId, tx, by, recorded);
-    return after;
   }
 
   /** The picture of the logo_uri is read by a job, so that saving waits for no other server. */
@@ -292,20 +304,11 @@ export function createApplications(
     /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
     isReserved,
     createOidc,
-    updateOidc,
+    update,
 
     /** Registers a SAML service provider; throws as `insert` does. */
     createSaml: ({ entityId, ...input }: SamlInput, change: Change = {}): Promise<Application> =>
       insert({ clientId: entityId, protocol: 'saml', ...columnsOfProvider(input) }, change),
-
-    /** Replaces the declaration of a service provider; its entity ID stays. Throws conflict (409) for an OIDC client. */
-    updateSaml: (of: Changed, input: Omit<SamlInput, 'entityId'>, change: Change = {}): Promise<Application> =>
-      withinTransaction(db, change.tx, async (tx) => {
-        const before = await changeable(of, change.source ?? 'local', tx);
-        if (before.protocol !== 'saml')
-          throw conflict('conflict', { message: t('console.applications.error.not-saml') });
-        return replace(before, columnsOfProvider(input), change, tx);
-      }),
 
     /** Nothing happens when the application is in that state already. */
     setEnabled: (id: string, enabled: boolean, { by, tx: outer, source = 'local' }: Change = {}): Promise<void> =>

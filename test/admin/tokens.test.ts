@@ -136,13 +136,13 @@ describe('a call to the admin API', () => {
       { ...service, input: machine },
       { ...person, input: { redirect_uris: [person.app.redirectUri] } },
     ]) {
-      await applications.updateOidc(app.applicationId, { ...input, ...narrow });
+      await applications.update('oidc', app.applicationId, { ...input, ...narrow });
       expect((await get('/me')).json()).toMatchObject({ permissions: ['gatehouse.users:read'] });
       // Not even to give the scope back to itself.
       const patch = { scope: 'openid admin:*' };
       const updated = await send('PATCH', `/applications/${app.applicationId}`, patch, { 'if-match': '*' });
       expect(updated.status).toBe(403);
-      await applications.updateOidc(app.applicationId, { ...input, ...narrow, resources: [] });
+      await applications.update('oidc', app.applicationId, { ...input, ...narrow, resources: [] });
       expect((await get('/users')).status).toBe(401);
     }
   });

@@ -73,17 +73,17 @@ describe('a client secret', () => {
       redirect_uris: uri,
       token_endpoint_auth_method: 'client_secret_jwt',
     });
-    const hashed = await applications.updateOidc(application.id, { redirect_uris: uri });
+    const hashed = await applications.update('oidc', application.id, { redirect_uris: uri });
     expect(hashed).not.toHaveProperty('clientSecret');
     expect(await secretsOf(application.id)).toMatchObject([{ secretSealed: null }]);
     expect(await applications.hasSecret(application.id, clientSecret)).toBe(true);
-    const sealed = await applications.updateOidc(application.id, {
+    const sealed = await applications.update('oidc', application.id, {
       redirect_uris: uri,
       id_token_signed_response_alg: 'HS256',
     });
     expect(await applications.unexpiredSecrets(application.id)).toMatchObject([{ value: sealed.clientSecret }]);
     expect(await applications.hasSecret(application.id, clientSecret)).toBe(false);
-    await applications.updateOidc(application.id, { redirect_uris: uri, token_endpoint_auth_method: 'none' });
+    await applications.update('oidc', application.id, { redirect_uris: uri, token_endpoint_auth_method: 'none' });
     expect(await secretsOf(application.id)).toEqual([]);
   });
 
@@ -135,7 +135,7 @@ describe('an application', () => {
     );
     expect(await applications.unexpiredSecrets(application.id)).toEqual([]);
     for (const change of [
-      () => applications.updateOidc(application.id, { redirect_uris: uri }),
+      () => applications.update('oidc', application.id, { redirect_uris: uri }),
       () => applications.setEnabled(application.id, false),
       () => applications.remove(application.id),
     ])

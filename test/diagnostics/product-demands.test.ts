@@ -150,7 +150,8 @@ describe('a product that demands a role', () => {
   it('leads to the claims when the application keeps the role back', async () => {
     const { id, clientId } = await added('jellyfin');
     const { metadata } = await idp.services.db.asStored.application.findUniqueOrThrow({ where: { id } });
-    await idp.services.applications.updateOidc(
+    await idp.services.applications.update(
+      'oidc',
       id,
       { ...JSON.parse(metadata), client_id: clientId, client_name: 'Jellyfin', roles_filter: ['other-*'] },
       { source: 'local' },

@@ -203,7 +203,7 @@ describe('mfa: required', () => {
     expect((await completeSignIn(browser, url, { user })).location).toContain('code=');
     const { id } = (await idp.services.applications.find(other.clientId)) ?? expect.fail();
     const rest = { redirect_uris: [other.redirectUri], consent: 'implicit' as const };
-    await idp.services.applications.updateOidc(id, { ...rest, mfa: 'required' });
+    await idp.services.applications.update('oidc', id, { ...rest, mfa: 'required' });
     expect(isEnrolment(await open(browser, url))).toBe(true);
   });
 });

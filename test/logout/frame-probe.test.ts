@@ -34,7 +34,7 @@ async function signOut(reply: typeof answer) {
   const { id, metadata } = await idp.services.db.asStored.application.findUniqueOrThrow({
     where: { clientId: app.clientId },
   });
-  await idp.services.applications.updateOidc(id, {
+  await idp.services.applications.update('oidc', id, {
     ...JSON.parse(metadata),
     // Front-Channel Logout 1.0, 2: on the origin of a redirect URI.
     redirect_uris: [...JSON.parse(metadata).redirect_uris, `${frame.origin}/cb`],

@@ -1,19 +1,18 @@
 // /admin/api-keys: the API keys that an administrator may see, one of them, a new one, and the revocation of one.
 
 import { z } from 'zod';
-import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import { maskedKey } from '../../people/api-keys/api-keys.ts';
 import { adminApi } from '../../people/rbac/built-in.ts';
-import type { Action, Cell, ConsolePage, Field, Mark, Option, Search } from '../console/blocks.ts';
+import type { Action, Cell, ConsolePage, Field, Mark, Option } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
-import { cursorField, listPath, trailField } from '../console/frame.ts';
-import { pageLinks, tableOf } from '../console/lists.ts';
+import { listAt, tableOf } from '../console/lists.ts';
+import type { NamedField } from '../console/names.ts';
 import { keyPermissionMark, keyPermissionOptions } from '../console/permission-words.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
-import { typedUserValue } from '../suggestions/typed-user.ts';
+import { typedUserValue, userFilter } from '../suggestions/typed-user.ts';
 import { apiKeyNoun, type CreatedKey, type KeyView, newKey } from './api-keys.ts';
 
 const HOME = '/admin/api-keys';
@@ -25,25 +24,25 @@ const CHOICES = [7, 30, 90, 180, 365];
 const back = { href: HOME, label: t('console.navigation.api-keys') };
 const pathOf = ({ id }: KeyView) => `${HOME}/${id}`;
 const CREATE: Action = { label: t('console.api-keys.create'), icon: 'plus', href: `${HOME}/new` };
-const query = z.object({
-  state: z.enum(['active', 'ended']).default('active'),
+const listIn = listAt(HOME, {
   user: z.string().trim().max(254).default(''),
-  after: cursorField,
-  trail: trailField,
+  state: z.enum(['', 'ended']).default(''),
 });
 
 export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, config: { issuer }, now }: ConsoleServices) {
   const { router, list, createForm, one, question } = pagesOf(frame, apiKeyNoun(apiKeys));
 
   list(async ({ ctx, by, may }) => {
-    const { state, user, after, trail } = parseQuery(ctx, query);
+    const asked = listIn(ctx);
+    const { user, after } = asked.given;
+    const state = asked.given.state || 'active';
     const owner = user === '' ? undefined : await findUser(user, by);
     const ownerId = user === '' ? undefined : (owner?.account?.id ?? '');
     const page = await apiKeys.list({ state, ownerId, cursor: after, limit: limits.api.pageSize }, by);
     const hasNone = async () => (await apiKeys.list({ state: 'ended', limit: 1 }, by)).keys.length === 0;
     const isEmpty = state === 'active' && user === '' && page.keys.length === 0 && (await hasNone());
     const field = typedUserValue(user, owner);
-    return keyListPage(page, { state, user, owner: field, after, trail, isEmpty, now: now(), mayWrite: may(WRITE) });
+    return keyListPage(page, asked, { owner: field, isEmpty, now: now(), mayWrite: may(WRITE) });
   });
 
   createForm({
@@ -74,13 +73,8 @@ export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, config: { is
 }
 
 interface ListOptions {
-  state: 'active' | 'ended';
-  /** The username or email address of the owner. */
-  user: string;
   /** What the field of the owner displays and sends. */
-  owner: { value: string; sends?: string };
-  after: string | undefined;
-  trail: string;
+  owner: NamedField;
   /** No key was ever created, or all ended long ago. */
   isEmpty: boolean;
   now: Date;
@@ -89,9 +83,16 @@ interface ListOptions {
 
 function keyListPage(
   { keys, next }: { keys: readonly KeyView[]; next?: string },
-  { state, user, owner, after, trail, isEmpty, now, mayWrite }: ListOptions,
+  list: ReturnType<typeof listIn>,
+  { owner, isEmpty, now, mayWrite }: ListOptions,
 ): ConsolePage {
-  const filters = filtersOf(state, user);
+  const { user } = list.given;
+  const state = list.given.state || 'active';
+  const segment = (value: '' | 'ended', label: PageText) => ({
+    href: list.with({ state: value }),
+    label,
+    isCurrent: list.given.state === value,
+  });
   const noKeys = {
     icon: 'key-square',
     title: t('console.api-keys.none'),
@@ -109,7 +110,9 @@ function keyListPage(
       {
         kind: 'table',
         caption: state === 'active' ? t('console.navigation.api-keys') : t('console.api-keys.caption.ended'),
-        filter: filterOf(state, user, owner),
+        filter: list.search([userFilter(t('console.api-keys.search'), owner)], {
+          segments: [segment('', t('console.api-keys.active')), segment('ended', t('console.api-keys.ended'))],
+        }),
         ...tableOf(keys, [
           [t('console.api-keys.key'), (key) => ({ text: key.name, href: pathOf(key), small: maskedKey(key) })],
           [t('console.api-keys.owner'), ownerCell],
@@ -126,28 +129,9 @@ function keyListPage(
             ],
         ]),
         empty: isEmpty ? noKeys : user === '' ? NONE[state] : t('console.api-keys.none-of-user', { user }),
-        pages: pageLinks({ path: HOME, filters, sort: '', defaultSort: '' }, { after, trail }, next),
+        pages: list.pages(next),
       },
     ],
-  };
-}
-
-const filtersOf = (state: ListOptions['state'], user: string) => ({ state: state === 'active' ? '' : state, user });
-
-function filterOf(state: ListOptions['state'], user: string, owner: ListOptions['owner']): Search {
-  const placeholder = t('console.api-keys.search');
-  const segment = (value: ListOptions['state'], label: PageText) => ({
-    href: listPath(HOME, filtersOf(value, user)),
-    label,
-    isCurrent: state === value,
-  });
-  return {
-    action: HOME,
-    fields: [
-      { name: 'user', label: placeholder, ...owner, suggest: 'users', isLabelHidden: true, placeholder },
-      { name: 'state', label: '', type: 'hidden', value: filtersOf(state, user).state },
-    ],
-    segments: [segment('active', t('console.api-keys.active')), segment('ended', t('console.api-keys.ended'))],
   };
 }
 

@@ -7,7 +7,7 @@
 // proof (admin/proof/sensitive-changes.ts).
 
 import type { AccessSubject } from '../../applications/access-decision.ts';
-import { type Application, newSecretReplacesOld, type OidcApplication } from '../../applications/application.ts';
+import { type Application, newSecretReplacesOld } from '../../applications/application.ts';
 import type { Registered } from '../../applications/applications.ts';
 import { fieldsWith } from '../../applications/fields/application-field.ts';
 import { type OidcClientInput, oidcClient } from '../../applications/fields/oidc-client.ts';
@@ -38,7 +38,6 @@ import {
   inputOf,
   type MetadataSource,
   mergePatch,
-  type ResolvedDeclaration,
 } from './saml-declarations.ts';
 
 export type ApplicationDetails = { application: Application; secrets: Omit<UnexpiredSecret, 'hash' | 'value'>[] };
@@ -103,29 +102,6 @@ export function createApplicationAdmin(services: AdminServices) {
   async function visibleTo(by: Actor): Promise<ListApplications> {
     const extent = await authority.extent(by, 'gatehouse.applications:read');
     return extent === 'all' ? {} : { identifiers: extent };
-  }
-
-  /** Replaces a declaration as a whole, in one transaction. The domain checks what the change needs of the actor. */
-  async function replaceOidc(before: OidcApplication, merged: Declaration, by: Actor, expected: Expected) {
-    const { client_id, client_secret, ...declaration } = merged;
-    if (client_id !== before.clientId) throw invalidInput([fault(['client_id'], 'never-changes')]);
-    if (client_secret !== undefined)
-      throw invalidInput([fault(['client_secret'], 'made-at', { path: '/applications/{id}/secrets' })]);
-    return transaction(db, async (tx) => {
-      const stored = await lockUnchanged(before, expected, tx);
-      const changed = await applications.updateOidc(stored, declaration as OidcClientInput, { by, tx });
-      if (changesTrust(before, changed.application)) assertFreshProof(by, 'application.change', before.name);
-      return changed;
-    });
-  }
-
-  async function replaceSaml(before: Application, resolved: ResolvedDeclaration, by: Actor, expected: Expected) {
-    return transaction(db, async (tx) => {
-      const stored = await lockUnchanged(before, expected, tx);
-      const changed = await applications.updateSaml(stored, inputOf(resolved), { by, tx });
-      if (changesTrust(before, changed)) assertFreshProof(by, 'application.change', before.name);
-      return changed;
-    });
   }
 
   return {
@@ -207,13 +183,25 @@ export function createApplicationAdmin(services: AdminServices) {
       const before = await changeable(of, by);
       const entry = applicationEntry(before);
       const merged = mergePatch(entry, patch);
-      if (before.protocol === 'oidc') return replaceOidc(before, merged, by, expected);
       // May fetch metadata, so it runs before the transaction, which then checks that nothing changed meanwhile.
-      const resolved = await declarations.resolve(merged, { entry, xml: before.metadata.metadata_xml });
-      if (resolved.entityId !== before.clientId) {
+      const resolved =
+        before.protocol === 'saml'
+          ? await declarations.resolve(merged, { entry, xml: before.metadata.metadata_xml })
+          : undefined;
+      const { client_id, client_secret, ...client } = merged;
+      if (resolved && resolved.entityId !== before.clientId)
         throw invalidInput([fault(['entity_id'], 'entity-fixed', { entityId: resolved.entityId })]);
-      }
-      return { application: await replaceSaml(before, resolved, by, expected) };
+      if (!resolved && client_id !== before.clientId) throw invalidInput([fault(['client_id'], 'never-changes')]);
+      if (!resolved && client_secret !== undefined)
+        throw invalidInput([fault(['client_secret'], 'made-at', { path: '/applications/{id}/secrets' })]);
+      return transaction(db, async (tx) => {
+        const stored = await lockUnchanged(before, expected, tx);
+        const changed = resolved
+          ? await applications.update('saml', stored, inputOf(resolved), { by, tx })
+          : await applications.update('oidc', stored, client as OidcClientInput, { by, tx });
+        if (changesTrust(before, changed.application)) assertFreshProof(by, 'application.change', before.name);
+        return changed;
+      });
     },
 
     /**
@@ -235,7 +223,12 @@ export function createApplicationAdmin(services: AdminServices) {
         const next = { href: `/admin/applications/${id}/metadata`, label: t('console.applications.error.compare') };
         throw conflict('conflict', { message: t('console.applications.error.needs-approval'), next });
       }
-      return replaceSaml(before, resolved, by, 'any');
+      return transaction(db, async (tx) => {
+        const stored = await lockUnchanged(before, 'any', tx);
+        const { application } = await applications.update('saml', stored, inputOf(resolved), { by, tx });
+        if (changesTrust(before, application)) assertFreshProof(by, 'application.change', before.name);
+        return application;
+      });
     },
 
     /** Reads metadata without registering it. */

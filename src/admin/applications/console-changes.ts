@@ -8,7 +8,7 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { MetadataChange } from '../../protocols/saml/metadata/differences.ts';
 import type { WaitingMetadata } from '../../protocols/saml/metadata/waiting-metadata.ts';
-import type { Block, Cell, ConsolePage, Mark, RowAction } from '../console/blocks.ts';
+import { type Block, type Cell, type ConsolePage, hiddenField, type Mark, type RowAction } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { tableOf } from '../console/lists.ts';
@@ -345,10 +345,7 @@ function decisionForms(action: string, documentHash: string): Block[] {
     kind: 'form',
     lead,
     action,
-    fields: [
-      { name: 'decision', label: '', type: 'hidden', value: name },
-      { name: 'document', label: '', type: 'hidden', value: documentHash },
-    ],
+    fields: [hiddenField('decision', name), hiddenField('document', documentHash)],
     button,
     look,
   });

@@ -111,13 +111,11 @@ export interface RegistrationFault {
 
 /** @param reason what the engine says in English */
 export function describeRegistrationFault({ metadata }: OidcApplication, reason: string): RegistrationFault {
-  if (/sector_identifier_uri/.test(reason)) {
-    const values = { uri: metadata.sector_identifier_uri ?? '', reason };
-    return { text: t('console.applications.error.sector', values), tab: 'claims' };
-  }
-  if (!/jwks|JSON Web Key/.test(reason))
-    return { text: t('console.applications.error.incomplete', { reason }), tab: 'settings' };
-  const [found] = metadata.jwks ? clientKeyFaults(metadata.jwks) : [];
-  const text = found ? faultText(found, 'jwks') : reason;
-  return { text: t('console.applications.error.keys', { text }), tab: 'credentials' };
+  const [key] = metadata.jwks ? clientKeyFaults(metadata.jwks) : [];
+  if (key) return { text: t('console.applications.error.keys', { text: faultText(key, 'jwks') }), tab: 'credentials' };
+  // The document at this address is all of a registration that was not checked when it was stored.
+  const { sector_identifier_uri: uri } = metadata;
+  return uri === undefined
+    ? { text: t('console.applications.error.incomplete', { reason }), tab: 'settings' }
+    : { text: t('console.applications.error.sector', { uri, reason }), tab: 'claims' };
 }

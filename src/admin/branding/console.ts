@@ -26,6 +26,7 @@ import {
   type ConsolePage,
   type Field,
   type FormSection,
+  hiddenField,
   VERSION,
   versionField,
 } from '../console/blocks.ts';
@@ -146,7 +147,7 @@ async function brandPage(
       fields: mayChange
         ? [
             versionField(sentValue(sent, VERSION) ?? etagOf(all)),
-            { name: APPLICATION, label: '', type: 'hidden', value: application },
+            hiddenField(APPLICATION, application),
             ...storedPictures(entries, sent),
           ]
         : [],
@@ -189,7 +190,7 @@ function previewBlocks(
 ): Block[] {
   const { page, mode, language, application } = choice;
   const hidden = (values: Record<string, string | undefined>): Field[] =>
-    Object.entries(values).map(([name, value]) => ({ name, label: '', type: 'hidden', value }));
+    Object.entries(values).map(([name, value]) => hiddenField(name, value));
   const fields = previewFields(choice, ctx.state.offeredLanguages().tags, languageForPeople(ctx));
   const show = { action: HERE, button: t('console.branding.show') };
   return [
@@ -284,7 +285,7 @@ function brandSections(entries: Entries, sent: Sent, lockOf: (entry: SettingEntr
 function storedPictures(entries: Entries, sent: Sent): Field[] {
   return brandImageSettings.flatMap((name) => {
     const value = valueIn(name, entries, sent);
-    return isImageName(value) ? [{ name: `${name}.stored`, label: '', type: 'hidden' as const, value }] : [];
+    return isImageName(value) ? [hiddenField(`${name}.stored`, value)] : [];
   });
 }
 

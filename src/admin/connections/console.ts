@@ -1,9 +1,8 @@
 // /admin/connections: the upstream identity providers at which users sign in: added by vendor, changed, tried, maintained and deleted.
 
-import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import { notFound } from '../../base/http/errors.ts';
-import { bodyLimit, parseQuery } from '../../base/http/input.ts';
+import { bodyLimit } from '../../base/http/input.ts';
 import { inLanguage, listOf, type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
 import { type Preset, pasteValuesOf, presets } from '../../federation/connections/presets/presets.ts';
@@ -12,7 +11,7 @@ import type { EndResult } from '../../protocols/logout/end-session.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import { changedValues, formSections } from '../console/form-fields.ts';
-import { type ListAddress, sortColumn, sortedBy, tableOf } from '../console/lists.ts';
+import { listAt, sortedBy, tableOf } from '../console/lists.ts';
 import { addPage, addQuestion, longForm, type Next, type Visit } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../console/typed-form.ts';
@@ -41,7 +40,7 @@ import {
 import { addTryPages } from './console-try.ts';
 
 const ADD = { label: t('console.connections.add'), icon: 'plus', href: `${HOME}/new` };
-const query = z.object({ sort: z.enum(['', 'name', '-name', 'provider', '-provider']).default('') });
+const listIn = listAt(HOME, {}, ['', 'name', '-name', 'provider', '-provider']);
 const toOne = ({ connection: { id, name } }: ConnectionDetails) => ({ href: pathOf(id), label: name });
 
 /** All pages below /admin/connections. */
@@ -69,14 +68,15 @@ export function connectionRoutes(services: ConsoleServices) {
   }
 
   list(async ({ ctx, by, language }) => {
-    const { sort } = parseQuery(ctx, query);
+    const asked = listIn(ctx);
+    const { sort } = asked.given;
     const [all, forged, mayChange] = [
       await connections.list(),
       await connections.forged(),
       await connections.mayChange(by),
     ];
     const sorted = sortedBy(all, sort, language, { name: ({ connection }) => connection.name, provider: vendorOf });
-    return listPage(sorted, { sort, forged, mayChange, now: now() });
+    return listPage(sorted, asked, { forged, mayChange, now: now() });
   });
 
   addPage(router, frame, '/new', { needs: noun.write, page: vendorsPage });
@@ -216,9 +216,9 @@ export function connectionRoutes(services: ConsoleServices) {
 
 function listPage(
   found: readonly ConnectionDetails[],
-  { sort, forged, mayChange, now }: { sort: string; forged: readonly string[]; mayChange: boolean; now: Date },
+  list: ReturnType<typeof listIn>,
+  { forged, mayChange, now }: { forged: readonly string[]; mayChange: boolean; now: Date },
 ): ConsolePage {
-  const list: ListAddress = { path: HOME, filters: {}, sort, defaultSort: '' };
   return {
     title: t('console.navigation.connections'),
     lead: t('console.connections.lead'),
@@ -227,13 +227,13 @@ function listPage(
       ...forgedBlocks(forged, mayChange),
       {
         kind: 'table',
-        caption: sort ? t('console.navigation.connections') : t('console.connections.in-order'),
+        caption: list.given.sort ? t('console.navigation.connections') : t('console.connections.in-order'),
         ...tableOf(found, [
           [
-            sortColumn(t('console.connections.connection'), 'name', list),
+            list.column(t('console.connections.connection'), 'name'),
             ({ connection: { id, name } }) => ({ text: name, href: pathOf(id), small: id, logo: { name } }),
           ],
-          [sortColumn(t('console.connections.provider'), 'provider', list), vendorOf],
+          [list.column(t('console.connections.provider'), 'provider'), vendorOf],
           [
             t('console.shared.state'),
             (one) => [

@@ -117,10 +117,16 @@ export const ACCEPTED_PICTURES = '.png,.jpg,.jpeg,.svg,image/png,image/jpeg,imag
 /** The hidden field with the version that an edit form was made of. */
 export const VERSION = 'version';
 
+/** A value that the form sends and nobody types. */
+export const hiddenField = (name: string, value: string | number | undefined): Field => ({
+  name,
+  label: '',
+  type: 'hidden',
+  value,
+});
+
 /** Makes a second administrator's change fail instead of overwriting the first one's. */
-export function versionField(version: string): Field {
-  return { name: VERSION, label: '', type: 'hidden', value: version };
-}
+export const versionField = (version: string): Field => hiddenField(VERSION, version);
 
 /** The filters of a list, or a question: a form that only reads. */
 export interface Search {

@@ -1,7 +1,86 @@
-// What the lists of the console share: sorting by a column, counts, and the first page.
+// What the lists of the console share: their address, sorting by a column, counts, and the first page.
+import { z } from 'zod';
+import type { Context } from '../../base/http/context.ts';
+import { parseQuery } from '../../base/http/input.ts';
 import { inLanguage, type PageText, type Text, t } from '../../base/texts/text.ts';
-import type { Cell, Column } from './blocks.ts';
-import { listPath } from './frame.ts';
+import { type Cell, type Column, type Field, hiddenField, type Search } from './blocks.ts';
+import { cursorField, listPath, trailField } from './frame.ts';
+
+/**
+ * A list whose address has filters and an order. Returns what reads the address: the given values, and the parts of the page that lead to
+ * other addresses of the same list.
+ *
+ * @param sorts the orders, the one of an address without `sort` first
+ * @param more what else the address may have; no link keeps it
+ */
+export function listAt<
+  Filters extends z.ZodRawShape,
+  const Sort extends string = '',
+  More extends z.ZodRawShape = Record<never, never>,
+>(path: string, filters: Filters, sorts: readonly [Sort, ...Sort[]] = ['' as Sort], more: More = {} as More) {
+  const [defaultSort] = sorts;
+  const order = z.enum([...sorts]).default(defaultSort as never);
+  const query = z.object({ ...filters, ...more, after: cursorField, trail: trailField, sort: order });
+  type Given = z.output<z.ZodObject<Filters & More>> & { after?: string; trail: string; sort: Sort };
+
+  return (ctx: Context) => {
+    const given = parseQuery(ctx, query) as unknown as Given;
+    const { sort } = given;
+    const names = Object.keys(filters);
+    const chosen = Object.fromEntries(names.map((name) => [name, (given as Record<string, string>)[name]]));
+    const address: ListAddress = { path, filters: chosen, sort, defaultSort };
+    return {
+      given,
+      isFiltered: Object.values(chosen).some(Boolean),
+      /** The address of its first page with this filter. */
+      with: (filter: Record<string, string | undefined>) =>
+        sortedPath({ ...address, filters: { ...chosen, ...filter } }, sort),
+      column: (label: PageText, key: string, rest?: Partial<Column>) => sortColumn(label, key, address, rest),
+      /** The filter form: these fields, and hidden ones for the other filters and the order. */
+      search: (fields: readonly Field[], rest: Partial<Search> = {}): Search => ({
+        action: path,
+        ...rest,
+        fields: [
+          ...fields,
+          ...names
+            .filter((name) => fields.every((field) => field.name !== name))
+            .map((name) => hiddenField(name, chosen[name])),
+          ...(sorts.length > 1 ? [hiddenField('sort', sort === defaultSort ? '' : sort)] : []),
+        ],
+      }),
+      pages: (next: string | undefined) => pageLinks(address, given, next),
+    };
+  };
+}
+
+/** The field that searches a list. */
+export const searchField = (
+  value: string,
+  placeholder: PageText,
+  label: PageText = t('console.page.search'),
+): Field => ({
+  name: 'q',
+  label,
+  type: 'search',
+  value,
+  isLabelHidden: true,
+  placeholder,
+});
+
+/** A filter of a list with few values, of which '' filters nothing. */
+export const choiceField = (
+  name: string,
+  label: PageText,
+  value: string,
+  choices: Readonly<Record<string, PageText>>,
+): Field => ({
+  name,
+  label,
+  type: 'select',
+  value,
+  isLabelHidden: true,
+  options: Object.entries(choices).map(([one, text]) => ({ value: one, label: text })),
+});
 
 /** The address of a list: its path, its filters, and its order (`name`, or `-name` reversed). */
 export interface ListAddress {

@@ -18,7 +18,7 @@ import {
   type RotationPolicy,
   rotationPolicy,
 } from '../../core/keys/rotation.ts';
-import type { Action, Block, Cell, Stage } from '../console/blocks.ts';
+import { type Action, type Block, type Cell, hiddenField, type Stage } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import type { Frame } from '../console/frame.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -73,7 +73,7 @@ export function keyRoutes(services: ConsoleServices): Router<State, Extras> {
               kind: 'form',
               lead: rotation.lead,
               action: ROTATE,
-              fields: [hidden('use', use), hidden('step', wanted)],
+              fields: [hiddenField('use', use), hiddenField('step', wanted)],
               button: rotation.button,
               look: 'danger',
               cancel: '/admin/keys',
@@ -93,8 +93,6 @@ export function keyRoutes(services: ConsoleServices): Router<State, Extras> {
 
   return router;
 }
-
-const hidden = (name: string, value: string) => ({ name, label: '', type: 'hidden' as const, value });
 
 function outcomeText(result: RotationOutcome): PageText {
   if (result.outcome === 'too-early') return t('console.keys.outcome.too-early', { at: result.readyAt });

@@ -18,9 +18,9 @@ import {
   namedApplication,
   previewChoices,
 } from '../branding/preview.ts';
-import type { Action, Block, Cell, ConsolePage, Mark, Search } from '../console/blocks.ts';
-import { cursorField, listPath, trailField } from '../console/frame.ts';
-import { type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
+import { type Action, type Block, type ConsolePage, type Field, hiddenField, type Mark } from '../console/blocks.ts';
+import { listPath } from '../console/frame.ts';
+import { choiceField, listAt, tableOf } from '../console/lists.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { MailAdmin, MailView } from './mail.ts';
 import { STATES, stateMark, WRITTEN } from './states.ts';
@@ -29,12 +29,7 @@ import { templateNames } from './template-names.ts';
 const HERE = '/admin/mail';
 const READ = 'gatehouse.mail:read' as const;
 const WRITE = 'gatehouse.mail:write' as const;
-const query = z.object({
-  state: z.enum(['', 'waiting', 'sent', 'failed']).default(''),
-  after: cursorField,
-  trail: trailField,
-  sort: z.enum(['created', '-created']).default('-created'),
-});
+const listIn = listAt(HERE, { state: z.enum(['', 'waiting', 'sent', 'failed']).default('') }, ['-created', 'created']);
 const SEND_TEST = { label: t('console.mail.send-test'), icon: 'send', post: `${HERE}/test` };
 
 /** All pages below /admin/mail, except the templates. */
@@ -73,13 +68,12 @@ async function queuePage(
   ctx: Context,
   result: Block[] = [],
 ): Promise<ConsolePage> {
-  const given = parseQuery(ctx, query);
-  const { state, after, sort } = given;
+  const list = listIn(ctx);
+  const { state, after, sort } = list.given;
   const [page, counts] = await Promise.all([
     mail.list({ limit: 50, after, isOldestFirst: sort === 'created', ...(state && { state }) }),
     mail.state(),
   ]);
-  const list: ListAddress = { path: HERE, filters: { state }, sort, defaultSort: '-created' };
   const mayWrite = frame.may(ctx, WRITE);
   return {
     title: t('console.navigation.mail'),
@@ -92,40 +86,33 @@ async function queuePage(
       {
         kind: 'table',
         title: t('console.mail.queue'),
-        filter: stateFilter(given, mail.server),
+        filter: list.search([stateField(state, mail.server)], { button: t('console.mail.filter') }),
         caption: t('console.navigation.mail'),
-        columns: [
-          ...[t('console.mail.to'), t('console.mail.subject'), t('console.shared.state')],
-          sortColumn(t('console.mail.created'), '-created', list),
-          t('console.mail.attempts'),
-          ...(mayWrite ? [t('console.shared.action')] : []),
-        ],
-        rows: page.items.map((one) => mailCells(one, mayWrite, mail.server)),
+        ...tableOf(page.items, [
+          [
+            t('console.mail.to'),
+            (one) => ({ text: one.recipient, small: one.state === 'sent' ? undefined : (one.lastError ?? undefined) }),
+          ],
+          [t('console.mail.subject'), ({ subject }) => subject],
+          [t('console.shared.state'), (one) => stateMark(one, mail.server.host !== undefined)],
+          [list.column(t('console.mail.created'), '-created'), ({ createdAt }) => createdAt],
+          [t('console.mail.attempts'), ({ tries }) => tries],
+          mayWrite && [t('console.shared.action'), (one) => (one.state === 'sent' ? null : { action: retryOf(one) })],
+        ]),
         empty: state
           ? t('console.mail.no-match')
           : { icon: 'mail', title: t('console.mail.empty.title'), text: t('console.mail.empty.text') },
-        pages: pageLinks(list, given, page.next),
+        pages: list.pages(page.next),
       },
     ],
   };
 }
 
-function mailCells(
-  { id, recipient, subject, state, createdAt, tries, lastError }: MailView,
-  mayWrite: boolean,
-  { host }: MailAdmin['server'],
-): Cell[] {
-  const of = t('console.mail.retry-of', { subject, recipient });
-  const retry: Action = { label: t('console.mail.retry'), of, post: `${HERE}/${id}/retry` };
-  return [
-    { text: recipient, small: state === 'sent' ? undefined : (lastError ?? undefined) },
-    subject,
-    stateMark({ state }, host !== undefined),
-    createdAt,
-    tries,
-    ...(mayWrite ? [state === 'sent' ? null : { action: retry }] : []),
-  ];
-}
+const retryOf = ({ id, subject, recipient }: MailView): Action => ({
+  label: t('console.mail.retry'),
+  of: t('console.mail.retry-of', { subject, recipient }),
+  post: `${HERE}/${id}/retry`,
+});
 
 function stateBlock(
   { host, sender, folder }: MailAdmin['server'],
@@ -191,17 +178,10 @@ function testBlocks(result: SendOutcome, email: string, { host, sender }: MailAd
   ];
 }
 
-function stateFilter({ state, sort }: z.output<typeof query>, { host }: MailAdmin['server']): Search {
-  const options = [
-    { value: '', label: t('console.mail.any-state') },
-    ...Object.entries(host ? STATES : { ...STATES, sent: WRITTEN }).map(([value, { text }]) => ({
-      value,
-      label: text,
-    })),
-  ];
-  const field = { name: 'state', label: t('console.shared.state'), type: 'select' as const, value: state, options };
-  const order = { name: 'sort', label: '', type: 'hidden' as const, value: sort === '-created' ? '' : sort };
-  return { action: HERE, button: t('console.mail.filter'), fields: [field, order] };
+function stateField(value: string, { host }: MailAdmin['server']): Field {
+  const texts = Object.entries(host ? STATES : { ...STATES, sent: WRITTEN }).map(([state, { text }]) => [state, text]);
+  const choices = { '': t('console.mail.any-state'), ...Object.fromEntries(texts) };
+  return { ...choiceField('state', t('console.shared.state'), value, choices), isLabelHidden: false };
 }
 
 // /admin/mail/templates: every mail with example data, in HTML and as text, in the language, the mode and the brand that are chosen.
@@ -256,8 +236,8 @@ function listPage(services: ConsoleServices, ctx: Context, choice: Choice): Cons
           action: TEMPLATES,
           fields: [
             languageField(language, ctx.state.offeredLanguages().tags),
-            { name: 'mode', label: '', type: 'hidden', value: modeIn(choice) },
-            { name: 'application', label: '', type: 'hidden', value: choice.application },
+            hiddenField('mode', modeIn(choice)),
+            hiddenField('application', choice.application),
           ],
           button: t('console.branding.show'),
         },

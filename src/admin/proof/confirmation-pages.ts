@@ -5,7 +5,7 @@ import { limits } from '../../base/limits.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Proof } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { ConsolePage, Field, FormBlock, TextBlock } from '../console/blocks.ts';
+import { type ConsolePage, type FormBlock, hiddenField, type TextBlock } from '../console/blocks.ts';
 
 const MINUTES = limits.recentAuthentication.seconds / 60;
 
@@ -69,7 +69,7 @@ const hasFields = ({ fields, sections = [] }: FormBlock) =>
 /** A button that was pressed on a page without fields: the same button on a page of its own. */
 export function pressedButtonPage(title: PageText, path: string, sent: Fields, cancel: string): ConsolePage {
   const fields = Object.entries(sent).flatMap(([name, values]) =>
-    [values].flat().map((value): Field => ({ name, label: '', type: 'hidden', value })),
+    [values].flat().map((value) => hiddenField(name, value)),
   );
   return {
     title,

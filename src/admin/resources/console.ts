@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { type Resource, scopePermissionFaults } from '../../applications/resources.ts';
 import type { Context } from '../../base/http/context.ts';
 import { invalidInput } from '../../base/http/errors.ts';
-import { parseQuery } from '../../base/http/input.ts';
 import { check, type Fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
@@ -24,7 +23,7 @@ import {
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import type { FormKey } from '../console/form-fields.ts';
-import { sortColumn, sortedBy, tableOf } from '../console/lists.ts';
+import { listAt, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import type { Visit } from '../console/pages.ts';
 import { toSent } from '../console/row-buttons.ts';
@@ -38,7 +37,7 @@ const WRITE = 'gatehouse.applications:write' as const;
 const pathOf = (identifier: string) => `${HOME}/${encodeURIComponent(identifier)}`;
 const ADD: Action = { label: t('console.apis.add'), icon: 'plus', href: `${HOME}/new` };
 
-const query = z.object({ sort: z.enum(['identifier', '-identifier']).default('identifier') });
+const listIn = listAt(HOME, {}, ['identifier', '-identifier']);
 const names = z.array(z.string().max(100)).max(1000).default([]);
 const apiForm = z.object({
   identifier: z.string().trim().max(255).default(''),
@@ -98,8 +97,7 @@ function listPage(
   apis: readonly Resource[],
   { ctx, language, mayWrite }: { ctx: Context; language: string; mayWrite: boolean },
 ): ConsolePage {
-  const { sort } = parseQuery(ctx, query);
-  const list = { path: HOME, filters: {}, sort, defaultSort: 'identifier' };
+  const list = listIn(ctx);
   return {
     title: t('console.apis.title'),
     lead: t('console.apis.lead'),
@@ -109,9 +107,9 @@ function listPage(
       {
         kind: 'table',
         caption: t('console.apis.caption'),
-        ...tableOf(sortedBy(apis, sort, language, { identifier: ({ identifier }) => identifier }), [
+        ...tableOf(sortedBy(apis, list.given.sort, language, { identifier: ({ identifier }) => identifier }), [
           [
-            sortColumn(t('console.apis.api'), 'identifier', list),
+            list.column(t('console.apis.api'), 'identifier'),
             ({ identifier }) => ({ text: identifier, href: pathOf(identifier) }),
           ],
           [t('console.apis.scopes'), scopeCells],

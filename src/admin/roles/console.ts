@@ -24,7 +24,7 @@ import {
 } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { listQuery } from '../console/frame.ts';
-import { countText, type ListAddress, pageLinks, sortColumn, sortedBy, tableOf } from '../console/lists.ts';
+import { countText, type ListAddress, listAt, pageLinks, searchField, sortedBy, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { permissionMark, permissionWords, quotedPermissions } from '../console/permission-words.ts';
@@ -32,6 +32,7 @@ import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';
+import { userMark } from '../users/console-list.ts';
 import {
   permissionQuery,
   permissionSearch,
@@ -48,10 +49,14 @@ const HOME = '/admin/roles';
 const MATRIX = `${HOME}/permissions`;
 const WRITE = 'gatehouse.roles:write' as const;
 const MAX_FORM_BYTES = 256 * 1024;
-const query = z.object({
-  q: z.string().trim().max(200).default(''),
-  sort: z.enum(['name', '-name', 'members', '-members', 'permissions', '-permissions']).default('name'),
-});
+const listIn = listAt(HOME, permissionQuery.shape, [
+  'name',
+  '-name',
+  'members',
+  '-members',
+  'permissions',
+  '-permissions',
+]);
 const TABS = {
   '': t('console.roles.permissions'),
   members: t('console.roles.members'),
@@ -176,7 +181,8 @@ function listPage({ may }: Visit<undefined>, current: string, block: Block): Con
 }
 
 async function listBlock({ ctx, language }: Visit<undefined>, roles: RoleAdmin): Promise<Block> {
-  const { q, sort } = parseQuery(ctx, query);
+  const list = listIn(ctx);
+  const { q, sort } = list.given;
   const [all, members] = await Promise.all([roles.list(), roles.members()]);
   const membersOf = ({ id }: Role) => members.get(id) ?? 0;
   const found = inLanguage(language, () => all.filter(matching(q)));
@@ -185,24 +191,21 @@ async function listBlock({ ctx, language }: Visit<undefined>, roles: RoleAdmin):
     members: membersOf,
     permissions: ({ permissions }) => permissions.length,
   });
-  const list = { path: HOME, filters: { q }, sort, defaultSort: 'name' };
-  const search = searchForm(HOME, q, t('console.roles.search'));
-  const order = { name: 'sort', label: '', type: 'hidden', value: sort === 'name' ? '' : sort } as const;
   return {
     kind: 'table',
     caption: t('console.roles.title'),
-    filter: { ...search, fields: [...search.fields, order] },
+    filter: list.search([searchField(q, t('console.roles.search'))]),
     ...tableOf(sorted, [
       [
-        sortColumn(t('console.roles.role'), 'name', list),
+        list.column(t('console.roles.role'), 'name'),
         (role) => ({ text: role.name, href: pathOf(role), small: descriptionOf(role) || undefined }),
       ],
       [
-        sortColumn(t('console.roles.members'), '-members', list, { isNumber: true }),
+        list.column(t('console.roles.members'), '-members', { isNumber: true }),
         (role) => membersCell(role, membersOf(role)),
       ],
       [
-        sortColumn(t('console.roles.permissions'), '-permissions', list, { isNumber: true }),
+        list.column(t('console.roles.permissions'), '-permissions', { isNumber: true }),
         ({ permissions }) => permissions.length,
       ],
       [t('console.roles.managed-by'), ({ source }) => SOURCES[source]],
@@ -460,15 +463,7 @@ async function memberTable(
     caption: t('console.roles.members'),
     filter: searchForm(path, search, t('console.roles.search-members')),
     ...tableOf(page.accounts, [
-      [
-        t('console.roles.member'),
-        (one) => ({
-          text: nameOf(one),
-          href: `/admin/users/${one.id}`,
-          small: one.name === null ? undefined : one.username,
-          logo: { name: nameOf(one), isPerson: true },
-        }),
-      ],
+      [t('console.roles.member'), userMark],
       [t('console.shared.email'), ({ email }) => email],
       [
         t('console.shared.status'),

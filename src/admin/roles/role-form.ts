@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { type Text, t } from '../../base/texts/text.ts';
 import { builtInRoles, OWN_PREFIX } from '../../people/rbac/built-in.ts';
 import { parsePermission } from '../../people/rbac/names.ts';
-import type { Block, Field, FormSection, Option, Search } from '../console/blocks.ts';
+import { type Block, type Field, type FormSection, hiddenField, type Option, type Search } from '../console/blocks.ts';
+import { searchField } from '../console/lists.ts';
 import { permissionWords } from '../console/permission-words.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 
@@ -140,8 +141,7 @@ export const permissionQuery = z.object({ q: z.string().trim().max(200).default(
 
 /** A form that finds permissions, or what its placeholder says. */
 export function searchForm(action: string, value: string, placeholder = t('console.roles.search-permissions')): Search {
-  const label = t('console.page.search');
-  return { action, fields: [{ name: 'q', label, type: 'search', value, isLabelHidden: true, placeholder }] };
+  return { action, fields: [searchField(value, placeholder)] };
 }
 
 const allBoxes = (sections: readonly FormSection[]) =>
@@ -166,9 +166,7 @@ export function searchedSections(
   const isMatch = ({ value, label }: Option) => `${value} ${label}`.toLowerCase().includes(wanted);
   const hidden = sections.flatMap(({ fields }) =>
     fields.flatMap(({ name, options = [], values = [] }) =>
-      options
-        .filter((one) => values.includes(one.value) && !isMatch(one))
-        .map(({ value }): Field => ({ name, label: '', type: 'hidden', value })),
+      options.filter((one) => values.includes(one.value) && !isMatch(one)).map(({ value }) => hiddenField(name, value)),
     ),
   );
   const matched = sections.map((section) => {

@@ -2,40 +2,32 @@
 
 import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
-import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { listOf, type PageText, sentences, t } from '../../base/texts/text.ts';
 import { browserName } from '../../core/mail/browser-name.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { EndResult } from '../../protocols/logout/end-session.ts';
-import type { Cell, Search } from '../console/blocks.ts';
-import { cursorField, trailField } from '../console/frame.ts';
-import { pageLinks, sortColumn, tableOf } from '../console/lists.ts';
+import type { Cell } from '../console/blocks.ts';
+import { listAt, tableOf } from '../console/lists.ts';
 import { applicationTags, type Names, nameAndUsername } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
-import { sameNameText, typedUserValue } from '../suggestions/typed-user.ts';
+import { sameNameText, typedUserValue, userFilter } from '../suggestions/typed-user.ts';
 import { END, type SessionView, sessionNoun } from './sessions.ts';
 
-const query = z.object({
-  after: cursorField,
-  trail: trailField,
-  user: z.string().trim().max(254).default(''),
-  sort: z.enum(['since', '-since']).default('-since'),
-});
 const back = { href: '/admin/sessions', label: t('console.navigation.sessions') };
+const listIn = listAt(back.href, { user: z.string().trim().max(254).default('') }, ['-since', 'since']);
 
 /** All pages below /admin/sessions. */
 export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: ConsoleServices) {
   const { router, list, question } = pagesOf(frame, sessionNoun(sessions));
 
   list(async ({ ctx, by, meets }) => {
-    const given = parseQuery(ctx, query);
-    const { after, user, sort } = given;
+    const list = listIn(ctx);
+    const { after, user, sort } = list.given;
     const found = user === '' ? undefined : await findUser(user, by);
     const filter = { isAscending: sort === 'since', ...(user !== '' && { userId: found?.account?.id ?? '' }) };
     const page = await sessions.list({ ...filter, after, limit: limits.api.pageSize }, by);
-    const address = { path: back.href, filters: { user }, sort, defaultSort: '-since' };
     return {
       title: t('console.navigation.sessions'),
       lead: t('console.sessions.lead'),
@@ -43,12 +35,12 @@ export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: C
         {
           kind: 'table',
           caption: t('console.sessions.caption'),
-          filter: filterOf(typedUserValue(user, found), sort),
+          filter: list.search([userFilter(t('console.sessions.search'), typedUserValue(user, found))]),
           ...tableOf(page.sessions, [
             [t('console.person.user'), userOf],
             [t('console.sessions.column.device'), deviceCell],
             [t('console.person.applications'), await applicationsOf(page.sessions, names)],
-            [sortColumn(t('console.sessions.column.since'), '-since', address), ({ signedInAt }) => signedInAt],
+            [list.column(t('console.sessions.column.since'), '-since'), ({ signedInAt }) => signedInAt],
             [t('console.sessions.column.last-used'), ({ device }) => device?.lastSeenAt],
             meets(within(END)) && [t('console.sessions.column.action'), (one) => endCell(one, nameAndUsername(one))],
           ]),
@@ -59,7 +51,7 @@ export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: C
                 title: t('console.sessions.none'),
                 text: t('console.sessions.none.text'),
               },
-          pages: pageLinks(address, given, page.next),
+          pages: list.pages(page.next),
         },
       ],
     };
@@ -94,17 +86,6 @@ export function endedNotice(ended: PageText, results: readonly EndResult[]): Not
       ...(others.length > 0 ? [t('console.sessions.not-notified', { apps: listOf(others) })] : []),
     ]),
     tone: others.length > 0 ? 'warn' : 'good',
-  };
-}
-
-function filterOf(user: ReturnType<typeof typedUserValue>, sort: string): Search {
-  const text = t('console.sessions.search');
-  return {
-    action: back.href,
-    fields: [
-      { name: 'user', label: text, ...user, suggest: 'users', isLabelHidden: true, placeholder: text },
-      { name: 'sort', label: '', type: 'hidden', value: sort === '-since' ? '' : sort },
-    ],
   };
 }
 

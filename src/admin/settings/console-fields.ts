@@ -16,7 +16,7 @@ import {
   schemaOf,
   simpleAttributes,
 } from '../../people/accounts/simple-attributes.ts';
-import type { Field } from '../console/blocks.ts';
+import { type Field, hiddenField } from '../console/blocks.ts';
 import { baseOf, type FieldSource, type FormKey, keyOf, patchOf } from '../console/form-fields.ts';
 import { asTyped, isRowButton, linesOf, ROWS, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingChanges } from './actions.ts';
@@ -133,7 +133,7 @@ function keyFor(name: SettingName): FormKey {
 /** The hidden field that a form with these settings needs. */
 export function switchesField(settings: readonly SettingField[]): Field {
   const names = settings.filter(({ entry, lock }) => !lock && isSwitch(entry.name)).map(({ entry }) => entry.name);
-  return { name: SWITCHES, label: '', type: 'hidden', value: names.join(' ') };
+  return hiddenField(SWITCHES, names.join(' '));
 }
 
 /**
@@ -260,7 +260,7 @@ function languageFields(
   ];
   const label = t('console.languages.offered');
   const hint = hintWith(t('console.languages.offered-hint'));
-  const marker: Field[] = locked ? [] : [{ name: HAS_BOXES, label: '', type: 'hidden', value: 'yes' }];
+  const marker: Field[] = locked ? [] : [hiddenField(HAS_BOXES, 'yes')];
   return [
     ...marker,
     { name, label, hint, type: 'checks', isWide: true, values, options, ...(!locked && { buttons }), ...locked },

@@ -1,9 +1,11 @@
 // The user whom a typed text names, such as in a field with suggestions. Every page and filter of the console looks users up here.
 
-import { listOf, type Text, t } from '../../base/texts/text.ts';
+import { listOf, type PageText, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Accounts } from '../../people/accounts/accounts.ts';
+import type { Field } from '../console/blocks.ts';
+import type { NamedField } from '../console/names.ts';
 import type { UserAdmin } from '../users/actions.ts';
 
 export interface TypedUser {
@@ -42,10 +44,20 @@ function labelOfUser({ name, username, email }: Account): string {
 }
 
 /** Of the field: the name of the user whom its text named, and what it sends; the text itself where it named nobody. */
-export function typedUserValue(text: string, found: TypedUser | undefined): { value: string; sends?: string } {
+export function typedUserValue(text: string, found: TypedUser | undefined): NamedField {
   const account = found?.account;
   return account ? { value: labelOfUser(account), sends: account.username } : { value: text };
 }
+
+/** The filter of a list by a user. */
+export const userFilter = (text: PageText, user: NamedField): Field => ({
+  name: 'user',
+  label: text,
+  ...user,
+  suggest: 'users',
+  isLabelHidden: true,
+  placeholder: text,
+});
 
 /** What a page says about several users of that name; undefined where no user has it. */
 export function sameNameText(user: string, { sameName }: TypedUser): Text | undefined {

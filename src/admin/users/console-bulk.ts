@@ -11,7 +11,7 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { Block, ConsolePage, Field } from '../console/blocks.ts';
+import { type Block, type ConsolePage, type Field, hiddenField } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
 import { addPage } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -130,7 +130,7 @@ function questionPage(
   const staying = targets.filter(({ reason }) => reason !== undefined);
   const named = namesOf(changing);
   const hidden = [['action', action.name], ['list', list], ...changing.map(({ account }) => ['id', account.id])];
-  const fields: Field[] = hidden.map(([name = '', value]) => ({ name, label: '', type: 'hidden', value }));
+  const fields: Field[] = hidden.map(([name = '', value]) => hiddenField(name, value));
   if (roles) fields.push(roleField(roles, role));
   if (action.isFinal)
     fields.push({

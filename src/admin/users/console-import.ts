@@ -9,7 +9,7 @@ import { badRequest } from '../../base/http/errors.ts';
 import { acceptUploads, parseForm } from '../../base/http/input.ts';
 import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { Block, ConsolePage, FormBlock } from '../console/blocks.ts';
+import { type Block, type ConsolePage, type FormBlock, hiddenField } from '../console/blocks.ts';
 import { addPage, type FormReader } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { createUserImport, IMPORT_COLUMNS, type ImportResult } from './import.ts';
@@ -185,14 +185,16 @@ function resultPage({ rows, total }: ImportResult, { csv, isTrial, ...before }: 
   };
 }
 
-const hidden = (name: string, value: string | number) => ({ name, label: '', type: 'hidden' as const, value });
-
 function continueForm({ csv, isTrial, done, failed, faults }: Progress, button: PageText): FormBlock {
-  const state = [hidden('done', done), hidden('failed', failed), hidden('faults', JSON.stringify(faults))];
+  const state = [
+    hiddenField('done', done),
+    hiddenField('failed', failed),
+    hiddenField('faults', JSON.stringify(faults)),
+  ];
   return {
     kind: 'form',
     action: '/admin/import',
-    fields: [hidden('csv', csv), ...(isTrial ? [hidden('trial', 'on')] : []), ...state],
+    fields: [hiddenField('csv', csv), ...(isTrial ? [hiddenField('trial', 'on')] : []), ...state],
     button,
     cancel: '/admin/import',
     isUpload: true,
@@ -205,7 +207,7 @@ function nextStep(isTrial: boolean, csv: string): Block {
     return { kind: 'actions', items: [{ label: t('console.bulk.back'), href: '/admin/users', look: 'primary' }] };
   const form = {
     action: '/admin/import',
-    fields: [hidden('csv', csv)],
+    fields: [hiddenField('csv', csv)],
     button: t('console.import.title'),
     cancel: '/admin/import',
   };

@@ -1,35 +1,42 @@
 // /admin/users: the list, with filters, sorting, and what can be done with several users at once.
 
 import { z } from 'zod';
-import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { t } from '../../base/texts/text.ts';
-import type { AccountSort, AccountSummary } from '../../people/accounts/account-list.ts';
+import type { AccountSummary } from '../../people/accounts/account-list.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { Action, Block, ConsolePage, Mark, Search, Selection } from '../console/blocks.ts';
+import {
+  type Action,
+  type Block,
+  type ConsolePage,
+  type Field,
+  hiddenField,
+  type Mark,
+  type Selection,
+} from '../console/blocks.ts';
 import { listPath, listQuery } from '../console/frame.ts';
-import { countText, type ListAddress, pageLinks, sortColumn, tableOf } from '../console/lists.ts';
+import { choiceField, countText, listAt, searchField, tableOf } from '../console/lists.ts';
 import type { Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { BULK, type BulkAction, labelOf, offeredBulkActions } from './bulk-actions.ts';
 
 const HOME = '/admin/users';
-const NEWEST: AccountSort = '-created';
-const query = listQuery.extend({
-  state: z.enum(['', 'active', 'disabled', 'locked']).default(''),
-  role: z.string().trim().max(100).default(''),
-  sort: z.enum(['created', '-created', 'name', '-name', 'username', '-username']).default(NEWEST),
-  select: z.enum(['', 'all']).default(''),
-});
-type Query = z.output<typeof query>;
+const STATE = z.enum(['', 'active', 'disabled', 'locked']).default('');
+const listIn = listAt(
+  HOME,
+  { q: listQuery.shape.q, state: STATE, role: z.string().trim().max(100).default('') },
+  ['-created', 'created', 'name', '-name', 'username', '-username'],
+  { select: z.enum(['', 'all']).default('') },
+);
+type Given = ReturnType<typeof listIn>['given'];
 
 /** The page of the list. */
 export async function userListPage(
   { admin: { users }, config: { hasMailServer }, lockedAccounts }: ConsoleServices,
   { ctx, by, meets }: Visit<undefined>,
 ): Promise<ConsolePage> {
-  const given = parseQuery(ctx, query);
-  const { q: search, after, state, role, sort } = given;
+  const list = listIn(ctx);
+  const { q: search, after, state, role, sort } = list.given;
   const locked = new Set((await lockedAccounts()).map(({ id }) => id));
   const filter = { search, ...stateFilter(state, locked), ...(role && { role }) };
   const [page, found] = await Promise.all([
@@ -38,7 +45,6 @@ export async function userListPage(
   ]);
   const lastSignIns = await users.lastSignIns(page.accounts.map(({ id }) => id));
   const mayAdd = meets(within('gatehouse.users:write'));
-  const list: ListAddress = { path: HOME, filters: { q: search, state, role }, sort, defaultSort: NEWEST };
   const add: Action = { label: t('console.users.add'), icon: 'plus', href: `${HOME}/new` };
   const none = {
     icon: 'user-round',
@@ -59,29 +65,29 @@ export async function userListPage(
       ...cutNotice(search, found),
       {
         kind: 'table',
-        filter: filterOf(given),
+        filter: list.search(filterFields(list.given)),
         caption: t('console.navigation.users'),
         ...tableOf(page.accounts, [
-          [sortColumn(t('console.person.user'), 'name', list), userMark],
+          [list.column(t('console.person.user'), 'name'), userMark],
           [t('console.shared.email'), ({ email }) => email],
           [t('console.users.roles'), ({ roles }) => roles.map((text) => ({ text, tone: 'plain' }))],
           [{ label: t('console.users.last-sign-in'), isShort: true }, ({ id }) => lastSignIns.get(id)],
           [
-            sortColumn(t('console.users.created'), '-created', list, { isShort: true, isMinor: true }),
+            list.column(t('console.users.created'), '-created', { isShort: true, isMinor: true }),
             ({ createdAt }) => createdAt,
           ],
           [t('console.shared.status'), (one) => statusTag(one, locked.has(one.id))],
         ]),
-        empty: search || state || role || after ? t('console.users.none-match') : none,
-        selection: selectionOf(offeredBulkActions(meets, hasMailServer), given, page.accounts),
+        empty: list.isFiltered || after ? t('console.users.none-match') : none,
+        selection: selectionOf(offeredBulkActions(meets, hasMailServer), list.given, page.accounts),
         count: found.count === undefined ? undefined : countText(found.count, 'users', found.isMore),
-        pages: pageLinks(list, given, page.next),
+        pages: list.pages(page.next),
       },
     ],
   };
 }
 
-function stateFilter(state: Query['state'], locked: ReadonlySet<string>) {
+function stateFilter(state: z.output<typeof STATE>, locked: ReadonlySet<string>) {
   if (state === 'locked') return { isActive: true, ids: [...locked] };
   return state ? { isActive: state === 'active' } : {};
 }
@@ -108,48 +114,30 @@ export function statusTag({ isActive }: AccountSummary, isLocked: boolean): Mark
     : { text: t('console.shared.active'), tone: 'good' };
 }
 
-function filterOf({ q, role, state, sort }: Query): Search {
-  return {
-    action: HOME,
-    fields: [
-      {
-        name: 'q',
-        label: t('console.page.search'),
-        type: 'search',
-        value: q,
-        isLabelHidden: true,
-        placeholder: t('console.person.search'),
-      },
-      {
-        name: 'role',
-        label: t('console.roles.role'),
-        value: role,
-        suggest: 'roles',
-        isLabelHidden: true,
-        placeholder: t('console.users.any-role'),
-      },
-      {
-        name: 'state',
-        label: t('console.shared.status'),
-        type: 'select',
-        value: state,
-        isLabelHidden: true,
-        options: [
-          { value: '', label: t('console.users.any-status') },
-          { value: 'active', label: t('console.shared.active') },
-          { value: 'locked', label: t('console.person.locked') },
-          { value: 'disabled', label: t('console.shared.disabled') },
-        ],
-      },
-      { name: 'sort', label: '', type: 'hidden', value: sort === NEWEST ? '' : sort },
-    ],
-  };
+function filterFields({ q, role, state }: Given): Field[] {
+  return [
+    searchField(q, t('console.person.search')),
+    {
+      name: 'role',
+      label: t('console.roles.role'),
+      value: role,
+      suggest: 'roles',
+      isLabelHidden: true,
+      placeholder: t('console.users.any-role'),
+    },
+    choiceField('state', t('console.shared.status'), state, {
+      '': t('console.users.any-status'),
+      active: t('console.shared.active'),
+      locked: t('console.person.locked'),
+      disabled: t('console.shared.disabled'),
+    }),
+  ];
 }
 
 /** Undefined for an administrator who may do nothing with several users. */
 function selectionOf(
   offered: readonly BulkAction[],
-  { select, ...given }: Query,
+  { select, ...given }: Given,
   accounts: readonly AccountSummary[],
 ): Selection | undefined {
   if (offered.length === 0) return undefined;
@@ -160,7 +148,7 @@ function selectionOf(
     isAll: select === 'all',
     allHref: listPath(HOME, { ...given, select: 'all' }),
     fields: [
-      { name: 'list', label: '', type: 'hidden', value: listPath(HOME, given) },
+      hiddenField('list', listPath(HOME, given)),
       { name: 'action', label: t('console.shared.action'), type: 'select', isLabelHidden: true, options },
     ],
     button: t('console.users.continue'),

@@ -63,7 +63,7 @@ export async function planClients(planning: Planning, stored: readonly Applicati
         fields: [...differences(existing ? declaredApplication(existing) : {}, declaredClient(client)), ...fields],
         store: (tx) =>
           existing
-            ? applications.updateOidc(existing.id, input, { ...byFile, tx })
+            ? applications.update('oidc', existing.id, input, { ...byFile, tx })
             : applications.createOidc(client, { ...byFile, tx }),
       };
     },
@@ -148,7 +148,7 @@ export async function planServiceProviders(planning: Planning, stored: readonly 
         fields: differences(existing ? declaredFields(existing) : {}, inputFields(input)),
         store: (tx) =>
           existing
-            ? applications.updateSaml(existing.id, input, { ...byFile, tx })
+            ? applications.update('saml', existing.id, input, { ...byFile, tx })
             : applications.createSaml(input, { ...byFile, tx }),
       };
     },

@@ -2,13 +2,13 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Action, Block, Cell, ConsolePage, Empty, Search } from '../../admin/console/blocks.ts';
-import { cursorField, listPath, trailField } from '../../admin/console/frame.ts';
-import { pageLinks, sortColumn } from '../../admin/console/lists.ts';
+import type { Action, Block, Cell, ConsolePage, Empty } from '../../admin/console/blocks.ts';
+import { listPath } from '../../admin/console/frame.ts';
+import { listAt, tableOf } from '../../admin/console/lists.ts';
 import { applicationCell, typedApplicationValue, userCell, withInitials } from '../../admin/console/names.ts';
 import type { ConsoleServices } from '../../admin/console-services.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { parseForm, parseQuery } from '../../base/http/input.ts';
+import { parseForm } from '../../base/http/input.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Rejection } from '../../core/rejections/rejections.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
@@ -21,15 +21,8 @@ type RejectionPageServices = ConsoleServices & { rejections: RejectionAdmin };
 
 const READ = 'gatehouse.audit:read' as const;
 const text = z.string().trim().max(1024).default('');
-const query = z.object({
-  code: text,
-  client: text,
-  user: text,
-  request: text,
-  after: cursorField,
-  trail: trailField,
-  sort: z.enum(['at', '-at']).default('-at'),
-});
+const HOME = '/admin/rejections';
+const listIn = listAt(HOME, { client: text, request: text, user: text }, ['-at', 'at'], { code: text });
 const NONE: Empty = {
   icon: 'circle-check',
   title: t('console.rejections.none'),
@@ -47,8 +40,8 @@ export function rejectionRoutes(services: RejectionPageServices): Router<State, 
 
 function rejectionList(router: Router<State, Extras>, { frame, names, rejections }: RejectionPageServices): void {
   router.get('/', ...frame.page(READ), async (ctx) => {
-    const given = parseQuery(ctx, query);
-    const { code, client, user, request, after, sort } = given;
+    const list = listIn(ctx);
+    const { code, client, user, request, after, sort } = list.given;
     if (code) return frame.redirect(ctx, `/admin/rejections/${encodeURIComponent(code)}`);
     const application = client ? await names.applicationOf(client) : undefined;
     const page = await rejections.list({
@@ -58,7 +51,6 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
       after,
       isAscending: sort === 'at',
     });
-    const list = { path: '/admin/rejections', filters: { client, user, request }, sort, defaultSort: '-at' };
     const [applications, users] = await Promise.all([
       names.applications(
         page.rejections.map(({ clientId, endpoint }) => (endpoint === 'upstream' ? null : (clientId ?? null))),
@@ -71,48 +63,39 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
       blocks: [
         {
           kind: 'table',
-          filter: filterOf(given, await typedApplicationValue(names, client, application)),
+          filter: list.search(
+            [
+              { name: 'code', label: t('console.rejections.reference'), type: 'search' },
+              {
+                name: 'client',
+                label: t('console.rejections.application'),
+                ...(await typedApplicationValue(names, client, application)),
+                suggest: 'applications',
+              },
+              { name: 'request', label: t('console.rejections.request-id'), value: request },
+            ],
+            { button: t('console.rejections.find') },
+          ),
           caption: t('console.rejections.title'),
-          columns: [
-            t('console.rejections.reason'),
-            t('console.rejections.application-or-connection'),
-            t('console.rejections.user'),
-            sortColumn(t('console.rejections.when'), '-at', list),
-            { label: t('console.rejections.reference'), isShort: true },
-          ],
-          rows: page.rejections.map((one) => [
-            { text: rejectionText(one), href: `/admin/rejections/${one.code}` },
-            one.endpoint === 'upstream'
-              ? { text: one.clientId ?? '', href: `/admin/connections/${one.clientId}` }
-              : withInitials(applicationCell(one.clientId ?? null, applications)),
-            withInitials(userCell(one.subjectId ?? null, users), true),
-            one.at,
-            { text: one.code, code: true },
+          ...tableOf(page.rejections, [
+            [t('console.rejections.reason'), (one) => ({ text: rejectionText(one), href: `${HOME}/${one.code}` })],
+            [
+              t('console.rejections.application-or-connection'),
+              ({ endpoint, clientId = null }) =>
+                endpoint === 'upstream'
+                  ? { text: clientId ?? '', href: `/admin/connections/${clientId}` }
+                  : withInitials(applicationCell(clientId, applications)),
+            ],
+            [t('console.rejections.user'), ({ subjectId = null }) => withInitials(userCell(subjectId, users), true)],
+            [list.column(t('console.rejections.when'), '-at'), ({ at }) => at],
+            [{ label: t('console.rejections.reference'), isShort: true }, ({ code: text }) => ({ text, code: true })],
           ]),
-          empty: client || user || request || after ? t('console.rejections.no-match') : NONE,
-          pages: pageLinks(list, given, page.next),
+          empty: list.isFiltered || after ? t('console.rejections.no-match') : NONE,
+          pages: list.pages(page.next),
         },
       ],
     });
   });
-}
-
-/** @param client what the field of the application displays and sends */
-function filterOf(
-  { request, user, sort }: z.output<typeof query>,
-  client: Awaited<ReturnType<typeof typedApplicationValue>>,
-): Search {
-  return {
-    action: '/admin/rejections',
-    button: t('console.rejections.find'),
-    fields: [
-      { name: 'code', label: t('console.rejections.reference'), type: 'search' },
-      { name: 'client', label: t('console.rejections.application'), ...client, suggest: 'applications' },
-      { name: 'request', label: t('console.rejections.request-id'), value: request },
-      { name: 'user', label: '', type: 'hidden', value: user },
-      { name: 'sort', label: '', type: 'hidden', value: sort === '-at' ? '' : sort },
-    ],
-  };
 }
 
 /** One rejected request, and its fixes. */

@@ -193,7 +193,7 @@ export function createDynamicRegistration({ applications }: ApplicationServices)
         client_name: metadata.client_name,
         ...(isNeeded && { client_secret: secret }),
       } as OidcClientInput;
-      await applications.updateOidc(before.id, input, change);
+      await applications.update('oidc', before.id, input, change);
     },
 
     async unregister(clientId) {

@@ -192,7 +192,7 @@ it('the test page registers the key of the test service provider again where ano
   const sp = await idp.services.applications.find(`${idp.issuer}/admin/test/sp`);
   if (sp?.protocol !== 'saml') throw new Error('no such application');
   const foreign = [{ use: 'signing' as const, pem: aCredential().certificatePem.trim() }];
-  await idp.services.applications.updateSaml(sp.id, { ...sp, settings: { ...sp.metadata, certificates: foreign } });
+  await idp.services.applications.update('saml', sp.id, { ...sp, settings: { ...sp.metadata, certificates: foreign } });
   expect((await run(await saml())).status).toBe(400);
   const page = await admin.submit(await admin.get('/admin/test'), {}, { button: 'Use the key of this server' });
   expect((await admin.follow(page)).text).not.toContain('Use the key of this server');

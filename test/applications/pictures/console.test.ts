@@ -105,7 +105,7 @@ describe('the page of the picture of an application', () => {
     expect(event?.data).toMatchObject({ after: { picture: expect.stringMatching(/^[0-9a-f]{32}\.png$/) } });
     // A change of the application leaves it.
     const input = { client_name: 'Pictured', redirect_uris: [redirectUri], logo_uri: `${server.origin}/good-other` };
-    await idp.services.applications.updateOidc(applicationId, input as never);
+    await idp.services.applications.update('oidc', applicationId, input as never);
     expect((await state(applicationId))?.address).toBe(address);
     expect(server.count('/good-other')).toBe(0);
     const removed = await admin.submit(after, {}, { form: `${at(applicationId)}/remove` });

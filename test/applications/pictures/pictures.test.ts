@@ -143,7 +143,7 @@ describe('the picture of an application', () => {
     const { clientId, applicationId } = await withPicture('/good-first');
     const first = await fetched(applicationId);
     const update = (logo_uri?: string) =>
-      idp.services.applications.updateOidc(applicationId, {
+      idp.services.applications.update('oidc', applicationId, {
         client_name: 'Test application',
         redirect_uris,
         ...(logo_uri && { logo_uri }),
@@ -159,7 +159,7 @@ describe('the picture of an application', () => {
   it('stays while something else of the application changes, and is not read again', async () => {
     const { applicationId } = await withPicture('/good-stays');
     const address = await fetched(applicationId);
-    await idp.services.applications.updateOidc(applicationId, {
+    await idp.services.applications.update('oidc', applicationId, {
       client_name: 'Renamed application',
       redirect_uris,
       logo_uri: `${server.origin}/good-stays`,

@@ -40,7 +40,7 @@ async function withNames({ name, display, services }: { name: string; display?: 
     ${services ? service({ ...services }) : ''}
     </md:SPSSODescriptor></md:EntityDescriptor>`;
   const entry = serviceProvider.parse({ name, metadata: xml, idp_initiated: true });
-  await idp.services.applications.updateSaml(id, { ...entry, settings: settingsOf(entry, xml) }, {});
+  await idp.services.applications.update('saml', id, { ...entry, settings: settingsOf(entry, xml) }, {});
   return sp;
 }
 type Provider = Awaited<ReturnType<typeof withNames>>;

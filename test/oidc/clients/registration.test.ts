@@ -391,7 +391,7 @@ describe('the management of a registration (RFC 7592)', () => {
       require_pkce: false,
       claims: { dept: 'attributes.department' },
     } as const;
-    await idp.services.applications.updateOidc(id, { ...set, access, client_name: 'x' });
+    await idp.services.applications.update('oidc', id, { ...set, access, client_name: 'x' });
     const sent = { enabled: true, access: 'everyone', consent: 'implicit', mfa: null, require_pkce: true, claims: {} };
     expect((await update(one, { ...sent, client_name: 'Mine' })).status).toBe(200);
     const after = await stored(one);
@@ -405,7 +405,7 @@ describe('the management of a registration (RFC 7592)', () => {
   ])('neither changes nor deletes an application that %s by an administrator', async (_what, more) => {
     const one = await registered();
     const { id, metadata } = await stored(one);
-    await idp.services.applications.updateOidc(id, { ...metadata, client_name: 'x', ...more });
+    await idp.services.applications.update('oidc', id, { ...metadata, client_name: 'x', ...more });
     const before = await stored(one);
     const rejected = await update(one, { redirect_uris: ['https://evil.example/cb'] });
     expect([rejected.status, rejected.text]).toEqual([403, expect.stringContaining('managed by an administrator')]);

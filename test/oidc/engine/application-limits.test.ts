@@ -172,7 +172,7 @@ describe('lifetimes of an application', () => {
     pass(2);
     await expect(app.rp.refresh(next)).rejects.toMatchObject({ error: 'invalid_grant' });
     const again = await long.rp.refresh(usual);
-    await idp.services.applications.updateOidc(long.applicationId, {
+    await idp.services.applications.update('oidc', long.applicationId, {
       redirect_uris: [long.redirectUri],
       grant_types: ['authorization_code', 'refresh_token'],
       consent: 'implicit',

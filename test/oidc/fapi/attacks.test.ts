@@ -346,9 +346,9 @@ describe('a client that gets a profile', () => {
     await db.oidcArtifact.create({ data: { ...row, id: `${row.id}x`, ...registration } });
     const { metadata } = await db.asStored.application.findUniqueOrThrow({ where: { id: app.applicationId } });
     const declared = { ...JSON.parse(metadata), consent: 'implicit' };
-    await applications.updateOidc(app.applicationId, { ...declared, client_name: 'Bank' });
+    await applications.update('oidc', app.applicationId, { ...declared, client_name: 'Bank' });
     expect((await userinfo()).status).toBe(200);
-    await applications.updateOidc(app.applicationId, { ...declared, profile: 'fapi2' });
+    await applications.update('oidc', app.applicationId, { ...declared, profile: 'fapi2' });
     expect((await userinfo()).status).toBe(401);
     const left = await db.oidcArtifact.findMany({ where: { clientId: app.clientId }, select: { model: true } });
     expect(left).toEqual([{ model: registration.model }]);

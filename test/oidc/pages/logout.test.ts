@@ -237,7 +237,7 @@ describe('logout', () => {
       where: { clientId: changing.clientId },
     });
     const redirect_uris = [changing.redirectUri];
-    await idp.services.applications.updateOidc(id, {
+    await idp.services.applications.update('oidc', id, {
       client_name: 'Changing',
       redirect_uris,
       post_logout_redirect_uris: [home],

@@ -64,7 +64,7 @@ describe('a user whose role was removed', () => {
     const { redirect_uris } = { redirect_uris: [application.redirectUri] };
     const access = { roles: ['member', 'guest'] };
     const grant_types = ['authorization_code' as const, 'refresh_token' as const];
-    await idp.services.applications.updateOidc(application.applicationId, { redirect_uris, grant_types, access });
+    await idp.services.applications.update('oidc', application.applicationId, { redirect_uris, grant_types, access });
     await idp.services.roles.unassign(user.account.id, 'member');
     expect((await refresh()).status).toBe(200);
   });

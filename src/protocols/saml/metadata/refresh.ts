@@ -285,7 +285,7 @@ export async function applyMetadata(
   { by, tx }: { by?: Actor; tx: Tx },
 ): Promise<void> {
   const input = { name, enabled, consent, access, settings: { ...metadata, metadata_xml: xml } };
-  await applications.updateSaml(id, input, { source, tx, ...(by && { by }) });
+  await applications.update('saml', id, input, { source, tx, ...(by && { by }) });
 }
 
 // The state of the metadata refresh of each service provider: the time of the next refresh, and the document that waits for the
