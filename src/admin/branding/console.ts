@@ -166,7 +166,9 @@ async function brandPage(
       : t('console.navigation.branding'),
     lead: application ? (name ? OF_APPLICATION : UNKNOWN) : OF_ALL,
     ...(application && { back: { href: HERE, label: t('console.navigation.branding') } }),
-    ...(!application && { actions: [{ label: t('console.languages.tab'), href: '/admin/settings/languages' }] }),
+    ...(!application && {
+      actions: [{ label: t('console.settings.tab.languages'), href: '/admin/settings/languages' }],
+    }),
     tabs: brandTabs('look'),
     isHalved: true,
     blocks,

@@ -137,7 +137,7 @@ function textsPage(
   return {
     title: t('console.navigation.branding'),
     lead: t('console.branding.texts.lead'),
-    actions: [{ label: t('console.languages.tab'), href: '/admin/settings/languages' }],
+    actions: [{ label: t('console.settings.tab.languages'), href: '/admin/settings/languages' }],
     tabs: brandTabs('texts'),
     blocks,
   };

@@ -7,7 +7,6 @@ import { meets, type Need, type Rights, within } from '../../people/rbac/rights.
 interface Entry {
   href: string;
   label: PageText;
-  /** A name at lucide.dev. */
   icon: string;
   needs: Need;
   /** Another path that belongs to it. */
@@ -22,130 +21,69 @@ export interface NavigationCounts {
   rejections: number;
 }
 
+/** @param icon a name at lucide.dev */
+const entry = (href: string, label: PageText, icon: string, needs: Need, more: Partial<Entry> = {}): Entry => ({
+  href,
+  label,
+  icon,
+  needs,
+  ...more,
+});
+const SETTINGS = 'gatehouse.settings:read';
+const AUDIT = 'gatehouse.audit:read';
+
 /** The navigation: groups of entries, each with the permission that it needs. */
 const GROUPS: readonly { title?: PageText; entries: readonly Entry[] }[] = [
-  {
-    entries: [
-      {
-        href: '/admin',
-        label: t('console.navigation.overview'),
-        icon: 'layout-dashboard',
-        needs: 'gatehouse.audit:read',
-      },
-    ],
-  },
+  { entries: [entry('/admin', t('console.navigation.overview'), 'layout-dashboard', AUDIT)] },
   {
     title: t('console.navigation.applications'),
     entries: [
-      {
-        href: '/admin/applications',
-        label: t('console.navigation.applications'),
-        icon: 'layout-grid',
-        needs: within('gatehouse.applications:read'),
-        also: '/admin/test',
-      },
-      {
-        href: '/admin/apis',
-        label: t('console.navigation.apis'),
-        icon: 'braces',
-        needs: 'gatehouse.applications:read',
-      },
-      {
-        href: '/admin/connections',
-        label: t('console.navigation.connections'),
-        icon: 'plug',
-        needs: 'gatehouse.connections:read',
-      },
+      entry(
+        '/admin/applications',
+        t('console.navigation.applications'),
+        'layout-grid',
+        within('gatehouse.applications:read'),
+        { also: '/admin/test' },
+      ),
+      entry('/admin/apis', t('console.navigation.apis'), 'braces', 'gatehouse.applications:read'),
+      entry('/admin/connections', t('console.navigation.connections'), 'plug', 'gatehouse.connections:read'),
     ],
   },
   {
     title: t('console.navigation.people'),
     entries: [
-      {
-        href: '/admin/users',
-        label: t('console.navigation.users'),
-        icon: 'user-round',
-        needs: within('gatehouse.users:read'),
+      entry('/admin/users', t('console.navigation.users'), 'user-round', within('gatehouse.users:read'), {
         also: '/admin/import',
-      },
-      {
-        href: '/admin/groups',
-        label: t('console.navigation.groups'),
-        icon: 'users-round',
-        needs: 'gatehouse.groups:read',
-      },
-      {
-        href: '/admin/roles',
-        label: t('console.navigation.roles'),
-        icon: 'shield-check',
-        needs: 'gatehouse.roles:read',
-      },
-      {
-        href: '/admin/sessions',
-        label: t('console.navigation.sessions'),
-        icon: 'monitor-smartphone',
-        needs: within('gatehouse.sessions:read'),
-      },
+      }),
+      entry('/admin/groups', t('console.navigation.groups'), 'users-round', 'gatehouse.groups:read'),
+      entry('/admin/roles', t('console.navigation.roles'), 'shield-check', 'gatehouse.roles:read'),
+      entry(
+        '/admin/sessions',
+        t('console.navigation.sessions'),
+        'monitor-smartphone',
+        within('gatehouse.sessions:read'),
+      ),
     ],
   },
   {
     title: t('console.navigation.monitoring'),
     entries: [
-      {
-        href: '/admin/access-check',
-        label: t('console.navigation.access-check'),
-        icon: 'search-check',
-        needs: 'gatehouse.audit:read',
-      },
-      {
-        href: '/admin/rejections',
-        label: t('console.navigation.rejected-requests'),
-        icon: 'circle-x',
-        needs: 'gatehouse.audit:read',
+      entry('/admin/access-check', t('console.navigation.access-check'), 'search-check', AUDIT),
+      entry('/admin/rejections', t('console.navigation.rejected-requests'), 'circle-x', AUDIT, {
         counts: 'rejections',
-      },
-      {
-        href: '/admin/audit',
-        label: t('console.navigation.activity-log'),
-        icon: 'scroll-text',
-        needs: within('gatehouse.audit:read'),
-      },
+      }),
+      entry('/admin/audit', t('console.navigation.activity-log'), 'scroll-text', within(AUDIT)),
     ],
   },
   {
     title: t('console.navigation.configuration'),
     entries: [
-      {
-        href: '/admin/security',
-        label: t('console.navigation.security'),
-        icon: 'key-round',
-        needs: 'gatehouse.settings:read',
-      },
-      {
-        href: '/admin/branding',
-        label: t('console.navigation.branding'),
-        icon: 'palette',
-        needs: 'gatehouse.settings:read',
-      },
-      { href: '/admin/mail', label: t('console.navigation.mail'), icon: 'mail', needs: 'gatehouse.mail:read' },
-      {
-        href: '/admin/api-keys',
-        label: t('console.navigation.api-keys'),
-        icon: 'key-square',
-        needs: 'gatehouse.api-keys:read',
-      },
-      {
-        href: '/admin/keys',
-        label: t('console.navigation.signing-keys'),
-        icon: 'file-key-2',
-        needs: 'gatehouse.keys:read',
-      },
-      {
-        href: '/admin/settings',
-        label: t('console.navigation.settings'),
-        icon: 'settings',
-        needs: 'gatehouse.settings:read',
-      },
+      entry('/admin/security', t('console.navigation.security'), 'key-round', SETTINGS),
+      entry('/admin/branding', t('console.navigation.branding'), 'palette', SETTINGS),
+      entry('/admin/mail', t('console.navigation.mail'), 'mail', 'gatehouse.mail:read'),
+      entry('/admin/api-keys', t('console.navigation.api-keys'), 'key-square', 'gatehouse.api-keys:read'),
+      entry('/admin/keys', t('console.navigation.signing-keys'), 'file-key-2', 'gatehouse.keys:read'),
+      entry('/admin/settings', t('console.navigation.settings'), 'settings', SETTINGS),
     ],
   },
 ];

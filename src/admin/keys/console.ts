@@ -3,9 +3,9 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
-import type { Context, Extras, State } from '../../base/http/context.ts';
+import type { Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
-import { parseForm, parseQuery } from '../../base/http/input.ts';
+import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -18,77 +18,86 @@ import {
   type RotationPolicy,
   rotationPolicy,
 } from '../../core/keys/rotation.ts';
-import { type Action, type Block, type Cell, hiddenField, type Stage } from '../console/blocks.ts';
+import { type Action, type Block, type Cell, type ConsolePage, hiddenField, type Stage } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
-import type { Frame } from '../console/frame.ts';
+import { tableOf } from '../console/lists.ts';
+import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 
-const READ = 'gatehouse.keys:read' as const;
+const HOME = '/admin/keys';
 const WRITE = 'gatehouse.keys:write' as const;
-const ROTATE = '/admin/keys/rotate';
+const ROTATE = `${HOME}/rotate`;
+const BACK = { href: HOME, label: t('console.navigation.signing-keys') };
 const step = z.enum(['rotate', 'publish', 'activate', 'force']);
 const rotateForm = z.object({ use: z.enum(keyUses), step });
-const rotateQuery = rotateForm.partial();
 
 /** All pages below /admin/keys. */
 export function keyRoutes(services: ConsoleServices): Router<State, Extras> {
   const { frame, now, settingOf } = services;
   const { keys } = services.admin;
-  const policy = async () => rotationPolicy(Number(await settingOf('session_hours')) * 3600);
-  const router = new Router<State, Extras>({ prefix: '/admin/keys' });
-
-  router.get('/', ...frame.page(READ), async (ctx) => {
-    const all = await keys.list();
-    const dates = { policy: await policy(), now: now() };
-    const boxes = keyUses.map((use): Block => {
-      const own = all.filter((key) => key.use === use);
-      const offered = frame.may(ctx, WRITE) ? rotationsNow(use, own) : [];
-      const actions = offered.map((one) => linkTo(one, obstacleOf(one, own, dates)));
-      return keyStages({ title: TITLES[use], lead: LEADS[use], actions }, own, dates);
-    });
-    const [oidc, saml, ...others] = boxes;
-    frame.show(ctx, {
-      title: t('console.navigation.signing-keys'),
-      lead: t('console.keys.lead'),
-      blocks: [oidc, saml, ...(await samlVerifiers(services, ctx, all)), ...others].filter((one) => one !== undefined),
-    });
+  const router = new Router<State, Extras>({ prefix: HOME });
+  const load = async (): Promise<Keys> => ({
+    all: await keys.list(),
+    policy: rotationPolicy(Number(await settingOf('session_hours')) * 3600),
+    now: now(),
   });
 
-  router.get('/rotate', ...frame.page(WRITE), async (ctx) => {
-    const { use, step: wanted } = parseQuery(ctx, rotateQuery);
-    const all = await keys.list();
-    const dates = { policy: await policy(), now: now() };
-    if (use === undefined || wanted === undefined) return showSteps(frame, ctx, (one) => obstacleOf(one, all, dates));
-    const rotation = ROTATIONS.find((one) => one.use === use && one.step === wanted);
-    if (!rotation) throw notFound();
-    const breaks = use === 'saml' && wanted === 'activate';
-    const obstacle = obstacleOf(rotation, all, dates);
-    frame.show(ctx, {
-      title: rotation.question,
-      back: { href: '/admin/keys', label: t('console.navigation.signing-keys') },
-      blocks: [
-        obstacle
-          ? { kind: 'text', tone: 'warning', text: obstacle }
-          : {
-              kind: 'form',
-              lead: rotation.lead,
-              action: ROTATE,
-              fields: [hiddenField('use', use), hiddenField('step', wanted)],
-              button: rotation.button,
-              look: 'danger',
-              cancel: '/admin/keys',
-            },
-        ...(breaks ? await samlVerifiers(services, ctx, all) : []),
-      ],
-    });
+  addPage<Keys>(router, frame, '/', {
+    needs: ['gatehouse.keys:read'],
+    load,
+    async page(visit) {
+      const { all, ...dates } = visit.subject;
+      const [oidc, saml, ...others] = keyUses.map((use): Block => {
+        const own = all.filter((key) => key.use === use);
+        const offered = visit.may(WRITE) ? rotationsNow(use, own) : [];
+        const actions = offered.map((one) => linkTo(one, obstacleOf(one, own, dates)));
+        const head = { title: t(`console.keys.title.${use}`), lead: t(`console.keys.lead.${use}`), actions };
+        return { kind: 'stages', ...head, stages: stagesOf(own, dates) };
+      });
+      return {
+        title: t('console.navigation.signing-keys'),
+        lead: t('console.keys.lead'),
+        blocks: [oidc, saml, ...(await samlVerifiers(services, visit)), ...others].filter((one) => one !== undefined),
+      };
+    },
   });
 
-  router.post('/rotate', ...frame.change(WRITE), async (ctx) => {
-    const { use, step: given } = await parseForm(ctx, rotateForm.loose());
-    const request = { use, ...(given === 'activate' && { activate: true }), ...(given === 'force' && { force: true }) };
-    const result = await keys.rotate(request, frame.actor(ctx));
-    const isDone = result.outcome === 'rotated' || result.outcome === 'published';
-    frame.redirect(ctx, '/admin/keys', outcomeText(result), isDone ? 'good' : 'warn');
+  addPage<Keys, z.output<typeof rotateForm>>(router, frame, '/rotate', {
+    needs: [WRITE],
+    load,
+    form: rotateForm,
+    async page(visit, given) {
+      const { all, ...dates } = visit.subject;
+      const { use, step: wanted } = given ?? parseQuery(visit.ctx, rotateForm.partial());
+      if (use === undefined || wanted === undefined) return stepsPage((one) => obstacleOf(one, all, dates));
+      const rotation = ROTATIONS.find((one) => one.use === use && one.step === wanted);
+      if (!rotation) throw notFound();
+      const obstacle = obstacleOf(rotation, all, dates);
+      return {
+        title: rotation.question,
+        back: BACK,
+        blocks: [
+          obstacle
+            ? { kind: 'text', tone: 'warning', text: obstacle }
+            : {
+                kind: 'form',
+                lead: rotation.lead,
+                action: ROTATE,
+                fields: [hiddenField('use', use), hiddenField('step', wanted)],
+                button: rotation.button,
+                look: 'danger',
+                cancel: HOME,
+              },
+          ...(use === 'saml' && wanted === 'activate' ? await samlVerifiers(services, visit) : []),
+        ],
+      };
+    },
+    async submit({ by }, { use, step: given }) {
+      const flags = { ...(given === 'activate' && { activate: true }), ...(given === 'force' && { force: true }) };
+      const result = await keys.rotate({ use, ...flags }, by);
+      const isDone = result.outcome === 'rotated' || result.outcome === 'published';
+      return { to: HOME, notice: outcomeText(result), tone: isDone ? 'good' : 'warn' };
+    },
   });
 
   return router;
@@ -105,58 +114,54 @@ function linkTo({ use, step: wanted, button, title }: Rotation, obstacle: PageTe
 }
 
 /** Every step, with its consequence. */
-function showSteps(frame: Frame, ctx: Context, obstacle: (one: Rotation) => PageText | undefined): void {
-  frame.show(ctx, {
-    title: t('console.keys.rotate-title'),
-    back: { href: '/admin/keys', label: t('console.navigation.signing-keys') },
-    blocks: [
-      {
-        kind: 'tasks',
-        title: t('console.keys.steps'),
-        isDanger: true,
-        rows: ROTATIONS.map((one) => ({
-          title: one.title,
-          text: one.lead,
-          action: { ...linkTo(one, obstacle(one)), look: 'danger' as const },
-        })),
-      },
-    ],
-  });
-}
+const stepsPage = (obstacle: (one: Rotation) => PageText | undefined): ConsolePage => ({
+  title: t('console.keys.rotate-title'),
+  back: BACK,
+  blocks: [
+    {
+      kind: 'tasks',
+      title: t('console.keys.steps'),
+      isDanger: true,
+      rows: ROTATIONS.map((one) => ({
+        title: one.title,
+        text: one.lead,
+        action: { ...linkTo(one, obstacle(one)), look: 'danger' },
+      })),
+    },
+  ],
+});
 
 /** The service providers, for an administrator who may see applications. */
-async function samlVerifiers(services: ConsoleServices, ctx: Context, keys: readonly KeyInfo[]): Promise<Block[]> {
-  const { frame } = services;
-  if (!frame.may(ctx, 'gatehouse.applications:read')) return [];
-  const { verifiers, isMore } = await serviceProviders(services, frame.actor(ctx));
-  const next = keys.find(({ use, state }: { use: KeyUse; state: string }) => use === 'saml' && state === 'next');
-  return [verifierTable(verifiers, isMore, next !== undefined)];
+async function samlVerifiers(services: ConsoleServices, { may, by, subject: { all } }: Visit<Keys>): Promise<Block[]> {
+  if (!may('gatehouse.applications:read')) return [];
+  const { verifiers, isMore } = await serviceProviders(services, by);
+  return [
+    verifierTable(
+      verifiers,
+      isMore,
+      all.some(({ use, state }) => use === 'saml' && state === 'next'),
+    ),
+  ];
 }
 
-const NAMES: Record<KeyState, Pick<Stage, 'title' | 'empty' | 'tone'>> = {
-  next: { title: t('console.keys.stage.next'), empty: t('console.keys.none-published'), tone: 'warn' },
-  active: { title: t('console.keys.stage.active'), empty: t('console.keys.none'), tone: 'good' },
-  retired: { title: t('console.keys.stage.retired'), empty: t('console.keys.none'), tone: 'plain' },
-};
-const ORDER: readonly KeyState[] = ['next', 'active', 'retired'];
+const STAGES = [
+  { state: 'next', title: t('console.keys.stage.next'), empty: t('console.keys.none-published'), tone: 'warn' },
+  { state: 'active', title: t('console.keys.stage.active'), empty: t('console.keys.none'), tone: 'good' },
+  { state: 'retired', title: t('console.keys.stage.retired'), empty: t('console.keys.none'), tone: 'plain' },
+] as const;
 
 interface Dates {
   policy: RotationPolicy;
   now: Date;
 }
+type Keys = Dates & { all: readonly KeyInfo[] };
 
 /** The keys of one use as stages. */
-function keyStages(
-  head: Pick<Extract<Block, { kind: 'stages' }>, 'title' | 'lead' | 'actions'>,
-  keys: readonly KeyInfo[],
-  dates: Dates,
-): Block {
-  const stages = ORDER.map((state) => ({
-    ...NAMES[state],
+const stagesOf = (keys: readonly KeyInfo[], dates: Dates): Stage[] =>
+  STAGES.map(({ state, ...stage }) => ({
+    ...stage,
     items: keys.filter((key) => key.state === state).map((key) => itemOf(key, dates)),
   }));
-  return { kind: 'stages', ...head, stages };
-}
 
 const plus = (from: Date | null, seconds: number) => from && new Date(from.getTime() + seconds * 1000);
 
@@ -220,20 +225,6 @@ async function serviceProviders(
   return { verifiers, isMore: next !== undefined };
 }
 
-const TITLES: Record<KeyUse, PageText> = {
-  oidc: 'OpenID Connect',
-  saml: 'SAML',
-  'saml-sp': t('console.keys.title.saml-sp'),
-  'saml-sp-encryption': t('console.keys.title.saml-sp-encryption'),
-};
-
-const LEADS: Record<KeyUse, PageText> = {
-  oidc: t('console.keys.lead.oidc'),
-  saml: t('console.keys.lead.saml'),
-  'saml-sp': t('console.keys.lead.saml-sp'),
-  'saml-sp-encryption': t('console.keys.lead.saml-sp-encryption'),
-};
-
 // The steps of a rotation, with their consequences: OpenID Connect takes one, SAML two, because the other side has to read the metadata again.
 
 interface Rotation {
@@ -247,67 +238,36 @@ interface Rotation {
   button: PageText;
 }
 
-const upstream = (use: 'saml-sp' | 'saml-sp-encryption'): Rotation[] => [
-  {
-    use,
-    step: 'publish',
-    title: t('console.keys.first-step', { use: TITLES[use] }),
-    question: t('console.keys.upstream.publish-question'),
-    button: t('console.keys.publish'),
-    lead: t('console.keys.upstream.publish-lead'),
-  },
-  {
-    use,
-    step: 'activate',
-    title: t('console.keys.second-step', { use: TITLES[use] }),
-    question: t('console.keys.upstream.activate-question'),
-    button: t('console.keys.activate-key'),
-    lead: t('console.keys.upstream.activate-lead'),
-  },
-];
+const STEPS = [
+  ['oidc', 'oidc.rotate'],
+  ...(['publish', 'activate'] as const).map((step) => ['saml', `saml.${step}`] as const),
+  ...(['saml-sp', 'saml-sp-encryption'] as const).flatMap((use) =>
+    (['publish', 'activate'] as const).map((step) => [use, `upstream.${step}`] as const),
+  ),
+] as const;
 
-const ROTATIONS: readonly Rotation[] = [
-  {
-    use: 'oidc',
-    step: 'rotate',
-    title: 'OpenID Connect',
-    question: t('console.keys.oidc.question'),
-    button: t('console.keys.rotate'),
-    lead: t('console.keys.oidc.lead'),
-  },
-  {
-    use: 'saml',
-    step: 'publish',
-    title: t('console.keys.first-step', { use: 'SAML' }),
-    question: t('console.keys.saml.publish-question'),
-    button: t('console.keys.publish'),
-    lead: t('console.keys.saml.publish-lead'),
-  },
-  {
-    use: 'saml',
-    step: 'activate',
-    title: t('console.keys.second-step', { use: 'SAML' }),
-    question: t('console.keys.saml.activate-question'),
-    button: t('console.keys.activate-certificate'),
-    lead: t('console.keys.saml.activate-lead'),
-  },
-  ...upstream('saml-sp'),
-  ...upstream('saml-sp-encryption'),
-];
+const ROTATIONS = STEPS.map(([use, name]): Rotation => {
+  const title = t(`console.keys.title.${use}`);
+  const step = name.slice(name.indexOf('.') + 1) as Rotation['step'];
+  return {
+    use,
+    step,
+    title: step === 'rotate' ? title : t(`console.keys.nth-step.${step}`, { use: title }),
+    question: t(`console.keys.step.${name}-question`),
+    lead: t(`console.keys.step.${name}-lead`),
+    button: t(`console.keys.step.${name}`),
+  };
+});
 
 /** The step that comes next for these keys of one use. */
-function rotationsNow(use: KeyUse, keys: readonly Pick<KeyInfo, 'state'>[]): Rotation[] {
+function rotationsNow(use: KeyUse, keys: readonly KeyInfo[]): Rotation[] {
   const hasNext = keys.some(({ state }) => state === 'next');
   const step = use === 'oidc' ? 'rotate' : hasNext ? 'activate' : 'publish';
   return ROTATIONS.filter((one) => one.use === use && one.step === step);
 }
 
 /** Why the step is not possible now, and when it is; undefined when it is. */
-function obstacleOf(
-  { use, step }: Pick<Rotation, 'use' | 'step'>,
-  keys: readonly KeyInfo[],
-  dates: { now: Date; policy: RotationPolicy },
-): Text | undefined {
+function obstacleOf({ use, step }: Rotation, keys: readonly KeyInfo[], dates: Dates): Text | undefined {
   const plan = planRotation(keys, { use, activate: step === 'activate' }, dates);
   if (plan.outcome === 'too-early') return t('console.keys.possible-from', { at: plan.readyAt });
   if (plan.outcome === 'published-already') return t('console.keys.outcome.published-already');
@@ -326,38 +286,32 @@ function verifierTable(verifiers: readonly Verifier[], isMore: boolean, hasNext:
     title: t('console.keys.verifiers'),
     lead: sentences([t('console.keys.verifiers-unknown'), advice]),
     caption: t('console.keys.verifiers-caption'),
-    columns: [
-      t('console.keys.application'),
-      t('console.keys.last-sign-in'),
-      t('console.keys.its-metadata'),
-      t('console.keys.contacts'),
-      t('console.keys.trusts-next'),
-    ],
-    rows: verifiers.map((one) => rowOf(one, hasNext)),
+    ...tableOf(verifiers, [
+      [
+        t('console.keys.application'),
+        ({ application: { id, name } }) => ({ text: name, href: `/admin/applications/${id}`, logo: { name } }),
+      ],
+      [t('console.keys.last-sign-in'), ({ lastSignIn }) => lastSignIn ?? t('console.keys.no-sign-in')],
+      [t('console.keys.its-metadata'), metadataCell],
+      [
+        t('console.keys.contacts'),
+        ({ application: { metadata } }) => ('contacts' in metadata ? (metadata.contacts ?? []) : []).join(', '),
+      ],
+      [t('console.keys.trusts-next'), () => (hasNext ? { text: t('console.keys.unknown'), tone: 'warn' } : null)],
+    ]),
     empty: t('console.keys.no-verifiers'),
     count: isMore ? t('console.keys.first-count', { count }) : t('console.keys.count', { count }),
   };
 }
 
-function rowOf({ application, lastSignIn, nextReadAt, isWaiting }: Verifier, hasNext: boolean): Cell[] {
-  const { id, name, metadata } = application;
-  const contacts = 'contacts' in metadata ? (metadata.contacts ?? []) : [];
+/** Where the metadata comes from, and whether a change of it waits. */
+function metadataCell({ application: { id, metadata }, nextReadAt, isWaiting }: Verifier): Cell {
   const byUrl = 'metadata_url' in metadata && metadata.metadata_url !== undefined;
   const source: Cell = byUrl
     ? [t('console.keys.from-url'), nextReadAt ?? t('console.keys.soon')]
     : 'metadata_xml' in metadata && metadata.metadata_xml
       ? t('console.keys.pasted')
       : t('console.keys.by-hand');
-  const waiting = {
-    text: t('console.keys.change-waits'),
-    href: `/admin/applications/${id}/metadata`,
-    tone: 'warn' as const,
-  };
-  return [
-    { text: name, href: `/admin/applications/${id}`, logo: { name } },
-    lastSignIn ?? t('console.keys.no-sign-in'),
-    isWaiting ? [source, waiting] : source,
-    contacts.join(', '),
-    hasNext ? { text: t('console.keys.unknown'), tone: 'warn' as const } : null,
-  ];
+  const href = `/admin/applications/${id}/metadata`;
+  return isWaiting ? [source, { text: t('console.keys.change-waits'), href, tone: 'warn' }] : source;
 }

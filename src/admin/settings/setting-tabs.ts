@@ -20,86 +20,51 @@ export interface SettingGroup {
   tabs: readonly SettingTab[];
 }
 
+type TabName =
+  | ('methods' | 'two-step' | 'passwords' | 'sign-up' | 'protection')
+  | ('sessions' | 'languages' | 'network' | 'saml' | 'attributes' | 'system');
+
+const tab = (name: TabName, href: string, boxes: SettingTab['boxes'], links?: SettingTab['links']): SettingTab => ({
+  href,
+  label: t(`console.settings.tab.${name}`),
+  lead: t(`console.settings.tab.${name}.lead`),
+  boxes,
+  ...(links && { links }),
+});
+
 export const SECURITY: SettingGroup = {
   title: t('console.navigation.security'),
   tabs: [
-    {
-      href: '/admin/security',
-      label: t('console.settings.tab.methods'),
-      lead: t('console.settings.tab.methods.lead'),
-      boxes: ['sms', 'email-codes'],
-    },
-    {
-      href: '/admin/security/two-step',
-      label: t('console.settings.tab.two-step'),
-      lead: t('console.settings.tab.two-step.lead'),
-      boxes: ['who', 'set-up', 'trusted-browsers'],
-    },
-    {
-      href: '/admin/security/passwords',
-      label: t('console.settings.tab.passwords'),
-      lead: t('console.settings.tab.passwords.lead'),
-      boxes: ['new-passwords', 'forgotten-passwords'],
-    },
-    {
-      href: '/admin/security/sign-up',
-      label: t('console.settings.tab.sign-up'),
-      lead: t('console.settings.tab.sign-up.lead'),
-      links: [{ label: t('console.sign-up-codes.title'), href: '/admin/security/sign-up-codes' }],
-      boxes: ['new-accounts'],
-    },
-    {
-      href: '/admin/security/protection',
-      label: t('console.settings.tab.protection'),
-      lead: t('console.settings.tab.protection.lead'),
-      boxes: ['limits', 'blocked-networks', 'notices'],
-    },
+    tab('methods', '/admin/security', ['sms', 'email-codes']),
+    tab('two-step', '/admin/security/two-step', ['who', 'set-up', 'trusted-browsers']),
+    tab('passwords', '/admin/security/passwords', ['new-passwords', 'forgotten-passwords']),
+    tab(
+      'sign-up',
+      '/admin/security/sign-up',
+      ['new-accounts'],
+      [{ label: t('console.sign-up-codes.title'), href: '/admin/security/sign-up-codes' }],
+    ),
+    tab('protection', '/admin/security/protection', ['limits', 'blocked-networks', 'notices']),
   ],
 };
 
 export const SETTINGS: SettingGroup = {
   title: t('console.navigation.settings'),
   tabs: [
-    {
-      href: '/admin/settings',
-      label: t('console.settings.tab.sessions'),
-      lead: t('console.settings.tab.sessions.lead'),
-      boxes: ['sessions', 'role-changes', 'tokens', 'api-keys'],
-    },
-    {
-      href: '/admin/settings/languages',
-      label: t('console.languages.tab'),
-      lead: t('console.languages.lead'),
-      links: [
+    tab('sessions', '/admin/settings', ['sessions', 'role-changes', 'tokens', 'api-keys']),
+    tab(
+      'languages',
+      '/admin/settings/languages',
+      ['languages'],
+      [
         { label: t('console.navigation.branding'), href: '/admin/branding' },
         { label: t('console.languages.texts'), href: '/admin/branding/texts' },
       ],
-      boxes: ['languages'],
-    },
-    {
-      href: '/admin/settings/network',
-      label: t('console.settings.tab.network'),
-      lead: t('console.settings.tab.network.lead'),
-      boxes: ['outgoing'],
-    },
-    {
-      href: '/admin/settings/saml',
-      label: t('console.settings.tab.saml'),
-      lead: t('console.settings.tab.saml.lead'),
-      boxes: ['service-providers'],
-    },
-    {
-      href: '/admin/settings/attributes',
-      label: t('console.settings.tab.attributes'),
-      lead: t('console.settings.tab.attributes.lead'),
-      boxes: ['attributes'],
-    },
-    {
-      href: '/admin/settings/system',
-      label: t('console.settings.tab.system'),
-      lead: t('console.settings.tab.system.lead'),
-      boxes: [],
-    },
+    ),
+    tab('network', '/admin/settings/network', ['outgoing']),
+    tab('saml', '/admin/settings/saml', ['service-providers']),
+    tab('attributes', '/admin/settings/attributes', ['attributes']),
+    tab('system', '/admin/settings/system', []),
   ],
 };
 
