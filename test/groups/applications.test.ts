@@ -99,7 +99,7 @@ describe('the claim groups', () => {
     await groups.addMembers(ids.physics, [{ userId: person.account.id }]);
     for (const token of [tokens.access_token, jwt.access_token])
       expect(await application.rp.introspect(token)).toMatchObject({ groups: [], roles: [], permissions: [] });
-    await idp.services.applications.updateOidc(application.applicationId, {
+    await idp.services.applications.update('oidc', application.applicationId, {
       redirect_uris: [application.redirectUri],
       grant_types: ['authorization_code', 'refresh_token'],
       ...forApi(api, 'read'),

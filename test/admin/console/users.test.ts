@@ -245,7 +245,7 @@ describe('users', () => {
         const page = await clerk.get(`/admin/users/${id}${tab}`);
         const isBelow = ({ pathname, hash }: URL) => pathname.startsWith(`/admin/users/${id}/`) && hash === '';
         const links = linksOf(page.text, page.url).filter(({ href }) => isBelow(new URL(href)));
-        expect([page.status, links.map(({ label }) => label)]).toEqual([200, ['Security']]);
+        expect([page.status, links.map(({ label }) => label)]).toEqual([200, ['Roles and groups', 'Security']]);
         expect(page.forms).toEqual([]);
         expect(textOf(page.text)).toMatch(
           /You can’t change this account, because|Only someone who has or manages the role/,
