@@ -1,9 +1,13 @@
 // Fills a database as after years of use: users, sessions, mails, rejected requests and audit rows, and 2,000 applications. Only the rows
-// that the measured pages display get a MAC afterwards, because a million take long.
+// that the measured pages display get a MAC afterwards, because a million take long. Everybody is in ten of 5,000 groups, which are four levels
+// deep; group 0 is at the top, group 1 has a tenth of the users, group 2 has all. The administrator is in 50 and owns group 3.
 import type { Database } from '../../src/base/storage/database.ts';
 import { client, serviceProvider } from './target.ts';
 
 const APPLICATIONS = 2000;
+const GROUPS = 5000;
+/** Groups directly below each. */
+const CHILDREN = 20;
 const DAY_MS = 86_400_000;
 /** Number of days over which the rows that the overview counts are spread. */
 const DAYS = 60;
@@ -40,6 +44,28 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
     ${numbers(rows)} SELECT 'sub-' || n, ${login}, ${login}, ${mail}, ${mail}, ${name},
     ${login} || '\n' || ${mail} || '\n' || lower(${name}), lower(${name}), lower(${lastName}), n % 1000 <> 0, ${at}, ${at}, ${mac} FROM n`);
   await run(`INSERT INTO user_roles (user_id, role_id, mac) SELECT id, 'r-many', mac FROM users WHERE id LIKE 'sub-%'`);
+  await run(`INSERT INTO groups (id, name, name_key, path, created_at, updated_at)
+    ${numbers(GROUPS)} SELECT 'g-' || n, 'Group ' || n, 'group ' || n, '/Group ' || n, ${later}, ${later} FROM n`);
+  const below = numbers(GROUPS);
+  await run(`INSERT INTO group_children (parent_id, child_id)
+    ${below} SELECT 'g-' || (n / ${CHILDREN}), 'g-' || n FROM n WHERE n > 0`);
+  const levels = [1, CHILDREN, CHILDREN ** 2, CHILDREN ** 3].map((step) => `n / ${step}`);
+  for (const ancestor of levels)
+    await run(`INSERT INTO group_ancestors (group_id, ancestor_id)
+      ${below} SELECT 'g-' || n, 'g-' || (${ancestor}) FROM n WHERE TRUE ON CONFLICT DO NOTHING`);
+  const members = 'INSERT INTO group_members (group_id, user_id, source, mac)';
+  for (let at = 0; at < 10; at += 1)
+    await run(`${members} ${numbers(rows)} SELECT 'g-' || ((n * 10 + ${at * 977}) % ${GROUPS - 10} + 10), 'sub-' || n, 'direct', ${mac}
+      FROM n WHERE TRUE ON CONFLICT DO NOTHING`);
+  await run(`${members} ${numbers(rows)} SELECT 'g-1', 'sub-' || n, 'direct', '' FROM n WHERE n % 10 = 0`);
+  await run(`${members} ${numbers(rows)} SELECT 'g-2', 'sub-' || n, 'direct', ${mac} FROM n`);
+  await run(
+    `${members} ${numbers(50)} SELECT 'g-' || (n * 7 + 100), id, 'direct', '' FROM n, users WHERE username = 'alice'`,
+  );
+  await run(
+    `INSERT INTO group_owners (group_id, user_id, covers) SELECT 'g-3', id, '["r-many"]' FROM users WHERE username = 'alice'`,
+  );
+  await run(`INSERT INTO group_roles (group_id, role_id) VALUES ('g-2', 'r-many'), ('g-4', 'r-many')`);
   for (const [id, of] of [
     ['oidc', client.id],
     ['saml', serviceProvider.entityId],
@@ -49,6 +75,9 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
       'Application ' || n || ' (${id})', 'application ' || n || ' (${id})', true, a.consent, a.access, a.metadata, 'local', ${later}, ${later}
       FROM n, (SELECT * FROM applications WHERE client_id = '${of}') a`);
   }
+  await run(`UPDATE applications SET access = 'roles' WHERE id LIKE 'oidc-%5'`);
+  await run(`INSERT INTO application_groups (application_id, group_id)
+    SELECT id, 'g-' || CASE WHEN id LIKE 'oidc-%55' THEN 5 ELSE 100 END FROM applications WHERE id LIKE 'oidc-%5'`);
   const expires = Math.floor(Date.now() / 1000) + 86_400;
   const payload = `'{"uid":"s-' || n || '","accountId":"sub-' || n || '","loginTs":${expires - 86_400},"exp":${expires},"acr":"urn:gatehouse:acr:password","amr":["pwd"],"authorizations":{"https://oidc-' || (n % 1000) || '.example.com/":{"sid":"x' || n || '","grantId":"g' || n || '"}}}'`;
   await run(`INSERT INTO oidc_artifacts (id, model, payload, uid, account_id, expires_at, mac)
@@ -73,7 +102,7 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
 export async function pagesOf({ db }: Database): Promise<Record<string, string>> {
   const [oldest] = await db.asStored.user.findMany({ where: { id: 'sub-9' }, select: { createdAt: true } });
   const early = oldest?.createdAt.getTime();
-  const after = (key: string, id: string) => Buffer.from(JSON.stringify([key, id])).toString('base64url');
+  const after = (...keys: string[]) => Buffer.from(JSON.stringify(keys)).toString('base64url');
   const found = await db.asStored.application.findFirst({ where: { clientId: client.id }, select: { id: true } });
   const role = await db.role.findFirst({ where: { name: 'many' }, select: { id: true } });
   const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
@@ -114,6 +143,24 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'roles, members of one': `/admin/roles/${role?.id}/members`,
     'roles, members of one, search': `/admin/roles/${role?.id}/members?q=user-77`,
     'roles, applications of one': `/admin/roles/${role?.id}/applications`,
+    groups: '/admin/groups',
+    'groups, last page': `/admin/groups?after=${after('group 995')}`,
+    'groups, search': '/admin/groups?q=group+499',
+    'groups, search (none)': '/admin/groups?q=zzzzzz',
+    'groups, one with all users': '/admin/groups/g-2',
+    'groups, members of one': '/admin/groups/g-1',
+    'groups, members of one, last page': `/admin/groups/g-1?after=${after('sub-9990 direct')}`,
+    'groups, members of one, search': '/admin/groups/g-1?q=user-7777',
+    'groups, members of one, search (nobody)': '/admin/groups/g-1?q=nobody-at-all',
+    'groups, parts of the top': '/admin/groups/g-0/parts',
+    'groups, owners of one': '/admin/groups/g-3/owners',
+    'groups, applications of one': '/admin/groups/g-5/applications',
+    'groups, several people at once': '/admin/groups/g-1/bulk',
+    'groups, deletion of one with all users': '/admin/groups/g-2/delete',
+    'groups, deletion of the top': '/admin/groups/g-0/delete',
+    'own groups': '/account/groups',
+    'own groups, one of an owner': '/account/groups/g-3',
+    'app list': '/dashboard',
     'signing keys': '/admin/keys',
     'access check, of one and one': `/admin/access-check?user=user-5000&app=${client.id}`,
     'access check, by request': '/admin/access-check?request=req-5000',

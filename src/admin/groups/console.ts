@@ -22,7 +22,7 @@ import type { Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';
-import { type GroupDetails, groupNoun, type Member, newGroup, PEOPLE } from './groups.ts';
+import { fromCursor, type GroupDetails, groupNoun, type Member, newGroup, PEOPLE, toCursor } from './groups.ts';
 
 const HOME = '/admin/groups';
 const WRITE = 'gatehouse.groups:write' as const;
@@ -306,7 +306,11 @@ export const untilField = dateField('until', t('console.groups.until'), t('conso
 
 async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: ConsoleServices): Promise<ConsolePage> {
   const given = parseQuery(ctx, listQuery);
-  const found = await groups.list({ search: given.q, after: given.after, limit: limits.api.pageSize + 1 });
+  const found = await groups.list({
+    search: given.q,
+    after: fromCursor(given.after),
+    limit: limits.api.pageSize + 1,
+  });
   const page = found.slice(0, limits.api.pageSize);
   const counts = await groups.counts(page.map(({ id }) => id));
   const address: ListAddress = { path: HOME, filters: { q: given.q }, ...BY_NAME };
@@ -333,7 +337,11 @@ async function listPage({ ctx, may }: Visit<undefined>, { admin: { groups } }: C
           given.q || given.after
             ? t('console.groups.none-match')
             : { icon: 'users-round', title: t('console.groups.none'), text: t('console.groups.none-text') },
-        pages: pageLinks(address, given, found.length > page.length ? page.at(-1)?.name : undefined),
+        pages: pageLinks(
+          address,
+          given,
+          toCursor(found.length > page.length ? page.at(-1)?.name : undefined) ?? undefined,
+        ),
       },
     ],
   };
@@ -412,7 +420,7 @@ async function memberBlocks(
   const { ctx, by, may, subject: group } = visit;
   const path = pathOf(group);
   const given = parseQuery(ctx, listQuery);
-  const { members, next } = await groups.members(group.id, { search: given.q, after: given.after });
+  const { members, next } = await groups.members(group.id, { search: given.q, after: fromCursor(given.after) });
   const mayPut =
     may(WRITE) &&
     !group.fileMembers &&
@@ -459,7 +467,7 @@ async function memberBlocks(
       given.q || given.after
         ? t('console.roles.no-members-match')
         : { icon: 'user-round', title: t('console.groups.no-members'), text: t('console.groups.no-members-text') },
-    pages: pageLinks({ path, filters: { q: given.q }, ...BY_NAME }, given, next),
+    pages: pageLinks({ path, filters: { q: given.q }, ...BY_NAME }, given, toCursor(next) ?? undefined),
   };
   return mayPut ? [add, list] : [list];
 }

@@ -586,7 +586,16 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
   ];
 }
 
+/** The cursor of the page after this one, for the API and the console; null after the last. */
 export const toCursor = (key: string | undefined): string | null =>
-  key === undefined ? null : Buffer.from(key).toString('base64url');
-export const fromCursor = (cursor: string | undefined): string | undefined =>
-  cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString();
+  key === undefined ? null : Buffer.from(JSON.stringify([key])).toString('base64url');
+
+/** Any other text begins at the first page. */
+export function fromCursor(cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    return z.tuple([z.string()]).parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()))[0];
+  } catch {
+    return undefined;
+  }
+}

@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 import { sharedIdp } from '../../support/shared-idp.ts';
 import { consoleOf, staff } from '../console/support.ts';
 
@@ -56,6 +56,30 @@ it('makes a group, adds people with an end, a role and an owner, and says what a
   expect(textOf(question.text)).toContain(role);
   await admin.submit(question, { typed_name: 'Pages Lab' });
   expect(await groups.find('Pages Lab')).toBeUndefined();
+});
+
+it('leads from page to page of the groups and of the members of one', async () => {
+  const { groups, accounts } = idp.services;
+  for (let at = 10; at < 62; at += 1) await groups.create({ name: `Many pages ${at}` });
+  const { id } = (await groups.find('Many pages 10')) ?? expect.fail('no group');
+  for (let at = 10; at < 62; at += 1) await accounts.create({ id: `paged-${at}`, username: `paged-${at}` });
+  await groups.addMembers(
+    id,
+    Array.from({ length: 52 }, (_, at) => ({ userId: `paged-${at + 10}` })),
+  );
+  for (const [path, first, last] of [
+    ['/admin/groups?q=many+pages', 'Many pages 10', 'Many pages 61'],
+    [`/admin/groups/${id}`, 'paged-10', 'paged-61'],
+  ] as const) {
+    const page = await admin.get(path);
+    expect(textOf(page.text)).toContain(first);
+    expect(textOf(page.text)).not.toContain(last);
+    const next = linksOf(page.text, page.url).find(({ label }) => label === 'Next page');
+    const second = await admin.get(next?.href ?? expect.fail('no next page'));
+    expect(second.status).toBe(200);
+    expect(textOf(second.text)).toContain(last);
+    expect(textOf(second.text)).not.toContain(first);
+  }
 });
 
 it('changes nothing for an administrator who does not hold the role of the group', async () => {
