@@ -1,6 +1,7 @@
 // `gatehouse group …`: groups, their members, owners, roles and place in the graph.
 
 import { readFile } from 'node:fs/promises';
+import { limits } from '../base/limits.ts';
 import { plural } from '../base/platform/plural.ts';
 import { inChunks } from '../base/storage/chunks.ts';
 import type { Account } from '../people/accounts/account.ts';
@@ -163,11 +164,11 @@ const remove: Command = {
   run: (input, io) =>
     withGroup(input, io, async ({ id, name }, { groups }) => {
       const lost = await groups.losses(id);
-      const { members, roles, applications, apis } = lost;
+      const { roles, applications, apis } = lost;
+      const { counted } = limits.lists;
+      const members = lost.members > counted ? `over ${counted} members` : plural(lost.members, 'member');
       if (!input.flag('yes')) {
-        io.err(
-          `This deletes the group ${plain(name)}. To confirm, add --yes. ${plural(members, 'member')} would lose:`,
-        );
+        io.err(`This deletes the group ${plain(name)}. To confirm, add --yes. ${members} would lose:`);
         io.err(plain(`  roles: ${roles.join(', ') || 'none'}`));
         io.err(plain(`  applications: ${applications.join(', ') || 'none'}`));
         io.err(plain(`  APIs: ${apis.join(', ') || 'none'}`));
@@ -175,7 +176,7 @@ const remove: Command = {
       }
       await groups.remove(id);
       if (input.flag('json')) io.json({ id, name, lost });
-      else io.out(`Deleted the group ${plain(name)}, which had ${plural(members, 'member')}.`);
+      else io.out(`Deleted the group ${plain(name)}, which had ${members}.`);
       return 0;
     }),
 };

@@ -1,6 +1,7 @@
 // Groups of many people, and people in many groups: what reads cost, and that a change holds the event loop for moments only.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { inChunks } from '../../src/base/storage/chunks.ts';
 import { createGroups, type Groups } from '../../src/people/groups/groups.ts';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
@@ -87,6 +88,38 @@ describe('a group of ten thousand people', () => {
     for (const { longest } of [filled, nested, given]) expect(longest).toBeLessThan(100);
   }, 120_000);
 });
+
+test('a group with five thousand below it says what its members lose, and is deleted', async () => {
+  const [top, low] = [await groups.create({ name: 'Top of many' }), await groups.create({ name: 'Low' })];
+  const at = new Date();
+  const ids = Array.from({ length: 5000 }, (_, number) => `below-${number}`);
+  await inChunks(ids, async (piece) => {
+    const data = piece.map((id) => ({
+      id,
+      name: id,
+      nameKey: id,
+      path: `/Top of many/${id}`,
+      acceptsRequests: false,
+      source: 'local',
+      fileMembers: false,
+      createdAt: at,
+      updatedAt: at,
+    }));
+    await people.db.group.createMany({ data });
+    await people.db.groupAncestor.createMany({
+      data: piece.flatMap((groupId) => [groupId, top.id].map((ancestorId) => ({ groupId, ancestorId }))),
+    });
+    await people.db.groupChild.createMany({ data: piece.map((childId) => ({ parentId: top.id, childId })) });
+    return [];
+  });
+  await groups.addChild(top.id, low.id);
+  await groups.addMembers(low.id, [{ userId: 'member-1' }, { userId: 'member-2' }]);
+  await groups.addMembers('below-4999', [{ userId: 'member-2' }]);
+  expect(await groups.losses(top.id)).toMatchObject({ members: 2, children: 5001 });
+  await groups.remove(top.id);
+  expect((await groups.get('below-7')).path).toBe('/below-7');
+  expect((await people.accounts.find('member-2'))?.groups.map(({ path }) => path)).toEqual(['/Low', '/below-4999']);
+}, 120_000);
 
 describe('a person in fifty groups', () => {
   test('is read by one statement, and not again until something changes; each row is verified once', async ({

@@ -270,7 +270,9 @@ function lossesText({
   apis,
 }: Awaited<ReturnType<ConsoleServices['admin']['groups']['losses']>>): Text {
   return sentences([
-    t('console.groups.losses-members', { count: members }),
+    members > limits.lists.counted
+      ? t('console.groups.losses-many', { count: limits.lists.counted })
+      : t('console.groups.losses-members', { count: members }),
     ...(roles.length > 0 ? [t('console.groups.losses-roles', { roles: roles.join(', ') })] : []),
     ...(applications.length > 0
       ? [t('console.groups.losses-applications', { applications: applications.join(', ') })]

@@ -310,7 +310,7 @@ const owner = z
   .meta({ id: 'GroupOwner' });
 const losses = z
   .object({
-    members: z.int().describe('People in the group and in those below it'),
+    members: z.int().describe('People in the group and in those below it, counted up to 10,001'),
     children: z.int(),
     owners: z.int(),
     roles: z.array(z.string()),

@@ -1,9 +1,11 @@
 // Groups: who is in them, what they give, and who may put people in. A person in a group is in every group above it and has the roles of all
 // of them. rights.ts decides who may change what; graph.ts keeps what reads need of the graph.
 import { conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, transaction } from '../../base/storage/database.ts';
+import { fragment } from '../../base/storage/fragments.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
@@ -191,21 +193,31 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     });
   }
 
-  /** What a page says before the group is deleted: how much its members, and those of the groups below, lose. */
+  /**
+   * What a page says before the group is deleted: how much its members, and those of the groups below, lose. Members are counted up to
+   * `limits.lists.counted` + 1.
+   */
   async function losses(id: string, tx: Tx = db) {
     await get(id, tx);
-    const groupId = { in: await idsBelow([id], tx) };
+    const [found] = await tx.$queryRaw<{ count: number | bigint }[]>(fragment`SELECT COUNT(*) AS count FROM
+      (SELECT DISTINCT m.user_id FROM group_ancestors a JOIN group_members m ON m.group_id = a.group_id
+        WHERE a.ancestor_id = ${id} LIMIT ${limits.lists.counted + 1}) AS found`);
     const stored = tx.asStored;
-    const [members, children, owners, roles, applications, apis] = await Promise.all([
-      stored.groupMember.groupBy({ by: ['userId'], where: { groupId } }),
-      stored.groupChild.count({ where: { parentId: id } }),
-      stored.groupOwner.count({ where: { groupId: id } }),
-      stored.groupRole.findMany({ where: { groupId: id }, select: { role: { select: { name: true } } } }),
-      stored.applicationGroup.findMany({ where: { groupId: id }, select: { application: { select: { name: true } } } }),
-      stored.resource.findMany({ where: { access: { contains: JSON.stringify(id) } }, select: { identifier: true } }),
-    ]);
+    // One after the other: a transaction has one connection.
+    const children = await stored.groupChild.count({ where: { parentId: id } });
+    const owners = await stored.groupOwner.count({ where: { groupId: id } });
+    const name = { select: { name: true } };
+    const roles = await stored.groupRole.findMany({ where: { groupId: id }, select: { role: name } });
+    const applications = await stored.applicationGroup.findMany({
+      where: { groupId: id },
+      select: { application: name },
+    });
+    const apis = await stored.resource.findMany({
+      where: { access: { contains: JSON.stringify(id) } },
+      select: { identifier: true },
+    });
     return {
-      members: members.length,
+      members: Number(found?.count ?? 0),
       children,
       owners,
       roles: roles.map(({ role }) => role.name).sort(),
@@ -516,11 +528,13 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     /** The groups directly above and below, and the names of the group's own roles. */
     async relations(id: string, tx: Tx = db) {
       const name = { select: { id: true, name: true } };
-      const [parents, children, roles] = await Promise.all([
-        tx.groupChild.findMany({ where: { childId: id }, select: { parent: name } }),
-        tx.groupChild.findMany({ where: { parentId: id }, select: { child: name } }),
-        tx.groupRole.findMany({ where: { groupId: id }, select: { role: { select: { name: true } } } }),
-      ]);
+      // One after the other: a transaction has one connection.
+      const parents = await tx.groupChild.findMany({ where: { childId: id }, select: { parent: name } });
+      const children = await tx.groupChild.findMany({ where: { parentId: id }, select: { child: name } });
+      const roles = await tx.groupRole.findMany({
+        where: { groupId: id },
+        select: { role: { select: { name: true } } },
+      });
       return {
         parents: parents.map(({ parent }) => ({ id: parent.id, name: parent.name })),
         children: children.map(({ child }) => ({ id: child.id, name: child.name })),
