@@ -101,7 +101,7 @@ describe('gatehouse group', () => {
     const asked = await group('delete', 'Course');
     expect(asked).toMatchObject({ code: 1, out: '' });
     expect(asked.err).toBe(
-      'This deletes the group Course. To confirm, add --yes. 2 members would lose:\n  roles: lab-user\n  applications: none\n',
+      'This deletes the group Course. To confirm, add --yes. 2 members would lose:\n  roles: lab-user\n  applications: none\n  APIs: none\n',
     );
     expect((await group('delete', 'Course', '--yes')).out).toBe('Deleted the group Course, which had 2 members.\n');
   });

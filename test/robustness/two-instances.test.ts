@@ -1,4 +1,5 @@
 // Two instances on one database behind one address: each step of a sign-in may reach another instance.
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type LoadBalancer, loadBalancer } from '../logout/support/load-balancer.ts';
@@ -84,6 +85,45 @@ describe('an instance', () => {
       await app.rp.revoke(tokens.access_token);
       board.use(use);
       expect(await answers()).toEqual(rejected);
+    }
+  });
+
+  it('decides at once by a membership that the other instance gave, took or let end', async () => {
+    const { groups, roles } = one.services;
+    const { name: role } = await roles.create({ name: 'both instances' });
+    const group = await groups.create({ name: 'Both instances' });
+    await groups.addRole(group.id, role);
+    const access = { roles: [], groups: [group.name] };
+    const scope = 'openid groups roles';
+    const lab = await anApplication(one, { access, scope });
+    reconnect(lab);
+    const userId = user.account.id;
+    await groups.addMembers(group.id, [{ userId }]);
+    const { tokens } = await signIn(browser, lab, user, { scope });
+    /** What tokens, a live session and pages say here. */
+    const decisions = async () => ({
+      claim:
+        ((await lab.rp.userinfo(tokens).catch(() => undefined)) as { groups?: string[] } | undefined)?.groups ?? [],
+      session: (await outcome(browser, authorizeUrl(one, lab.clientId, { prompt: 'none', scope }))).has('code'),
+      page: (await browser.follow(await browser.get('/account/groups'))).text.includes('Both instances'),
+    });
+    const isIn = { claim: ['Both instances'], session: true, page: true };
+    const isOut = { claim: [], session: false, page: false };
+    for (const here of [one, other]) {
+      const there = here === one ? other : one;
+      board.use(here);
+      expect(await decisions()).toEqual(isIn);
+      await there.services.groups.removeMembers(group.id, [userId]);
+      expect(await decisions()).toEqual(isOut);
+      await there.services.groups.addMembers(group.id, [{ userId }]);
+      expect(await decisions()).toEqual(isIn);
+      expect((await here.services.accounts.find(userId))?.roles).toContain(role);
+      const until = new Date(Date.now() + 3000);
+      await there.services.groups.addMembers(group.id, [{ userId, until }]);
+      expect((await here.services.accounts.find(userId))?.groups).toMatchObject([{ until }]);
+      await sleep(until.getTime() - Date.now());
+      expect(await decisions()).toEqual(isOut);
+      await there.services.groups.addMembers(group.id, [{ userId, until: null }]);
     }
   });
 
