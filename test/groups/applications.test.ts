@@ -5,12 +5,15 @@ import { limits } from '../../src/base/limits.ts';
 import { claimsFor } from '../../src/people/accounts/claims.ts';
 import { withVisibleRoles } from '../../src/people/accounts/visible-roles.ts';
 import { attributesOf } from '../../src/protocols/saml/sso/responses.ts';
+import { consoleOf, staff } from '../admin/console/support.ts';
 import { anApplication, type ClientInput, forApi, signIn } from '../oidc/support.ts';
+import { aLiveSp, answerIn, redirect } from '../saml/live.ts';
 import { testClock } from '../support/clock.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { unescapeHtml } from '../support/pages/html.ts';
 
 let idp: TestIdp;
 let user: TestUser;
@@ -129,6 +132,34 @@ describe('the claim groups', () => {
     const few = { ...settings, groups_filter: ['crowd-00*'] };
     expect(attributesOf({ settings: few } as never, account).memberOf).toHaveLength(10);
     expect(claimsFor(withVisibleRoles(account, { groups_filter: ['crowd-00*'] }, 200)).groups).toHaveLength(10);
+  });
+});
+
+describe('the SAML attribute groups', () => {
+  const valuesIn = (xml: string) => [...xml.matchAll(/<saml:AttributeValue[^>]*>([^<]*)</g)].map(([, value]) => value);
+
+  it('has a value for each group, as in the preview, until the end of a membership', async () => {
+    const { accounts, groups, applications } = idp.services;
+    const sp = await aLiveSp(idp, { attributes: { memberOf: 'groups' }, groups_as: 'path' });
+    const person = await aUser(idp.services);
+    const { id: userId } = person.account;
+    const { id = '' } = (await applications.find(sp.entityId)) ?? {};
+    const both = async () => {
+      const browser = httpClient(idp.issuer);
+      const page = await browser.follow(await redirect(browser, sp.request()));
+      const { username, password } = person;
+      const answer = answerIn(await browser.follow(await browser.submit(page, { username, password })));
+      const admin = await consoleOf(idp, await staff(idp, 'admin'));
+      const preview = await admin.get(`/admin/applications/${id}/claims?user=${username}`);
+      const shown = unescapeHtml(preview.text).replaceAll(/\s*\n\s*/g, '');
+      return { assertion: valuesIn(answer ?? expect.fail('no answer')), preview: valuesIn(shown) };
+    };
+    await groups.addMembers(ids.physics, [{ userId }]);
+    const values = ['/Science', '/Science/Physics'];
+    expect(await both()).toEqual({ assertion: values, preview: values });
+    await groups.addMembers(ids.physics, [{ userId, until: new Date(clock.now().getTime() + 500) }]);
+    await expect.poll(async () => (await accounts.find(userId))?.groups, { timeout: 10_000 }).toEqual([]);
+    expect(await both()).toEqual({ assertion: [], preview: [] });
   });
 });
 
