@@ -52,7 +52,7 @@ export function adminEndpoints(admin: AdminActions): Endpoint[] {
     ...sessionEndpoints(sessions, users),
     ...roleEndpoints(admin.roles),
     ...groupEndpoints(admin.groups),
-    ...applicationEndpoints(admin.applications),
+    ...applicationEndpoints(admin.applications, admin.groups),
     ...resourceEndpoints(admin.resources),
     ...connectionEndpoints(admin.connections),
     ...apiKeyEndpoints(admin.apiKeys),

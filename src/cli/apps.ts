@@ -143,6 +143,8 @@ All other settings are in the configuration file and the console.`,
     native: { type: 'boolean', help: 'mobile or desktop app' },
     'first-party': { type: 'boolean', help: 'skip the consent screen' },
     role: many('ROLE', 'give access only to people with this role'),
+    group: many('GROUP', 'give access only to people in this group'),
+    'create-groups': { type: 'boolean', help: 'create the groups of --group that are missing' },
     'saml-metadata': {
       type: 'string',
       value: 'FILE|URL',
@@ -156,6 +158,7 @@ All other settings are in the configuration file and the console.`,
       io,
       async (services) => {
         const input = given.isEmpty && io.ask ? await askForApplication(io.ask, io, services) : given;
+        if (input.flag('create-groups')) await createGroups(input.texts('group'), services, io);
         return input.text('saml-metadata') === undefined
           ? addClient(input, io, services)
           : addProvider(input, io, services);
@@ -230,9 +233,18 @@ async function addProvider(input: Input, io: Io, services: Services): Promise<nu
   return 0;
 }
 
+async function createGroups(names: readonly string[], { groups }: Services, io: Io): Promise<void> {
+  for (const name of names) {
+    if (await groups.find(name)) continue;
+    await groups.create({ name });
+    io.note(plain(`Created the group ${name}.`));
+  }
+}
+
 function accessOf(input: Input): Access | undefined {
-  const roles = input.texts('role');
-  return roles.length > 0 ? { roles } : undefined;
+  const [roles, groups] = [input.texts('role'), input.texts('group')];
+  if (roles.length + groups.length === 0) return undefined;
+  return { roles, ...(groups.length > 0 && { groups }) };
 }
 
 async function readDocument(file: string): Promise<string> {

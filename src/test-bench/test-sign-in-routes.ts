@@ -7,6 +7,7 @@ import type { AdminServices } from '../admin/admin-services.ts';
 import {
   type DemandResult,
   demandResults,
+  knows,
   missingScopes,
   receivedOf,
   rolesThatCount,
@@ -52,7 +53,7 @@ const ACR_OPTIONS = [
       ] ?? value,
   })),
 ];
-const SCOPE = 'openid profile email roles';
+const SCOPE = 'openid profile email roles groups';
 const testForm = z.object({
   scope: z.string().max(500).default(SCOPE),
   acr: z.enum(['', ...acrValues]).default(''),
@@ -129,7 +130,7 @@ function responseRoutes(router: Router<State, Extras>, services: TestBenchServic
 function samlDemandsBlocks(application: Application, account: Account): Block[] {
   const product = productOf(application);
   if (!product) return [];
-  const results = demandResults(product, receivedOf(account, application));
+  const results = demandResults(product, receivedOf(account, application, product));
   return demandsBlocks(application, product, results);
 }
 
@@ -294,12 +295,15 @@ function claimsSummary(
 ): { lead: PageText; blocks: Block[] } {
   const product = productOf(application);
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : undefined);
-  const roles = Array.isArray(claims.roles) ? claims.roles.map(String) : [];
+  const namesIn = (claim: string) => (Array.isArray(claims[claim]) ? (claims[claim] as unknown[]).map(String) : []);
+  const [roles, groups] = [namesIn('roles'), namesIn('groups')];
+  const known = product?.groups ? groups : roles;
   const emailVerified = claims.email_verified === true;
-  const person = { email: text('email') ?? null, emailVerified, roles, missingScopes: missingScopes(application) };
+  const email = text('email') ?? null;
+  const person = { email, emailVerified, roles: known, missingScopes: missingScopes(application, product) };
   const results = product ? demandResults(product, person) : [];
   const isEmailMissing = results.some(({ demand, state }) => demand === 'address' && state !== 'met');
-  const roleDescription = (product && roleThere(product, roles)?.description) ?? product?.withoutRoles;
+  const roleDescription = (product && roleThere(product, known)?.description) ?? product?.withoutRoles;
   const none: Cell = { text: t('console.test-bench.none'), tone: isEmailMissing ? 'bad' : 'plain' };
   const rows: { label: PageText; value: Cell }[] = [
     { label: t('console.test-bench.username'), value: text('preferred_username') ?? t('console.test-bench.none') },
@@ -309,6 +313,7 @@ function claimsSummary(
       label: t('console.test-bench.roles'),
       value: roles.length > 0 ? roles.join(', ') : t('console.test-bench.no-roles'),
     },
+    ...(groups.length > 0 ? [{ label: t('console.navigation.groups'), value: groups.join(', ') }] : []),
     ...(product && roleDescription
       ? [{ label: t('console.test-bench.role-in', { product: product.title }), value: roleDescription }]
       : []),
@@ -331,7 +336,7 @@ function demandsBlocks(
   results: readonly DemandResult[],
 ): Block[] {
   if (!product) return [];
-  const values = { product: product.title, roles: oneOf(rolesThatCount(product, metadata)) };
+  const values = { product: product.title, roles: oneOf(rolesThatCount(product, metadata)), of: knows(product) };
   return results.flatMap(({ demand, state, scope }): Block[] => {
     if (state === 'met') return [];
     if (scope) return [warning(t('console.test-bench.scope-missing', { ...values, scope, end: state }))];

@@ -1,7 +1,7 @@
 // What a product demands of a person, beyond the access rule: the access check with its fixes, the test sign-in and the setup of the
 // application say it, and names after roles_rename are compared with names after it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demandResults, rolesThatCount } from '../../src/admin/applications/presets/demands.ts';
+import { demandResults, namesIn, rolesThatCount } from '../../src/admin/applications/presets/demands.ts';
 import { presetOf } from '../../src/admin/applications/presets/presets.ts';
 import type { ProductPreset } from '../../src/admin/applications/presets/products.ts';
 import { productPresets } from '../../src/admin/applications/presets/products.ts';
@@ -127,24 +127,32 @@ describe('a product that demands a role', () => {
   it.each([
     ['kubernetes', { name: 'production' }, 'Kubernetes', 'kubernetes-admin'],
     ['vault', undefined, 'HashiCorp Vault', 'vault-admin'],
-  ])('warns of a person who may do nothing there: %s', async (preset, fields, title, role) => {
+  ])('warns of a person who may do nothing there: %s', async (preset, fields, title, group) => {
     const { id, clientId } = await added(preset, fields);
     const cleo = await aUser(idp.services, { name: 'Cleo' });
     const page = await check(cleo, clientId);
-    const sentence = `${title} signs Cleo in, but without the role ${role} Cleo can’t do anything there.`;
+    const sentence = `${title} signs Cleo in, but without the group ${group} Cleo can’t do anything there.`;
     expect(textOf(page.text)).toContain(sentence);
     expect(await why(cleo, clientId)).toMatchObject({ can_sign_in: true });
-    expect(await overview(id)).toContain(`Without the role ${role}, users can’t do anything in ${title}.`);
-    // The administrator has the role admin, which counts only if the product has rights for it.
-    expect(await testSignIn(id)).toContain(`${title} gets roles of you that the guide doesn’t name.`);
+    expect(await overview(id)).toContain(`Without the group ${group}, users can’t do anything in ${title}.`);
+    expect(await testSignIn(id)).toContain(`without the group ${group} you can’t do anything there.`);
 
-    await idp.services.roles.create({ name: `${preset}-dev` });
-    await idp.services.roles.assign(cleo.account.id, `${preset}-dev`);
+    const { groups } = idp.services;
+    const dev = await groups.create({ name: `${preset}-dev` });
+    await groups.addMembers(
+      dev.id,
+      [cleo, boss].map(({ account }) => ({ userId: account.id })),
+    );
+    expect(await testSignIn(id)).toContain(`${title} gets groups of you that the guide doesn’t name.`);
     expect(textOf((await check(cleo, clientId)).text)).toContain(
       `Of Cleo, ${title} gets ${preset}-dev. That counts only if ${title} has rights for this name.`,
     );
-    await idp.services.roles.assign(cleo.account.id, role);
-    expect(textOf((await check(cleo, clientId)).text)).not.toContain('can’t do anything');
+    await groups.remove(dev.id);
+    const fixed = await press(await check(cleo, clientId), `Add Cleo to the group ${group}`);
+    expect(textOf(fixed.text)).toContain(`${title} gets ${group}.`);
+    expect((await idp.services.accounts.find(cleo.account.id))?.groups).toMatchObject([{ name: group }]);
+    await groups.remove((await groups.find(group))?.id ?? '');
+    expect(textOf((await check(cleo, clientId)).text)).toContain(`There is no group ${group} yet.`);
   });
 
   it('leads to the claims when the application keeps the role back', async () => {
@@ -173,9 +181,9 @@ describe('a product that demands a role', () => {
   });
 });
 
-it('every demand of a preset can be met: by an address, and by a role that the preset creates or asks for', () => {
+it('every demand of a preset can be met: by an address, and by a role or group that the preset creates or asks for', () => {
   for (const preset of productPresets().filter(({ demands }) => demands)) {
-    const roles = (preset.roles ?? []).map(({ name, nameThere = name }) => nameThere);
+    const roles = namesIn(preset).map(({ name, nameThere = name }) => nameThere);
     const person = {
       email: 'ann@example.com',
       emailVerified: true,

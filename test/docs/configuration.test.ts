@@ -68,7 +68,7 @@ describe('the API document', () => {
   it.each(['OidcClient', 'ServiceProvider'])(
     'says what each field of %s means, without links of the documents',
     (name) => {
-      const { components } = openApiDocument(applicationEndpoints({} as never), {
+      const { components } = openApiDocument(applicationEndpoints({} as never, {} as never), {
         issuer: 'https://id.example.com',
         version: '1',
       }) as {

@@ -10,6 +10,7 @@ import type { PictureState } from '../../applications/pictures/pictures.ts';
 import { webUriSchema } from '../../applications/uris.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
+import type { Tx } from '../../base/storage/database.ts';
 import { rule } from '../../base/texts/faults.ts';
 import { applicationEntry } from '../../config-file/sections/applications.ts';
 import { bytesOf, imageData } from '../../core/settings/value-schemas.ts';
@@ -19,8 +20,10 @@ import { mergePatchOf } from '../api/described-bodies.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { done, flag, id, iso, paged, pageOf, text, time } from '../api/parts.ts';
+import type { GroupAdmin } from '../groups/groups.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 import { type ApplicationAdmin, type ApplicationDetails, applicationVersion, type NewSecret } from './actions.ts';
+import { groupsOf } from './presets/presets.ts';
 
 // The shapes of an application in /api/admin/applications: what a request declares, and what a response returns.
 
@@ -43,6 +46,12 @@ const REDIRECT_URIS = [
   { required: ['grant_types'], properties: { grant_types: { not: { contains: { const: 'authorization_code' } } } } },
 ];
 
+const createGroups = z
+  .boolean()
+  .optional()
+  .describe(
+    'Also creates the groups that `access` names, or that the product of `preset` reads, where they are missing; takes gatehouse.groups:write',
+  );
 const newApplication = z
   .discriminatedUnion(
     'protocol',
@@ -50,11 +59,12 @@ const newApplication = z
       z
         .strictObject({
           protocol: z.literal('oidc'),
+          create_groups: createGroups,
           ...withoutDefaults(oidcClient.shape),
           client_id: clientId.optional().describe('Made where it is left out'),
         })
         .meta({ id: 'OidcClient', anyOf: REDIRECT_URIS }),
-      z.strictObject({ protocol: z.literal('saml'), ...saml }).meta({
+      z.strictObject({ protocol: z.literal('saml'), create_groups: createGroups, ...saml }).meta({
         id: 'ServiceProvider',
         oneOf: [{ required: ['metadata'] }, { required: ['metadata_url'] }, { required: ['acs_url'] }],
         dependentRequired: { acs_url: ['entity_id'], metadata_certificate: ['metadata_url'] },
@@ -225,7 +235,7 @@ export const applicationNoun = (applications: ApplicationAdmin): Resource<Applic
 });
 
 /** /api/admin/applications, and /api/admin/saml-metadata. */
-export function applicationEndpoints(applications: ApplicationAdmin): Endpoint[] {
+export function applicationEndpoints(applications: ApplicationAdmin, groups: GroupAdmin): Endpoint[] {
   const noun = applicationNoun(applications);
   const { list, create, get, update, remove, action } = endpointsOf(noun);
   const created = ({ application: made, clientSecret }: { application: Application; clientSecret?: string }) => ({
@@ -256,14 +266,14 @@ export function applicationEndpoints(applications: ApplicationAdmin): Endpoint[]
       body: newApplication,
       response: withSecret,
       async run(
-        { protocol, ...declared },
+        { protocol, create_groups, ...declared },
         by,
         onCreated: OnCreated<Pick<Registered, 'clientSecret'> & { application: Application }>,
       ) {
-        if (protocol === 'oidc') return applications.createOidc(declared, by, onCreated);
-        return {
-          application: await applications.createSaml(declared, by, (made, tx) => onCreated({ application: made }, tx)),
-        };
+        const prepare = (tx: Tx) => groups.createMissing(create_groups ? groupsOf(declared) : [], by, tx);
+        if (protocol === 'oidc') return applications.createOidc(declared, by, onCreated, { prepare });
+        const done: OnCreated<Application> = (made, tx) => onCreated({ application: made }, tx);
+        return { application: await applications.createSaml(declared, by, done, { prepare }) };
       },
       answer: async (made: Pick<Registered, 'clientSecret'> & { application: Application }) => created(made),
     }),

@@ -5,6 +5,7 @@ import type Router from '@koa/router';
 import type { Extras, State } from '../../base/http/context.ts';
 import { AppError, badRequest, notFound } from '../../base/http/errors.ts';
 import { bodyLimit, parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import type { Fault } from '../../base/texts/faults.ts';
 import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
@@ -25,11 +26,12 @@ import { registeredPage } from './tabs/registered-page.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 const CREATE_ROLES = 'create_roles';
+const CREATE_GROUPS = 'create_groups';
 
 /** The pages …/new and …/new/:preset. */
 export function addNewApplicationPages(
   router: Router<State, Extras>,
-  { frame, admin: { applications, roles }, identityProvider }: ConsoleServices,
+  { frame, admin: { applications, roles, groups }, identityProvider }: ConsoleServices,
 ): void {
   addPage(router, frame, '/new', {
     needs: [WRITE],
@@ -42,15 +44,23 @@ export function addNewApplicationPages(
     accepts: bodyLimit(MAX_FORM_BYTES),
     form: longForm,
     page: async ({ subject: preset, may, by }, sent) =>
-      newPage(preset, sent, { mayCreateRoles: may('gatehouse.roles:write'), choices: await roles.choices(by) }),
+      newPage(preset, sent, {
+        mayCreateRoles: may('gatehouse.roles:write'),
+        mayCreateGroups: may('gatehouse.groups:write'),
+        choices: await roles.choices(by),
+        groups: may('gatehouse.groups:write') ? await groups.list({ limit: limits.api.maxPageSize }) : [],
+      }),
     async submit({ ctx, subject: preset, by, language }, sent) {
-      const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? rolesOf(preset, language) : [];
+      const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? described(preset.roles, language) : [];
+      const wantedGroups = sentValue(sent, CREATE_GROUPS) === 'on' ? described(preset.groups, language) : [];
       if (wanted.length > 0) frame.assertMay(ctx, 'gatehouse.roles:write');
+      if (wantedGroups.length > 0) frame.assertMay(ctx, 'gatehouse.groups:write');
       const declaration = declarationOf(preset, sent, identityProvider().name);
       // First, because the access rule may name them.
       const prepare = async (tx: Tx) => {
-        if (wanted.length > 0) assertFreshProof(by, 'application.register', String(preset.title));
+        if (wanted.length + wantedGroups.length > 0) assertFreshProof(by, 'application.register', String(preset.title));
         await roles.createMissing(wanted, by, tx);
+        await groups.createMissing(wantedGroups, by, tx);
       };
       const options = { prepare, isNameUnique: true };
       const created = await withFaultsAtAnswers(preset, async () =>
@@ -61,7 +71,10 @@ export function addNewApplicationPages(
       const { clientId } = created.application;
       const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;
       const ours = { ...identityProvider(), clientId, clientSecret };
-      return { result: registeredPage(created.application, preset, ours, await roles.assignable(by)) };
+      const existing = preset.groups
+        ? await groups.existing(preset.groups.map((group) => group.name))
+        : await roles.assignable(by);
+      return { result: registeredPage(created.application, preset, ours, existing) };
     },
   });
 }
@@ -85,9 +98,9 @@ function declarationOf(preset: Preset, sent: Sent, ownName: string) {
   };
 }
 
-/** The roles that the product reads, described in this language: as they are stored, they have one. */
-const rolesOf = ({ roles = [] }: Preset, language: string) =>
-  inLanguage(language, () => roles.map(({ name, description }) => ({ name, description: String(description) })));
+/** The roles or groups that the product reads, described in this language: as they are stored, they have one. */
+const described = (known: readonly PresetRole[] = [], language: string) =>
+  inLanguage(language, () => known.map(({ name, description }) => ({ name, description: String(description) })));
 
 /** The presets of no product. */
 const OWN = t('console.applications.new.own');
@@ -167,9 +180,22 @@ const tile = ({ id, title, text, icon }: Preset) => ({
 function newPage(
   preset: Preset,
   sent: Sent | undefined,
-  { mayCreateRoles, choices }: { mayCreateRoles: boolean; choices: readonly Option[] },
+  {
+    mayCreateRoles,
+    mayCreateGroups,
+    choices,
+    groups,
+  }: {
+    mayCreateRoles: boolean;
+    mayCreateGroups: boolean;
+    choices: readonly Option[];
+    /** That the access rule may name. */
+    groups: readonly { name: string }[];
+  },
 ): ConsolePage {
   const newRoles = mayCreateRoles ? (preset.roles ?? []) : [];
+  const newGroups = mayCreateGroups ? (preset.groups ?? []) : [];
+  const groupNames = [...new Set([...newGroups, ...groups].map(({ name }) => name))];
   const roles = new Map<string, PageText | undefined>([
     ...choices.map(({ value, hint }) => [value, hint] as const),
     ...newRoles.map(({ name, description }) => [name, description] as const),
@@ -178,7 +204,8 @@ function newPage(
     ...preset.fields,
     ...(hasOwnNameField(preset) ? [] : [nameField(preset)]),
     ...(newRoles.length > 0 ? [rolesField(preset, newRoles)] : []),
-    ...(asksAccess(preset) ? accessFields(roles) : []),
+    ...(preset.groups ? [groupsField(preset, preset.groups, mayCreateGroups)] : []),
+    ...(asksAccess(preset) ? accessFields(roles, groupNames) : []),
     ...(mayAskConsent(preset) ? applicationKey('oidc', 'consent').fields({}) : []),
     // Only after its metadata may have asked for it.
     ...(preset.protocol === 'saml' && sent ? applicationKey('saml', 'allow_cbc').fields({}) : []),
@@ -208,18 +235,36 @@ const nameField = ({ title }: Preset): Field => ({
 });
 
 /** @param roles names with their descriptions */
-function accessFields(roles: ReadonlyMap<string, PageText | undefined>): Field[] {
+function accessFields(roles: ReadonlyMap<string, PageText | undefined>, groups: readonly string[]): Field[] {
   const names = [...roles.keys()].sort((one, other) => one.localeCompare(other, 'en'));
-  return applicationKey('oidc', 'access', { ...NO_CHOICES, roles: names, roleHints: roles })
+  return applicationKey('oidc', 'access', { ...NO_CHOICES, roles: names, roleHints: roles, groups })
     .fields({})
     .map((field) =>
       field.name === 'access' ? { ...field, label: t('console.applications.new.who'), hint: undefined } : field,
     );
 }
 
+const explained = (known: readonly PresetRole[]) =>
+  listOf(known.map(({ name, description }) => concatenated([name, ' (', description, ')'])));
+
+/** Offers to create the groups that the product reads, or says which right that takes. */
+function groupsField({ title }: Preset, known: readonly PresetRole[], mayCreate: boolean): Field {
+  const groups = explained(known);
+  return {
+    name: CREATE_GROUPS,
+    label: t('console.applications.new.create-groups', { product: title }),
+    type: 'checkbox',
+    checked: mayCreate,
+    isLocked: !mayCreate,
+    hint: mayCreate
+      ? t('console.applications.new.create-groups-hint', { groups })
+      : t('console.applications.new.no-groups-right', { groups }),
+  };
+}
+
 /** Offers to create the roles that the product reads. */
 function rolesField({ title }: Preset, roles: readonly PresetRole[]): Field {
-  const names = listOf(roles.map(({ name, description }) => concatenated([name, ' (', description, ')'])));
+  const names = explained(roles);
   return {
     name: CREATE_ROLES,
     label: t('console.applications.new.create-roles', { product: title }),

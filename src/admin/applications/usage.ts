@@ -48,12 +48,17 @@ export function createApplicationUsage({ db, sql, now }: Base) {
       return first?.at;
     },
 
-    /** Whether anyone who may open it lacks this. `roles`: those of which one suffices. */
-    async isLackedByAnyone({ access }: Application, demand: Demand, roles: readonly string[]): Promise<boolean> {
+    /** Whether anyone who may open it lacks this. `names`: the roles, or groups, of which one suffices. */
+    async isLackedByAnyone(
+      { access }: Application,
+      demand: Demand,
+      names: readonly string[],
+      of: 'role' | 'group' = 'role',
+    ): Promise<boolean> {
       const lacks = {
         address: fragment`u.email IS NULL`,
         verified: fragment`u.email IS NOT NULL AND NOT u.email_verified`,
-        role: fragment`NOT ${isMemberOf('u.id', roles, now())}`,
+        role: fragment`NOT ${of === 'role' ? isMemberOf('u.id', names, now()) : isInGroup('u.id', names, now())}`,
       }[demand];
       const mayOpen =
         access === 'everyone'

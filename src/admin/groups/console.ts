@@ -10,6 +10,7 @@ import { type PageText, sentences, type Text, t, textAt } from '../../base/texts
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { protocolName } from '../applications/console-parts.ts';
+import { productPresets } from '../applications/presets/products.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
@@ -663,7 +664,7 @@ async function domainBlocks(
 }
 
 async function applicationsBlock(
-  { subject: { id } }: Visit<GroupDetails>,
+  { subject: { id, name } }: Visit<GroupDetails>,
   { admin: { groups } }: ConsoleServices,
 ): Promise<Block> {
   return {
@@ -685,8 +686,15 @@ async function applicationsBlock(
         }),
       ],
     ]),
-    empty: t('console.groups.no-applications'),
+    empty: sentences([...readers(name), t('console.groups.no-applications')]),
   };
+}
+
+/** Products that read the group, and what its members are there. */
+function readers(group: string): Text[] {
+  return productPresets()
+    .flatMap(({ title, groups = [] }) => groups.filter(({ name }) => name === group).map((one) => ({ title, ...one })))
+    .map(({ title, description }) => t('console.groups.read-by', { title, description }));
 }
 
 /** What happened to the group, its members and its owners. */

@@ -118,6 +118,21 @@ export function createGroupAdmin({ db, sql, groups, groupDomains }: AdminService
         return made;
       }),
 
+    /** Of these names, those of groups. */
+    async existing(names: readonly string[]): Promise<string[]> {
+      const found = await Promise.all(names.map((name) => groups.find(name)));
+      return names.filter((_, index) => found[index] !== undefined);
+    },
+
+    /** Creates those of these groups that are missing; joins the transaction `tx`. Throws forbidden without gatehouse.groups:write. */
+    async createMissing(wanted: readonly { name: string; description?: string }[], by: Actor, tx: Tx): Promise<void> {
+      for (const { name, description = '' } of wanted) {
+        if (await groups.find(name, tx)) continue;
+        await groups.create({ name, description }, { by, tx });
+        assertFreshProof(by, 'group.create', name);
+      }
+    },
+
     update: (
       groupId: string,
       changes: { name?: string | undefined; description?: string | undefined; acceptsRequests?: boolean | undefined },

@@ -117,7 +117,10 @@ function requiredText(app: string, roles: readonly string[], groups: readonly st
 }
 
 /** What the product demands, as its guide sets it up. */
-function productChecks({ account }: AccessFacts, { title: app, results, receivedRoles, roles }: ProductFacts): Check[] {
+function productChecks(
+  { account }: AccessFacts,
+  { title: app, results, receivedRoles, roles, of }: ProductFacts,
+): Check[] {
   const who = nameOf(account);
   return results.map(({ demand, state, scope }): Check => {
     const withheld = scope && t('console.access-check.scope-withheld', { app, scope, end: state });
@@ -133,7 +136,7 @@ function productChecks({ account }: AccessFacts, { title: app, results, received
         label: t('console.access-check.label.verified-email'),
         ...(state === 'met' ? passed() : failed(t('console.access-check.unverified-email', { who, app }))),
       };
-    const label = t('console.access-check.label.product-role', { app });
+    const label = t('console.access-check.label.product-role', { app, of });
     const id = 'product-role';
     if (withheld) return { id, label, ...(state === 'rejected' ? failed(withheld) : warning(withheld)) };
     if (state === 'met')
@@ -145,10 +148,10 @@ function productChecks({ account }: AccessFacts, { title: app, results, received
         ...warning(t('console.access-check.other-roles', { app, who, roles: listOf(receivedRoles) })),
       };
     if (roles.length === 0) {
-      const none = t('console.access-check.no-role-counts', { app });
+      const none = t('console.access-check.no-role-counts', { app, of });
       return { id, label, ...(state === 'rejected' ? failed(none) : warning(none)) };
     }
-    const needed = { app, who, roles: oneOf(roles) };
+    const needed = { app, who, of, roles: oneOf(roles) };
     return state === 'rejected'
       ? { id, label, ...failed(t('console.access-check.product-rejects', needed)) }
       : { id, label, ...warning(t('console.access-check.no-rights-there', needed)) };

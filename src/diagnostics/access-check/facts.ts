@@ -3,6 +3,7 @@
 import {
   type DemandResult,
   demandResults,
+  knows,
   receivedOf,
   rolesThatCount,
 } from '../../admin/applications/presets/demands.ts';
@@ -84,10 +85,11 @@ export interface AccessFacts {
 export interface ProductFacts {
   title: string;
   results: DemandResult[];
-  /** The names of the person's roles as the application receives them. */
+  /** The names of the person's roles, or groups, as the application receives them. */
   receivedRoles: readonly string[];
-  /** The roles of this server that the product knows as its own. */
+  /** The roles, or groups, of this server that the product knows as its own. */
   roles: string[];
+  of: 'role' | 'group';
 }
 export type DirectoryState = { name: string } & (
   | { outcome: 'found'; rejection: AccountRejection | undefined; waitSeconds: number }
@@ -177,9 +179,10 @@ function productFactsOf(account: Account, application: Application): ProductFact
   const product = productOf(application);
   if (!product?.demands) return undefined;
   const { metadata } = application;
-  const person = receivedOf(account, application);
+  const person = receivedOf(account, application, product);
   const roles = rolesThatCount(product, metadata);
-  return { title: product.title, results: demandResults(product, person), receivedRoles: person.roles, roles };
+  const results = demandResults(product, person);
+  return { title: product.title, results, receivedRoles: person.roles, roles, of: knows(product) };
 }
 
 const PROVEN_BY: Record<string, string> = {

@@ -4,6 +4,7 @@
 import type { MissingScope } from '../../admin/applications/presets/demands.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
+import { notFound } from '../../base/http/errors.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
@@ -36,6 +37,7 @@ export interface Offer {
   needs:
     | { of: 'user'; anyOf: readonly OwnPermission[] }
     | { of: 'role'; name: string }
+    | { of: 'group'; name: string }
     | { of: 'profile' }
     | { of: 'application' }
     | { of: 'settings' };
@@ -72,9 +74,14 @@ export function offersFor(services: DiagnosticServices, id: CheckId, facts: Acce
     case 'encryption':
       return [link(facts, t('console.access-check.change-encryption'), 'settings')];
     case 'product-role':
-      if (isWithheld(facts, 'roles')) return [link(facts, t('console.access-check.change-scopes'), 'settings')];
+      if (isWithheld(facts, 'roles') || isWithheld(facts, 'groups'))
+        return [link(facts, t('console.access-check.change-scopes'), 'settings')];
       return [
-        ...(facts.product?.roles ?? []).slice(0, MAX_ROLES).map((role) => giveRole(services, facts, role)),
+        ...(facts.product?.roles ?? [])
+          .slice(0, MAX_ROLES)
+          .map((name) =>
+            facts.product?.of === 'group' ? addToGroup(services, facts, name) : giveRole(services, facts, name),
+          ),
         link(facts, t('console.access-check.change-claims', { protocol: application.protocol }), 'claims'),
       ];
     case 'api_access':
@@ -207,6 +214,24 @@ function giveRole({ admin: { users } }: DiagnosticServices, { account }: AccessF
       consequence: t('console.access-check.give-role-why', { who, role }),
       done: t('console.access-check.role-given', { who, role }),
       apply: (by) => users.setRoles(account.id, [...account.roles, role], by),
+    },
+  };
+}
+
+function addToGroup({ admin: { groups, users } }: DiagnosticServices, { account }: AccessFacts, group: string): Offer {
+  const who = nameOf(account);
+  return {
+    needs: { of: 'group', name: group },
+    fix: {
+      id: `group ${group}`,
+      label: t('console.access-check.add-to-group', { who, group }),
+      consequence: t('console.access-check.add-to-group-why', { who, group }),
+      done: t('console.users.held.joined', { user: who, group }),
+      async apply(by) {
+        const found = await groups.find(group);
+        if (!found) throw notFound({ message: t('console.groups.error.unknown') });
+        await users.join(found.id, { userId: account.id }, by);
+      },
     },
   };
 }

@@ -3,6 +3,7 @@
 import { quotedPermissions } from '../../admin/console/permission-words.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { roleInFile } from '../role-in-file.ts';
 import type { DiagnosticServices } from '../services.ts';
@@ -56,7 +57,7 @@ const FILE = (what: string) => t('console.access-check.file', { what });
 
 /** Why the actor cannot use this fix; undefined when the actor can. */
 async function obstacle(
-  { admin: { users, applications, roles } }: DiagnosticServices,
+  { admin: { users, applications, roles, groups } }: DiagnosticServices,
   { needs, fix }: Offer,
   { account, application }: AccessFacts,
   { by, mayOpen }: { by: Actor; mayOpen(permission: OwnPermission): boolean },
@@ -73,6 +74,14 @@ async function obstacle(
       if (account.source === 'file') return roleInFile(application, account) ?? FILE(nameOf(account));
       if ((await roles.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
       return t('console.access-check.lacks-role', { role: needs.name, name: nameOf(account) });
+    case 'group': {
+      const group = await groups.find(needs.name);
+      const mayPut = group ? await groups.assertMayPut(group.id, by).then(() => true, falseIfForbidden) : false;
+      if (mayPut) return undefined;
+      return group
+        ? t('console.access-check.lacks-group', { group: needs.name, name: nameOf(account) })
+        : t('console.access-check.no-group', { group: needs.name });
+    }
     case 'profile':
       if (account.source === 'file') return FILE(nameOf(account));
       if (await mayChangeUser(['gatehouse.users:write'])) return undefined;

@@ -111,6 +111,11 @@ it.each(productPresets())(
       expect(`${guide} ${metadata}`).toContain(role);
       expect(await idp.services.roles.find(role)).toMatchObject({ permissions: [] });
     }
+    for (const { name: group } of preset.groups ?? []) {
+      expect(guide).toContain(group);
+      expect(guide).toMatch(/groups/);
+      expect(await idp.services.groups.find(group)).toMatchObject({ source: 'local' });
+    }
     for (const { title } of own) expect(text).toContain(textOf(String(title).replaceAll('<', '&lt;')));
     expect(text).toContain(idp.issuer);
     expect(text.includes('Copy the secret now')).toBe(isConfidential);
@@ -252,32 +257,63 @@ it('the form creates missing roles only when its box is ticked, for an administr
   const created = () => db.auditEvent.count({ where: { type: 'role.created' } });
   const before = await created();
   const submit = async (client: HttpClient, fields: Record<string, string>) =>
-    client.submit(await client.get('/admin/applications/new/grafana'), { url: 'https://g.example.com', ...fields });
+    client.submit(await client.get('/admin/applications/new/jellyfin'), { url: 'https://g.example.com', ...fields });
   // They exist since the first test; a second registration leaves them alone.
-  expect((await submit(admin, { name: 'Grafana 1' })).status).toBe(303);
+  expect((await submit(admin, { name: 'Jellyfin 1' })).status).toBe(303);
   expect(await created()).toBe(before);
-  for (const name of ['grafana-admin', 'grafana-editor']) await roles.remove(name);
-  expect((await submit(admin, { name: 'Grafana 2', create_roles: '' })).status).toBe(303);
-  expect(await roles.find('grafana-admin')).toBeUndefined();
+  for (const name of ['jellyfin-admin', 'jellyfin-user']) await roles.remove(name);
+  expect((await submit(admin, { name: 'Jellyfin 2', create_roles: '' })).status).toBe(303);
+  expect(await roles.find('jellyfin-admin')).toBeUndefined();
 
   await roles.create({
     name: 'registrar',
     permissions: ['gatehouse.applications:read', 'gatehouse.applications:write'],
   });
   const registrar = await consoleOf(idp, await staff(idp, 'registrar'));
-  const form = await registrar.get('/admin/applications/new/grafana');
+  const form = await registrar.get('/admin/applications/new/jellyfin');
   expect(form.text).not.toContain('create_roles');
-  const forged = await registrar.submit(form, { url: 'https://g.example.com', name: 'Grafana 3', create_roles: 'on' });
+  const forged = await registrar.submit(form, { url: 'https://g.example.com', name: 'Jellyfin 3', create_roles: 'on' });
   expect(forged.status).toBe(403);
-  expect(await roles.find('grafana-admin')).toBeUndefined();
+  expect(await roles.find('jellyfin-admin')).toBeUndefined();
 
   // The access rule may name them.
-  const limited = { name: 'Grafana 4', create_roles: 'on', access: 'roles', 'access.roles': 'grafana-editor' };
+  const limited = { name: 'Jellyfin 4', create_roles: 'on', access: 'roles', 'access.roles': 'jellyfin-user' };
   const added = await admin.follow(await submit(admin, limited));
-  expect(textOf(added.text)).toMatch(/Users with the role grafana-editor .*With grafana-editor Editors in Grafana/);
-  expect((await db.asStored.application.findFirstOrThrow({ where: { name: 'Grafana 4' } })).access).toBe('roles');
+  expect(textOf(added.text)).toMatch(/Users with the role jellyfin-user .*With jellyfin-user Users of Jellyfin/);
+  expect((await db.asStored.application.findFirstOrThrow({ where: { name: 'Jellyfin 4' } })).access).toBe('roles');
   expect(await created()).toBe(before + 3);
-  expect(await roles.find('grafana-editor')).toMatchObject({ description: 'Editors in Grafana', permissions: [] });
+  expect(await roles.find('jellyfin-user')).toMatchObject({ description: 'Users of Jellyfin', permissions: [] });
+});
+
+it('the form creates missing groups only when its box is ticked, for an administrator who may create groups', async () => {
+  const { groups, roles, db } = idp.services;
+  const url = 'https://groups.example.com';
+  const submit = async (fields: Record<string, string>) =>
+    admin.submit(await admin.get('/admin/applications/new/grafana'), { url, ...fields });
+  for (const name of ['grafana-admin', 'grafana-editor']) {
+    const group = await groups.find(name);
+    if (group) await groups.remove(group.id);
+  }
+  expect((await submit({ name: 'Grafana 2', create_groups: '' })).status).toBe(303);
+  expect(await groups.find('grafana-admin')).toBeUndefined();
+
+  const permissions = ['gatehouse.applications:read', 'gatehouse.applications:write'];
+  await roles.create({ name: 'group registrar', permissions });
+  const registrar = await consoleOf(idp, await staff(idp, 'group registrar'));
+  const form = await registrar.get('/admin/applications/new/grafana');
+  expect(textOf(form.text)).toContain('You need the permission to change groups.');
+  const { action, fields } = form.forms.find((one) => 'url' in one.fields) ?? expect.fail('no form');
+  const forged = { ...fields, url, name: 'Grafana 3', create_groups: 'on' };
+  expect((await registrar.post(action, { form: forged })).status).toBe(403);
+  expect(await groups.find('grafana-admin')).toBeUndefined();
+
+  // The access rule may name them.
+  const limited = { name: 'Grafana 4', create_groups: 'on', access: 'roles', 'access.groups': 'grafana-editor' };
+  const added = await admin.follow(await submit(limited));
+  expect(textOf(added.text)).toMatch(/grafana-editor .*In grafana-editor Editors in Grafana/);
+  expect((await db.asStored.application.findFirstOrThrow({ where: { name: 'Grafana 4' } })).access).toBe('roles');
+  expect(await groups.find('grafana-editor')).toMatchObject({ description: 'Editors in Grafana' });
+  expect((await submit({ name: 'Grafana 5' })).status).toBe(303);
 });
 
 it('a guide takes the address from the redirect URI when the application has no home page', async () => {
@@ -316,7 +352,7 @@ it('the page of a new application displays the secret, and a reload adds nothing
   const secret = /client_secret = ([\w-]{20,})/.exec(textOf(page.text))?.[1] ?? '';
   const { id } = await db.asStored.application.findFirstOrThrow({ where: { name: answers.name } });
   expect(await idp.services.applications.hasSecret(id, secret)).toBe(true);
-  expect(textOf(page.text)).toMatch(/Everyone .*With other roles or none Viewer/);
+  expect(textOf(page.text)).toMatch(/Everyone .*With other groups or none Viewer/);
   expect(page.text).toMatch(/href="\/admin\/test\/[^"]+" target="_blank"/);
   // The server of the tests is on this machine, and the application is not.
   expect(textOf(page.text)).toMatch(/work only on this machine.*ISSUER=https:\/\//);
@@ -336,19 +372,21 @@ it('the test of a sign-in says what the product makes of the user, and that it n
   const test = async (client: HttpClient) =>
     textOf((await client.follow(await client.submit(await client.get(`/admin/test/${id}`)))).text);
   expect(await test(admin)).toMatch(/The sign-in works\. .*Email \S+@\S+ .*Role in Grafana Viewer/);
-  const user = await staff(idp, 'admin', 'grafana-editor');
+  const user = await staff(idp, 'admin');
+  const group = (await idp.services.groups.find('grafana-editor')) ?? expect.fail('no group');
+  await idp.services.groups.addMembers(group.id, [{ userId: user.account.id }]);
   await idp.services.accounts.update(user.account.id, { email: null });
   const rejected = await test(await consoleOf(idp, user));
   expect(rejected).toMatch(/Grafana would reject it.*Email None .*Role in Grafana Editors in Grafana/);
 });
 
-it('a role that a product reads says so where no application requires it, and no step of its setup is impossible', async () => {
-  const { id } = await idp.services.db.role.findFirstOrThrow({ where: { name: 'grafana-editor' } });
+it('a group that a product reads says so where no application requires it, and no step of its setup is impossible', async () => {
+  const { id } = (await idp.services.groups.find('grafana-editor')) ?? expect.fail('no group');
   await idp.services.db.asStored.application
     .findFirstOrThrow({ where: { name: 'Grafana 4' } })
     .then(({ id: limited }) => idp.services.applications.remove(limited));
-  const role = textOf((await admin.get(`/admin/roles/${id}/applications`)).text);
-  expect(role).toContain('Grafana reads this role (Editors in Grafana).');
+  const group = textOf((await admin.get(`/admin/groups/${id}/applications`)).text);
+  expect(group).toContain('Grafana reads this group (Editors in Grafana).');
   const once = await idp.services.db.asStored.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
   const { clientId } = once;
   await idp.services.audit.record({ type: 'logout.failed', outcome: 'failure', reason: 'no_logout', clientId });
@@ -363,7 +401,7 @@ it('a guide has the redirect URIs, the client authentication and the scopes of t
   const { id } = await idp.services.db.asStored.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
   const guide = textOf((await admin.get(`/admin/applications/${id}/setup`)).text);
   expect(guide).toMatch(/Client authentication client_secret_basic .*Redirect URIs https:\/\/once\.example\.com/);
-  expect(guide).toMatch(/scopes = openid profile email roles offline_access/);
+  expect(guide).toMatch(/scopes = openid profile email groups offline_access/);
   // One copy of them: the row has those of an application without a guide.
   expect(guide).not.toMatch(/Scopes openid/);
   expect(guide).toMatch(/then restart Grafana.*GF_AUTH_GENERIC_OAUTH_CLIENT_ID=/);

@@ -7,6 +7,7 @@ import type { TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
 import { sharedIdp } from '../../support/shared-idp.ts';
 import { consoleOf, staff } from '../console/support.ts';
+import { aPerson, aService } from '../support.ts';
 
 let idp: TestIdp;
 let admin: HttpClient;
@@ -93,4 +94,27 @@ it('asks only those whom a role or a group lets in, also by a group above', asyn
   await idp.services.roles.create({ name: 'access-given' });
   await groups.addRole(above.id, 'access-given');
   expect(await usage.isLackedByAnyone(application, 'role', ['access-given'])).toBe(false);
+});
+
+it('is registered by the API with the groups that its rule names and its product reads, for who may create groups', async () => {
+  const { groups, roles } = idp.services;
+  const named = `Access made ${++count}`;
+  const declared = {
+    protocol: 'oidc',
+    preset: 'proxmox',
+    redirect_uris: ['https://made.example.com/cb'],
+    access: { roles: [], groups: [named] },
+  };
+  const api = await aService(idp);
+  expect((await api.send('POST', '/applications', declared)).status).toBe(400);
+  const permissions = ['gatehouse.applications:read', 'gatehouse.applications:write'];
+  const role = (await roles.create({ name: `access-registrar-${++count}`, permissions })).name;
+  const registrar = await aPerson(idp, [role]);
+  const without = await registrar.send('POST', '/applications', { ...declared, create_groups: true });
+  expect([without.status, await groups.find(named)]).toEqual([403, undefined]);
+  const made = await api.send('POST', '/applications', { ...declared, create_groups: true });
+  expect([made.status, made.status === 201 ? '' : made.text]).toEqual([201, '']);
+  expect(made.json()).not.toHaveProperty('create_groups');
+  expect(await groups.find(named)).toMatchObject({ source: 'local' });
+  expect(await groups.find('proxmox-admin')).toMatchObject({ description: 'Administrators in Proxmox VE' });
 });

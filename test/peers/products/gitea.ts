@@ -149,8 +149,8 @@ ${guideText(registered, 'app.ini')}
         if (!text.includes(person.username)) throw new Error('not with its username');
         return `signed in as ${person.username}`;
       },
-      'its role gives administration': async () => {
-        const { browser, page } = await signIn(gatehouse, start, await aPerson(gatehouse, { roles: ['gitea-admin'] }));
+      'its group gives administration': async () => {
+        const { browser, page } = await signIn(gatehouse, start, await aPerson(gatehouse, { groups: ['gitea-admin'] }));
         expectPage('no administrator', page, await isAdmin(browser));
         return 'site administrator';
       },

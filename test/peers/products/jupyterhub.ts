@@ -56,23 +56,23 @@ c.JupyterHub.tornado_settings = {"slow_spawn_timeout": 0}
     version,
     stop: () => hub.stop(),
     trials: {
-      'sign-in with its role': async () => {
+      'sign-in with its group': async () => {
         const { page, browser } = await signIn(
           gatehouse,
           start,
-          await aPerson(gatehouse, { roles: ['jupyterhub-user'] }),
+          await aPerson(gatehouse, { groups: ['jupyterhub-user'] }),
         );
         expectPage('not signed in', page, page.status === 200 && (await isIn(browser)));
         return 'signed in';
       },
-      'a person without its role is rejected, as the access check says': async () => {
+      'a person outside of its groups is rejected, as the access check says': async () => {
         const user = await aPerson(gatehouse);
         const { page } = await signIn(gatehouse, start, user);
         expectPage('signed in', page, page.status === 403);
         return `${page.status}; access check: ${await unmetDemands(gatehouse, registered, user)}`;
       },
       'the session is renewed, and ends for a disabled person': async () => {
-        const user = await aPerson(gatehouse, { roles: ['jupyterhub-user'] });
+        const user = await aPerson(gatehouse, { groups: ['jupyterhub-user'] });
         const { browser } = await signIn(gatehouse, start, user);
         await new Promise((resolve) => setTimeout(resolve, 2000));
         if (!(await isIn(browser))) throw new Error('not renewed');
@@ -81,7 +81,7 @@ c.JupyterHub.tornado_settings = {"slow_spawn_timeout": 0}
         return 'out at the next renewal';
       },
       'its sign-out ends the session here': async () => {
-        const user = await aPerson(gatehouse, { roles: ['jupyterhub-user'] });
+        const user = await aPerson(gatehouse, { groups: ['jupyterhub-user'] });
         const { browser } = await signIn(gatehouse, start, user);
         const asked = await open(browser, `${origin}/hub/logout`);
         const back = await browser.submit(asked, { logout: 'yes' });
@@ -91,7 +91,7 @@ c.JupyterHub.tornado_settings = {"slow_spawn_timeout": 0}
         return 'after a question, and back at JupyterHub';
       },
       'sign-out here': async () => {
-        const user = await aPerson(gatehouse, { roles: ['jupyterhub-user'] });
+        const user = await aPerson(gatehouse, { groups: ['jupyterhub-user'] });
         const { browser } = await signIn(gatehouse, start, user);
         await signOutHere(gatehouse, browser);
         return (await isIn(browser)) ? 'stays signed in there until its session ends' : 'ends the session there';

@@ -71,7 +71,6 @@ kubectl config set-context --current --user=admin
 ${guideText(registered, 'Administrators')}
 kubectl create role pod-reader --verb=get,list --resource=pods
 kubectl create rolebinding pod-readers --role=pod-reader --group=gatehouse:pod-reader`);
-  await gatehouse.services.roles.create({ name: 'pod-reader' });
 
   /** Runs commands on a new computer, and signs the person in when kubelogin sends the browser. */
   async function signedIn(
@@ -102,8 +101,8 @@ kubectl create rolebinding pod-readers --role=pod-reader --group=gatehouse:pod-r
     version: serverVersion.gitVersion.replace(/^v/, ''),
     stop: () => cluster.stop(),
     trials: {
-      'sign-in with its role': async () => {
-        const person = await aPerson(gatehouse, { roles: ['kubernetes-admin'] });
+      'sign-in with its group': async () => {
+        const person = await aPerson(gatehouse, { groups: ['kubernetes-admin'] });
         const { shell, rejection } = await signedIn(person, 'kubectl get namespaces');
         if (rejection) throw new Error(rejection);
         const { status } = JSON.parse(await shell('kubectl auth whoami --output=json'));
@@ -113,14 +112,14 @@ kubectl create rolebinding pod-readers --role=pod-reader --group=gatehouse:pod-r
         await shell('kubectl create namespace made-by-an-administrator');
         return `${username}, groups ${groups.join(' ')}`;
       },
-      'a person without a role may do nothing, as the access check says': async () => {
+      'a person in no group may do nothing, as the access check says': async () => {
         const person = await aPerson(gatehouse);
         const { rejection } = await signedIn(person, 'kubectl get namespaces');
         if (!rejection.includes('Forbidden')) throw new Error(`not forbidden: ${rejection}`);
         return `403; access check: ${await unmetDemands(gatehouse, registered, person)}`;
       },
-      'another role has the rights of its binding': async () => {
-        const person = await aPerson(gatehouse, { roles: ['pod-reader'] });
+      'another group has the rights of its binding': async () => {
+        const person = await aPerson(gatehouse, { groups: ['pod-reader'] });
         const { shell, rejection } = await signedIn(person, 'kubectl get pods');
         if (rejection) throw new Error(rejection);
         const change = await shell('kubectl create configmap one').catch((error: Error) => error.message);
@@ -128,7 +127,7 @@ kubectl create rolebinding pod-readers --role=pod-reader --group=gatehouse:pod-r
         return `reads, and may not change; access check: ${await unmetDemands(gatehouse, registered, person)}`;
       },
       'the token is renewed without a browser, and not for a disabled person': async () => {
-        const person = await aPerson(gatehouse, { roles: ['kubernetes-admin'] });
+        const person = await aPerson(gatehouse, { groups: ['kubernetes-admin'] });
         const { shell } = await signedIn(person, 'kubectl get namespaces');
         await renew(shell);
         await shell('kubectl get namespaces');
@@ -139,7 +138,7 @@ kubectl create rolebinding pod-readers --role=pod-reader --group=gatehouse:pod-r
         return 'the disabled person keeps the last token until it expires, and is asked to sign in then';
       },
       'sign-out here': async () => {
-        const person = await aPerson(gatehouse, { roles: ['kubernetes-admin'] });
+        const person = await aPerson(gatehouse, { groups: ['kubernetes-admin'] });
         const { shell, browser } = await signedIn(person, 'kubectl get namespaces');
         await signOutHere(gatehouse, browser);
         return renew(shell).then(

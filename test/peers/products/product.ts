@@ -70,7 +70,7 @@ let people = 0;
 /** A new person, with a verified address unless said otherwise. */
 export async function aPerson(
   { services }: Gatehouse,
-  { roles = [], ...profile }: { roles?: string[] } & Parameters<typeof aUser>[1] = {},
+  { roles = [], groups = [], ...profile }: { roles?: string[]; groups?: string[] } & Parameters<typeof aUser>[1] = {},
 ): Promise<TestUser> {
   people += 1;
   const username = `person${people}`;
@@ -82,6 +82,10 @@ export async function aPerson(
     ...profile,
   });
   for (const role of roles) await services.roles.assign(user.account.id, role);
+  for (const name of groups) {
+    const group = (await services.groups.find(name)) ?? (await services.groups.create({ name }));
+    await services.groups.addMembers(group.id, [{ userId: user.account.id }]);
+  }
   return user;
 }
 
@@ -123,7 +127,7 @@ export async function unmetDemands(
   const account = await services.accounts.find(user.account.id);
   const application = await services.applications.find(clientId);
   if (!account || !application) throw new Error('no account or application');
-  return demandResults(preset, receivedOf(account, application))
+  return demandResults(preset, receivedOf(account, application, preset))
     .filter(({ state }) => state !== 'met')
     .map(({ demand, state }) => `${demand} ${state}`);
 }

@@ -4,20 +4,26 @@
 import type { Application } from '../../../applications/application.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
 import type { Account } from '../../../people/accounts/account.ts';
-import { type AccountView, visibleRoles } from '../../../people/accounts/visible-roles.ts';
+import { type AccountView, visibleGroups, visibleRoles } from '../../../people/accounts/visible-roles.ts';
+import type { Preset, PresetRole } from './parts.ts';
 import type { ProductPreset } from './products.ts';
 
 /** What a product receives of a person. */
 export interface ReceivedPerson {
   email: string | null;
   emailVerified: boolean;
-  /** Names as the product gets them: after roles_filter and roles_rename. */
+  /** Roles, or groups of a product that reads groups, as the product gets them: filtered and by the names of the application. */
   roles: readonly string[];
-  /** The scopes that the application may not request, and without which it receives no address or no roles. */
+  /** The scopes that the application may not request, and without which it receives no address, no roles or no groups. */
   missingScopes?: readonly MissingScope[];
 }
 
-export type MissingScope = 'email' | 'roles';
+export type MissingScope = 'email' | 'roles' | 'groups';
+
+/** What a product knows people by, beside their address. */
+export const knows = ({ groups }: Preset): 'group' | 'role' => (groups ? 'group' : 'role');
+/** The names that it knows. */
+export const namesIn = ({ groups, roles = [] }: Preset): readonly PresetRole[] => groups ?? roles;
 
 export type Demand = 'address' | 'verified' | 'role';
 
@@ -48,7 +54,7 @@ export function demandResults(product: ProductPreset, person: ReceivedPerson): D
     role: roleState(product, roles),
   } as const;
   return demandsOf(product).map(({ demand, isRejected }): DemandResult => {
-    const scope = demand === 'role' ? 'roles' : 'email';
+    const scope = demand === 'role' ? (`${knows(product)}s` as const) : 'email';
     if (!missingScopes.includes(scope)) return { demand, state: state[demand] };
     // Where there is no address, nobody asks whether it is verified.
     if (demand === 'verified') return { demand, state: 'met' };
@@ -56,14 +62,15 @@ export function demandResults(product: ProductPreset, person: ReceivedPerson): D
   });
 }
 
-/** The scopes of a person that the registration leaves out. Roles may be in a claim of the application's own, too. */
-export function missingScopes({ protocol, metadata }: Application): MissingScope[] {
+/** The scopes of a person that the registration leaves out. Roles and groups may be in a claim of the application's own, too. */
+export function missingScopes({ protocol, metadata }: Application, product: Preset | undefined): MissingScope[] {
   if (protocol === 'saml' || metadata.scope === undefined) return [];
   const scopes = metadata.scope.split(' ');
-  const hasRoles = claimSources(metadata.claims).some(
-    ({ field, scope }) => field === 'roles' && (scope === undefined || scopes.includes(scope)),
+  const names = product?.groups ? 'groups' : 'roles';
+  const hasNames = claimSources(metadata.claims).some(
+    ({ field, scope }) => field === names && (scope === undefined || scopes.includes(scope)),
   );
-  const missing: MissingScope[] = hasRoles ? ['email'] : ['email', 'roles'];
+  const missing: MissingScope[] = hasNames ? ['email'] : ['email', names];
   return missing.filter((scope) => !scopes.includes(scope));
 }
 
@@ -74,26 +81,39 @@ function roleState(product: ProductPreset, roles: readonly string[]): DemandResu
   return role === 'to-sign-in' ? 'rejected' : 'no-rights';
 }
 
-/** Whether the product knows a role by this name, as it gets it. */
-function isRoleOf({ roles = [], demands }: ProductPreset, name: string): boolean {
-  return demands?.roleNames?.test(name) === true || roles.some((one) => (one.nameThere ?? one.name) === name);
+/** Whether the product knows a role or a group by this name, as it gets it. */
+function isRoleOf(product: ProductPreset, name: string): boolean {
+  return (
+    product.demands?.roleNames?.test(name) === true ||
+    namesIn(product).some((one) => (one.nameThere ?? one.name) === name)
+  );
 }
 
-/** The roles of this server that the product would know as its own, by what the application receives of them. */
+/** The roles, or groups, of this server that the product would know as its own, by what the application receives of them. */
 export function rolesThatCount(product: ProductPreset, view: AccountView): string[] {
+  if (product.groups)
+    return product.groups
+      .map(({ name }) => name)
+      .filter((name) =>
+        visibleGroups([{ id: '', name, path: `/${name}`, isDirect: true, via: name, until: null }], view).includes(
+          name,
+        ),
+      );
   const candidates = [...(product.roles ?? []).map(({ name }) => name), ...Object.keys(view.roles_rename ?? {})];
   return [...new Set(candidates)].filter((name) =>
     visibleRoles([name], view).some((received) => isRoleOf(product, received)),
   );
 }
 
-/** The role that a person has in the product; undefined for a person without a role that it knows. */
-export function roleThere({ roles = [] }: ProductPreset, received: readonly string[]) {
-  return roles.find(({ name, nameThere = name }) => received.includes(nameThere));
+/** What a person is in the product; undefined for a person without a role or group that it knows. */
+export function roleThere(product: ProductPreset, received: readonly string[]) {
+  return namesIn(product).find(({ name, nameThere = name }) => received.includes(nameThere));
 }
 
 /** What the application receives of this account. */
-export function receivedOf({ email, emailVerified, roles }: Account, application: Application): ReceivedPerson {
-  const visible = visibleRoles(roles, application.metadata);
-  return { email, emailVerified, roles: visible, missingScopes: missingScopes(application) };
+export function receivedOf(account: Account, application: Application, product: Preset): ReceivedPerson {
+  const { email, emailVerified, roles, groups } = account;
+  const { metadata } = application;
+  const visible = product.groups ? visibleGroups(groups, metadata) : visibleRoles(roles, metadata);
+  return { email, emailVerified, roles: visible, missingScopes: missingScopes(application, product) };
 }

@@ -25,7 +25,7 @@ export interface SetupInstruction {
   isAlternative?: boolean | undefined;
 }
 
-/** A role that a product reads. */
+/** A role or a group that a product reads. */
 export interface PresetRole {
   name: string;
   /** The name that the product reads, where the application renames it. */
@@ -50,8 +50,10 @@ export interface Preset {
   toDeclaration(answers: Answers, name: string): Declaration;
   /** Roles that its settings name. The form offers to create them. */
   roles?: readonly PresetRole[];
+  /** Instead of roles: groups that its settings name. The form offers to create them. */
+  groups?: readonly PresetRole[];
   /** Its own fields say who can sign in. */
   hasOwnAccess?: boolean;
-  /** What users without those roles are in the product, such as `Viewer`. */
+  /** What users without those roles or groups are in the product, such as `Viewer`. */
   withoutRoles?: PageText;
 }

@@ -188,6 +188,16 @@ export function presetOf(id: string): Preset | undefined {
   return [...genericPresets, ...productPresets()].find((preset) => preset.id === id);
 }
 
+/** The groups that the declaration names in its access rule, and those that its product reads. */
+export function groupsOf({ preset, access }: Declaration): { name: string; description?: string }[] {
+  const read = productPresets().find(({ id }) => id === preset)?.groups ?? [];
+  const named = (typeof access === 'object' && (access as { groups?: string[] }).groups) || [];
+  return [
+    ...read.map(({ name, description }) => ({ name, description: String(description) })),
+    ...named.filter((name) => !read.some((one) => one.name === name)).map((name) => ({ name })),
+  ];
+}
+
 /** The answers as a form with lists sends them. */
 const one = (answers: Answers) => Object.fromEntries(Object.entries(answers).map(([name, value]) => [name, [value]]));
 

@@ -41,7 +41,7 @@ const life = z.strictObject({
   certificates: z.string(),
   /** Whether it accepts an issuer with http; a text: the setting with which it does. Absent with `public` and `none`. */
   http: z.union([z.boolean(), z.string()]).optional(),
-  /** What must exist first, beside the roles that the form creates. */
+  /** What must exist first, beside the roles and groups that the form creates. */
   first: z.string().optional(),
 });
 
@@ -49,9 +49,9 @@ const life = z.strictObject({
 const demands = z.strictObject({
   /** It rejects people without an address; `verified`: also those whose address is not verified. */
   email: z.enum(['address', 'verified']).optional(),
-  /** Without one of its roles it rejects a person (`to-sign-in`), or signs the person in without any right (`for-rights`). */
+  /** Without one of its roles or groups it rejects a person (`to-sign-in`), or signs the person in without any right (`for-rights`). */
   role: z.enum(['to-sign-in', 'for-rights']).optional(),
-  /** A role of any other name counts as well, once the administrator of the product gave it rights. */
+  /** A role or group of any other name counts as well, once the administrator of the product gave it rights. */
   countsOtherRoles: z.boolean().optional(),
   /** Its roles, where `roles` cannot name them. */
   roleNames: z
@@ -72,6 +72,8 @@ const checks = {
   filled: { pattern: /\S/, code: 'empty', isLowerCase: false },
 } as const;
 
+const named = z.strictObject({ name: z.string(), nameThere: z.string().optional(), description: z.string() });
+
 const product = z.strictObject({
   id: z.string(),
   title: z.string(),
@@ -86,10 +88,10 @@ const product = z.strictObject({
   ran: z.strictObject({ what: z.string(), on: z.string() }).optional(),
   life,
   demands: demands.optional(),
-  roles: z
-    .array(z.strictObject({ name: z.string(), nameThere: z.string().optional(), description: z.string() }))
-    .optional(),
-  /** What users without those roles are in the product, such as `Viewer`. */
+  roles: z.array(named).optional(),
+  /** Instead of roles, of a product that reads groups. */
+  groups: z.array(named.omit({ nameThere: true })).optional(),
+  /** What users without those roles or groups are in the product, such as `Viewer`. */
   withoutRoles: z.string().optional(),
   /** Its own fields say who can sign in. */
   hasOwnAccess: z.boolean().optional(),
@@ -162,6 +164,7 @@ function presetOf(one: Product, kind: Kind): ProductPreset {
     text: words(one.text ?? `\${text:${id}.text}`),
     life: { ...ofLife, ...(first && { first: words(first) }) },
     ...(one.roles && { roles: one.roles.map((role) => ({ ...role, description: words(role.description) })) }),
+    ...(one.groups && { groups: one.groups.map((group) => ({ ...group, description: words(group.description) })) }),
     ...(one.withoutRoles && { withoutRoles: words(one.withoutRoles) }),
     fields: [
       ...(address ? [addressField(title, address)] : []),

@@ -16,7 +16,7 @@ import { waitingMetadataNotice } from '../console-changes.ts';
 import { accessCell, pkceWarning } from '../console-parts.ts';
 import { profileName } from '../form/change.ts';
 import { pictureWarning } from '../picture/console.ts';
-import { demandsOf, rolesThatCount } from '../presets/demands.ts';
+import { demandsOf, knows, rolesThatCount } from '../presets/demands.ts';
 import { productOf } from '../presets/presets.ts';
 import type { UsageOfDay } from '../usage.ts';
 import { type OpenApplication, tabPage } from './tab-page.ts';
@@ -225,14 +225,20 @@ async function demandSteps(
   const mayCheck = ACCESS_CHECK_NEEDS.every((permission) => frame.may(ctx, permission));
   return Promise.all(
     demandsOf(product).map(async ({ demand, isRejected }): Promise<Step> => {
-      const values = { product: product.title, roles: oneOf(roles), demand, end: isRejected ? 'rejected' : 'none' };
+      const values = {
+        product: product.title,
+        roles: oneOf(roles),
+        demand,
+        of: knows(product),
+        end: isRejected ? 'rejected' : 'none',
+      };
       return {
         title: t('console.tabs.step.demand', values),
         text:
           demand === 'role' && roles.length === 0
-            ? t('console.access-check.no-role-counts', { app: product.title })
+            ? t('console.access-check.no-role-counts', { app: product.title, of: knows(product) })
             : t('console.tabs.step.demand-text', values),
-        isDone: !(await usage.isLackedByAnyone(application, demand, roles)),
+        isDone: !(await usage.isLackedByAnyone(application, demand, roles, knows(product))),
         ...(mayCheck && {
           action: {
             label: t('console.access-check.title'),

@@ -2,17 +2,18 @@
 import type { Application } from '../../../applications/application.ts';
 import { oneOf, t } from '../../../base/texts/text.ts';
 import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
+import { knows, namesIn } from '../presets/demands.ts';
 import type { IdentityProvider, Preset } from '../presets/parts.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';
 
 /**
- * @param existingRoles names of roles that the administrator may assign
+ * @param existing names of roles that the administrator may assign
  */
 export function registeredPage(
   application: Application,
   preset: Preset,
   identityProvider: IdentityProvider,
-  existingRoles: readonly string[],
+  existing: readonly string[],
 ): ConsolePage {
   const { clientSecret } = identityProvider;
   const { id, name } = application;
@@ -23,7 +24,7 @@ export function registeredPage(
     blocks: [
       ...(clientSecret ? [secretBlock(clientSecret)] : []),
       ...setupInstructionBlocks(application, identityProvider),
-      ...accessBlocks(application, preset, existingRoles),
+      ...accessBlocks(application, preset, existing),
       {
         kind: 'tasks',
         title: t('console.tabs.registered.when', { name }),
@@ -83,13 +84,15 @@ function usersWith(roles: readonly string[], groups: readonly string[]) {
   return t('console.tabs.registered.users-in', named);
 }
 
-/** Who can sign in, and what the roles mean that the product reads. */
+/** Who can sign in, and what the roles or groups mean that the product reads. */
 function accessBlocks(
   { id, name, protocol, metadata, access }: Application,
-  { roles = [], withoutRoles }: Preset,
-  existingRoles: readonly string[],
+  preset: Preset,
+  existing: readonly string[],
 ): Block[] {
   if (protocol === 'oidc' && metadata.redirect_uris.length === 0) return [];
+  const [known, of] = [namesIn(preset), knows(preset)];
+  const { withoutRoles } = preset;
   const who = access === 'everyone' ? t('console.tabs.everyone') : usersWith(access.roles, access.groups ?? []);
   return [
     {
@@ -104,14 +107,19 @@ function accessBlocks(
       ],
       rows: [
         { label: t('console.tabs.access'), value: who },
-        ...roles
-          .filter((role) => existingRoles.includes(role.name))
-          .map((role) => ({
-            label: t('console.tabs.registered.with-role', { role: role.name }),
-            value: role.description,
+        ...known
+          .filter(({ name }) => existing.includes(name))
+          .map(({ name: role, description }) => ({
+            label: t('console.tabs.registered.with-role', { role, of }),
+            value: description,
           })),
         ...(withoutRoles
-          ? [{ label: roles.length > 0 ? t('console.tabs.registered.without-roles') : name, value: withoutRoles }]
+          ? [
+              {
+                label: known.length > 0 ? t('console.tabs.registered.without-roles', { of }) : name,
+                value: withoutRoles,
+              },
+            ]
           : []),
       ],
     },
