@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../base/http/context.ts';
 import { badRequest } from '../base/http/errors.ts';
 import { parseForm } from '../base/http/input.ts';
+import type { ChosenGroup } from '../protocols/oidc/claims/chosen-group.ts';
 import { createAttempts } from './attempts.ts';
 import { requestedGrant } from './consent-description.ts';
 import { accountOf, type CurrentStep } from './current-step.ts';
@@ -45,6 +46,7 @@ export function createSignIn(services: SignInServices) {
   return { routers };
 }
 
+const groupForm = z.object({ group: z.string().min(1).max(100) });
 const decisionForm = z.object({ decision: z.enum(['allow', 'deny', 'other', 'continue']) });
 
 function decisionRoutes({ audit, consents, flow, interactions }: SignInFlow): Router<State, Extras> {
@@ -57,7 +59,14 @@ function decisionRoutes({ audit, consents, flow, interactions }: SignInFlow): Ro
     if (current.step === 'select-account') return interactions.answer(ctx, { select_account: {} });
     throw badRequest('invalid_input');
   };
-  router.post('/account', ...flow.form(['select-account', 'access-denied'], chooseAccount));
+  router.post('/account', ...flow.form(['select-account', 'access-denied', 'choose-group'], chooseAccount));
+
+  const chooseGroup = async (ctx: StepContext, current: CurrentStep) => {
+    const { group: id } = await parseForm(ctx, groupForm);
+    const group: ChosenGroup = { id, accountId: accountOf(current).id };
+    await interactions.answer(ctx, { group });
+  };
+  router.post('/group', ...flow.form(['choose-group'], chooseGroup));
 
   const consent = async (ctx: StepContext, current: CurrentStep) => {
     const { decision } = await parseForm(ctx, decisionForm);

@@ -28,6 +28,7 @@ export type Step =
   | 'replace-factor'
   | 'change-password'
   | 'consent'
+  | 'choose-group'
   | 'access-denied'
   | 'done';
 
@@ -38,6 +39,8 @@ export function nextStep({ prompt }: Pick<PromptRequest, 'prompt'>, progress: Pr
       return 'access-denied';
     case 'consent':
       return 'consent';
+    case 'group':
+      return 'choose-group';
     case 'select_account':
       return 'select-account';
     default:

@@ -114,6 +114,8 @@ async function showStep(services: SignInState, page: Page): Promise<void> {
       return showSelectAccount(page);
     case 'access-denied':
       return showAccessDenied(services, page);
+    case 'choose-group':
+      return showChooseGroup(page);
     case 'consent':
       return showConsent(page);
     case 'upstream':
@@ -252,6 +254,18 @@ async function showAccessDenied(
     rejectionCode,
   };
   ctx.render('sign-in/access-denied', page, 403);
+}
+
+function showChooseGroup({ ctx, current, appName, logo }: Page): void {
+  const { choices = [] } = current.interaction.prompt.details as { choices?: { id: string; name: string }[] };
+  ctx.render('sign-in/choose-group', {
+    action: pathOf(current, 'group'),
+    otherAction: pathOf(current, 'account'),
+    appName,
+    logo,
+    account: accountOf(current),
+    choices,
+  });
 }
 
 function showConsent({ ctx, current, client, appName, logo }: Page): void {

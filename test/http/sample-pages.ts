@@ -80,9 +80,23 @@ export const samplePages: Record<string, [string, object]> = {
     {
       action: '/signin/u1/account',
       appName: 'Wiki',
+      closed: 'Wiki',
       account: alice,
       rejectionCode: 'K7F3-2Q9M',
       requestId: 'tFJX8YJrN1Fh2q3c',
+    },
+  ],
+  chooseGroup: [
+    'sign-in/choose-group',
+    {
+      action: '/signin/u1/group',
+      otherAction: '/signin/u1/account',
+      appName: 'CRM',
+      account: alice,
+      choices: [
+        { id: 'g1', name: 'Acme' },
+        { id: 'g2', name: 'Globex International Manufacturing and Trading Company' },
+      ],
     },
   ],
   rejectedAsk: [
@@ -90,6 +104,7 @@ export const samplePages: Record<string, [string, object]> = {
     {
       action: '/signin/u1/account',
       appName: 'Wiki',
+      closed: 'Wiki',
       account: alice,
       ask: { href: '/account/groups/ask?application=wiki', isOpen: false },
       rejectionCode: 'K7F3-2Q9M',
@@ -101,6 +116,7 @@ export const samplePages: Record<string, [string, object]> = {
     {
       action: '/signin/u1/account',
       appName: 'Wiki',
+      closed: 'Wiki',
       account: alice,
       ask: { href: '/account/groups/ask?application=wiki', isOpen: true },
       rejectionCode: 'K7F3-2Q9M',

@@ -361,6 +361,13 @@ export const oidcMetadata = z.strictObject({
     .describe('the strength of sign-in that it needs if a request names none')
     .register(applicationFields, { section: 'requirements', gives: 'nothing', isRegistrable: true }),
   ...signInFields,
+  ask_group: z
+    .boolean()
+    .optional()
+    .describe(
+      '`true`: each sign-in is for one of the [groups](groups.md#one-group-for-a-sign-in) of the user, who chooses; default: for all',
+    )
+    .register(applicationFields, { section: 'requirements', gives: 'nothing', switch: { off: false } }),
   claims: ownClaims
     .optional()
     .describe(

@@ -15,17 +15,17 @@ import { acrValues, FEDERATED_ACR } from '../../people/mfa/acr.ts';
 import type { SessionContext, SessionNeed } from '../../people/mfa/policy.ts';
 import type { People } from '../../people/people.ts';
 import { ownResources } from '../../people/rbac/built-in.ts';
+import { chooseGroup } from './claims/chosen-group.ts';
 import { createClaimsPreviews } from './claims/claims-preview.ts';
 import {
   createExtraTokenClaims,
   createFindAccount,
   createIntrospectionPolicy,
   createPairwiseSubjects,
-  type PairwiseIdentifier,
 } from './claims/find-account.ts';
 import { createResourceServers, registeredApi, unreachableApi } from './claims/resource-servers.ts';
 import { appContext } from './engine/app-context.ts';
-import { createConfiguration } from './engine/configuration.ts';
+import { createConfiguration, type PairwiseIdentifier } from './engine/configuration.ts';
 import { createUsageRecorder, type EngineEvents } from './engine/events.ts';
 import { createPrompts, type UpstreamSource } from './engine/interaction-policy.ts';
 import {
@@ -276,6 +276,7 @@ function promptsOf(dependencies: Core & People & OidcDependencies, { clients, pa
   const { accounts, credentials, saml, sessionNeed, upstream } = dependencies;
   return createPrompts({
     clients,
+    chooseGroup: (ctx, application, account) => chooseGroup(ctx, application, account, dependencies.db),
     unreachableApi: (identifiers, account) => unreachableApi(dependencies, identifiers, account),
     upstream,
     sessionNeed: (ctx, account, session) => sessionNeed(appContext(ctx), account, session),

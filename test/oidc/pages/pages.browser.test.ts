@@ -23,6 +23,7 @@ let app: Application;
 let asking: Application;
 let closed: Application;
 let shop: Application;
+let hosted: Application;
 let tv: Application;
 
 beforeAll(async () => {
@@ -45,6 +46,13 @@ beforeAll(async () => {
   });
   await idp.services.db.role.create({ data: { id: 'r1', name: 'editor' } });
   closed = await anApplication(idp, { ...common, client_name: 'Newsroom', access: { roles: ['editor'] } });
+  const names = ['Acme', `Globex ${'International'.repeat(5)}`];
+  for (const name of names) {
+    const { id } = await idp.services.groups.create({ name });
+    await idp.services.groups.addMembers(id, [{ userId: user.account.id }]);
+  }
+  const access = { roles: [], groups: names };
+  hosted = await anApplication(idp, { ...common, client_name: 'CRM', access, ask_group: true });
   tv = await anApplication(idp, {
     client_name: 'Living room TV',
     redirect_uris: [],
@@ -121,6 +129,15 @@ describe('on a phone', () => {
       await page.goto(address(app, { prompt: 'select_account' }));
       await judge(page, 'select-account', 'Choose an account');
       await page.getByRole('button', { name: /Continue as/ }).click();
+      await page.waitForURL(/code=/);
+    }));
+
+  it('an application that asks for a group shows the groups of the user', () =>
+    runAt(async (page) => {
+      await page.goto(address(hosted));
+      await signIn(page);
+      await judge(page, 'choose-group', 'Continue as');
+      await page.getByRole('button', { name: 'Acme' }).click();
       await page.waitForURL(/code=/);
     }));
 

@@ -10,6 +10,7 @@ import { claimsByScope } from '../../../people/accounts/claims.ts';
 import type { People } from '../../../people/people.ts';
 import type { Client, Provider } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
+import { type AccountInGroup, chosenGroupOf, groupsToChoose, inGroup } from './chosen-group.ts';
 import { BY_SCOPE, claimsOf } from './find-account.ts';
 import { mayReach, permittedScopes, registeredApi } from './resource-servers.ts';
 import { engineScopes } from './scopes.ts';
@@ -30,7 +31,7 @@ export interface AccessTokenPreview {
 export type ClaimsPreviews = ReturnType<typeof createClaimsPreviews>;
 
 export function createClaimsPreviews(dependencies: Core & People & { provider(): Provider; clients: ClientSource }) {
-  const { provider, clients, accounts } = dependencies;
+  const { provider, clients, accounts, db } = dependencies;
   /** The engine's own class decides which claims a scope includes. */
   async function claims(client: Client, available: Record<string, unknown>, scope: string) {
     const { Claims } = provider();
@@ -39,8 +40,16 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
     return (await filter.result()) as Record<string, unknown>;
   }
 
+  /** Of an application that asks for a group: the account for the first that it offers. */
+  async function firstChoice(clientId: string, account: Account): Promise<AccountInGroup> {
+    const application = await clients.applicationOf(clientId);
+    const asks = application?.protocol === 'oidc' && application.metadata.ask_group === true;
+    const [first] = asks ? await groupsToChoose(application, account, db) : [];
+    return (first && (await inGroup(account, first.id, db))) ?? account;
+  }
+
   /** `use`: a token holds fewer groups than UserInfo. */
-  async function available(client: Client, account: Account, use: 'userinfo' | 'id_token') {
+  async function available(client: Client, account: AccountInGroup, use: 'userinfo' | 'id_token') {
     return { ...claimsOf(account, await clients.applicationOf(client.clientId), use) } as Record<string, unknown>;
   }
 
@@ -48,11 +57,12 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
     /** Without a sign-in. Nothing is signed, so the result cannot be used as a token. */
     async preview(
       clientId: string,
-      account: Account,
+      person: Account,
       scope: string,
     ): Promise<(ClaimsPreview & { accessTokens: AccessTokenPreview[] }) | undefined> {
       const client = await provider().Client.find(clientId);
       if (!client) return undefined;
+      const account = await firstChoice(clientId, person);
       const userinfo = await claims(client, await available(client, account, 'userinfo'), scope);
       const known = await available(client, account, 'id_token');
       const ofScope = await claims(client, known, scope);
@@ -62,7 +72,8 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
       const opaqueScope = scope.split(' ').filter((one) => ofUser.includes(one));
       const inToken = setting === 'conform' ? await claims(client, known, 'openid') : ofScope;
       const { issuer: iss } = provider();
-      const token = { iss, sub: userinfo.sub, client_id: clientId };
+      const group = account.group && { group: account.group };
+      const token = { iss, sub: userinfo.sub, client_id: clientId, ...group };
       const apis = { resources, scope, opaqueScope, account };
       const accessTokens = await accessTokensOf(dependencies, token, ofScope, apis);
       return { idToken: { iss, aud: clientId, ...inToken }, userinfo, accessTokens };
@@ -86,7 +97,9 @@ export function createClaimsPreviews(dependencies: Core & People & { provider():
       if (Reflect.get(code, 'consumed') !== undefined || code.codeChallenge !== sha256(verifier)) return undefined;
       // Throws when the code was used before.
       await code.consume();
-      const account = await accounts.find(code.accountId ?? '');
+      const person = await accounts.find(code.accountId ?? '');
+      const chosen = chosenGroupOf(code);
+      const account = person && chosen !== undefined ? await inGroup(person, chosen, db) : person;
       if (!account) return undefined;
       const { acr, amr, authTime: auth_time, nonce, sid, scope = 'openid' } = code;
       const known = await available(client, account, 'id_token');

@@ -16,7 +16,9 @@ import { claimsByScope, claimsFor, customClaims, taggableName } from '../../../p
 import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../../../people/accounts/tagged-values.ts';
 import { withVisibleRoles } from '../../../people/accounts/visible-roles.ts';
 import type { People } from '../../../people/people.ts';
+import { ownResources } from '../../../people/rbac/built-in.ts';
 import { appContext } from '../engine/app-context.ts';
+import type { PairwiseIdentifier } from '../engine/configuration.ts';
 import {
   type Client,
   type Account as EngineAccount,
@@ -28,6 +30,7 @@ import {
 import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
+import { type AccountInGroup, chosenGroupOf, inGroup } from './chosen-group.ts';
 import { type ClosedApi, unreachableApi } from './resource-servers.ts';
 import { requestedLanguages } from './scopes.ts';
 
@@ -48,13 +51,13 @@ export function createFindAccount(
       refreshTokenDays(): number;
     },
 ): FindAccount {
-  const { accounts, clients, consents, sessions, audit, checkDirectories, refreshTokenDays } = dependencies;
+  const { accounts, clients, config, consents, db, sessions, audit, checkDirectories, refreshTokenDays } = dependencies;
   return async function findAccount(ctx, id, token) {
     const isRefresh = token?.kind === 'RefreshToken' && ctx.oidc.route === 'token';
     const isSession = !token && ctx.oidc.route === 'authorization';
     if ((isRefresh || isSession) && !(await checkDirectories(id))) return undefined;
-    const account = await accounts.find(id);
-    if (!account?.isActive) return undefined;
+    const found = await accounts.find(id);
+    if (!found?.isActive) return undefined;
     const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
     const application = clientId === undefined ? undefined : await clients.applicationOf(clientId);
     const days = Math.min(refreshTokenDays(), application?.metadata.refresh_token_days ?? refreshTokenDays());
@@ -64,6 +67,16 @@ export function createFindAccount(
         .info({ clientId: token.clientId }, 'the refresh token has reached refresh_token_days');
       return undefined;
     }
+    const chosen = chosenGroupOf(token);
+    const member = chosen === undefined ? found : await inGroup(found, chosen, db);
+    const isOver = !member || (chosen !== undefined && application && !accessDecision(application, member).allowed);
+    // Where the application is closed to all of the account, that is what counts.
+    if (isOver && (!application || accessDecision(application, found).allowed)) {
+      if (isRefresh) await token.destroy();
+      if (ctx.oidc.route !== 'token') return undefined;
+      throw groupEnded(found);
+    }
+    const account: AccountInGroup = member ?? found;
     // Only with a token: an authorization request gets a page instead (engine/interaction-policy.ts).
     if (token?.clientId) {
       // A token that an API asks about, or uses, comes from another address than its user.
@@ -74,7 +87,9 @@ export function createFindAccount(
         await revokeAccess(id, token.clientId, reason, appContext(ctx).state.request);
       }
       if (!allowed) return undefined;
-      const rule = await unreachableApi(dependencies, apisOf(ctx, token), account);
+      const apis = apisOf(ctx, token);
+      if (account.group && apis.some((api) => Object.hasOwn(ownResources(config.issuer), api))) throw ownApiInGroup();
+      const rule = await unreachableApi(dependencies, apis, account);
       if (rule && ctx.oidc.route !== 'token') return undefined;
       if (rule) throw unreachableTarget(rule);
       if (application && FIRST_USE.has(token.kind)) await consents.recordUse(id, application.id);
@@ -114,6 +129,20 @@ export function otherNetwork(application: ClientApplication, address: string | u
   });
 }
 
+/** The error of a token request for a group that the user is no longer in, or that does not open the application any more. */
+function groupEnded({ username }: Account) {
+  const description = 'the group of the sign-in does not open the application to the user now';
+  const brokenRule: BrokenRule = {
+    rule: 'group',
+    received: `${username} is not in it`,
+    expected: 'the group of the sign-in',
+  };
+  return Object.assign(new errors.InvalidGrant(description), { error_description: description, brokenRule });
+}
+
+/** The rights in Gatehouse itself are those of the user, not of one group. */
+const ownApiInGroup = () => new errors.InvalidTarget('a sign-in for one group gets no token for this resource');
+
 /** The APIs that a token is for, or is requested for. Known before a refresh token is used, so that this error does not cost it. */
 function apisOf({ oidc: { params, route } }: KoaContextWithOIDC, token: TokenOfApi): string[] {
   if (route !== 'token') return [token.aud ?? []].flat();
@@ -139,14 +168,14 @@ function startOf(token: object): number {
   return iiat;
 }
 
-/** The account of this server that belongs to the engine's account object. */
-export function accountOf(found: EngineAccount): Account {
-  return found.record as Account;
+/** The account of this server that belongs to the engine's account object, for one group if the token is. */
+export function accountOf(found: EngineAccount): AccountInGroup {
+  return found.record as AccountInGroup;
 }
 
 /** Every claim that scopes can request, and the application's own claims, each with its scope if it has one. */
 export function claimsOf(
-  account: Account,
+  account: AccountInGroup,
   application: ClientApplication | undefined,
   use: string,
   languages?: RequestedLanguages,
@@ -154,7 +183,8 @@ export function claimsOf(
   const { claims: applicationClaims, ...view } = application?.metadata ?? {};
   const visible = withVisibleRoles(account, view, use === 'userinfo' ? undefined : limits.groups.inToken);
   const standard = { ...claimsFor(visible), ...(languages && { [LOCALIZED_CLAIMS]: standardIn(languages, account) }) };
-  if (!applicationClaims) return standard;
+  const chosen = account.group ? [{ scope: undefined, claims: { group: account.group } }] : [];
+  if (!applicationClaims) return { ...standard, [APPLICATION_CLAIMS]: chosen };
   const declaredClaims = claimSources(applicationClaims).map(({ claim, field, scope }) => ({
     scope,
     claims: {
@@ -162,7 +192,7 @@ export function claimsOf(
       ...(languages && fieldIn(languages, account, { claim, field })),
     },
   }));
-  return { ...standard, [APPLICATION_CLAIMS]: declaredClaims };
+  return { ...standard, [APPLICATION_CLAIMS]: [...declaredClaims, ...chosen] };
 }
 
 function standardIn(languages: RequestedLanguages, { attributes }: Account): Record<string, Record<string, unknown>> {
@@ -252,6 +282,8 @@ async function claimsOfUser(
   if (token.resourceServer?.accessTokenFormat !== 'jwt') return signIn;
   const allowed = grant.getOIDCScopeFiltered(source.scopes).split(' ');
   const wanted = BY_SCOPE.filter((scope) => allowed.includes(scope));
+  const group = oidc.account && accountOf(oidc.account).group;
+  if (group) Object.assign(signIn, { group });
   if (wanted.length === 0 || !oidc.account) return signIn;
   const claims = await oidc.account.claims('access_token', wanted.join(' '), {}, []);
   const byScope = wanted.flatMap((scope) => claimsByScope[scope]).map((claim) => [claim, claims[claim]] as const);
@@ -261,8 +293,6 @@ async function claimsOfUser(
 // Which clients may introspect a token (RFC 7662 2.2 and 4): its own client, and confidential clients as the APIs that
 // receive it. A pairwise client receives only the subjects of its own sector (OIDC Core 8), also for another application's
 // token.
-
-export type PairwiseIdentifier = (ctx: unknown, accountId: string, client: Client) => Promise<string>;
 
 interface IntrospectedToken {
   kind: string;
@@ -302,7 +332,9 @@ export function createIntrospectionPolicy(findAccount: FindAccount, pairwiseIden
  * The additional members with the roles, permissions and groups of this moment, as the application of the token receives them: an API that
  * asks wants to know what the user may do now. A JWT says which of them it was issued with.
  */
-async function currentClaims({ extra = {}, scopes }: IntrospectedToken, account: EngineAccount) {
+async function currentClaims({ extra: issued = {}, scopes }: IntrospectedToken, account: EngineAccount) {
+  const { group } = accountOf(account);
+  const extra = { ...issued, ...(group && { group }) };
   const wanted = BY_SCOPE.filter((scope) => scopes?.has(scope) || claimsByScope[scope].some((claim) => claim in extra));
   if (wanted.length === 0) return extra;
   const names = new Set<string>(wanted.flatMap((scope): readonly string[] => claimsByScope[scope]));

@@ -66,8 +66,9 @@ export function createResourceServers(
 
   /** The active user of the request, or of the session before the engine has loaded the account. */
   async function userOf({ account, session }: KoaContextWithOIDC['oidc']): Promise<Account | undefined> {
-    const accountId = account?.accountId ?? session?.accountId;
-    const user = accountId === undefined ? undefined : await accounts.find(accountId);
+    // Of a token for one group, the account has the permissions of that group (find-account.ts).
+    const record = account?.record as Account | undefined;
+    const user = record ?? (session?.accountId === undefined ? undefined : await accounts.find(session.accountId));
     return user?.isActive ? user : undefined;
   }
 }

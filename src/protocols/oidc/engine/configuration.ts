@@ -5,7 +5,6 @@ import type { Http } from '../../../base/http/http.ts';
 import { limits } from '../../../base/limits.ts';
 import { keyAlgs } from '../../../core/keys/rotation.ts';
 import { claimsByScope } from '../../../people/accounts/claims.ts';
-import type { createIntrospectionPolicy, PairwiseIdentifier } from '../claims/find-account.ts';
 import { jtiWithGrant } from '../patches/provider/jwt-introspection.ts';
 import { extraClientMetadata, registrationPolicies } from '../registration.ts';
 import {
@@ -40,6 +39,9 @@ type Features = NonNullable<Configuration['features']>;
 type LogoutOptions = NonNullable<Features['rpInitiatedLogout']>;
 type DeviceOptions = NonNullable<Features['deviceFlow']>;
 
+/** The `sub` of an account for a client that gets subjects of its own sector (OIDC Core 8.1). */
+export type PairwiseIdentifier = (ctx: unknown, accountId: string, client: Client) => Promise<string>;
+
 /** The engine's own pages. */
 interface Pages {
   renderError: Configuration['renderError'];
@@ -70,7 +72,7 @@ export interface ConfigurationDependencies {
   lifetimesOf(clientId: string): { access_token_minutes?: number | undefined; refresh_token_days?: number | undefined };
   resourceServer: NonNullable<Features['resourceIndicators']>['getResourceServerInfo'];
   pairwiseIdentifier: PairwiseIdentifier;
-  introspectionPolicy: ReturnType<typeof createIntrospectionPolicy>;
+  introspectionPolicy: NonNullable<Features['introspection']>['allowedPolicy'];
   extraTokenClaims: Configuration['extraTokenClaims'];
   clientSecret(): string;
   fetch: Configuration['fetch'];
@@ -144,8 +146,8 @@ export function createConfiguration(dependencies: Http & ConfigurationDependenci
     cookies: cookieOptions(dependencies),
 
     interactions: { policy: dependencies.prompts, url: (_ctx, interaction) => `/signin/${interaction.uid}` },
-    // `connection`: the upstream identity provider to go to, without the choice on the sign-in page.
-    extraParams: { [REQUEST_CHECK_PARAMETER]: dependencies.checkAndCompleteRequest, connection: null },
+    // `connection`: the upstream identity provider to go to, without the choice on the sign-in page. `group`: claims/chosen-group.ts.
+    extraParams: { [REQUEST_CHECK_PARAMETER]: dependencies.checkAndCompleteRequest, connection: null, group: null },
     discovery,
     renderError: dependencies.pages.renderError,
     fetch: dependencies.fetch,

@@ -1,5 +1,5 @@
 // The engine's interaction policy with the checks of this server, for both protocols: when the user has to act
-// before an authorization request is answered. Order: login, select_account, access, consent.
+// before an authorization request is answered. Order: login, select_account, access, group, consent.
 
 import { accessDecision, accessDecisionRule } from '../../../applications/access-decision.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
@@ -7,10 +7,11 @@ import { acceptsSignIn, type SignInRule } from '../../../applications/rules/sign
 import type { Account } from '../../../people/accounts/account.ts';
 import { acrClaim, demandsMailedCode, essentialAcrs, PASSWORD_ACR, voluntaryAcrs } from '../../../people/mfa/acr.ts';
 import type { SessionContext, SessionNeed } from '../../../people/mfa/policy.ts';
+import { type GroupChoice, withChosenGroup } from '../claims/chosen-group.ts';
 import { accountOf } from '../claims/find-account.ts';
 import type { ClosedApi } from '../claims/resource-servers.ts';
 import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
-import type { ClientSource } from '../store/clients.ts';
+import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import { isEmpty, requestedBy } from '../store/grants.ts';
 import { appContext } from './app-context.ts';
 import { engineSeconds, errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
@@ -34,6 +35,8 @@ export interface PromptDependencies {
   usernameOf(accountId: string): Promise<string | undefined>;
   /** The connection of a session, and of a sign-in that is not stored yet (federation/sessions.ts). */
   upstream: UpstreamSource;
+  /** The account for the group of this request, or the groups to choose from. */
+  chooseGroup(ctx: KoaContextWithOIDC, application: ClientApplication, account: Account): Promise<GroupChoice>;
   /** The access rule that closes one of these APIs to the account. */
   unreachableApi(identifiers: readonly string[], account: Account): Promise<ClosedApi | undefined>;
   /** The `sub` of an account for the client of the request (pairwise subjects). */
@@ -70,6 +73,7 @@ export function createPrompts(dependencies: PromptDependencies) {
   for (const check of login.checks) check.error ??= 'login_required';
   policy.add(new Prompt({ name: 'select_account', requestable: true }, loginHintCheck(dependencies)), 1);
   policy.add(accessPrompt(dependencies), 2);
+  policy.add(groupPrompt(dependencies), 3);
   consent.checks.remove('native_client_prompt');
   consent.checks.add(nativeClientCheck(dependencies));
   consent.checks.add(somethingToGrantCheck(), 0);
@@ -253,9 +257,14 @@ function subjectCheck({ samlRequirements }: PromptDependencies) {
  * The access rule of the application, for both protocols, and of each requested API: the user gets a page, the application the error
  * access_denied.
  */
-function accessPrompt({ clients, unreachableApi }: PromptDependencies) {
+function accessPrompt({ clients, chooseGroup, unreachableApi }: PromptDependencies) {
   const unreachable = ({ oidc: { resourceServers } }: KoaContextWithOIDC, account: Account) =>
     unreachableApi(Object.keys(resourceServers ?? {}), account);
+  /** Before the user has chosen a group, all of the account counts. */
+  const forGroup = async (ctx: KoaContextWithOIDC, application: ClientApplication, account: Account) => {
+    const choice = await chooseGroup(ctx, application, account);
+    return 'choices' in choice ? { account } : choice;
+  };
   return new Prompt(
     { name: 'access', requestable: false },
     new Check(
@@ -267,9 +276,11 @@ function accessPrompt({ clients, unreachableApi }: PromptDependencies) {
         if (!client || !account) return NO_NEED_TO_PROMPT;
         const application = await clients.applicationOf(client.clientId);
         if (!application) return NO_NEED_TO_PROMPT;
-        const { allowed } = accessDecision(application, accountOf(account), addressOf(ctx));
+        const user = await forGroup(ctx, application, accountOf(account));
+        if ('rule' in user) return REQUEST_PROMPT;
+        const { allowed } = accessDecision(application, user.account, addressOf(ctx));
         if (!allowed) return REQUEST_PROMPT;
-        return (await unreachable(ctx, accountOf(account))) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+        return (await unreachable(ctx, user.account)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
       },
       // For the page, which records the rejection.
       async (ctx) => {
@@ -277,7 +288,37 @@ function accessPrompt({ clients, unreachableApi }: PromptDependencies) {
         const application = client && clients.cachedApplicationOf(client.clientId);
         if (!application || !account) return {};
         const rule = accessDecisionRule(application, accountOf(account), addressOf(ctx));
-        return { ...(rule.allowed ? await unreachable(ctx, accountOf(account)) : rule) };
+        if (!rule.allowed) return rule;
+        const user = await forGroup(ctx, application, accountOf(account));
+        return { ...('rule' in user ? user.rule : await unreachable(ctx, user.account)) };
+      },
+    ),
+  );
+}
+
+/** `ask_group`: the user chooses the group to continue as. Writes the group of the request into its code. */
+function groupPrompt({ clients, chooseGroup }: PromptDependencies) {
+  const choiceOf = async (ctx: KoaContextWithOIDC) => {
+    const { client, account } = ctx.oidc;
+    const application = client && (await clients.applicationOf(client.clientId));
+    return application && account ? chooseGroup(ctx, application, accountOf(account)) : undefined;
+  };
+  return new Prompt(
+    { name: 'group', requestable: false },
+    new Check(
+      'group',
+      'the user has to choose a group',
+      'interaction_required',
+      async (ctx) => {
+        const choice = await choiceOf(ctx);
+        if (choice && 'choices' in choice) return REQUEST_PROMPT;
+        const id = choice && 'account' in choice ? choice.account.group?.id : undefined;
+        Object.assign(ctx.oidc, { claims: withChosenGroup(ctx.oidc.claims, id) });
+        return NO_NEED_TO_PROMPT;
+      },
+      async (ctx) => {
+        const choice = await choiceOf(ctx);
+        return choice && 'choices' in choice ? { choices: choice.choices.map(({ id, name }) => ({ id, name })) } : {};
       },
     ),
   );

@@ -7,6 +7,7 @@ import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { PrivateJwk } from '../../../../core/keys/key-pair.ts';
 import { keyAlgs } from '../../../../core/keys/rotation.ts';
+import { withChosenGroup } from '../../claims/chosen-group.ts';
 import { type Client, type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
 import type { ClientSource } from '../../store/clients.ts';
 
@@ -20,6 +21,7 @@ const accessToken = z.looseObject({
   client_id: z.string(),
   aud: z.string(),
   scope: z.string().optional(),
+  group: z.object({ id: z.string() }).optional(),
   cnf: z.object({ jkt: z.string().optional() }).optional(),
 });
 
@@ -83,7 +85,15 @@ export function introspectJwts(
     if (grantId === undefined)
       return sub === clientId ? new provider.ClientCredentials({ ...common, jti } as never) : undefined;
     const accountId = (await provider.Grant.find(grantId))?.accountId;
-    return accountId && new provider.AccessToken({ ...common, grantId, accountId } as never);
+    return (
+      accountId &&
+      new provider.AccessToken({
+        ...common,
+        grantId,
+        accountId,
+        claims: withChosenGroup({}, payload.group?.id),
+      } as never)
+    );
   }
 
   async function verified(jwt: string): Promise<(z.output<typeof accessToken> & JWTPayload) | undefined> {
