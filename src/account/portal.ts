@@ -26,6 +26,8 @@ interface Notice {
   label: PageText;
 }
 
+/** A person finds the others by their name. */
+const MOST_CLOSED = 50;
 const query = z.object({ q: z.string().max(100).default('') });
 
 /** Whether an empty portal links to the console. */
@@ -41,7 +43,6 @@ export function portalRoutes(
     sessions,
     credentials,
     mfa: { factors },
-    db,
     groupRequests,
   } = dependencies;
   const { signedIn } = page;
@@ -62,20 +63,15 @@ export function portalRoutes(
       search: q,
       tiles,
       notices: await noticesFor(account),
-      closed: q ? [] : await closedFor(account),
+      ...(await closedFor(account, q)),
     });
   });
 
   /** Applications that the account may not open, and for which it can ask. */
-  async function closedFor(account: Account) {
-    const offered = new Map((await groupRequests.openings()).map(({ application }) => [application.id, application]));
-    if (offered.size === 0) return [];
-    const where = { AND: [accessDecisionFilter(account), { id: { in: [...offered.keys()] } }] };
-    const open = await db.asStored.application.findMany({ where, select: { id: true } });
-    for (const { id } of open) offered.delete(id);
-    return Promise.all(
-      [...offered.values()].map(async ({ id, name }) => ({ name, ask: await groupRequests.offer(account, id) })),
-    );
+  async function closedFor(account: Account, search: string) {
+    const hidden = { NOT: accessDecisionFilter(account) };
+    const found = await groupRequests.askable(account.id, { hidden, search, limit: MOST_CLOSED + 1 });
+    return { closed: found.slice(0, MOST_CLOSED), moreClosed: found.length > MOST_CLOSED };
   }
 
   async function noticesFor({ id, email, emailVerified }: Account): Promise<Notice[]> {

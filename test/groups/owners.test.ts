@@ -194,6 +194,28 @@ describe('a request', () => {
     expect(textOf((await open('/account/activity', client)).text)).toContain(`asked to join the group ${group.name}`);
   });
 
+  it('is found on the app list by the name of the application, however many there are', async () => {
+    const group = await aGroup({ acceptsRequests: true });
+    const person = await aUser(idp.services);
+    const client = await signedIn(person);
+    const access = { roles: [], groups: [group.name] };
+    for (let made = 0; made < 52; made += 1)
+      await anApplication(idp, { client_name: `Many ${String(made).padStart(3, '0')}`, access });
+    const list = await open('/dashboard', client);
+    expect(textOf(list.text)).toContain('There are more. Search for an app by its name.');
+    const found = await client.follow(await client.submit(list, { q: 'many 051' }, { form: '/dashboard' }));
+    expect(textOf(found.text)).toContain('Many 051');
+    expect(textOf(found.text)).not.toContain('Many 050');
+    expect(textOf(found.text)).not.toContain('There are more');
+    const path = /\/account\/groups\/ask\?application=[^"]+/.exec(found.text)?.[0] ?? '';
+    await client.follow(await client.submit(await open(path, client), { reason: 'x' }));
+    expect(await openOf(person)).not.toBe('');
+    expect(textOf((await open('/dashboard?q=many+051', client)).text)).toContain('Asked');
+    // Once a member, the person opens them, and asks for none.
+    await idp.services.groups.addMembers(group.id, [{ userId: person.account.id }]);
+    expect((await open('/dashboard?q=many', client)).text).not.toContain('/account/groups/ask');
+  });
+
   it('is one, however often it is asked at once, and is decided once', async () => {
     const { person, ask, group } = await aClosedApplication();
     await Promise.all([ask(), ask(), ask()]);

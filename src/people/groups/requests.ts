@@ -8,6 +8,7 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import { nameKey } from '../accounts/names.ts';
 import { assertTimes } from '../rbac/assign-roles.ts';
 import type { Groups } from './groups.ts';
 import { type GroupChange, ownersOf } from './rights.ts';
@@ -46,19 +47,25 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
   const isOpen = () => ({ state: 'open', expiresAt: { gt: now() } });
   const about = { group: true, user: true } as const;
 
-  /** Pairs of an enabled application and a group that opens it, accepts requests and has an owner; of one application or of all. */
-  function openings(applicationId?: string, tx: Tx = db) {
+  /** Groups that accept requests and have an owner. */
+  function asked() {
     const owners = { some: { OR: [{ until: null }, { until: { gt: now() } }] } };
+    return { acceptsRequests: true, ancestors: { some: { ancestor: { owners } } } };
+  }
+  const closed = { enabled: true, access: 'roles' };
+
+  /** An enabled application with each group that opens it, accepts requests and has an owner. @param groupId only this one of them */
+  function openings(applicationId: string, { groupId, tx = db }: { groupId?: string; tx?: Tx } = {}) {
     return tx.asStored.applicationGroup.findMany({
       where: {
-        application: { enabled: true, access: 'roles', ...(applicationId !== undefined && { id: applicationId }) },
-        group: { acceptsRequests: true, ancestors: { some: { ancestor: { owners } } } },
+        application: { id: applicationId, ...closed },
+        group: { ...asked(), ...(groupId !== undefined && { id: groupId }) },
       },
       select: {
         application: { select: { id: true, name: true } },
         group: { select: { id: true, name: true, description: true } },
       },
-      orderBy: [{ application: { nameKey: 'asc' } }, { group: { nameKey: 'asc' } }],
+      orderBy: { group: { nameKey: 'asc' } },
       take: LISTED,
     });
   }
@@ -69,9 +76,8 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
    */
   function ask({ userId, groupId, applicationId, reason, until }: NewRequest, { by = {} }: GroupChange = {}) {
     return transaction(db, async (tx) => {
-      const offered = await openings(applicationId, tx);
       const group = await groups.get(groupId, tx);
-      if (!group.acceptsRequests || !offered.some((one) => one.group.id === groupId)) throw notFound();
+      if (!group.acceptsRequests || (await openings(applicationId, { groupId, tx })).length === 0) throw notFound();
       const at = now();
       assertTimes({ since: null, until }, at);
       await lockRow(tx, sql, 'users', userId);
@@ -167,12 +173,33 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
     decide,
     withdraw,
 
+    /**
+     * Applications that a person may ask for, by name, of those that are `hidden`: whose access rule does not fit. `isOpen`: an open request
+     * of the person would open it.
+     */
+    async askable(userId: string, { hidden, search, limit }: { hidden: object; search: string; limit: number }) {
+      const groups = { some: { group: asked() } };
+      const named = search === '' ? [] : [{ nameKey: { contains: nameKey(search) } }];
+      const rows = await db.asStored.application.findMany({
+        where: { AND: [{ ...closed, groups }, hidden, ...named] },
+        select: { id: true, name: true, groups: { select: { groupId: true } } },
+        orderBy: [{ nameKey: 'asc' }, { id: 'asc' }],
+        take: limit,
+      });
+      const open = await db.groupRequest.findMany({ where: { userId, ...isOpen() }, select: { groupId: true } });
+      const requested = new Set(open.map(({ groupId }) => groupId));
+      return rows.map(({ id, name, groups: opening }) => ({
+        name,
+        ask: { href: askHref(id), isOpen: opening.some(({ groupId }) => requested.has(groupId)) },
+      }));
+    },
+
     /** The page on which a person asks for an application, and whether an open request of theirs would open it; undefined where none could. */
     async offer({ id, isActive }: { id: string; isActive: boolean }, applicationId: string) {
       const groupIds = (await openings(applicationId)).map(({ group }) => group.id);
       if (!isActive || groupIds.length === 0) return undefined;
       const open = await db.groupRequest.count({ where: { userId: id, groupId: { in: groupIds }, ...isOpen() } });
-      return { href: `/account/groups/ask?application=${encodeURIComponent(applicationId)}`, isOpen: open > 0 };
+      return { href: askHref(applicationId), isOpen: open > 0 };
     },
 
     /** The requests of a person, the latest first; those that lapsed since the last job are lapsed. */
@@ -199,6 +226,8 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
       }),
   };
 }
+
+const askHref = (applicationId: string) => `/account/groups/ask?application=${encodeURIComponent(applicationId)}`;
 
 /** Of the job `ends`: up to `limit` open requests lapse. Returns how many it found. */
 export async function lapseRequests(
