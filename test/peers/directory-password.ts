@@ -1,5 +1,8 @@
 // The password of the account that searches, in place of the registry of connections.
+import type { Config } from '../../src/base/config.ts';
 import type { Connections } from '../../src/federation/connections/connections.ts';
+import { createDirectory } from '../../src/federation/ldap/directory.ts';
+import { servicesOf } from '../support/services-of.ts';
 
 /** It remembers a rejection, as the registry does. */
 export function storedPassword(value: string): Connections & { rejected: string[] } {
@@ -22,3 +25,10 @@ export function storedPassword(value: string): Connections & { rejected: string[
     },
   } as never;
 }
+
+/** The code that asks directories, without the rest of a server. */
+export const directoryWith = (connections: Connections) =>
+  createDirectory({
+    ...servicesOf({ now: () => new Date(), config: { authorityFiles: {} } as Config }),
+    connections,
+  });

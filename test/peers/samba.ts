@@ -5,15 +5,12 @@
 // part signs in at a whole server with forms, as strangers and the owner do.
 
 import type { LdapConnection } from '../../src/federation/connections/connection.ts';
-import type { Connections } from '../../src/federation/connections/connections.ts';
 import { checkConnection, partsOf } from '../../src/federation/connections/schema.ts';
-import { createDirectory } from '../../src/federation/ldap/directory.ts';
 import { authorizeUrl, redirectUri } from '../oidc/support.ts';
 import { aClient } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { textOf } from '../support/pages/html.ts';
-import { servicesOf } from '../support/services-of.ts';
-import { storedPassword } from './directory-password.ts';
+import { directoryWith, storedPassword } from './directory-password.ts';
 import { startGatehouse } from './gatehouse.ts';
 import { addUser, dnOf, passwordOf, root, service, startSamba, THRESHOLD } from './samba-server.ts';
 
@@ -74,8 +71,6 @@ function connection(fields: Record<string, unknown> = {}): LdapConnection {
   const { settings, ...head } = partsOf(checked.value);
   return { ...head, settings, position: 0, source: 'local' } as unknown as LdapConnection;
 }
-const directoryWith = (connections: Connections) =>
-  createDirectory({ ...servicesOf({ now: () => new Date() }), connections });
 const directory = directoryWith(storedPassword(service.password));
 const failed = (error: Error & { received?: string }) => ({ outcome: 'error' as const, text: error.received });
 const check = (login: string, password: string, fields: Record<string, unknown> = {}) =>

@@ -5,9 +5,7 @@
 
 import type { LdapConnection } from '../../src/federation/connections/connection.ts';
 import { checkConnection, partsOf } from '../../src/federation/connections/schema.ts';
-import { createDirectory } from '../../src/federation/ldap/directory.ts';
-import { servicesOf } from '../support/services-of.ts';
-import { storedPassword } from './directory-password.ts';
+import { directoryWith, storedPassword } from './directory-password.ts';
 import { base, groupEntry, startSlapd, userEntry } from './slapd-server.ts';
 
 const server = await startSlapd(
@@ -37,7 +35,7 @@ function connection(fields: Record<string, unknown>): LdapConnection {
   const { settings, ...head } = partsOf(checked.value);
   return { ...head, settings, position: 0, source: 'local' } as unknown as LdapConnection;
 }
-const directory = createDirectory({ ...servicesOf({ now: () => new Date() }), connections: storedPassword('search') });
+const directory = directoryWith(storedPassword('search'));
 const check = (fields: Record<string, unknown>, login: string, password: string) =>
   directory
     .checkPassword(connection(fields), { login, password }, async () => async () => {})
