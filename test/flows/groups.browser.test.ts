@@ -1,11 +1,12 @@
 // A person asks for access on the page that says no, the owner of the group decides with an end, and the end comes: in a real browser.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { signIn } from '../admin/console/real-browser.ts';
+import { staff } from '../admin/console/support.ts';
 import { anApplication } from '../oidc/support.ts';
-import { mailOf } from '../recovery/support.ts';
+import { linkIn, mailOf } from '../recovery/support.ts';
 import { axe, type Browser, launchBrowser, type Page, phone, screenshot } from '../support/browser/browser.ts';
 import { testClock } from '../support/clock.ts';
-import { aUser } from '../support/factories.ts';
+import { aUser, PASSWORD } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 
@@ -105,22 +106,100 @@ it('Ann asks, the owner decides with an end, Ann signs in, and after the end she
   expect((await idp.services.accounts.find(ann.account.id))?.groups).toEqual([]);
 });
 
+it('an administrator makes a group and its owner, the owner invites a guest and adds a colleague with an end, and both see it', {
+  timeout: 240_000,
+}, async () => {
+  const [ann, bob] = [await aUser(idp.services, { name: 'Ann Owner' }), await aUser(idp.services)];
+  const guest = 'guest@example.org';
+  const lastDay = new Date(clock.now().getTime() + 30 * 24 * 3_600_000).toISOString().slice(0, 10);
+
+  const admins = await aPage();
+  await admins.goto(`${idp.issuer}/admin/groups/new`);
+  await signIn(admins, await staff(idp, 'admin'));
+  await arrive(admins, 'Create group', 'new');
+  await admins.fill('[name=name]', 'Field work');
+  await admins.click('main button:has-text("Create group")');
+  await arrive(admins, 'Field work', 'made');
+  await admins.click('a:has-text("Owners")');
+  await admins.fill('[name=user]', ann.username);
+  await admins.click('main button:has-text("Add owner")');
+  await arrive(admins, 'Field work', 'owner');
+
+  const anns = await aPage();
+  await anns.goto(`${idp.issuer}/account`);
+  await signIn(anns, ann);
+  await anns.click('a:has-text("Your groups")');
+  await arrive(anns, 'Your groups', 'owned');
+  await anns.click('a:has-text("Field work")');
+  await arrive(anns, 'Field work', 'owners-page');
+  await anns.fill('form[action$="/add"] [name=login]', bob.username);
+  await anns.fill('form[action$="/add"] [name=until]', lastDay);
+  await anns.click('form[action$="/add"] button');
+  await arrive(anns, 'Field work', 'added');
+  expect(await anns.textContent('main')).toContain(bob.username);
+  await anns.fill('[name=email]', guest);
+  await anns.fill('form[action$="/invite"] [name=until]', lastDay);
+  await anns.click('button:has-text("Send invitation")');
+  await arrive(anns, 'Field work', 'invited');
+  expect(await anns.textContent('main')).toMatch(new RegExp(`${guest}\\s+Open until`));
+
+  const guests = await aPage();
+  await guests.goto(linkIn(await mailOf(box, guest, 'Invitation to the group Field work')));
+  await arrive(guests, 'Join Field work?', 'join-new');
+  expect(await guests.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  await guests.fill('[name=name]', 'Gwen Guest');
+  await guests.fill('[name=password]', PASSWORD);
+  await guests.click('button:has-text("Create account")');
+  await arrive(guests, 'Your account is ready', 'joined');
+  await guests.click('a:has-text("Sign in")');
+  await signIn(guests, { username: guest });
+  await arrive(guests, 'Your groups', 'guest');
+  const bobs = await aPage();
+  await bobs.goto(`${idp.issuer}/account/groups`);
+  await signIn(bobs, bob);
+  await arrive(bobs, 'Your groups', 'colleague');
+  for (const page of [guests, bobs])
+    expect(await page.textContent('main')).toMatch(new RegExp(`Field work\\s+Until ${inWords(lastDay)}`));
+  await anns.reload();
+  expect(await anns.textContent('main')).toMatch(new RegExp(`${guest}\\s+Accepted`));
+  expect(await anns.textContent('main')).toContain('Gwen Guest');
+});
+
 it('the pages of a person and an owner have no accessibility faults', { timeout: 240_000 }, async () => {
   const user = await aUser(idp.services);
   const group = await idp.services.groups.create({ name: 'Library', description: 'Who lends books' });
   await idp.services.groups.appointOwner(group.id, { userId: user.account.id });
   await idp.services.groups.addMembers(group.id, [{ userId: user.account.id }]);
+  const [other, closed] = [await aUser(idp.services), await aUser(idp.services)];
+  const until = new Date(Date.now() + 30 * 24 * 3_600_000);
+  const by = { actorId: user.account.id };
+  const invited = { groupId: group.id, email: user.account.email ?? '', until };
+  for (const email of ['someone.with.a.long.name@subdomain.of.an.organization.example', invited.email])
+    await idp.services.groupInvitations.invite({ ...invited, email }, { by });
+  const asking = await idp.services.groups.create({ name: 'Readers', acceptsRequests: true });
+  await idp.services.groups.appointOwner(asking.id, { userId: user.account.id });
+  const access = { roles: [], groups: ['Readers'] };
+  const { applicationId } = await anApplication(idp, { client_name: 'Catalogue', access });
+  const wish = { groupId: asking.id, applicationId, reason: 'I order the books.', until };
+  const { groupRequests } = idp.services;
+  await groupRequests.ask({ ...wish, userId: user.account.id });
+  for (const { account } of [other, closed]) await groupRequests.ask({ ...wish, userId: account.id });
+  const link = linkIn(await mailOf(box, invited.email, 'Invitation to the group Library'));
   const context = await browser.newContext({ ...phone, viewport: { width: 320, height: 800 } });
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   for (const [path, heading] of [
     ['/account/groups', 'Your groups'],
     [`/account/groups/${group.id}`, 'Library'],
+    [`/account/groups/${asking.id}`, 'Readers'],
+    ['/dashboard', 'Your apps'],
+    [link.slice(idp.issuer.length), 'Join Library?'],
   ] as const) {
     await page.goto(`${idp.issuer}${path}`);
     if (await page.locator('[name=password]').count()) await signIn(page, user);
     await page.waitForSelector(`h1:has-text("${heading}")`);
     for (const summary of await page.locator('.results summary').all()) await summary.click();
+    await screenshot(page, `groups-page-${heading}`);
     expect(await axe(page, ['light', 'dark'])).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
   }
