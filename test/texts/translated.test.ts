@@ -20,7 +20,13 @@ function textsOf(language: string): Map<string, string> {
 const wordsOf = (text: string) => text.replace(/\{[^{}]*\}/g, ' ').match(/\p{L}[\p{L}’'-]+/gu) ?? [];
 
 /** Names, and terms that are the same in some language. */
-const SAME = ['Active Directory', 'Scope (optional)', 'Single sign-on', '{count, plural, one {# API} other {# APIs}}'];
+const SAME = [
+  'Active Directory',
+  'OpenID Connect',
+  'Scope (optional)',
+  'Single sign-on',
+  '{count, plural, one {# API} other {# APIs}}',
+];
 
 const english = textsOf('en');
 it.each(readdirSync(FOLDER).filter((language) => language !== 'en'))('is written in %s', (language) => {

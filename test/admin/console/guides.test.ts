@@ -64,11 +64,11 @@ describe('the products in German', () => {
     expect(textOf(text)).toContain('Läuft im Browser, ohne Secret.');
   });
 
-  it('get roles that are described in German', async () => {
+  it('get groups that are described in German', async () => {
     const form = await admin.get('/admin/applications/new/forgejo', german);
     expect(textOf(form.text)).toContain('Adresse von Forgejo');
     expect((await admin.submit(form, { url }, german)).status).toBe(303);
-    expect(await idp.services.roles.find('forgejo-admin')).toMatchObject({
+    expect(await idp.services.groups.find('forgejo-admin')).toMatchObject({
       description: 'Site-Administratoren in Forgejo',
     });
   });
