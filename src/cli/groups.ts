@@ -164,7 +164,7 @@ const remove: Command = {
   run: (input, io) =>
     withGroup(input, io, async ({ id, name }, { groups }) => {
       const lost = await groups.losses(id);
-      const { roles, applications, apis } = lost;
+      const { roles, applications, apis, limited } = lost;
       const { counted } = limits.lists;
       const members = lost.members > counted ? `over ${counted} members` : plural(lost.members, 'member');
       if (!input.flag('yes')) {
@@ -172,6 +172,8 @@ const remove: Command = {
         io.err(plain(`  roles: ${roles.join(', ') || 'none'}`));
         io.err(plain(`  applications: ${applications.join(', ') || 'none'}`));
         io.err(plain(`  APIs: ${apis.join(', ') || 'none'}`));
+        if (limited.length > 0)
+          io.err(plain(`Permissions of these roles are limited to it, and end: ${limited.join(', ')}`));
         return 1;
       }
       await groups.remove(id);

@@ -49,7 +49,7 @@ export async function exportedConfiguration(services: ExportedServices): Promise
     resources: await exportResources(services, knownIn),
     clients: all.filter(({ protocol }) => protocol === 'oidc').map(applicationEntry),
     service_providers: all.filter(({ protocol }) => protocol === 'saml').map(applicationEntry),
-    roles: exportRoles(roles),
+    roles: await exportRoles(roles, services.db),
     groups,
     connections: await exportConnections(services),
     users,

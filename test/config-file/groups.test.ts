@@ -84,6 +84,25 @@ describe('a file with groups', () => {
     expect(await bench.groups.members(guests.id)).toEqual([]);
   });
 
+  it('has roles that are limited to a group, which it makes in the same run, by its name', async () => {
+    const desk = "{ name: desk, permissions: ['gatehouse.users[group:New%20Lab]:read', 'desk:use'] }";
+    const limited = FILE.replace('{ name: reader }]', `{ name: reader }, ${desk}]`).replace(
+      '  - { name: Guests }',
+      '  - { name: Guests }\n  - { name: New Lab }',
+    );
+    expect(await apply(limited)).toEqual(['create roles desk', 'create groups New Lab']);
+    const { id } = await group('New Lab');
+    expect((await bench.roles.find('desk'))?.permissions).toEqual(['desk:use', `gatehouse.users[group:${id}]:read`]);
+    expect(await plan(limited)).toEqual([]);
+    const exported = JSON.stringify(await bench.export());
+    expect(exported).toContain('gatehouse.users[group:New%20Lab]:read');
+    const unknown = limited.replace('  - { name: New Lab }\n', '');
+    expect(await plan(unknown)).toEqual([expect.stringContaining('roles[2].permissions[0]')]);
+    expect(await apply(FILE)).toEqual(
+      ['delete groups New Lab', 'delete roles desk'].sort((a) => (a.includes('roles') ? -1 : 1)),
+    );
+  });
+
   it('declares domains, which are proven, and takes over those that are not', async () => {
     const guests = await group('Guests');
     const declared = FILE.replace('{ name: Guests }', '{ name: Guests, domains: [Lab.example, bücher.example] }');

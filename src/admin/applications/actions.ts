@@ -101,7 +101,7 @@ export function createApplicationAdmin(services: AdminServices) {
 
   async function visibleTo(by: Actor): Promise<ListApplications> {
     const extent = await authority.extent(by, 'gatehouse.applications:read');
-    return extent === 'all' ? {} : { identifiers: extent };
+    return extent === 'all' ? {} : { identifiers: extent.application };
   }
 
   return {
@@ -125,7 +125,8 @@ export function createApplicationAdmin(services: AdminServices) {
     ): Promise<ApplicationDetails> {
       const application = await applications.get(id);
       const extent = await authority.extent(by, needs);
-      if (extent !== 'all' && !extent.includes(application.clientId)) throw notFound({ detail: { applicationId: id } });
+      if (extent !== 'all' && !extent.application.includes(application.clientId))
+        throw notFound({ detail: { applicationId: id } });
       const unexpired = await applications.unexpiredSecrets(id);
       return { application, secrets: unexpired.map(({ hash: _hash, value: _value, ...secret }) => secret) };
     },

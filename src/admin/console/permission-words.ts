@@ -72,9 +72,11 @@ function wordsOf(text: string, words: typeof WORDS): PageText {
   const permission = words[withoutLimit(text) as OwnPermission] ?? text;
   const limit = parseLimited(text)?.limit;
   if (!limit) return permission;
-  return limit.kind === 'role'
-    ? t('console.permission.members-only', { permission, role: limit.name })
-    : t('console.permission.application-only', { permission, application: limit.name });
+  if (limit.kind === 'application')
+    return t('console.permission.application-only', { permission, application: limit.name });
+  return limit.kind === 'group'
+    ? t('console.permission.group-only', { permission, group: limit.name })
+    : t('console.permission.members-only', { permission, role: limit.name });
 }
 
 /** A permission in a list: in words with its code below; of an application only its code. */

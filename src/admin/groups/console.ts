@@ -269,6 +269,7 @@ function lossesText({
   roles,
   applications,
   apis,
+  limited,
 }: Awaited<ReturnType<ConsoleServices['admin']['groups']['losses']>>): Text {
   return sentences([
     members > limits.lists.counted
@@ -279,6 +280,7 @@ function lossesText({
       ? [t('console.groups.losses-applications', { applications: applications.join(', ') })]
       : []),
     ...(apis.length > 0 ? [t('console.groups.losses-apis', { apis: apis.join(', ') })] : []),
+    ...(limited.length > 0 ? [t('console.groups.losses-limited', { roles: limited.join(', ') })] : []),
   ]);
 }
 

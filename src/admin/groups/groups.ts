@@ -325,6 +325,7 @@ const owner = z
   .meta({ id: 'GroupOwner' });
 const losses = z
   .object({
+    limited: z.array(z.string()).describe('Roles with permissions that are limited to the group, which end'),
     members: z.int().describe('People in the group and in those below it, counted up to 10,001'),
     children: z.int(),
     owners: z.int(),

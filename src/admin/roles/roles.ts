@@ -15,7 +15,7 @@ import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '.
 import type { StoredRole } from '../../people/rbac/protected-grants.ts';
 import { isBrokenLimit, limitSyntax } from '../../people/rbac/rights.ts';
 import { descriptionOf } from '../../people/rbac/role.ts';
-import type { NewRole, Role } from '../../people/rbac/roles.ts';
+import { type NewRole, type Role, withGroupNames } from '../../people/rbac/roles.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
@@ -36,16 +36,23 @@ export type RoleAdmin = ReturnType<typeof createRoleAdmin>;
 
 /** Sensitive changes throw StepUpNeeded; all throw owned_by_file for a role of the file, and precondition_failed for another version. */
 export function createRoleAdmin({ db, sql, roles, authority }: AdminServices) {
+  /** As people read and write it: a permission that is limited to a group names it. */
+  const written = async (role: Role, tx: Tx = db): Promise<Role> => ({
+    ...role,
+    permissions: await withGroupNames(role.permissions, tx),
+  });
+  const listed = async () => Promise.all((await roles.list()).map((role) => written(role)));
+
   async function lockForChange(id: string, expected: Expected, tx: Tx): Promise<StoredRole> {
     await lockRow(tx, sql, 'roles', id);
     const stored = await roles.forChange(id, tx);
-    assertVersion(expected, stored.role);
+    assertVersion(expected, await written(stored.role, tx));
     if (stored.role.source === 'file') throw forbidden('owned_by_file');
     return stored;
   }
 
   return {
-    list: (): Promise<Role[]> => roles.list(),
+    list: listed,
     /** The members of each role by its id, counted up to `limits.lists.counted` + 1. */
     async members(): Promise<Map<string, number>> {
       const all = await roles.list();
@@ -61,11 +68,11 @@ export function createRoleAdmin({ db, sql, roles, authority }: AdminServices) {
         .map((role) => ({ value: role.name, label: role.name, ...(role.description && { hint: descriptionOf(role) }) }))
         .sort((one, other) => one.label.localeCompare(other.label, 'en'));
     },
-    get: (id: string): Promise<Role> => roles.get(id),
+    get: async (id: string): Promise<Role> => written(await roles.get(id)),
     /** `onCreated` runs in the transaction. */
     create: (role: Omit<NewRole, 'source'>, by: Actor, onCreated: OnCreated<Role> = async () => {}): Promise<Role> =>
       transaction(db, async (tx) => {
-        const made = await roles.create(role, by, tx);
+        const made = await written(await roles.create(role, by, tx), tx);
         assertFreshProof(by, 'role.create', made.name);
         await onCreated(made, tx);
         return made;
@@ -92,7 +99,7 @@ export function createRoleAdmin({ db, sql, roles, authority }: AdminServices) {
         const after = await roles.update(stored, changes, by, tx);
         const isSame = after.name === before.name && String(after.permissions) === String(before.permissions);
         if (!isSame) assertFreshProof(by, 'role.change', before.name);
-        return after;
+        return written(after, tx);
       }),
 
     remove: (id: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
@@ -106,7 +113,7 @@ export function createRoleAdmin({ db, sql, roles, authority }: AdminServices) {
     applications: (id: string): Promise<{ applications: OpenedApplication[]; isMore: boolean }> => openedBy(db, id),
 
     /** Every permission that a role has, with those roles. */
-    permissions: async (): Promise<{ permission: string; roles: string[] }[]> => permissionsOf(await roles.list()),
+    permissions: async (): Promise<{ permission: string; roles: string[] }[]> => permissionsOf(await listed()),
   };
 }
 

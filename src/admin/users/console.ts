@@ -332,7 +332,7 @@ async function openUser(
   const { id = '' } = ctx.params ?? {};
   const by = frame.actor(ctx);
   const details = await users.get(id, by);
-  const may: OpenUser['may'] = (permission) => frame.may(ctx, permission, { roles: details.account.roles });
+  const may: OpenUser['may'] = (permission) => frame.may(ctx, permission, details.account);
   // To end sessions takes the permission only; every other action depends on the roles of the user.
   const mayDo = async (permission: OwnPermission) =>
     may(permission) && (permission === END || (await users.mayChange(id, by, [permission])));

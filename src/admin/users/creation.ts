@@ -44,8 +44,10 @@ export async function assertMayCreate({ authority, roles }: AdminServices, names
     if (!role) unknown.push(name);
   }
   const extent = await authority.extent(by, 'gatehouse.users:write');
-  if (extent !== 'all' && !names.some((name) => extent.includes(name))) {
-    const message = t('console.users.error.roles-only', { roles: oneOf(extent) });
+  if (extent !== 'all' && !names.some((name) => extent.role.includes(name))) {
+    // Nobody is in a group before the account exists.
+    if (extent.role.length === 0) throw forbidden('forbidden');
+    const message = t('console.users.error.roles-only', { roles: oneOf(extent.role) });
     throw forbidden('forbidden', { message });
   }
   if (unknown.length > 0)

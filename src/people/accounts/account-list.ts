@@ -8,7 +8,7 @@ import type { Dialect } from '../../base/storage/dialect.ts';
 import { type Fragment, fragment, joinFragments, noFragment, trustedText } from '../../base/storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../../base/storage/storable-text.ts';
 import type { Core } from '../../core/core.ts';
-import { hasRole, holdersOf, rolesOf } from './members.ts';
+import { hasRole, holdersOf, isBelow, peopleBelow, rolesOf } from './members.ts';
 import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames } from './profile-fields.ts';
 
@@ -19,8 +19,8 @@ import { type Address, addressOf, type TextFieldName, textFieldNames } from './p
 export interface ListAccounts extends AccountPageQuery {
   /** A role's name. */
   role?: string | undefined;
-  /** Names of roles: only users who have at least one of them. */
-  memberOf?: readonly string[] | undefined;
+  /** Names of roles and ids of groups: only users who have at least one of them. */
+  memberOf?: { role: readonly string[]; group: readonly string[] } | undefined;
 }
 
 export interface AccountSummary extends Record<TextFieldName, string | null> {
@@ -124,10 +124,11 @@ async function sizesOf(
   { role, memberOf, search, isActive, sort }: ListAccounts,
 ): Promise<FilterSizes> {
   const { few, searched } = limits.lists;
-  const filters = [...(role === undefined ? [] : [[role]]), ...(memberOf ? [memberOf.filter(isStorable)] : [])];
+  const byRole = role === undefined ? [] : [{ role: [role], group: [] }];
+  const filters = memberOf ? [...byRole, { ...memberOf, role: memberOf.role.filter(isStorable) }] : byRole;
   const isByName = sort !== undefined && !sort.endsWith('created');
   const [members, users, disabled] = await Promise.all([
-    Promise.all(filters.map((names) => membersOf(db, names, now))),
+    Promise.all(filters.map((one) => membersOf(db, one, now))),
     search ? countOf(db, countedTo(fragment`SELECT 1 FROM users`, searched + 1)) : 0,
     isActive === false && isByName
       ? countOf(db, countedTo(fragment`SELECT 1 FROM users WHERE is_active = ${false}`, few + 1))
@@ -145,15 +146,21 @@ async function countOf(db: Db, query: ReturnType<typeof fragment>): Promise<numb
   return Number(row?.count ?? 0);
 }
 
-/** The users with one of these roles, counted no further than it matters. */
-async function membersOf(db: Db, names: readonly string[], now: Date) {
-  const rows = await db.role.findMany({ where: { name: { in: [...names] } }, select: { id: true } });
-  if (rows.length === 0) return { roleIds: [''], count: 0 };
-  const roleIds = rows.map(({ id }) => id);
-  const held = holdersOf(joinFragments(roleIds, ', '), now);
+/** The users with one of these roles, or in one of these groups, counted no further than it matters. */
+async function membersOf(db: Db, { role, group: groupIds }: NonNullable<ListAccounts['memberOf']>, now: Date) {
+  const rows = await db.role.findMany({ where: { name: { in: [...role] } }, select: { id: true } });
+  const roleIds = rows.length === 0 ? [''] : rows.map(({ id }) => id);
+  if (rows.length === 0 && groupIds.length === 0) return { roleIds, count: 0 };
+  const held = membersIn({ roleIds, groupIds }, now);
   // Not Prisma's `count`: with a limit it sorts all rows before it.
   const count = await countOf(db, countedTo(held, limits.lists.few + 1));
-  return { roleIds, count };
+  return { roleIds, groupIds, count };
+}
+
+type Members = { roleIds: readonly string[]; groupIds?: readonly string[] };
+function membersIn({ roleIds, groupIds = [] }: Members, now: Date): Fragment {
+  const holders = holdersOf(joinFragments([...roleIds], ', '), now);
+  return groupIds.length === 0 ? holders : fragment`${holders} UNION ALL ${peopleBelow(groupIds, now)}`;
 }
 
 // The SQL of the list of accounts. Plain SQL, because Prisma's `contains` takes % and _ for patterns, and because SQLite, which has no
@@ -184,8 +191,8 @@ interface AccountPageQuery extends AccountFilter {
 
 /** What the filters meet, counted no further than it matters for the query. */
 export interface FilterSizes {
-  /** The users with one of these roles, for each filter by roles; an empty identifier has no members. */
-  members?: readonly { roleIds: readonly string[]; count: number }[];
+  /** The users with one of these roles, or in one of these groups, for each filter by them; an empty identifier has no members. */
+  members?: readonly (Members & { count: number })[];
   /** Too many users to look into each: a search finds beginnings by index. */
   isLarge?: boolean;
   /** The disabled users, or `limits.lists.few` + 1. */
@@ -227,7 +234,7 @@ function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes =
     search || name !== undefined || isActive !== undefined || source !== undefined || ids || others.length > 0;
   if (members && isFiltered) return undefined;
   const from = members
-    ? fragment`SELECT DISTINCT user_id FROM (${holdersOf(joinFragments([...members.roleIds], ', '), sizes.now ?? noTime)}) AS held`
+    ? fragment`SELECT DISTINCT user_id FROM (${membersIn(members, sizes.now ?? noTime)}) AS held`
     : fragment`SELECT f.id FROM users f ${clause(conditions(dialect, query, sizes, 'created'))}`;
   return fragment`SELECT COUNT(*) AS count FROM (${from} LIMIT ${counted + 1}) AS found`;
 }
@@ -264,9 +271,11 @@ function conditions(
   } else if (key) {
     where.push(dialect.contains('f.search_key', key));
   }
-  for (const { roleIds, count } of members) {
-    const ids = joinFragments([...roleIds], ', ');
-    where.push(count <= few ? fragment`f.id IN (${holdersOf(ids, now)})` : hasRole('f.id', ids, now));
+  for (const { count, ...one } of members) {
+    const { roleIds, groupIds = [] } = one;
+    const byRole = hasRole('f.id', joinFragments([...roleIds], ', '), now);
+    const isIn = groupIds.length === 0 ? byRole : fragment`(${byRole} OR ${isBelow('f.id', groupIds, now)})`;
+    where.push(count <= few ? fragment`f.id IN (${membersIn(one, now)})` : isIn);
   }
   return where;
 }

@@ -23,6 +23,28 @@ export function hasRole(column: string, roleIds: Fragment, now: Date): Fragment 
       WHERE m.user_id = ${user} AND gr.role_id IN (${roleIds}) AND ${isNow('m', now)}))`;
 }
 
+/** Whether the user in this column has one of the roles, or is in one of the groups, which are given by id. */
+export function isCovered(
+  column: string,
+  { role, group }: { role: readonly string[]; group: readonly string[] },
+  now = systemClock(),
+): Fragment {
+  const byRole = isMemberOf(column, role, now);
+  return group.length === 0 ? byRole : fragment`(${byRole} OR ${isBelow(column, group, now)})`;
+}
+
+/** Whether the user in this column is in one of these groups, or in one below it. */
+export function isBelow(column: string, groupIds: readonly string[], now: Date): Fragment {
+  return fragment`EXISTS (SELECT 1 FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id
+    WHERE m.user_id = ${trustedText(column)} AND a.ancestor_id IN (${joinFragments([...groupIds], ', ')}) AND ${isNow('m', now)})`;
+}
+
+/** SELECTs the `user_id` of everyone who is in one of these groups, or in one below it. */
+export function peopleBelow(groupIds: readonly string[], now: Date): Fragment {
+  return fragment`SELECT m.user_id FROM group_ancestors a JOIN group_members m ON m.group_id = a.group_id
+    WHERE a.ancestor_id IN (${joinFragments([...groupIds], ', ')}) AND ${isNow('m', now)}`;
+}
+
 /** Whether the user in this column is in one of the groups of these names, or in one below it. */
 export function isInGroup(column: string, groupNames: readonly string[], now: Date): Fragment {
   const names = groupNames.filter(isStorable);

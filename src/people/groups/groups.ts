@@ -17,6 +17,7 @@ import type { Authority } from '../rbac/authority.ts';
 import type { LogoutOnRoleChange } from '../rbac/connection-roles.ts';
 import { groupKey, isGroupName } from '../rbac/names.ts';
 import { roleNamed } from '../rbac/role.ts';
+import { removeLimit, rolesLimitedTo } from '../rbac/roles.ts';
 import { storeGraph } from './graph.ts';
 import {
   createGroupRights,
@@ -160,6 +161,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       const { id = randomId(), name, description = '', acceptsRequests = false, fileMembers = false } = declared;
       const source = options.source ?? 'local';
       const columns = { ...namesOf(name), path: `/${name}`, description, acceptsRequests, fileMembers, source };
+      await assertNoId(name, tx);
       const at = now();
       await tx.group.create({ data: { id, ...columns, createdAt: at, updatedAt: at } }).catch(throwTaken);
       await tx.groupAncestor.create({ data: { groupId: id, ancestorId: id } });
@@ -183,6 +185,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       if (JSON.stringify(after) === JSON.stringify(before)) return before;
       if (after.acceptsRequests && !before.acceptsRequests) await rights.assertNotSensitive(id, tx);
       const { name, description, acceptsRequests, source, fileMembers, path } = after;
+      if (name !== before.name) await assertNoId(name, tx);
       const data = { id, ...namesOf(name), path, description, acceptsRequests, source, fileMembers, updatedAt: now() };
       await tx.group.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
       if (name !== before.name) await storeGraph(tx, [id]);
@@ -216,6 +219,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       where: { access: { contains: JSON.stringify(id) } },
       select: { identifier: true },
     });
+    const limited = await rolesLimitedTo({ kind: 'group', name: id }, tx);
     return {
       members: Number(found?.count ?? 0),
       children,
@@ -223,6 +227,8 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       roles: roles.map(({ role }) => role.name).sort(),
       applications: applications.map(({ application }) => application.name).sort(),
       apis: apis.map(({ identifier }) => identifier).sort(),
+      /** The roles with permissions that are limited to the group, which end. */
+      limited: limited.map(({ name }) => name),
     };
   }
 
@@ -234,6 +240,8 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       const lost = await losses(id, tx);
       await changingRoles([id], options, tx, async () => {
         const children = await tx.groupChild.findMany({ where: { parentId: id } });
+        // A group of the same name is another group.
+        await removeLimit({ kind: 'group', name: id }, tx);
         await tx.group.delete({ where: { id }, select: { id: true } });
         await storeGraph(
           tx,
@@ -588,6 +596,12 @@ export async function takeConnectionMemberships(
     const data = { groupId, groupName: group.name, via };
     await audit.record({ ...by, type: 'group.member-removed', outcome: 'success', subjectId: userId, data }, tx);
   }
+}
+
+/** A limit of a permission names a group by its id or its name. Throws group_name_taken (409). */
+async function assertNoId(name: string, tx: Tx): Promise<void> {
+  if (await tx.asStored.group.findUnique({ where: { id: name }, select: { id: true } }))
+    throw conflict('group_name_taken');
 }
 
 function namesOf(name: string): { name: string; nameKey: string } {

@@ -5,10 +5,11 @@ import { AppError, forbidden, notFound } from '../../base/http/errors.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import type { Account, AccountGroup } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { ADMIN_ROLE, EVERYTHING, OWN_PREFIX, type OwnPermission } from './built-in.ts';
 import { parsePermission } from './names.ts';
-import { extentOf, includesPermission, limitsOf, permits, type Rights } from './rights.ts';
+import { type Extent, extentOf, includesPermission, limitsOf, permits, type Rights } from './rights.ts';
 
 /** A change that an actor wants to make. */
 export type Change =
@@ -29,10 +30,11 @@ export type Change =
 
 export type Authority = ReturnType<typeof createAuthority>;
 
-/** The rights and roles of an actor who is not an administrator. */
+/** The rights, roles and groups of an actor who is not an administrator. */
 interface ActorGrants {
   rights: readonly string[];
   roles: readonly string[];
+  groups: readonly AccountGroup[];
 }
 
 /**
@@ -50,7 +52,7 @@ const noSuchUser = (id: string) => notFound({ message: t('console.person.unknown
 
 export function createAuthority({ accounts }: { accounts: Accounts }) {
   const actorRights = createActorRights({ accounts });
-  const { rightsOfActor, rolesOfActor, rightsOfUser, rolesOfUser } = actorRights;
+  const { rightsOfActor, grantsOfActor, rightsOfUser, targetOf } = actorRights;
 
   return {
     /** Every permission of a user; none for a disabled account. For `Actor.grantedRights`. */
@@ -62,7 +64,7 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
       if (rights === 'everything') return;
       if (change.what === 'permissions') return assertHolds(rights, change.permissions);
       if (change.what === 'application') return assertCoversApplication(rights, change.identifier);
-      const actor = { rights, roles: await rolesOfActor(by, tx) };
+      const actor = { rights, ...(await grantsOfActor(by, tx)) };
       if (change.what === 'role') return assertMayUseRole(actor, change.role);
       if (change.what === 'group') return assertMayUseGroup(actor, change.roles);
       if (change.what === 'access') return assertMayOpen(actor, change);
@@ -70,8 +72,8 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
       return assertMayChangeUser(actorRights, { by, actor }, change, tx);
     },
 
-    /** Which users (by their roles) or applications the actor's permission covers; the condition of a list. */
-    async extent(by: Actor, permission: OwnPermission, tx?: Tx): Promise<'all' | string[]> {
+    /** Which users (by their roles and groups) or applications the actor's permission covers; the condition of a list. */
+    async extent(by: Actor, permission: OwnPermission, tx?: Tx): Promise<Extent> {
       return extentOf(await rightsOfActor(by, tx), permission);
     },
 
@@ -79,7 +81,7 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
     async assertCovers(by: Actor, permission: OwnPermission, userId: string): Promise<void> {
       const rights = await rightsOfActor(by);
       if (permits(rights, permission)) return;
-      if (!permits(rights, permission, { roles: await rolesOfUser(userId) })) throw noSuchUser(userId);
+      if (!permits(rights, permission, await targetOf(userId))) throw noSuchUser(userId);
     },
 
     /** Of these roles, those that the actor may give and take. */
@@ -89,30 +91,32 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
     ): Promise<R[]> {
       const rights = await rightsOfActor(by);
       if (rights === 'everything') return [...roles];
-      const actor = { rights, roles: await rolesOfActor(by) };
+      const actor = { rights, ...(await grantsOfActor(by)) };
       return roles.filter((role) => mayUseRole(actor, role));
     },
   };
 }
 
 async function assertMayChangeUser(
-  { rightsOfUser, rolesOfUser }: ActorRights,
+  { rightsOfUser, targetOf }: ActorRights,
   { by, actor }: { by: Actor; actor: ActorGrants },
   { id, needs }: Extract<Change, { what: 'user' }>,
   tx?: Tx,
 ): Promise<void> {
-  const roles = await rolesOfUser(id, tx);
-  if (!needs.some((permission) => permits(actor.rights, permission, { roles }))) throw noSuchUser(id);
+  const of = await targetOf(id, tx);
+  if (!needs.some((permission) => permits(actor.rights, permission, of))) throw noSuchUser(id);
   if (by.actorId === id && !by.grantedRights) return;
   // A disabled account may be enabled again, so its permissions count.
   const target = await rightsOfUser(id, { includeDisabled: true }, tx);
   if (target === 'everything' || !holdsOwn(actor, target)) throw forbidden('forbidden', { message: MORE_THAN_YOU });
   if (needs.some((permission) => RECOVERY.includes(permission))) return;
-  const other = roles.find((name) => !mayManageRole(actor, name, needs));
+  const other = of.roles.find((name) => !mayManageRole(actor, name, needs));
   if (other !== undefined) {
     const message = t('console.roles.error.other-role', { role: other });
     throw forbidden('forbidden', { message });
   }
+  const group = of.groups.find((one) => one.isDirect && !mayManageMember(actor, one, of.groups, needs));
+  if (group) throw forbidden('forbidden', { message: t('console.roles.error.other-group', { group: group.name }) });
 }
 
 /**
@@ -121,7 +125,28 @@ async function assertMayChangeUser(
  */
 function mayManageRole({ rights, roles }: ActorGrants, name: string, needs: readonly OwnPermission[]): boolean {
   if (roles.includes(name) || permits(rights, 'gatehouse.roles:manage', { roles: [name] })) return true;
-  return needs.some((permission) => limitsOf(rights, permission).some((limit) => limit.name === name));
+  return needs.some((permission) =>
+    limitsOf(rights, permission).some((limit) => limit.kind === 'role' && limit.name === name),
+  );
+}
+
+/**
+ * Whether the actor may take over someone who is in the group, and may so use the applications that it opens: the actor is in it too,
+ * manages groups, or has a permission of `needs` that is limited to it or to a group above it.
+ */
+function mayManageMember(
+  { rights, groups }: ActorGrants,
+  { id, name }: AccountGroup,
+  all: readonly AccountGroup[],
+  needs: readonly OwnPermission[],
+): boolean {
+  if (groups.some((one) => one.id === id) || permits(rights, 'gatehouse.groups:write')) return true;
+  const covering = all.filter((one) => one.id === id || one.via === name);
+  return needs.some((permission) =>
+    limitsOf(rights, permission).some(
+      (limit) => limit.kind === 'group' && covering.some((one) => one.id === limit.name),
+    ),
+  );
 }
 
 /** Only administrators manage the role `admin`, and a role with rights in Gatehouse takes these rights. */
@@ -188,6 +213,8 @@ export function falseIfForbidden(error: unknown): false {
   throw error;
 }
 
+const NONE: Pick<Account, 'roles' | 'groups'> = { roles: [], groups: [] };
+
 type ActorRights = ReturnType<typeof createActorRights>;
 
 function createActorRights({ accounts }: { accounts: Accounts }) {
@@ -212,14 +239,16 @@ function createActorRights({ accounts }: { accounts: Accounts }) {
       return actorId === undefined ? 'everything' : rightsOfUser(actorId, {}, tx);
     },
 
-    async rolesOfUser(userId: string, tx?: Tx): Promise<readonly string[]> {
-      return (await accounts.find(userId, tx))?.roles ?? [];
+    async targetOf(userId: string, tx?: Tx) {
+      const { roles, groups } = (await accounts.find(userId, tx)) ?? NONE;
+      return { roles, groups };
     },
 
-    /** The actor's own roles; none for a disabled account, or an application that acts without a user. */
-    async rolesOfActor({ actorId }: Actor, tx?: Tx): Promise<readonly string[]> {
+    /** The actor's own roles and groups; none for a disabled account, or an application that acts without a user. */
+    async grantsOfActor({ actorId }: Actor, tx?: Tx) {
       const account = actorId === undefined ? undefined : await accounts.find(actorId, tx);
-      return account?.isActive ? account.roles : [];
+      const { roles, groups } = account?.isActive ? account : NONE;
+      return { roles, groups };
     },
   };
 }

@@ -1,4 +1,4 @@
-// What an actor may do in Gatehouse. A permission may be limited to the members of one role or to one application:
+// What an actor may do in Gatehouse. A permission may be limited to the members of one role or group, or to one application:
 // `gatehouse.users[role:students]:write`. A limited permission is a permission of another name, so that code which knows
 // nothing of limits denies it.
 import { rule } from '../../base/texts/faults.ts';
@@ -7,14 +7,14 @@ import { OWN_PREFIX, type OwnPermission, ownPermissions } from './built-in.ts';
 export type Rights = 'everything' | readonly string[];
 
 export interface Limit {
-  /** `role`: its members. */
-  kind: 'role' | 'application';
-  /** The role's name; the client_id or entity ID of the application. */
+  /** `role`: its members; `group`: the people in it and below it. */
+  kind: 'role' | 'group' | 'application';
+  /** The role's name; the client_id or entity ID of the application; the id of the group, which people write by its name. */
   name: string;
 }
 
-/** What a request is about: users, by the roles they have, or an application, by its client_id or entity ID. */
-export type Target = { roles: readonly string[] } | { application: string };
+/** What a request is about: users, by the roles and groups they have, or an application, by its client_id or entity ID. */
+export type Target = { roles: readonly string[]; groups?: readonly { id: string }[] } | { application: string };
 
 /**
  * What a page or an endpoint needs: one permission without a limit, or one of several. With `limited` a limited one is
@@ -22,27 +22,30 @@ export type Target = { roles: readonly string[] } | { application: string };
  */
 export type Need = OwnPermission | { anyOf: readonly OwnPermission[]; limited: boolean };
 
+const USERS = ['role', 'group'] as const;
 /** Which permissions can be limited, and to what. */
-const LIMITABLE: Partial<Record<OwnPermission, Limit['kind']>> = {
-  'gatehouse.users:read': 'role',
-  'gatehouse.users:write': 'role',
-  'gatehouse.users:unlock': 'role',
-  'gatehouse.users:reset-factors': 'role',
-  'gatehouse.users:reset-password': 'role',
-  'gatehouse.sessions:read': 'role',
-  'gatehouse.sessions:end': 'role',
-  'gatehouse.audit:read': 'role',
-  'gatehouse.roles:manage': 'role',
-  'gatehouse.applications:read': 'application',
-  'gatehouse.applications:write': 'application',
+const LIMITABLE: Partial<Record<OwnPermission, readonly Limit['kind'][]>> = {
+  'gatehouse.users:read': USERS,
+  'gatehouse.users:write': USERS,
+  'gatehouse.users:unlock': USERS,
+  'gatehouse.users:reset-factors': USERS,
+  'gatehouse.users:reset-password': USERS,
+  'gatehouse.sessions:read': USERS,
+  'gatehouse.sessions:end': USERS,
+  'gatehouse.audit:read': USERS,
+  'gatehouse.roles:manage': ['role'],
+  'gatehouse.applications:read': ['application'],
+  'gatehouse.applications:write': ['application'],
 };
 
-export const LIMITABLE_TO_ROLES = ownPermissions.filter((permission) => LIMITABLE[permission] === 'role');
+const limitableTo = (kind: Limit['kind']) =>
+  ownPermissions.filter((permission) => LIMITABLE[permission]?.includes(kind));
+export const LIMITABLE_TO = { role: limitableTo('role'), group: limitableTo('group') };
 
 /** What is wrong with a limit that cannot be understood, for messages. */
 export const limitSyntax = rule('limit-syntax');
 
-const LIMITED = /^(gatehouse\.[a-z]+)\[(role|application):([^\s]+)\]:([a-z-]+)$/u;
+const LIMITED = /^(gatehouse\.[a-z]+)\[(role|group|application):([^\s]+)\]:([a-z-]+)$/u;
 
 /** Needs one of the permissions; one that is limited to some users or to an application is enough. */
 export const within = (...anyOf: OwnPermission[]): Need => ({ anyOf, limited: true });
@@ -56,7 +59,7 @@ export const permissionsOf = (need: Need): readonly OwnPermission[] => (typeof n
 export function parseLimited(text: string): { permission: OwnPermission; limit: Limit } | undefined {
   const [, resource, kind, encoded, action] = LIMITED.exec(text) ?? [];
   const permission = ownPermissions.find((one) => one === `${resource}:${action}`);
-  if (!permission || !encoded || LIMITABLE[permission] !== kind) return undefined;
+  if (!permission || !encoded || !LIMITABLE[permission]?.some((one) => one === kind)) return undefined;
   const name = encoded.replaceAll('%20', ' ').replaceAll('%25', '%');
   return { permission, limit: { kind: kind as Limit['kind'], name } };
 }
@@ -102,9 +105,11 @@ export const withoutLimit = (text: string): string => parseLimited(text)?.permis
 export function permits(rights: Rights, permission: OwnPermission, target?: Target): boolean {
   if (rights === 'everything' || rights.includes(permission)) return true;
   if (!target) return false;
-  const names = 'application' in target ? [target.application] : target.roles;
-  const kind = 'application' in target ? 'application' : 'role';
-  return limitsOf(rights, permission).some((limit) => limit.kind === kind && names.includes(limit.name));
+  const names: Partial<Record<Limit['kind'], readonly string[]>> =
+    'application' in target
+      ? { application: [target.application] }
+      : { role: target.roles, group: (target.groups ?? []).map(({ id }) => id) };
+  return limitsOf(rights, permission).some((limit) => names[limit.kind]?.includes(limit.name));
 }
 
 /** The limits of a permission that is held with limits only. */
@@ -116,9 +121,14 @@ export function limitsOf(rights: Rights, permission: OwnPermission): Limit[] {
   });
 }
 
-/** What a list may contain: everything, or what belongs to these roles or applications; nothing when there are none. */
-export function extentOf(rights: Rights, permission: OwnPermission): 'all' | string[] {
-  return permits(rights, permission) ? 'all' : limitsOf(rights, permission).map(({ name }) => name);
+/** What a list may contain: everything, or what belongs to these roles, groups and applications; nothing when there are none. */
+export type Extent = 'all' | Record<Limit['kind'], readonly string[]>;
+
+export function extentOf(rights: Rights, permission: OwnPermission): Extent {
+  if (permits(rights, permission)) return 'all';
+  const limits = limitsOf(rights, permission);
+  const of = (kind: Limit['kind']) => limits.filter((limit) => limit.kind === kind).map(({ name }) => name);
+  return { role: of('role'), group: of('group'), application: of('application') };
 }
 
 /** Whether the rights meet the need. A limited permission meets it only where the need says so. */

@@ -20,6 +20,7 @@ import {
 import type { Authority } from './authority.ts';
 import { builtInRoles, type OwnPermission } from './built-in.ts';
 import {
+  groupKey,
   isDeceptivePermission,
   isRoleName,
   lookAlike,
@@ -28,7 +29,7 @@ import {
   parsePermission,
 } from './names.ts';
 import { protectRole, type StoredRole, storedRole, withNewRoleMacs } from './protected-grants.ts';
-import { isBrokenLimit, LIMITABLE_TO_ROLES, limitedTo } from './rights.ts';
+import { isBrokenLimit, LIMITABLE_TO, type Limit, limitedTo, parseLimited } from './rights.ts';
 import { findRole, listRoles, type NewRole, type Role, roleById, roleNamed } from './role.ts';
 
 export type { NewRole, Role, RoleSource } from './role.ts';
@@ -49,13 +50,14 @@ export function createRoles(
 
   /** Throws role_name_taken (409), invalid_input (400), forbidden (403). */
   async function create(
-    { name, description = '', permissions: given = [], source = 'local' }: NewRole,
+    { name, description = '', permissions: written = [], source = 'local' }: NewRole,
     by: Actor = {},
     outer?: Tx,
   ): Promise<Role> {
     if (!isRoleName(name)) throw invalidName();
     return withinTransaction(db, outer, async (tx) => {
-      assertPermissionsValid(given);
+      assertPermissionsValid(written);
+      const given = await withGroupIds(written, tx);
       await authority.assertMay(by, { what: 'permissions', permissions: given }, tx);
       await assertNoLookAlike({ name, permissions: given, source }, tx);
       const made = { id: randomId(), name, description, source, permissions: [...new Set(given)].sort() };
@@ -78,11 +80,12 @@ export function createRoles(
       if (role.source === 'built-in' && changes.source !== 'built-in') throw builtIn();
       // A change of another field must not give forged permissions a valid MAC.
       const before = isGenuine ? role : { ...role, permissions: [] };
-      const permissions = [...new Set(changes.permissions ?? before.permissions)].sort();
+      if (changes.permissions) assertPermissionsValid(changes.permissions);
+      const given = changes.permissions && (await withGroupIds(changes.permissions, tx));
+      const permissions = [...new Set(given ?? before.permissions)].sort();
       const after = { ...before, ...changes, permissions };
       if (!isRoleName(after.name)) throw invalidName();
       if (JSON.stringify(after) === JSON.stringify(before)) return before;
-      assertPermissionsValid(permissions);
       await authority.assertMay(by, { what: 'role', role: before }, tx);
       // Applications know a role by its name: a new one is another role, which the actor does not have.
       if (after.name !== before.name) await authority.assertMay(by, { what: 'role', role: after }, tx);
@@ -97,8 +100,8 @@ export function createRoles(
       await sets.replace(id, permissions, tx);
       if (name !== before.name) {
         const others = [
-          ...(await sets.rolesWithLimit(before.name, tx)),
-          ...(await sets.rolesWithLimit(name, tx)),
+          ...(await sets.rolesWithLimit({ kind: 'role', name: before.name }, tx)),
+          ...(await sets.rolesWithLimit({ kind: 'role', name }, tx)),
         ].filter((other) => other !== id);
         await withNewRoleMacs(others, tx, () => sets.renameLimit(before.name, name, tx));
       }
@@ -122,8 +125,7 @@ export function createRoles(
         ...(await tx.asStored.groupMember.findMany({ where: inGroups, select, distinct: ['userId'] })),
       ];
       await tx.role.delete({ where: { id: role.id }, select: { id: true } });
-      const others = await sets.rolesWithLimit(role.name, tx);
-      await withNewRoleMacs(others, tx, () => sets.removeLimitedTo(role.name, tx));
+      await removeLimit({ kind: 'role', name: role.name }, tx);
       await sets.removeUnused(tx);
       await audit.record({ ...by, type: 'role.deleted', outcome: 'success', data: { before: role } }, tx);
       for (const userId of new Set(holders.map((one) => one.userId))) await logoutOnRoleChange(userId, by, tx);
@@ -247,23 +249,15 @@ function createPermissionSets() {
   return {
     removeUnused,
 
-    /** The ids of the roles with a permission that is limited to the members of this role. */
-    async rolesWithLimit(roleName: string, tx: Tx): Promise<string[]> {
-      const permission = { OR: LIMITABLE_TO_ROLES.map((one) => limitedName(one, roleName)) };
-      const where = { permissions: { some: { permission } } };
-      return (await tx.role.findMany({ where, select: { id: true } })).map(({ id }) => id);
-    },
-
-    /** Deletes every permission that is limited to this role, from all roles. */
-    async removeLimitedTo(roleName: string, tx: Tx): Promise<void> {
-      await tx.permission.deleteMany({ where: { OR: LIMITABLE_TO_ROLES.map((one) => limitedName(one, roleName)) } });
-    },
+    /** The ids of the roles with a permission that is limited to the members of this role or group. */
+    rolesWithLimit: async (limit: UserLimit, tx: Tx): Promise<string[]> =>
+      (await rolesLimitedTo(limit, tx)).map(({ id }) => id),
 
     /** Permissions that are limited to the role follow its new name. */
     async renameLimit(before: string, after: string, tx: Tx): Promise<void> {
-      for (const permission of LIMITABLE_TO_ROLES) {
-        const from = limitedName(permission, before);
-        const to = limitedName(permission, after);
+      for (const permission of LIMITABLE_TO.role) {
+        const from = limitedName(permission, { kind: 'role', name: before });
+        const to = limitedName(permission, { kind: 'role', name: after });
         // The new name was free, so a permission that is limited to it gave nothing.
         await tx.permission.deleteMany({ where: to });
         await tx.permission.updateMany({ where: from, data: to });
@@ -284,8 +278,59 @@ function createPermissionSets() {
   };
 }
 
-function limitedName(permission: OwnPermission, roleName: string): PermissionName {
-  const text = limitedTo(permission, { kind: 'role', name: roleName });
+type UserLimit = Limit & { kind: 'role' | 'group' };
+const limitedNames = (limit: UserLimit) => LIMITABLE_TO[limit.kind].map((permission) => limitedName(permission, limit));
+
+/** The roles with a permission that is limited to the members of this role or group. */
+export const rolesLimitedTo = (limit: UserLimit, tx: Tx): Promise<{ id: string; name: string }[]> =>
+  tx.role.findMany({
+    where: { permissions: { some: { permission: { OR: limitedNames(limit) } } } },
+    select: { id: true, name: true },
+    orderBy: { name: 'asc' },
+  });
+
+/** Takes every permission that is limited to this role or group, which is deleted, from all roles. */
+export async function removeLimit(limit: UserLimit, tx: Tx): Promise<void> {
+  const ids = (await rolesLimitedTo(limit, tx)).map(({ id }) => id);
+  await withNewRoleMacs(ids, tx, async () => {
+    await tx.permission.deleteMany({ where: { OR: limitedNames(limit) } });
+  });
+}
+
+/** Permissions as they are stored: a limit names a group by its id. Throws invalid_input for a group that does not exist. */
+async function withGroupIds(permissions: readonly string[], tx: Tx): Promise<string[]> {
+  const stored: string[] = [];
+  for (const text of permissions) {
+    const { permission, limit } = parseLimited(text) ?? {};
+    if (!permission || limit?.kind !== 'group') {
+      stored.push(text);
+      continue;
+    }
+    const where = { OR: [{ id: limit.name }, { nameKey: groupKey(limit.name) }] };
+    // No group is named like the id of another one.
+    const group = await tx.group.findFirst({ where });
+    if (!group) throw invalidInput([fault(['permissions'], 'unknown-group', { groups: limit.name })]);
+    stored.push(limitedTo(permission, { kind: 'group', name: group.id }));
+  }
+  return stored;
+}
+
+/** Permissions as people read and write them: a limit names a group by its name. */
+export async function withGroupNames(permissions: readonly string[], tx: Tx): Promise<string[]> {
+  const limits = permissions.map(parseLimited);
+  const ids = limits.flatMap((one) => (one?.limit.kind === 'group' ? one.limit.name : []));
+  if (ids.length === 0) return [...permissions];
+  const rows = await tx.asStored.group.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } });
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  return permissions.map((text, index) => {
+    const { permission, limit } = limits[index] ?? {};
+    const name = limit?.kind === 'group' ? names.get(limit.name) : undefined;
+    return permission && name !== undefined ? limitedTo(permission, { kind: 'group', name }) : text;
+  });
+}
+
+function limitedName(permission: OwnPermission, limit: UserLimit): PermissionName {
+  const text = limitedTo(permission, limit);
   const at = text.lastIndexOf(':');
   return { resource: text.slice(0, at), action: text.slice(at + 1) };
 }

@@ -1,0 +1,197 @@
+// Permissions limited to the people in a group: a department's desk sees and helps them, and nobody else.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { aUser, type TestUser } from '../support/factories.ts';
+import type { HttpClient, Page } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import { consoleOf } from './console/support.ts';
+import { type ApiCaller, aPerson, aService } from './support.ts';
+
+const anyVersion = { 'if-match': '*' };
+const LAB = 'Desk Lab';
+const on = (resource: string, action: string, group = LAB) =>
+  `gatehouse.${resource}[group:${group.replaceAll(' ', '%20')}]:${action}`;
+
+let idp: TestIdp;
+let admin: ApiCaller;
+let desk: ApiCaller;
+let pages: HttpClient;
+let lab: string;
+let member: TestUser;
+let below: TestUser;
+let outsider: TestUser;
+let count = 0;
+beforeAll(async () => {
+  idp = await sharedIdp();
+  admin = await aService(idp);
+  const { groups } = idp.services;
+  const [above, inner] = [await groups.create({ name: 'Desk Above' }), await groups.create({ name: 'Desk Inner' })];
+  lab = (await groups.create({ name: LAB })).id;
+  await groups.addChild(above.id, lab);
+  await groups.addChild(lab, inner.id);
+  [member, below, outsider] = [await aUser(idp.services), await aUser(idp.services), await aUser(idp.services)];
+  await groups.addMembers(lab, [{ userId: member.account.id }]);
+  await groups.addMembers(inner.id, [{ userId: below.account.id }]);
+  await groups.addMembers(above.id, [{ userId: outsider.account.id }]);
+  const rights = ['read', 'write', 'unlock', 'reset-factors', 'reset-password'].map((one) => on('users', one));
+  const role = await admin.send('POST', '/roles', {
+    name: 'department desk',
+    permissions: [...rights, on('sessions', 'read'), on('sessions', 'end'), on('audit', 'read')],
+  });
+  expect(role.status, role.text).toBe(201);
+  // People write the name of the group; the id is stored.
+  expect(role.json<{ permissions: string[] }>().permissions).toContain(on('users', 'read'));
+  const stored = await idp.services.roles.find('department desk');
+  expect(stored?.permissions).toContain(on('users', 'read', lab));
+  desk = await aPerson(idp, ['department desk']);
+  pages = await consoleOf(idp, desk.user ?? expect.fail('no user'));
+});
+
+const status = async (answer: Promise<Page>) => (await answer).status;
+const ids = async (path: string) =>
+  (await desk.get(path)).json<{ items: { id: string; user?: string }[] }>().items.map(({ id, user }) => user ?? id);
+
+describe('a desk of a group', () => {
+  it('sees the people in it and below it, in lists, searches, counts, exports and pages', async () => {
+    const both = [below.account.id, member.account.id];
+    expect(await ids('/users')).toEqual(both);
+    expect(await ids('/users?limit=100&sort=username')).toHaveLength(2);
+    expect(await ids(`/users?search=${outsider.username}`)).toEqual([]);
+    const list = await pages.get('/admin/users');
+    expect(list.text).toContain(member.username);
+    expect(list.text).not.toContain(outsider.username);
+    expect((await pages.get('/admin/import/export')).text.trim().split('\r\n')).toHaveLength(3);
+    for (const [user, expected] of [
+      [member, 200],
+      [below, 200],
+      [outsider, 404],
+    ] as const) {
+      expect(await status(desk.get(`/users/${user.account.id}`))).toBe(expected);
+      expect(await status(pages.get(`/admin/users/${user.account.id}`))).toBe(expected);
+    }
+    const suggested = await pages.get(`/admin/suggestions/users?q=${outsider.username}`);
+    expect(suggested.text).not.toContain(outsider.account.email ?? '');
+  });
+
+  it('helps them, and nobody else', async () => {
+    for (const [{ account }, expected] of [
+      [member, [200, 202, 204]],
+      [below, [200, 202, 204]],
+      [outsider, [404]],
+    ] as const) {
+      const at = `/users/${account.id}`;
+      for (const action of ['unlock', 'reset-factors', 'password-reset', 'disable', 'enable'])
+        expect(expected, `${action} ${account.username}`).toContain(await status(desk.send('POST', `${at}/${action}`)));
+      expect(expected).toContain(await status(desk.send('DELETE', `${at}/sessions`)));
+      expect(expected).toContain(await status(desk.send('PATCH', at, { name: 'Changed' }, anyVersion)));
+    }
+    const bulk = await desk.send('POST', '/users', { username: 'desk-made' });
+    expect(bulk.status).toBe(403);
+    expect(await status(desk.get('/users?role=admin'))).toBe(200);
+    expect(await ids('/users?role=admin')).toEqual([]);
+  });
+
+  it('sees the sessions and the activity of them alone', async () => {
+    const { audit } = idp.services;
+    for (const { account } of [member, outsider])
+      await audit.record({ type: 'account.disabled', outcome: 'success', subjectId: account.id });
+    const entries = (await desk.get('/audit?limit=100')).json<{ items: unknown[] }>().items;
+    const subjects = JSON.stringify(entries);
+    expect(subjects).toContain(member.account.id);
+    expect(subjects).not.toContain(outsider.account.id);
+    await consoleOf(idp, outsider).catch(() => undefined);
+    expect(await ids('/sessions')).not.toContain(outsider.account.id);
+    expect(await status(desk.get(`/users/${outsider.account.id}/sessions`))).toBe(404);
+  });
+
+  it('never takes over a member who has more rights: a role, a permission in Gatehouse, another group', async () => {
+    const { roles, groups } = idp.services;
+    const role = (await roles.create({ name: `desk-app-${++count}` })).name;
+    const other = await groups.create({ name: `Desk Finance ${count}` });
+    const person = async () => {
+      const { account } = await aUser(idp.services);
+      await groups.addMembers(lab, [{ userId: account.id }]);
+      return account.id;
+    };
+    const [withRole, withGroup, staff] = [await person(), await person(), await person()];
+    await roles.assign(withRole, role);
+    await groups.addMembers(other.id, [{ userId: withGroup }]);
+    await roles.assign(staff, 'auditor');
+    for (const id of [withRole, withGroup, staff]) {
+      expect(await status(desk.send('POST', `/users/${id}/password`, {}))).toBe(403);
+      expect(await status(desk.send('PATCH', `/users/${id}`, { email: 'mine@example.com' }, anyVersion))).toBe(403);
+      expect(await status(desk.send('DELETE', `/users/${id}`, undefined, anyVersion))).toBe(403);
+    }
+    // Help goes to the mailbox of the user, so that roles at applications do not stop it.
+    expect(await status(desk.send('POST', `/users/${withGroup}/reset-factors`))).toBe(200);
+    expect(await status(desk.send('POST', `/users/${staff}/reset-factors`))).toBe(403);
+    // The same for a manager of users without a limit, who is in no group.
+    const manager = await aPerson(idp, ['user-manager']);
+    expect(await status(manager.send('POST', `/users/${withGroup}/password`, {}))).toBe(403);
+    expect(await status(manager.send('POST', `/users/${withGroup}/reset-factors`))).toBe(200);
+    for (const id of [withRole, withGroup, staff]) await idp.services.accounts.remove(id);
+  });
+
+  it('judges membership now: one that ended, or has not begun, counts no more', async () => {
+    const { groups } = idp.services;
+    const { account } = await aUser(idp.services);
+    const at = `/users/${account.id}`;
+    await groups.addMembers(lab, [{ userId: account.id, since: new Date(Date.now() + 3_600_000) }]);
+    expect(await status(desk.get(at))).toBe(404);
+    expect(await ids('/users')).not.toContain(account.id);
+    await groups.addMembers(lab, [{ userId: account.id }]);
+    expect(await status(desk.get(at))).toBe(200);
+    await groups.removeMembers(lab, [account.id]);
+    expect(await status(desk.get(at))).toBe(404);
+    expect(await status(desk.send('POST', `${at}/reset-factors`))).toBe(404);
+  });
+
+  it('gives the limited permission with a limit, and no other one', async () => {
+    const { roles, groups } = idp.services;
+    const writer = await roles.create({ name: `desk-lead-${++count}`, permissions: ['gatehouse.roles:write'] });
+    const other = await groups.create({ name: `Desk Other ${count}` });
+    const lead = await aPerson(idp, ['department desk', writer.name]);
+    const make = (permission: string) =>
+      status(lead.send('POST', '/roles', { name: `desk-sub-${++count}`, permissions: [permission] }));
+    expect(await make(on('users', 'read'))).toBe(201);
+    expect(await make(on('users', 'read', lab))).toBe(201);
+    expect(await make(on('users', 'read', other.name))).toBe(403);
+    expect(await make('gatehouse.users:read')).toBe(403);
+    expect(await make(on('groups', 'write'))).toBe(400);
+    expect(await make(on('users', 'read', 'no such group'))).toBe(400);
+  });
+});
+
+describe('a group in a limit', () => {
+  it('that is deleted ends the permissions, is named before, and made again with the name confers nothing', async () => {
+    const { groups, roles } = idp.services;
+    const name = `Desk Gone ${++count}`;
+    const first = await groups.create({ name });
+    const role = `desk-gone-${count}`;
+    await roles.create({ name: role, permissions: [on('users', 'read', name), 'app:use'] });
+    const actor = await aPerson(idp, [role]);
+    await groups.addMembers(first.id, [{ userId: outsider.account.id }]);
+    expect(await status(actor.get(`/users/${outsider.account.id}`))).toBe(200);
+    await groups.update(first.id, { name: `${name} renamed` });
+    expect(await status(actor.get(`/users/${outsider.account.id}`))).toBe(200);
+    expect((await admin.get(`/groups/${first.id}/losses`)).json()).toMatchObject({ limited: [role] });
+    const question = await (await consoleOf(idp, await anAdmin())).get(`/admin/groups/${first.id}/delete`);
+    expect(question.text).toContain(role);
+    await groups.remove(first.id);
+    expect((await roles.find(role))?.permissions).toEqual(['app:use']);
+    const again = await groups.create({ name });
+    await groups.addMembers(again.id, [{ userId: outsider.account.id }]);
+    expect([403, 404]).toContain(await status(actor.get(`/users/${outsider.account.id}`)));
+    // Nor does a group that is named like the id of another one.
+    await expect(groups.create({ name: lab })).rejects.toMatchObject({ code: 'group_name_taken' });
+    await expect(groups.update(again.id, { name: lab })).rejects.toMatchObject({ code: 'group_name_taken' });
+    // The MAC of the role covers the new permissions.
+    expect((await idp.services.accounts.find(actor.user?.account.id ?? ''))?.permissions).toEqual(['app:use']);
+  });
+});
+
+async function anAdmin(): Promise<TestUser> {
+  const user = await aUser(idp.services);
+  await idp.services.roles.assign(user.account.id, 'admin');
+  return user;
+}
