@@ -7,7 +7,8 @@ import { parseQuery } from '../base/http/input.ts';
 import type { Db } from '../base/storage/database.ts';
 import { type PageText, t } from '../base/texts/text.ts';
 import type { AuditEntry } from '../core/audit/audit.ts';
-import { type EventKind, type Mention, mentionsIn, nameSlot, sentenceOf, typesOfKind } from '../core/audit/sentence.ts';
+import { type EventKind, eventTypesByKind } from '../core/audit/events.ts';
+import { type Mention, mentionsIn, nameSlot, sentenceOf } from '../core/audit/sentence.ts';
 import type { Core } from '../core/core.ts';
 import { browserName } from '../core/mail/browser-name.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
@@ -33,7 +34,7 @@ export function activityRoutes({
   router.get('/', signedIn.requireSignIn, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { before } = parseQuery(ctx, query);
-    const types = KINDS.flatMap(typesOfKind);
+    const types = KINDS.flatMap((kind) => eventTypesByKind[kind]);
     const entries = await audit.list({ subjectId: account.id, types, ...(before && { before }), limit: PAGE + 1 });
     const page = entries.slice(0, PAGE);
     const names = new Map([[FIRST_PARTY_CLIENT_ID, brandName() || 'Gatehouse'], ...(await namesIn(db, page))]);

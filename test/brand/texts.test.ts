@@ -232,11 +232,11 @@ describe('the console', () => {
     const files = readdirSync('views/texts/en').filter((name) => name.endsWith('.json'));
     expect([...textAreas].sort()).toEqual(files.map((name) => name.replace('.json', '')).sort());
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
-    const page = await admin.get('/admin/branding/texts?language=en&area=activity&q=activity.event.account-invited');
+    const page = await admin.get('/admin/branding/texts?language=en&area=activity&q=activity.event.account.invited');
     expect(page.text).toContain('<h2>Activity</h2>');
     const own = '{actor} sent {user} an invitation';
-    expect((await admin.submit(page, { 'text.activity.event.account-invited': own })).status).toBe(303);
-    expect(await stored()).toEqual({ en: { 'activity.event.account-invited': own } });
+    expect((await admin.submit(page, { 'text.activity.event.account.invited': own })).status).toBe(303);
+    expect(await stored()).toEqual({ en: { 'activity.event.account.invited': own } });
     const changed = await admin.get('/admin/branding/texts?language=en&changed=on');
     expect(textOf(changed.text)).toContain(own);
     const german = await admin.get('/admin/branding/texts?changed=on&language=en', {

@@ -371,7 +371,7 @@ export const accountPages: Record<string, [string, object]> = {
         },
         {
           at: at('2026-11-20T10:09:00Z'),
-          text: t('activity.event.password-wrong', { user: 'Ann' }),
+          text: t('activity.event.sign-in.password.failed.wrong-password', { user: 'Ann' }),
           place: [],
           isBad: true,
         },

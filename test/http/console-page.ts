@@ -313,7 +313,7 @@ const page: ConsolePage = {
           at: new Date('2026-11-20T10:00:00Z'),
           icon: 'log-in',
           tone: 'good',
-          sentence: t('activity.event.signed-in-to-app', {
+          sentence: t('activity.event.sign-in.completed.app', {
             user: new Slot({ text: 'ann', href: '/admin/users/u1' }),
             app: new Slot({ text: 'Wiki' }),
             with: t('activity.method.passkey'),

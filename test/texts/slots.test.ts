@@ -6,7 +6,7 @@ describe('a slot in a text', () => {
   const ann = new Slot({ text: 'ann', href: '/users/ann' });
   const wiki = new Slot({ text: '<Wiki>' });
   const methods = allOf([t('activity.method.password'), t('activity.method.passkey')]);
-  const text = t('activity.event.signed-in-to-app', { user: ann, app: wiki, with: methods });
+  const text = t('activity.event.sign-in.completed.app', { user: ann, app: wiki, with: methods });
 
   it('stands where the language puts it, also in a text inside of the text', () => {
     expect(partsOf(text)).toEqual([ann, ' signed in to ', wiki, ' with ', 'a password and a passkey']);
@@ -24,7 +24,7 @@ describe('a slot in a text', () => {
 
   it('stays as it is at the beginning of a sentence, where other words have a capital', () => {
     const removed = (actor: Slot | ReturnType<typeof t>) =>
-      sentenceCase(t('activity.event.factors-reset', { actor, user: ann }));
+      sentenceCase(t('activity.event.factors.reset', { actor, user: ann }));
     expect(String(removed(t('activity.actor.administrator')))).toBe(
       'An administrator reset two-step verification for ann',
     );

@@ -5,14 +5,8 @@ import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
 import type { Context } from '../../base/http/context.ts';
 import { concatenated, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
 import type { AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
-import {
-  applicationOf,
-  type EventKind,
-  eventTexts,
-  type Mention,
-  mentionsIn,
-  sentenceOf,
-} from '../../core/audit/sentence.ts';
+import { type EventKind, kindOfEvent } from '../../core/audit/events.ts';
+import { applicationOf, type Mention, mentionsIn, sentenceOf } from '../../core/audit/sentence.ts';
 import { browserName } from '../../core/mail/browser-name.ts';
 import type { Action, EventItem, Field, Mark, PageLinks } from '../console/blocks.ts';
 import { listPath, trailField } from '../console/frame.ts';
@@ -59,7 +53,7 @@ export async function eventItems(events: readonly AuditEntry[], names: Names): P
     const name = application && markOf(application).text;
     return {
       at: event.at,
-      ...(hasFailed(event) ? FAILED : KIND_ICONS[kindOf(event)]),
+      ...(hasFailed(event) ? FAILED : KIND_ICONS[kindOfEvent(event.type) ?? 'server']),
       ...toneOf(event),
       sentence,
       place: dotted([name && !isNamedIn(sentence, name) ? name : undefined, placeOf(event, group.length)]),
@@ -89,10 +83,6 @@ const isAlike = (one: AuditEntry, other: AuditEntry) =>
 
 const isNamedIn = (sentence: PageText, name: PageText) =>
   partsOf(sentence).some((part) => part instanceof Slot && String(part) === String(name));
-
-function kindOf({ type }: AuditEntry): EventKind {
-  return (eventTexts as Partial<typeof eventTexts>)[type as keyof typeof eventTexts]?.kind ?? 'server';
-}
 
 /** An application without the optional logout URI is no failure. */
 const hasFailed = ({ outcome, reason }: AuditEntry) => outcome !== 'success' && reason !== 'no_logout';

@@ -6,8 +6,8 @@ import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { t } from '../../base/texts/text.ts';
 import type { AuditFilter } from '../../core/audit/audit.ts';
-import { auditEventTypes } from '../../core/audit/events.ts';
-import { type EventKind, eventKinds, typesOfKind } from '../../core/audit/sentence.ts';
+import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
+import { eventKinds } from '../../core/audit/sentence.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
 import type { Empty, Field, Search } from '../console/blocks.ts';
@@ -162,7 +162,7 @@ function filterOf(
   application: NamedApplication | undefined,
 ): AuditFilter {
   return {
-    ...(kind && { types: typesOfKind(kind) }),
+    ...(kind && { types: [...eventTypesByKind[kind]] }),
     ...(type && { types: [type] }),
     ...(outcome && { outcome }),
     ...(user && { partyId: found?.account?.id ?? user }),
