@@ -252,7 +252,7 @@ describe('a connection that is tried', () => {
     corp.upstream.user = { sub: 'tried', groups: ['all', 'other'] };
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const page = await admin.get(`/admin/connections/${corp.connection}`);
-    expect(textOf(page.text)).toMatch(/Groups here by group .* all Upstream Club, Upstream Lab /);
+    expect(textOf(page.text)).toMatch(/Memberships by group .* all Upstream Club, Upstream Lab /);
     const members = await idp.services.db.groupMember.count();
     const text = textOf((await admin.follow(await admin.submit(page, {}, { form: '/test' }))).text);
     expect(text).toMatch(/Joins the groups Upstream Club, Upstream Lab /);

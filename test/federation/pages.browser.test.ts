@@ -203,22 +203,28 @@ it('the pages for an account that does not fit, and those of a step-up, are acce
   await page.context().close();
 });
 
-it('the result of "Try it" in the console is accessible', async () => {
+it('a connection with groups, and the result of "Try it", are accessible in the console', async () => {
   const admin = await staff(idp, 'admin');
-  const page = await openPage(phone);
-  await page.goto(`${idp.issuer}/admin/connections/${corp.connection}`);
+  for (const name of ['Physics', 'Chemistry']) await idp.services.groups.create({ name });
+  const group_mappings = { staff: 'Physics', 'urn:example:groups:laboratory-of-chemistry': ['Chemistry', 'Physics'] };
+  const tried = await anUpstream(idp, { groups_claim: 'groups', group_mappings });
+  const page = await openPage({ ...phone, viewport: { width: 320, height: 700 } });
+  await page.goto(`${idp.issuer}/admin/connections/${tried.connection}`);
   await signInToConsole(page, admin);
-  corp.upstream.user = { sub: 'tried', email: 'tried@corp.example', email_verified: true, name: 'Tried User' };
+  await page.waitForSelector('text=Memberships by group');
+  await inspect(page, 'connection-groups-phone');
+  const user = { email: 'tried@corp.example', email_verified: true, name: 'Tried User', groups: ['staff'] };
+  tried.upstream.user = { sub: 'tried', ...user };
   await page.click('button:has-text("Try it")');
   await page.waitForSelector('text=The sign-in succeeds');
   await inspect(page, `try-phone`, { isDarkToo: true });
-  corp.upstream.quirks = { idToken: { aud: 'another-client' } };
-  await page.goto(`${idp.issuer}/admin/connections/${corp.connection}`);
+  tried.upstream.quirks = { idToken: { aud: 'another-client' } };
+  await page.goto(`${idp.issuer}/admin/connections/${tried.connection}`);
   await page.click('button:has-text("Try it")');
   await page.waitForSelector('text=The sign-in fails');
   await inspect(page, `try-failed-phone`, { isDarkToo: true });
-  corp.upstream.quirks = {};
   await page.context().close();
+  await tried.remove();
 });
 
 it('many connections with long names fit on the page, with the address first', async () => {
