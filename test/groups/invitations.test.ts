@@ -221,6 +221,31 @@ describe('an invitation', () => {
 });
 
 describe('an owner', () => {
+  it('invites one address, in any way of writing it, and no more', async () => {
+    const lab = await aLab();
+    const wide = 'wide\uff20example.org';
+    expect(textOf((await lab.invite(wide)).text)).toContain('We’ll email an invitation');
+    expect(await linkTo('wide@example.org', lab)).toContain('/join?token=');
+    for (const email of [
+      'a@b@example.com',
+      'a@example.com,b@example.com',
+      'a@example.com\nbcc: b@example.com',
+      'a',
+      '',
+    ])
+      expect(textOf((await lab.invite(email)).text), email).toContain('Enter an email address');
+    expect(await idp.services.groupInvitations.of(lab.group.id)).toHaveLength(1);
+  });
+
+  it('whose account or group was deleted admits nobody', async () => {
+    const [lab, other] = [await aLab(), await aLab()];
+    const [one, two] = [await invitationOf(lab), await invitationOf(other)];
+    await idp.services.accounts.remove(lab.owner.account.id);
+    expect((await open(idp, `${idp.issuer}/join?token=${one.token}`)).page.status).toBe(409);
+    await idp.services.groups.remove(other.group.id);
+    expect((await open(idp, `${idp.issuer}/join?token=${two.token}`)).page.status).toBe(400);
+  });
+
   it('has at most twenty open invitations, also when many are sent at once', async () => {
     const { group, owner } = await aLab();
     const by = { actorId: owner.account.id };

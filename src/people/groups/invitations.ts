@@ -98,7 +98,8 @@ export function createGroupInvitations(
     { by = {} }: GroupChange,
     onCreated: (invitation: ListedInvitation, tx: Tx) => Promise<void> = async () => {},
   ): Promise<ListedInvitation> {
-    const email = typed.normalize('NFC').trim();
+    // As its syntax is checked: a full-width @ is no mail address as it stands.
+    const email = typed.normalize('NFKC').trim();
     if (emailFault(email)) throw invalidInput([textFault(['email'], t('registration.invalid-email'))]);
     if (!accepts(email)) throw invalidInput([textFault(['email'], t('groups.invite-other-domain'))]);
     const at = now();
