@@ -10,9 +10,10 @@ import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/au
 import { eventKinds } from '../../core/audit/sentence.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
-import type { Empty, Field, Search } from '../console/blocks.ts';
+import type { ConsolePage, Empty, Field, Search } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { type NamedField, typedApplicationValue } from '../console/names.ts';
+import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { sameNameText, type TypedUser, typedUserValue } from '../suggestions/typed-user.ts';
 import { eventPageQuery, orderField, orderLink, readEventPage } from './console-rows.ts';
@@ -42,15 +43,17 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
   const { audit } = services.admin;
   const router = new Router<State, Extras>({ prefix: HERE });
 
-  router.get('/', ...frame.page(within(READ)), async (ctx) => {
+  addPage(router, frame, '/', { needs: [within(READ)], page });
+
+  async function page({ ctx, by }: Visit<undefined>): Promise<ConsolePage> {
     const { before, after, trail, sort, ...given } = parseQuery(ctx, query);
-    const found = given.user ? await services.findUser(given.user, frame.actor(ctx)) : undefined;
+    const found = given.user ? await services.findUser(given.user, by) : undefined;
     const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
     const wanted = filterOf(given, found, application);
     const at = { before, after, trail, sort };
     const { items, pages, isFirst } = await readEventPage(services, ctx, wanted, at, { path: HERE, filters: given });
     const isFiltered = Object.values(given).some(Boolean);
-    frame.show(ctx, {
+    return {
       title: t('console.audit.title'),
       lead: t('console.audit.lead'),
       actions: [
@@ -78,8 +81,8 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
           pages,
         },
       ],
-    });
-  });
+    };
+  }
 
   router.get('/export', ...frame.page(within(READ)), async (ctx: Context) => {
     const { format, ...given } = parseQuery(ctx, z.object({ ...filters, format: z.enum(['csv', 'jsonl']) }));

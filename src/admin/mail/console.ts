@@ -21,6 +21,7 @@ import {
 import { type Action, type Block, type ConsolePage, type Field, hiddenField, type Mark } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { choiceField, listAt, tableOf } from '../console/lists.ts';
+import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { MailAdmin, MailView } from './mail.ts';
 import { STATES, stateMark, WRITTEN } from './states.ts';
@@ -38,34 +39,34 @@ export function mailRoutes(services: ConsoleServices): Router<State, Extras> {
   const { mail } = services.admin;
   const router = new Router<State, Extras>({ prefix: HERE });
 
-  router.get('/', ...frame.page(READ), async (ctx) => frame.show(ctx, await queuePage(services, ctx)));
+  addPage(router, frame, '/', { needs: [READ], page: (visit) => queuePage(services, visit) });
 
   // Displayed at once and not stored: the answer of the mail server is for this administrator.
-  router.post('/test', ...frame.change(WRITE), (ctx) =>
-    frame.attempt(
-      ctx,
-      async () => {
-        const result = await mail.sendTest(frame.account(ctx), frame.actor(ctx));
-        frame.show(
-          ctx,
-          await queuePage(services, ctx, testBlocks(result, frame.account(ctx).email ?? '', mail.server)),
-        );
-      },
-      () => queuePage(services, ctx),
-    ),
-  );
+  addPage(router, frame, '/test', {
+    needs: [WRITE],
+    elsewhere: () => ({ to: HERE }),
+    page: (visit) => queuePage(services, visit),
+    async submit(visit) {
+      const account = frame.account(visit.ctx);
+      const result = await mail.sendTest(account, visit.by);
+      return { page: await queuePage(services, visit, testBlocks(result, account.email ?? '', mail.server)) };
+    },
+  });
 
-  router.post('/:id/retry', ...frame.change(WRITE), async (ctx) => {
-    await mail.retry(ctx.params.id ?? '', frame.actor(ctx));
-    frame.redirect(ctx, HERE, t('console.mail.queued'), 'plain');
+  addPage(router, frame, '/:id/retry', {
+    needs: [WRITE],
+    async submit({ ctx: { params }, by }) {
+      await mail.retry(params.id ?? '', by);
+      return { to: HERE, notice: t('console.mail.queued'), tone: 'plain' };
+    },
   });
 
   return router;
 }
 
 async function queuePage(
-  { frame, admin: { mail } }: ConsoleServices,
-  ctx: Context,
+  { admin: { mail } }: ConsoleServices,
+  { ctx, may }: Visit<undefined>,
   result: Block[] = [],
 ): Promise<ConsolePage> {
   const list = listIn(ctx);
@@ -74,7 +75,7 @@ async function queuePage(
     mail.list({ limit: 50, after, isOldestFirst: sort === 'created', ...(state && { state }) }),
     mail.state(),
   ]);
-  const mayWrite = frame.may(ctx, WRITE);
+  const mayWrite = may(WRITE);
   return {
     title: t('console.navigation.mail'),
     lead: t('console.mail.lead'),
@@ -203,13 +204,16 @@ export function mailTemplateRoutes(services: ConsoleServices): Router<State, Ext
     return kind;
   };
 
-  router.get('/', ...frame.page(READ), async (ctx) => {
-    frame.show(ctx, listPage(services, ctx, await choiceOf(services, ctx)));
+  const load = (ctx: Context) => choiceOf(services, ctx);
+  addPage<Choice>(router, frame, '/', {
+    needs: [READ],
+    load,
+    page: ({ ctx, subject }) => listPage(services, ctx, subject),
   });
-
-  router.get('/:kind', ...frame.page(READ), async (ctx) => {
-    const kind = kindOf(ctx);
-    frame.show(ctx, mailPage(services, ctx, kind, await choiceOf(services, ctx)));
+  addPage<Choice>(router, frame, '/:kind', {
+    needs: [READ],
+    load,
+    page: ({ ctx, subject }) => mailPage(services, ctx, kindOf(ctx), subject),
   });
 
   router.get('/:kind/html', ...frame.page(READ), async (ctx) => {

@@ -8,7 +8,8 @@ import { sentences, t } from '../../base/texts/text.ts';
 import { hasSecondFactor } from '../../people/mfa/policy.ts';
 import type { Need } from '../../people/rbac/rights.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
-import { type Block, maxBarValue, type Step } from '../console/blocks.ts';
+import { type Block, type ConsolePage, maxBarValue, type Step } from '../console/blocks.ts';
+import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { Statistics } from './statistics.ts';
 import type { Warnings } from './warnings.ts';
@@ -22,11 +23,16 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
   const firstSteps = createFirstSteps(services);
   const router = new Router<State, Extras>({ prefix: '/admin' });
 
-  router.get('/', ...frame.page(), async (ctx) => {
-    if (!frame.may(ctx, 'gatehouse.audit:read')) return frame.redirect(ctx, frame.firstPage(ctx));
+  addPage(router, frame, '/', {
+    needs: [],
+    elsewhere: ({ ctx, may }) => (may('gatehouse.audit:read') ? undefined : { to: frame.firstPage(ctx) }),
+    page,
+  });
+
+  async function page({ ctx, may, meets }: Visit<undefined>): Promise<ConsolePage> {
     const [counted, warned] = await Promise.all([statistics(DAYS), warnings()]);
     const applications = await names.applications(counted.byApplication.map(({ clientId }) => clientId));
-    const mayOpen = frame.may(ctx, 'gatehouse.applications:read');
+    const mayOpen = may('gatehouse.applications:read');
     const bars = counted.byApplication.slice(0, 10).map(({ clientId, signIns }) => {
       const application = applications.get(clientId);
       return {
@@ -35,8 +41,8 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
         href: application?.id && mayOpen ? `/admin/applications/${application.id}` : undefined,
       };
     });
-    const steps = await firstSteps(frame.account(ctx).id, counted, (need) => frame.meets(ctx, need));
-    frame.show(ctx, {
+    const steps = await firstSteps(frame.account(ctx).id, counted, meets);
+    return {
       title: t('console.navigation.overview'),
       lead: t('console.overview.lead', { count: DAYS }),
       blocks: [
@@ -54,11 +60,11 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
       ],
       aside: warningBlocks(warned, {
         mayOpen,
-        mayOpenConnections: frame.may(ctx, 'gatehouse.connections:read'),
-        mayUnlock: frame.may(ctx, 'gatehouse.users:unlock'),
+        mayOpenConnections: may('gatehouse.connections:read'),
+        mayUnlock: may('gatehouse.users:unlock'),
       }),
-    });
-  });
+    };
+  }
 
   return router;
 }
