@@ -3,7 +3,7 @@
 import { SamlError } from '../xml/errors.ts';
 import { bearer, entityFormat, standardFormat } from '../xml/names.ts';
 import { attribute, childOf, childrenOf, elements, isElement, textOf, timeAttribute } from '../xml/read.ts';
-import type { NameId } from './name-id.ts';
+import { type NameId, readNameId } from './name-id.ts';
 import type { TrustedResponse } from './open-response.ts';
 
 /** A bearer SubjectConfirmation (Profiles 4.1.4.2). */
@@ -112,19 +112,6 @@ export function inResponseToOf({ response, assertion }: TrustedResponse): string
   const confirmed = subject && childrenOf(subject, 'saml:SubjectConfirmation').flatMap(readConfirmation);
   const found = confirmed?.find(({ inResponseTo }) => inResponseTo !== undefined)?.inResponseTo;
   return found ?? (response && attribute(response, 'InResponseTo'));
-}
-
-function readNameId(subject: Element): NameId | undefined {
-  const element = childOf(subject, 'saml:NameID');
-  if (!element) return undefined;
-  const nameQualifier = attribute(element, 'NameQualifier');
-  const spNameQualifier = attribute(element, 'SPNameQualifier');
-  return {
-    value: textOf(element),
-    format: attribute(element, 'Format') ?? '',
-    ...(nameQualifier && { nameQualifier }),
-    ...(spNameQualifier && { spNameQualifier }),
-  };
 }
 
 function readConfirmation(confirmation: Element): BearerConfirmation[] {

@@ -1,6 +1,8 @@
 // What the metadata of service providers and identity providers has in common (SAML Metadata 2.3.2, 2.4.2).
+import { limits } from '../../../base/limits.ts';
 import { SamlError } from '../xml/errors.ts';
-import { bindings } from '../xml/names.ts';
+import { bindings, namespaces } from '../xml/names.ts';
+import { parseXml } from '../xml/parse.ts';
 import { attribute, childrenOf, durationAttribute, isElement, timeAttribute } from '../xml/read.ts';
 import { type LeftOut, usableEndpointUrl } from './endpoint-url.ts';
 
@@ -11,8 +13,26 @@ export interface SloEndpoint {
   responseLocation?: string;
 }
 
+const roles = { IDPSSODescriptor: 'identity provider', SPSSODescriptor: 'service provider' } as const;
+
+/** The one entity of a document and its descriptor of this role, unexpired. Throws SamlError metadata_rejected or a code of xml/parse.ts. */
+export function openMetadata(xml: string, role: keyof typeof roles, now: Date) {
+  if (Buffer.byteLength(xml) > limits.saml.metadataBytes) throw new SamlError('too_large');
+  const { root, text } = parseXml(xml, { kind: 'metadata' });
+  const entity = singleEntityDescriptor(root);
+  const [descriptor, ...others] = childrenOf(entity, `md:${role}`).filter((one) =>
+    (attribute(one, 'protocolSupportEnumeration') ?? '').split(/\s+/).includes(namespaces.samlp),
+  );
+  if (!descriptor || others.length > 0) throw rejected(`The metadata has to describe one SAML 2.0 ${roles[role]}.`);
+  const validUntil = earliestValidUntil([root, entity, descriptor]);
+  if (validUntil && validUntil <= now) throw rejected(`The metadata expired on ${validUntil.toISOString()}.`);
+  const entityId = attribute(entity, 'entityID') ?? '';
+  if (!entityId || entityId.length > 1024) throw rejected('The entity ID is missing or longer than 1024 characters.');
+  return { root, text, entity, descriptor, entityId, validUntil };
+}
+
 /** The entity that a document describes. */
-export function singleEntityDescriptor(root: Element): Element {
+function singleEntityDescriptor(root: Element): Element {
   if (isElement(root, 'md:EntityDescriptor')) return root;
   if (!isElement(root, 'md:EntitiesDescriptor'))
     throw new SamlError('wrong_root', { message: 'This is not metadata.' });
@@ -25,7 +45,7 @@ export function singleEntityDescriptor(root: Element): Element {
 }
 
 /** The earliest validUntil of these elements. */
-export function earliestValidUntil(elements: Element[]): Date | undefined {
+function earliestValidUntil(elements: Element[]): Date | undefined {
   const times = elements
     .filter((element) => attribute(element, 'validUntil') !== undefined)
     .map((element) => timeAttribute(element, 'validUntil')?.getTime());

@@ -1,12 +1,7 @@
-// Identity provider metadata as plain data (SAML Metadata 2.4.3), or the reason why it is rejected. Parsed when a connection
-// to an upstream is made and when its document is read again.
-import { limits } from '../../../base/limits.ts';
-import { SamlError } from '../xml/errors.ts';
-import { bindings, namespaces } from '../xml/names.ts';
-import { parseXml } from '../xml/parse.ts';
+import { bindings } from '../xml/names.ts';
 import { attribute, booleanAttribute, childrenOf, textOf } from '../xml/read.ts';
 import { type LeftOut, noEndpoint, usableEndpointUrl } from './endpoint-url.ts';
-import { earliestValidUntil, readSlo, rejected, type SloEndpoint, singleEntityDescriptor } from './entity.ts';
+import { openMetadata, readSlo, type SloEndpoint } from './entity.ts';
 import { type MetadataKeys, readKeys } from './keys.ts';
 import { readDisplayName } from './presentation.ts';
 
@@ -30,14 +25,7 @@ export interface IdpMetadata extends MetadataKeys {
 
 /** Throws SamlError metadata_rejected, weak_key or a code of xml/parse.ts; its message is for the administrator. */
 export function parseIdentityProviderMetadata(xml: string, now: Date): IdpMetadata {
-  if (Buffer.byteLength(xml) > limits.saml.metadataBytes) throw new SamlError('too_large');
-  const { root } = parseXml(xml, { kind: 'metadata' });
-  const entity = singleEntityDescriptor(root);
-  const descriptor = idpSsoDescriptor(entity);
-  const validUntil = earliestValidUntil([root, entity, descriptor]);
-  if (validUntil && validUntil <= now) throw rejected(`The metadata expired on ${validUntil.toISOString()}.`);
-  const entityId = attribute(entity, 'entityID') ?? '';
-  if (!entityId || entityId.length > 1024) throw rejected('The entity ID is missing or longer than 1024 characters.');
+  const { entity, descriptor, entityId, validUntil } = openMetadata(xml, 'IDPSSODescriptor', now);
   const leftOut: LeftOut[] = [];
   const sso = readSso(descriptor, leftOut);
   return {
@@ -51,15 +39,6 @@ export function parseIdentityProviderMetadata(xml: string, now: Date): IdpMetada
     nameIdFormats: childrenOf(descriptor, 'md:NameIDFormat').map(textOf),
     validUntil,
   };
-}
-
-function idpSsoDescriptor(entity: Element): Element {
-  const descriptors = childrenOf(entity, 'md:IDPSSODescriptor').filter((descriptor) =>
-    (attribute(descriptor, 'protocolSupportEnumeration') ?? '').split(/\s+/).includes(namespaces.samlp),
-  );
-  const [descriptor, ...others] = descriptors;
-  if (!descriptor || others.length > 0) throw rejected('The metadata has to describe one SAML 2.0 identity provider.');
-  return descriptor;
 }
 
 function readSso(descriptor: Element, leftOut: LeftOut[]): SsoEndpoint[] {

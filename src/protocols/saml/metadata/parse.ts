@@ -2,22 +2,12 @@
 // and refresh, and never during a sign-in.
 
 import samlify from 'samlify';
-import { limits } from '../../../base/limits.ts';
 import { type Text, t } from '../../../base/texts/text.ts';
 import type { Certificate } from '../xml/certificates.ts';
-import { SamlError } from '../xml/errors.ts';
-import { bindings, namespaces } from '../xml/names.ts';
-import { parseXml } from '../xml/parse.ts';
+import { bindings } from '../xml/names.ts';
 import { attribute, booleanAttribute, childrenOf, numberAttribute, textOf } from '../xml/read.ts';
 import { type LeftOut, noEndpoint, usableEndpointUrl } from './endpoint-url.ts';
-import {
-  earliestValidUntil,
-  readSlo,
-  rejected,
-  type SloEndpoint,
-  shortestCacheDuration,
-  singleEntityDescriptor,
-} from './entity.ts';
+import { openMetadata, readSlo, rejected, type SloEndpoint, shortestCacheDuration } from './entity.ts';
 import { type EncryptionCertificate, encryptionOf, type MetadataKeys, readKeys } from './keys.ts';
 import {
   type Contact,
@@ -65,14 +55,7 @@ export interface SpMetadata extends SpParts, MetadataKeys {
 
 /** Throws SamlError metadata_rejected, weak_key or a code of xml/parse.ts; its message is for the administrator. */
 export function parseServiceProviderMetadata(xml: string, now: Date): SpMetadata {
-  if (Buffer.byteLength(xml) > limits.saml.metadataBytes) throw new SamlError('too_large');
-  const { root, text } = parseXml(xml, { kind: 'metadata' });
-  const entity = singleEntityDescriptor(root);
-  const descriptor = spSsoDescriptor(entity);
-  const validUntil = earliestValidUntil([root, entity, descriptor]);
-  if (validUntil && validUntil <= now) throw rejected(`The metadata expired on ${validUntil.toISOString()}.`);
-  const entityId = attribute(entity, 'entityID') ?? '';
-  if (!entityId || entityId.length > 1024) throw rejected('The entity ID is missing or longer than 1024 characters.');
+  const { root, text, entity, descriptor, entityId, validUntil } = openMetadata(xml, 'SPSSODescriptor', now);
   const keys = readKeys(descriptor);
   const authnRequestsSigned = booleanAttribute(descriptor, 'AuthnRequestsSigned') ?? false;
   if (authnRequestsSigned && keys.signingCertificates.length === 0) {
@@ -99,15 +82,6 @@ export function parseServiceProviderMetadata(xml: string, now: Date): SpMetadata
   };
   compareWithSamlify(metadata, text, root === entity ? acsLocations(descriptor) : undefined);
   return metadata;
-}
-
-function spSsoDescriptor(entity: Element): Element {
-  const descriptors = childrenOf(entity, 'md:SPSSODescriptor').filter((descriptor) =>
-    (attribute(descriptor, 'protocolSupportEnumeration') ?? '').split(/\s+/).includes(namespaces.samlp),
-  );
-  const [descriptor, ...others] = descriptors;
-  if (!descriptor || others.length > 0) throw rejected('The metadata has to describe one SAML 2.0 service provider.');
-  return descriptor;
 }
 
 function readAcs(descriptor: Element, leftOut: LeftOut[]): AcsEndpoint[] {
