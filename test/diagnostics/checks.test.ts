@@ -35,6 +35,7 @@ const facts = {
   network: undefined,
   metadataEndsAt: undefined,
   apis: [],
+  groupChoices: undefined,
   secrets: 'valid',
   registration: undefined,
   openid: 'included',

@@ -2,7 +2,9 @@
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import * as oidc from 'openid-client';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { adminApi } from '../../src/people/rbac/built-in.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
+import { aService, aTool } from '../admin/support.ts';
 import {
   type Application,
   anApplication,
@@ -209,6 +211,20 @@ describe('the parameter group', () => {
     expect(decodeJwt(String(answer.json().id_token))).toMatchObject({ group: globex(), roles: ['crm-user'] });
   });
 
+  it('gives no token for the APIs of Gatehouse, whose rights are those of the user', async () => {
+    const tool = await aTool(idp, {
+      grant_types: ['authorization_code', 'refresh_token'],
+      scope: 'openid offline_access admin:*',
+    });
+    const resource = adminApi(idp.issuer);
+    const asked = { scope: 'openid offline_access admin:*', resource, group: 'Globex' };
+    const { tokens } = await signIn(browser, tool, user, asked);
+    for (const more of [{ resource }, { scope: 'admin:*' }] as Record<string, string>[]) {
+      const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', ...more };
+      expect((await postAs(idp, tool, '/token', form)).json().error).toBe('invalid_target');
+    }
+  });
+
   it('is judged by the roles of the group where the access rule names roles', async () => {
     const byRole = await anApplication(idp, { access: { roles: ['crm-admin'] } });
     const acmes = await signIn(browser, byRole, user, { scope, group: 'Acme' });
@@ -289,6 +305,21 @@ describe('an application that asks for a group', () => {
     const login = await browser.follow(await browser.submit(consent, {}, { button: 'Use another account' }));
     const asked = await completeSignIn(browser, login, { user: other });
     expect(buttons(asked)).toEqual([named('Acme'), named('Globex')]);
+  });
+
+  it('is explained by the access check', async () => {
+    const service = await aService(idp);
+    const query = new URLSearchParams({ user: user.account.id, application: asking.clientId });
+    const ask = async () => {
+      const { rules } = (await service.send('GET', `/access-check?${query}`)).json<{
+        rules: Record<string, string>[];
+      }>();
+      return rules.find(({ id }) => id === 'group');
+    };
+    expect(await ask()).toMatchObject({ state: 'passed', explanation: expect.stringContaining('Globex') });
+    await leave('Globex');
+    await leave('Acme East');
+    expect(await ask()).toMatchObject({ state: 'failed' });
   });
 
   it('shows the group in the preview', async () => {

@@ -7,6 +7,7 @@ export const checkIds = [
   ...(['application_disabled', 'account_disabled', 'no_role', 'other_network'] as const satisfies AccessRejection[]),
   'registration',
   'api_access',
+  'group',
   'openid',
   'key',
   'grant',

@@ -21,6 +21,7 @@ export function checksOf(facts: AccessFacts): Check[] {
     ...facts.conditions.map(({ rejection, isMet }) => ({ id: rejection, ...ofRule(rejection, isMet, facts) })),
     ...registrationChecks(facts),
     ...facts.apis.map((api) => ofApi(api, facts)),
+    ...(facts.groupChoices ? [ofGroupChoice(facts.groupChoices, facts)] : []),
     ...(isOidc ? [{ id: 'grant' as const, label: t('console.access-check.label.grant'), ...grant(facts) }] : []),
     { id: 'method', label: t('console.access-check.label.method'), ...method(facts) },
     { id: 'password', label: t('console.access-check.label.password'), ...password(facts) },
@@ -102,6 +103,16 @@ const membershipText = (who: string, { name, isDirect, via, until }: AccountGrou
     until: until ?? new Date(0),
     form: `${isDirect ? 'direct' : 'via'}${until ? 'until' : ''}`,
   });
+
+/** The step "Continue as". */
+function ofGroupChoice(choices: readonly string[], { account, application }: AccessFacts): Check {
+  const about = { who: nameOf(account), app: application.name };
+  const result =
+    choices.length > 0
+      ? passed(t('console.access-check.group-choices', { ...about, groups: oneOf(choices) }))
+      : failed(t('console.access-check.no-group-choice', about));
+  return { id: 'group', label: t('console.access-check.label.group'), ...result };
+}
 
 /** An API that is closed to the person: the application gets no token for it, but need not ask for one. */
 function ofApi(api: Resource, { account }: AccessFacts): Check {

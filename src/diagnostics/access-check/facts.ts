@@ -26,6 +26,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import type { OwnFactors } from '../../people/mfa/account-factors.ts';
 import type { Lock } from '../../people/rate-limits/lockout.ts';
 import { addressBlock, siteBlock } from '../../people/rate-limits/policies.ts';
+import { groupsToChoose } from '../../protocols/oidc/claims/chosen-group.ts';
 import { engineScope } from '../../protocols/oidc/claims/scopes.ts';
 import type { MissingForNameId } from '../../protocols/saml/messages/name-id.ts';
 import { metadataEnd } from '../../protocols/saml/metadata/service-providers.ts';
@@ -77,6 +78,8 @@ export interface AccessFacts {
   cannotEncrypt: boolean;
   /** Whether the client authenticates with a secret, and has a valid one. */
   secrets: 'unused' | 'valid' | 'missing';
+  /** Of an application that asks for a group: the names of those that it offers. */
+  groupChoices: string[] | undefined;
   /** The APIs of the application that are not open to everyone. */
   apis: Resource[];
   now: Date;
@@ -166,6 +169,7 @@ export async function readFacts(
     ...(await registrationFactsOf(services, account, application)),
     openid: openidOf(application),
     apis: await closedApisOf(services, application),
+    groupChoices: await groupChoicesOf(services, account, application),
     unsignable: unsignableOf(application),
   };
 }
@@ -270,6 +274,11 @@ async function networkOf(
   const waits = failures.map(({ retryAfterSeconds }) => retryAfterSeconds);
   const waitSeconds = Math.max(...waits, storageBudget.peek(address).retryAfterSeconds);
   return { address, isDenied: inNetworks(settings.latest().denied_networks)(address), waitSeconds };
+}
+
+async function groupChoicesOf({ db }: DiagnosticServices, account: Account, application: Application) {
+  if (application.protocol === 'saml' || application.metadata.ask_group !== true) return undefined;
+  return (await groupsToChoose(application, account, db)).map(({ name }) => name);
 }
 
 async function closedApisOf({ db }: DiagnosticServices, { metadata }: Application): Promise<Resource[]> {

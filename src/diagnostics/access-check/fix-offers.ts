@@ -84,6 +84,8 @@ export function offersFor(services: DiagnosticServices, id: CheckId, facts: Acce
           ),
         link(facts, t('console.access-check.change-claims', { protocol: application.protocol }), 'claims'),
       ];
+    case 'group':
+      return [link(facts, t('console.access-check.change-rule'), 'access')];
     case 'api_access':
       return [
         { needs: { of: 'application' }, fix: { label: t('console.access-check.change-rule'), href: '/admin/apis' } },

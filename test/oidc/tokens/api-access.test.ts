@@ -154,6 +154,16 @@ describe('a user whom it does not allow', () => {
     expect(event).toMatchObject({ reason: 'invalid_target' });
   });
 
+  it('gets none by a refresh that leaves openid out, which is for the API of the authorization', async () => {
+    const { tokens } = await signIn(httpClient(idp.issuer), app, member, { scope, resource: closed });
+    await leave();
+    const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', scope: 'lab:read' };
+    expect((await postAs(idp, app, '/token', form)).json().error).toBe('invalid_target');
+    await idp.services.groups.addMembers(lab, [{ userId: member.account.id }]);
+    const answer = await postAs(idp, app, '/token', form);
+    expect(decodeJwt(String(answer.json().access_token)).aud).toBe(closed);
+  });
+
   it('changes nothing for a client that acts for itself', async () => {
     const machine = { redirect_uris: [], grant_types: ['client_credentials' as const] };
     const worker = await anApplication(idp, { ...machine, ...forApi(closed, 'lab:read') });

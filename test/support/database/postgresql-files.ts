@@ -54,6 +54,8 @@ const storageContract = {
   'mail/delivery': 'claiming, retrying and giving up mail',
   'mail/outbox': 'mail written in the transaction of its cause',
   'groups/domains': 'a proof that is lost while people join by it; the members of a domain found by their source',
+  'groups/one-group': 'roles and groups above, read for each token of a group; the group in stored codes and tokens',
+  'oidc/tokens/api-access': 'access rules of APIs, read by the ids in them',
   'groups/scale': 'ten thousand rows in one transaction; the list of holders of a role',
   'groups/invitations': 'an invitation that is used at the same time, and twenty at once',
   'groups/owners': 'requests that are asked and decided at the same time; ends compared in SQL',

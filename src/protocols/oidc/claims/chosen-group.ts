@@ -2,10 +2,11 @@
 // The engine stores the parameter `claims` with codes, device codes and tokens, so the id of the group is a member of it, as
 // `claims_locales` is (scopes.ts). This server writes the member at each authorization; what a client sends under its name is dropped.
 import { accessDecision, grantingGroups, grantingRoles } from '../../../applications/access-decision.ts';
+import type { Access } from '../../../applications/fields/oidc-client.ts';
 import type { Tx } from '../../../base/storage/database.ts';
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account, AccountGroup } from '../../../people/accounts/account.ts';
-import { visibleGroups } from '../../../people/accounts/visible-roles.ts';
+import { type AccountView, visibleGroups } from '../../../people/accounts/visible-roles.ts';
 import { idsAbove, rolesConferred } from '../../../people/groups/rights.ts';
 import type { KoaContextWithOIDC } from '../engine/library.ts';
 import type { ClientApplication } from '../store/clients.ts';
@@ -14,6 +15,12 @@ const MEMBER = 'chosen_group';
 
 /** An account as it signs in for one of its groups. */
 export type AccountInGroup = Account & { group?: { id: string; name: string } };
+
+/** What of an application decides which groups it offers. */
+export interface OfferingApplication {
+  access: Access;
+  metadata: AccountView;
+}
 
 /** The answer to the step "Continue as". */
 export interface ChosenGroup {
@@ -93,7 +100,7 @@ export async function chooseGroup(
  * roles it names; of an application that is open to everyone, all that the account is a direct member of.
  */
 export async function groupsToChoose(
-  application: ClientApplication,
+  application: OfferingApplication,
   account: Account,
   tx: Tx,
 ): Promise<AccountGroup[]> {
@@ -111,14 +118,14 @@ export async function groupsToChoose(
   return offered;
 }
 
-async function opensByRole(group: AccountGroup, { access }: ClientApplication, account: Account, tx: Tx) {
+async function opensByRole(group: AccountGroup, { access }: OfferingApplication, account: Account, tx: Tx) {
   if (!group.isDirect || grantingRoles(access, account).length === 0) return false;
   const member = await inGroup(account, group.id, tx);
   return member !== undefined && grantingRoles(access, member).length > 0;
 }
 
 /** By `groups_filter`, also where the application receives no list of groups. */
-const isVisible = (group: AccountGroup, { metadata }: ClientApplication): boolean =>
+const isVisible = (group: AccountGroup, { metadata }: OfferingApplication): boolean =>
   visibleGroups([group], { ...metadata, groups_direct: false }).length > 0;
 
 const rejected = (received: string): GroupChoice => ({

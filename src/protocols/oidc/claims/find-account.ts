@@ -144,9 +144,11 @@ function groupEnded({ username }: Account) {
 const ownApiInGroup = () => new errors.InvalidTarget('a sign-in for one group gets no token for this resource');
 
 /** The APIs that a token is for, or is requested for. Known before a refresh token is used, so that this error does not cost it. */
-function apisOf({ oidc: { params, route } }: KoaContextWithOIDC, token: TokenOfApi): string[] {
+function apisOf({ oidc: { params, requestParamScopes, route } }: KoaContextWithOIDC, token: TokenOfApi): string[] {
   if (route !== 'token') return [token.aud ?? []].flat();
-  const isForUser = token.scopes?.has('openid') === true;
+  // As the engine resolves it: a refresh may leave `openid` out (RFC 6749 6).
+  const scopes = params?.scope === undefined ? token.scopes : requestParamScopes;
+  const isForUser = scopes?.has('openid') === true;
   return [params?.resource ?? (isForUser ? [] : (token.resource ?? []))].flat().map(String);
 }
 

@@ -10,6 +10,7 @@ import type { Account } from '../../../people/accounts/account.ts';
 import type { People } from '../../../people/people.ts';
 import { errors, type KoaContextWithOIDC, type ResourceServer } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
+import type { AccountInGroup } from './chosen-group.ts';
 
 export function createResourceServers(
   dependencies: Core &
@@ -38,6 +39,11 @@ export function createResourceServers(
     const alg = api.token.jwt?.sign.alg;
     if (application?.metadata.profile && alg !== undefined && !profileAlgs.includes(alg))
       throw new errors.InvalidTarget(`the resource signs with ${alg}, which the profile of the client forbids`);
+    // Said before, by find-account.ts: here nothing is issued whatever the engine resolved.
+    const holder = oidc.route === 'token' ? (oidc.account?.record as AccountInGroup | undefined) : undefined;
+    if (holder && !mayReach(api, holder)) throw new errors.InvalidTarget('the user may not reach this resource');
+    if (holder?.group && api.isOwn)
+      throw new errors.InvalidTarget('a sign-in for one group may not reach this resource');
     const allowed = scopesInBoth(api, scope);
     return {
       scope: withoutMissingPermissions(oidc.route, await userOf(oidc), allowed, api.scopePermissions).join(' '),
@@ -57,11 +63,24 @@ export function createResourceServers(
   /** An API of this server, or a registered one. */
   async function findApi(identifier: string) {
     const own = Object.hasOwn(serverApis, identifier) ? serverApis[identifier] : undefined;
-    if (own) return { scopes: own, scopePermissions: {}, token: { accessTokenFormat: 'opaque', jwt: undefined } };
+    if (own)
+      return {
+        scopes: own,
+        scopePermissions: {},
+        access: 'everyone' as const,
+        isOwn: true,
+        token: { accessTokenFormat: 'opaque', jwt: undefined },
+      };
     const found = await registeredApi(dependencies, identifier);
     if (!found) return undefined;
-    const { scopes, scopePermissions, signingAlg } = found;
-    return { scopes, scopePermissions, token: { accessTokenFormat: 'jwt', jwt: { sign: { alg: signingAlg } } } };
+    const { scopes, scopePermissions, access, signingAlg } = found;
+    return {
+      scopes,
+      scopePermissions,
+      access,
+      isOwn: false,
+      token: { accessTokenFormat: 'jwt', jwt: { sign: { alg: signingAlg } } },
+    };
   }
 
   /** The active user of the request, or of the session before the engine has loaded the account. */
