@@ -461,11 +461,26 @@ async function memberBlocks(
         }),
       ],
       [t('console.groups.way-in'), (one) => wayIn(one)],
-      [{ label: t('console.groups.since'), isShort: true }, ({ since }) => since],
+      members.some(({ since }) => since !== null) && [
+        { label: t('console.groups.since'), isShort: true },
+        ({ since }) => since,
+      ],
       [{ label: t('console.groups.until'), isShort: true }, ({ until }) => until ?? t('console.groups.no-end')],
       mayPut && [
         t('console.shared.action'),
-        (one) => (isPersonal(one) ? removeAction(`${path}/members/${one.userId}/remove`, nameAndUsername(one)) : null),
+        (one) =>
+          isPersonal(one)
+            ? [
+                {
+                  action: {
+                    label: t('console.users.held.change-end'),
+                    of: nameAndUsername(one),
+                    href: `/admin/users/${one.userId}/group/${group.id}`,
+                  },
+                },
+                removeAction(`${path}/members/${one.userId}/remove`, nameAndUsername(one)),
+              ]
+            : null,
       ],
     ]),
     empty:
@@ -527,9 +542,11 @@ async function partBlocks(
         label: t('console.roles.role'),
         type: 'select',
         value: typed.role ?? '',
-        options: choices
-          .filter(({ value }) => !group.roles.includes(value))
-          .map(({ value, label }) => ({ value, label })),
+        options: [
+          { value: '', label: t('console.users.held.choose-role') },
+          ...choices.filter(({ value }) => !group.roles.includes(value)).map(({ value, label }) => ({ value, label })),
+        ],
+        required: true,
       },
     ],
     button: t('console.groups.add-role'),
