@@ -1,6 +1,5 @@
 // A request of the import of users: it ends after some seconds, lets other requests through meanwhile, and reports what it did before a fault.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createUserImport } from '../../../src/admin/users/import.ts';
 import { limits } from '../../../src/base/limits.ts';
 import { DatabaseUnavailable } from '../../../src/base/storage/unavailable.ts';
@@ -73,7 +72,8 @@ it('lets other requests through while users are created', async () => {
   const importing = admin
     .post('/admin/import', { form: { _csrf, csv: ['username', ...names].join('\n') } })
     .then(({ status }) => answered.push(`import ${status}`));
-  await sleep(50);
+  const created = () => idp.services.db.asStored.user.count({ where: { usernameKey: 'many0' } });
+  await vi.waitFor(async () => expect(await created()).toBe(1), { timeout: 30_000, interval: 5 });
   for (let count = 0; count < 3; count += 1) {
     const { status } = await admin.get('/discovery-of-nothing');
     answered.push(`other ${status}`);
