@@ -90,6 +90,7 @@ describe('a group of ten thousand people', () => {
 });
 
 test('a group with five thousand below it says what its members lose, and is deleted', async () => {
+  const [{ id: one }, { id: both }] = [await people.person(), await people.person()];
   const [top, low] = [await groups.create({ name: 'Top of many' }), await groups.create({ name: 'Low' })];
   const at = new Date();
   const ids = Array.from({ length: 5000 }, (_, number) => `below-${number}`);
@@ -113,12 +114,12 @@ test('a group with five thousand below it says what its members lose, and is del
     return [];
   });
   await groups.addChild(top.id, low.id);
-  await groups.addMembers(low.id, [{ userId: 'member-1' }, { userId: 'member-2' }]);
-  await groups.addMembers('below-4999', [{ userId: 'member-2' }]);
+  await groups.addMembers(low.id, [{ userId: one }, { userId: both }]);
+  await groups.addMembers('below-4999', [{ userId: both }]);
   expect(await groups.losses(top.id)).toMatchObject({ members: 2, children: 5001 });
   await groups.remove(top.id);
   expect((await groups.get('below-7')).path).toBe('/below-7');
-  expect((await people.accounts.find('member-2'))?.groups.map(({ path }) => path)).toEqual(['/Low', '/below-4999']);
+  expect((await people.accounts.find(both))?.groups.map(({ path }) => path)).toEqual(['/Low', '/below-4999']);
 }, 120_000);
 
 describe('a person in fifty groups', () => {

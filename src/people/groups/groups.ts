@@ -62,7 +62,7 @@ export interface NewMember {
 export type Groups = ReturnType<typeof createGroups>;
 
 /** Members of one turn of the event loop: each has an audit event. */
-const RECORDED = 50;
+const RECORDED = 25;
 
 /** A change of many rows: two hundred thousand members, or a graph of five thousand groups. */
 const LONG = { timeout: 120_000 };
