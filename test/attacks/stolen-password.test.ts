@@ -83,7 +83,7 @@ const unprotected = [
   '/account/groups/:id/end',
   '/account/groups/:id/remove',
   '/account/groups/:id/decide',
-  // The link of a mail, for the account that has its address.
+  // The link of a mail, for the account that has its address; owners of groups: docs/decisions/0047-groups.md.
   '/join',
   '/join/register',
   '/account/sessions/end',

@@ -237,6 +237,28 @@ describe('an owner', () => {
     expect(await idp.services.groupInvitations.of(lab.group.id)).toHaveLength(1);
   });
 
+  it('who is removed while people accept admits them before, or nobody', async () => {
+    const labs = [await aLab(), await aLab(), await aLab()];
+    const accepting = await Promise.all(
+      labs.map(async (lab) => {
+        const person = await aUser(idp.services);
+        return { lab, person, ...(await invitationOf(lab, person.account.email ?? '')) };
+      }),
+    );
+    await Promise.all(
+      accepting.map(async ({ lab, person, invitation, token }) => {
+        const accept = idp.services.groupInvitations.accept(invitation, person.account.id, {});
+        const dismiss = idp.services.groups.dismissOwner(lab.group.id, lab.owner.account.id);
+        const [accepted, dismissed] = await Promise.allSettled([accept, dismiss]);
+        expect(dismissed).toMatchObject({ status: 'fulfilled', value: true });
+        if (accepted.status === 'rejected')
+          expect(accepted.reason).toMatchObject({ code: expect.stringMatching(/^(link_invalid|invitation_closed)$/) });
+        expect(await memberIds(lab)).toEqual(accepted.status === 'fulfilled' ? [person.account.id] : []);
+        expect(await found(token)).toBeUndefined();
+      }),
+    );
+  });
+
   it('whose account or group was deleted admits nobody', async () => {
     const [lab, other] = [await aLab(), await aLab()];
     const [one, two] = [await invitationOf(lab), await invitationOf(other)];
