@@ -1,0 +1,230 @@
+// Attacks on groups: each way into a group by someone who may not give its roles (CVE-2026-94000), each way to lose the last administrator
+// by a group, and names, graphs and lists that no group has. Ends, requests, invitations and domains: test/groups; the file: test/config-file.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { consoleOf } from '../admin/console/support.ts';
+import { type ApiCaller, aPerson, aService } from '../admin/support.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import type { HttpClient, Page } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+
+const anyVersion = { 'if-match': '*' };
+let idp: TestIdp;
+let admin: ApiCaller;
+let count = 0;
+const fresh = (what: string) => `attack-${what}-${++count}`;
+beforeAll(async () => {
+  idp = await sharedIdp();
+  admin = await aService(idp);
+});
+const status = async (answer: Promise<Page>) => (await answer).status;
+const accountOf = async (id: string) => (await idp.services.accounts.find(id)) ?? expect.fail('no account');
+
+describe('who manages groups and users, and may not give a role', () => {
+  let actor: ApiCaller;
+  let self: TestUser;
+  let pages: HttpClient;
+  let role: string;
+  let guarded: string;
+  let above: string;
+  let own: string;
+  beforeAll(async () => {
+    const { groups, roles } = idp.services;
+    role = (await roles.create({ name: fresh('role'), permissions: ['payroll:write'] })).name;
+    [above, guarded, own] = [
+      (await groups.create({ name: fresh('above') })).id,
+      (await groups.create({ name: fresh('guarded') })).id,
+      (await groups.create({ name: fresh('own') })).id,
+    ];
+    await groups.addRole(above, role);
+    await groups.addChild(above, guarded);
+    const rights = ['groups:read', 'groups:write', 'users:read', 'users:write', 'roles:read', 'roles:write'];
+    const manager = await roles.create({
+      name: fresh('manager'),
+      permissions: rights.map((one) => `gatehouse.${one}`),
+    });
+    actor = await aPerson(idp, [manager.name]);
+    self = actor.user ?? expect.fail('no user');
+    pages = await consoleOf(idp, self);
+  });
+
+  /** What the actor sends, by each way in. `id`: the actor's own account. */
+  const ways: Record<string, (id: string) => Promise<Page>> = {
+    'a member of the group': (user) => actor.send('POST', `/groups/${guarded}/members`, { members: [{ user }] }),
+    'a member of the group above': (user) => actor.send('POST', `/groups/${above}/members`, { members: [{ user }] }),
+    'a group of the user': (user) => actor.send('PUT', `/users/${user}/groups/${guarded}`, {}),
+    'a group of the actor below it': () => actor.send('PUT', `/groups/${guarded}/children/${own}`),
+    'the role for a group of the actor': () => actor.send('PUT', `/groups/${own}/roles/${role}`),
+    'the role itself': (user) => actor.send('PUT', `/users/${user}/roles/${role}`, {}),
+    'an owner': (user) => actor.send('PUT', `/groups/${guarded}/owners/${user}`, {}),
+    'a domain': () => actor.send('PUT', `/groups/${guarded}/domains/example.com`),
+    requests: () => actor.send('PATCH', `/groups/${guarded}`, { accepts_requests: true }, anyVersion),
+    'the name of the group': () => actor.send('PATCH', `/groups/${guarded}`, { name: fresh('x') }, anyVersion),
+    'the group is deleted': () => actor.send('DELETE', `/groups/${guarded}`, undefined, anyVersion),
+    'a group leaves the one above': () => actor.send('DELETE', `/groups/${above}/children/${guarded}`),
+    'a new user with the role': () => actor.send('POST', '/users', { username: fresh('new'), roles: [role] }),
+    'a connection': () =>
+      actor.send('POST', '/connections', {
+        id: fresh('corp'),
+        kind: 'oidc',
+        name: 'Corp',
+        issuer: 'https://corp.example',
+      }),
+    'the form of the console': async () =>
+      pages.submit(await pages.get(`/admin/groups/${own}`), { user: self.username }).then((page) =>
+        // The form of the own group, sent to the other one.
+        pages.post(`/admin/groups/${guarded}`, {
+          form: { _csrf: page.forms[0]?.fields._csrf ?? '', user: self.username, since: '', until: '' },
+          headers: { origin: idp.issuer, 'sec-fetch-site': 'same-origin' },
+        }),
+      ),
+    'several people in the console': () => pages.get(`/admin/groups/${guarded}/bulk`),
+    'the page of owners': () => pages.get(`/account/groups/${guarded}`),
+  };
+  it.each(Object.keys(ways))('gets nothing by %s', async (name) => {
+    const { id } = self.account;
+    const before = await accountOf(id);
+    const answer = await (ways[name] ?? expect.fail())(id);
+    expect([400, 403, 404], `${answer.status} ${answer.text.slice(0, 300)}`).toContain(answer.status);
+    const after = await accountOf(id);
+    expect(after.roles).toEqual(before.roles);
+    expect(after.permissions).not.toContain('payroll:write');
+    expect(after.groups.map((one) => one.id)).not.toContain(guarded);
+    const { groups } = idp.services;
+    expect(await groups.members(guarded)).toEqual([]);
+    expect(await groups.owners(guarded)).toEqual([]);
+    expect(await groups.relations(guarded)).toMatchObject({ children: [], roles: [] });
+    expect(await groups.get(guarded)).toMatchObject({ acceptsRequests: false });
+    expect((await groups.relations(own)).roles).toEqual([]);
+  });
+
+  it('manages the groups whose roles are the actor’s to give, and takes over nobody who is in another', async () => {
+    const { account } = await aUser(idp.services);
+    const members = [{ user: account.id }];
+    expect(await status(actor.send('POST', `/groups/${own}/members`, { members }))).toBe(200);
+    await idp.services.groups.removeMembers(own, [account.id]);
+    const plain = await idp.services.groups.create({ name: fresh('plain') });
+    await idp.services.groups.addMembers(guarded, [{ userId: account.id }]);
+    expect(await status(actor.send('POST', `/users/${account.id}/password`, {}))).toBe(403);
+    await idp.services.groups.removeMembers(guarded, [account.id]);
+    // A group without a role opens applications too: who manages users alone takes over nobody in it.
+    await idp.services.groups.addMembers(plain.id, [{ userId: account.id }]);
+    const manager = await aPerson(idp, ['user-manager']);
+    expect(await status(manager.send('POST', `/users/${account.id}/password`, {}))).toBe(403);
+    expect(await status(manager.send('PATCH', `/users/${account.id}`, { email: 'x@example.com' }, anyVersion))).toBe(
+      403,
+    );
+  });
+});
+
+describe('a group that gives a permission in Gatehouse', () => {
+  it.each(['owners', 'requests', 'domains'] as const)('has no %s, nor has one that is put below it', async (kind) => {
+    const { groups } = idp.services;
+    const sensitive = await groups.create({ name: fresh('staff') });
+    await groups.addRole(sensitive.id, 'auditor');
+    const { account } = await aUser(idp.services);
+    const open = (id: string) =>
+      ({
+        owners: () => admin.send('PUT', `/groups/${id}/owners/${account.id}`, {}),
+        requests: () => admin.send('PATCH', `/groups/${id}`, { accepts_requests: true }, anyVersion),
+        domains: () => admin.send('PUT', `/groups/${id}/domains/staff.example`),
+      })[kind]();
+    expect(await status(open(sensitive.id))).toBe(409);
+    const below = await groups.create({ name: fresh('below') });
+    expect([200, 204]).toContain(await status(open(below.id)));
+    expect(await status(admin.send('PUT', `/groups/${sensitive.id}/children/${below.id}`))).toBe(409);
+    expect(await status(admin.send('PUT', `/groups/${below.id}/roles/auditor`))).toBe(409);
+    expect((await groups.relations(below.id)).parents).toEqual([]);
+  });
+});
+
+describe('no group', () => {
+  const wrong: Record<string, string> = {
+    'is empty': '',
+    'is a space': ' ',
+    'is a path': '../Lab',
+    'has a line break': 'La\nb',
+    'has NUL': 'La\0b',
+    'changes the direction': 'La\u202eb',
+    'has half a character': 'La\ud800b',
+    'has 10,000 characters': 'x'.repeat(10_000),
+  };
+  it.each(Object.keys(wrong))('has a name that %s', async (kind) => {
+    const name = wrong[kind] ?? '';
+    expect(await status(admin.send('POST', '/groups', { name }))).toBe(400);
+    expect(await idp.services.groups.find(name)).toBeUndefined();
+  });
+
+  it('has a name that looks like that of another one', async () => {
+    const name = fresh('Lab é');
+    await idp.services.groups.create({ name });
+    for (const alike of [
+      name.toUpperCase(),
+      name.normalize('NFD'),
+      name.replace('L', 'Ｌ'),
+      name.replace('a', 'а'),
+      name.replace('L', 'L\u200b'),
+      `${name} `,
+    ])
+      expect([400, 409], JSON.stringify(alike)).toContain(await status(admin.send('POST', '/groups', { name: alike })));
+    expect(await idp.services.groups.list({ search: name })).toHaveLength(1);
+  });
+
+  it('is in itself, in a circle, or nine levels deep', async () => {
+    const ids: string[] = [];
+    for (let level = 0; level < 9; level += 1)
+      ids.push((await idp.services.groups.create({ name: fresh('level') })).id);
+    const nest = (parent: number, child: number) =>
+      status(admin.send('PUT', `/groups/${ids[parent]}/children/${ids[child]}`));
+    expect(await nest(0, 0)).toBe(400);
+    for (let level = 0; level < 7; level += 1) expect(await nest(level, level + 1)).toBe(204);
+    expect(await nest(7, 8)).toBe(400);
+    expect(await nest(7, 0)).toBe(400);
+    expect(await nest(3, 1)).toBe(400);
+    expect((await idp.services.groups.relations(ids[8] ?? '')).parents).toEqual([]);
+  });
+});
+
+describe('a list of members with one mistake', () => {
+  it.each(['an unknown id', 'an end in the past', 'an end before the beginning'])('adds nobody: %s', async (kind) => {
+    const { groups } = idp.services;
+    const group = await groups.create({ name: fresh('list') });
+    const people = await Promise.all(Array.from({ length: 3 }, () => aUser(idp.services)));
+    const members: Record<string, string>[] = people.map(({ account }) => ({ user: account.id }));
+    const user = (await aUser(idp.services)).account.id;
+    const mistakes: Record<string, Record<string, string>> = {
+      'an unknown id': { user: 'nobody' },
+      'an end in the past': { user, until: '2001-01-01T00:00:00Z' },
+      'an end before the beginning': { user, since: '2099-02-01T00:00:00Z', until: '2099-01-01T00:00:00Z' },
+    };
+    members.push(mistakes[kind] ?? {});
+    const answer = await admin.send('POST', `/groups/${group.id}/members`, { members });
+    expect([400, 404]).toContain(answer.status);
+    expect(await groups.members(group.id)).toEqual([]);
+  });
+});
+
+describe('what the file declares', () => {
+  it('is changed by nobody else: 403 owned_by_file', async () => {
+    const { groups } = idp.services;
+    const file = { source: 'file' } as const;
+    const group = await groups.create({ name: fresh('file'), fileMembers: true }, file);
+    const { account } = await aUser(idp.services);
+    await groups.appointOwner(group.id, { userId: account.id }, file);
+    const at = `/groups/${group.id}`;
+    for (const [method, path, body] of [
+      ['PATCH', at, { name: 'x' }],
+      ['DELETE', at, undefined],
+      ['POST', `${at}/members`, { members: [{ user: account.id }] }],
+      ['PUT', `${at}/domains/file.example`, undefined],
+      ['PUT', `${at}/owners/${account.id}`, {}],
+    ] as const) {
+      const answer = await admin.send(method, path, body, anyVersion);
+      expect(answer.status, `${method} ${path}`).toBe(403);
+      expect(answer.text).toContain('owned_by_file');
+    }
+    const byOwner = { via: 'owner', by: { actorId: account.id } } as const;
+    const change = groups.addMembers(group.id, [{ userId: account.id }], byOwner);
+    await expect(change).rejects.toMatchObject({ code: 'owned_by_file' });
+  });
+});
