@@ -96,6 +96,7 @@ const plainSql: Record<string, string> = {
   'admin/sessions/sessions.ts': 'the same for a session',
   'admin/applications/usage.ts': 'grouping by day',
   'admin/groups/groups.ts': 'counts up to a limit, in one statement',
+  'people/groups/groups.ts': 'the same',
   'admin/applications/sign-in-counts.ts': 'the same for all applications',
   'admin/roles/roles.ts': 'counts up to a limit for each role in one statement',
   'admin/overview/statistics.ts': 'UNION, grouping by day, a hint for the index',
