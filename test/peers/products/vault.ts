@@ -65,13 +65,13 @@ export async function startVault(gatehouse: Gatehouse): Promise<Product> {
     version: await goVersion(program),
     stop: () => server.stop(),
     trials: {
-      'sign-in with its role': async () => {
-        const { policies, lease_duration } = await login(await aPerson(gatehouse, { roles: ['vault-admin'] }));
+      'sign-in with its group': async () => {
+        const { policies, lease_duration } = await login(await aPerson(gatehouse, { groups: ['vault-admin'] }));
         if (!policies.includes('admin')) throw new Error(`its policies are ${policies}`);
         if (lease_duration !== 3600) throw new Error(`its token lives for ${lease_duration} s`);
         return `policies ${policies}, for ${lease_duration} s`;
       },
-      'a person without a role may do nothing, as the access check says': async () => {
+      'a person in no group may do nothing, as the access check says': async () => {
         const user = await aPerson(gatehouse);
         const { policies } = await login(user);
         if (policies.join() !== 'default') throw new Error(`its policies are ${policies}`);
