@@ -7,6 +7,7 @@ import { inChunks } from '../../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, transaction } from '../../base/storage/database.ts';
 import { fragment } from '../../base/storage/fragments.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
+import { isStorable } from '../../base/storage/storable-text.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -513,6 +514,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     get,
     /** By its name, or a name that looks like it. */
     async find(name: string, tx: Tx = db): Promise<Group | undefined> {
+      if (!isStorable(name)) return undefined;
       const row = await tx.group.findUnique({ where: { nameKey: groupKey(name) } });
       return row ? groupOf(row) : undefined;
     },

@@ -5,6 +5,7 @@ import { fault } from '../../base/texts/faults.ts';
 import { AppError, conflict, invalidInput } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
+import { isStorable } from '../../base/storage/storable-text.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
@@ -308,7 +309,7 @@ async function withGroupIds(permissions: readonly string[], tx: Tx): Promise<str
     }
     const where = { OR: [{ id: limit.name }, { nameKey: groupKey(limit.name) }] };
     // No group is named like the id of another one.
-    const group = await tx.group.findFirst({ where });
+    const group = isStorable(limit.name) ? await tx.group.findFirst({ where }) : null;
     if (!group) throw invalidInput([fault(['permissions'], 'unknown-group', { groups: limit.name })]);
     stored.push(limitedTo(permission, { kind: 'group', name: group.id }));
   }
