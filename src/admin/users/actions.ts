@@ -24,6 +24,7 @@ import {
   assertMayCreate,
   type CreatedUser,
   createUser,
+  groupsNamed,
   type NewUser,
   passwordRejected,
 } from './creation.ts';
@@ -62,7 +63,10 @@ export function createUserAdmin(services: AdminServices) {
     /** The connections at which these users sign in with their `ssoId`, by the ids of the users. */
     connectionsOf: services.ssoIds.connectionsOf,
     /** Throws forbidden unless the actor may create a user with these roles. */
-    assertMayCreate: (names: readonly string[], by: Actor): Promise<void> => assertMayCreate(services, names, by),
+    async assertMayCreate(names: readonly string[], by: Actor, groups: readonly string[] = []): Promise<void> {
+      await assertMayCreate(services, names, by);
+      await groupsNamed(services, groups, by);
+    },
     /** Throws forbidden unless the actor may connect users to this connection. */
     assertMayConnect: (connectionId: string, by: Actor): Promise<void> =>
       services.ssoIds.assertMayConnect(connectionId, by, services.db),

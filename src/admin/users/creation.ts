@@ -1,8 +1,8 @@
 // A new user, with roles, a password, an imported hash or an invitation, in one transaction.
 
-import { badRequest, conflict, forbidden, invalidInput, unprocessable } from '../../base/http/errors.ts';
-import { transaction } from '../../base/storage/database.ts';
-import { textFault } from '../../base/texts/faults.ts';
+import { AppError, badRequest, conflict, forbidden, invalidInput, unprocessable } from '../../base/http/errors.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import { fault, textFault } from '../../base/texts/faults.ts';
 import { oneOf, t } from '../../base/texts/text.ts';
 import { createAccountWithPassword } from '../../config-file/new-account.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -17,6 +17,8 @@ import type { UserLookup } from './lookup.ts';
 
 export interface NewUser extends NewAccount {
   roles?: readonly string[] | undefined;
+  /** Names of groups, for a user without a password of this form. */
+  groups?: readonly string[] | undefined;
   /** The connection at which `ssoId` is the user's subject. */
   ssoConnection?: string | null | undefined;
   /** When this and the next three are all absent, a temporary password is generated. */
@@ -86,21 +88,47 @@ export async function createUser(
   return created;
 }
 
+/** The ids of these groups. Throws forbidden unless the actor may put people in, and invalid_input for a name that no group has. */
+export async function groupsNamed({ groups }: AdminServices, names: readonly string[], by: Actor, tx?: Tx) {
+  const ids: string[] = [];
+  for (const name of names) {
+    const group = await groups.find(name, tx);
+    // First, also for a name that no group has: who may not put people in does not find out whether it exists.
+    await groups.assertMayPut(group?.id ?? '', 'direct', { by }, tx).catch((error: unknown) => {
+      throw error instanceof AppError && error.status === 404
+        ? invalidInput([fault(['groups'], 'unknown-group', { groups: name })])
+        : error;
+    });
+    if (group) ids.push(group.id);
+  }
+  return ids;
+}
+
 /** With an imported password hash, an invitation, or neither. */
 async function createWithoutPassword(
-  { db, accounts, roles, credentials, registration: { invitations }, authority }: AdminServices,
+  services: AdminServices,
   lookup: UserLookup,
   user: NewUser,
   by: Actor,
   onCreated: OnCreated<CreatedUser>,
 ): Promise<CreatedUser> {
-  const { roles: names = [], passwordHash, invite, withoutPassword: _without, ...profile } = user;
+  const { db, accounts, roles, groups, credentials, registration, authority } = services;
+  const {
+    roles: names = [],
+    groups: groupNames = [],
+    passwordHash,
+    invite,
+    withoutPassword: _without,
+    ...profile
+  } = user;
   return transaction(db, async (tx) => {
     const account = await accounts.create(profile, by, tx);
     for (const name of names) await roles.assign(account.id, name, by, tx);
+    for (const id of await groupsNamed(services, groupNames, by, tx))
+      await groups.addMembers(id, [{ userId: account.id }], { by, tx });
     await authority.assertMay(by, { what: 'user', id: account.id, needs: WRITE }, tx);
     if (passwordHash !== undefined) await credentials.importHash(account.id, passwordHash, by, tx);
-    if (invite) assertMailed(await invitations.invite(account, by, tx));
+    if (invite) assertMailed(await registration.invitations.invite(account, by, tx));
     const created = { account: await lookup.find(account.id, tx) };
     await onCreated(created, tx);
     return created;

@@ -55,6 +55,7 @@ export const IMPORT_COLUMNS = [
   'sso_connection',
   'attributes',
   'roles',
+  'groups',
   'password_hash',
   'invite',
 ] as const;
@@ -81,9 +82,10 @@ export function createUserImport(services: ConsoleServices, stopwatch?: Stopwatc
           textFault(['csv'], t('console.import.error.columns', { columns: IMPORT_COLUMNS.join(', ') })),
         ]);
       }
-      const givesRoles = lines
-        .slice(done, done + limit)
-        .some(({ cells }) => rolesOf(valuesOf(columns, cells)).length > 0);
+      const givesRoles = lines.slice(done, done + limit).some(({ cells }) => {
+        const values = valuesOf(columns, cells);
+        return [...namesIn(values.roles), ...namesIn(values.groups)].length > 0;
+      });
       // Before the first row, so that no run stops between two rows.
       if (givesRoles && !isTrial) assertFreshProof(by, 'users.import-with-roles');
       const lineOfUser = new Map<string, number>();
@@ -161,7 +163,7 @@ async function handleRow(
   const {
     admin: { users },
   } = services;
-  await users.assertMayCreate(rolesOf(values), by);
+  await users.assertMayCreate(namesIn(values.roles), by, namesIn(values.groups));
   if (values.sso_connection) await users.assertMayConnect(values.sso_connection, by);
   const fault = await faultOf(services, values);
   if (!fault && !isTrial) await users.create(newUserOf(values), by);
@@ -192,7 +194,8 @@ function newUserOf(values: Values) {
   return {
     ...profileOf(values),
     ssoConnection: ssoConnection || null,
-    roles: rolesOf(values),
+    roles: namesIn(values.roles),
+    groups: namesIn(values.groups),
     ...(passwordHash ? { passwordHash } : { withoutPassword: true }),
     invite: Boolean(invite),
   };
@@ -256,9 +259,7 @@ function profileOf(values: Values) {
   };
 }
 
-function rolesOf({ roles = '' }: Values): string[] {
-  return roles.split(';').flatMap((role) => role.trim() || []);
-}
+const namesIn = (cell = ''): string[] => cell.split(';').flatMap((name) => name.trim() || []);
 
 interface CsvRow {
   /** Where it begins in the text, the first line being 1. */

@@ -354,6 +354,13 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     });
   }
 
+  /** Throws unless the actor may put people in by this way; the right is asked first, so that nobody else learns which groups there are. */
+  async function joinable(id: string, via: MemberSource, options: GroupChange, tx: Tx): Promise<Group> {
+    await rights.assertMayPut(id, via, options, tx);
+    const isDeclared = isPersonal(via) || via === 'file';
+    return isDeclared ? changeable(id, options, tx, 'members') : get(id, tx);
+  }
+
   /**
    * Puts people in the group, or changes the end of those who are in it; all or none of them. Returns how many rows changed.
    * @param via the way in: `direct` takes the rights of an administrator, `owner`, `request` and `invitation` those of an owner
@@ -364,9 +371,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     { via = 'direct', ...options }: GroupChange & { via?: MemberSource } = {},
   ): Promise<number> {
     return change('shared', options, async (tx) => {
-      const isDeclared = isPersonal(via) || via === 'file';
-      const group = await (isDeclared ? changeable(id, options, tx, 'members') : get(id, tx));
-      await rights.assertMayPut(id, via, options, tx);
+      const group = await joinable(id, via, options, tx);
       const confers = await rights.confersAny(id, tx);
       const changed = await inChunks(
         members,
@@ -564,9 +569,10 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     /** What an appointment covers: the roles of the group and of those below it. */
     rolesOfOwners: (id: string, tx: Tx = db) => rights.rolesCoveredBy(id, tx),
     isSensitive: (id: string, tx: Tx = db) => rights.isSensitive(id, tx),
-    /** Throws unless the actor may put people in by this way. */
-    assertMayPut: (id: string, via: MemberSource, options: GroupChange = {}, tx: Tx = db) =>
-      rights.assertMayPut(id, via, options, tx),
+    /** Throws unless the actor may put people in by this way: forbidden, then not_found and owned_by_file. */
+    assertMayPut: async (id: string, via: MemberSource, options: GroupChange = {}, tx: Tx = db): Promise<void> => {
+      await joinable(id, via, options, tx);
+    },
     /** A change of what belongs to the group, in another table, by who may change the group. Throws forbidden, owned_by_file, not_found. */
     changing: <T>(id: string, options: GroupChange, work: (group: Group, tx: Tx) => Promise<T>): Promise<T> =>
       change('exclusive', options, async (tx) => {
