@@ -86,7 +86,7 @@ const unlinkForm = z.object({ id: z.string().min(1).max(64) });
 function connectionRoutes({ page, links }: { page: AccountPageHelpers; links: Links }): Router<State, Extras> {
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
-  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkChange] as const;
+  const changeGuards = [signedIn.requireSignIn, signedIn.requireRecentAuthentication, checkChange] as const;
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
     const { account } = signedIn.userOf(ctx);

@@ -72,10 +72,10 @@ export function factorRoutes(dependencies: FactorPages): Router<State, Extras> {
   const { page, factorRecoveryCodes } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: FACTORS_PAGE });
-  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkChange] as const;
+  const changeGuards = [signedIn.requireSignIn, signedIn.requireRecentAuthentication, checkChange] as const;
 
   router.get('/', signedIn.requireSignIn, (ctx) => showFactors(dependencies, ctx));
-  router.get('/app', signedIn.requireSignIn, signedIn.recentAuthentication, page.mayEnrol, (ctx) =>
+  router.get('/app', signedIn.requireSignIn, signedIn.requireRecentAuthentication, page.mayEnrol, (ctx) =>
     showAuthenticatorApp(dependencies, ctx),
   );
   router.post('/app', ...changeGuards, page.mayEnrol, (ctx) => addAuthenticatorApp(dependencies, ctx));
@@ -183,9 +183,9 @@ export function passkeyRoutes(dependencies: FactorPages): Router<State, Extras> 
   } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PASSKEY_PATH });
-  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkChange] as const;
+  const changeGuards = [signedIn.requireSignIn, signedIn.requireRecentAuthentication, checkChange] as const;
 
-  router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, page.mayEnrol, (ctx) =>
+  router.get('/', signedIn.requireSignIn, signedIn.requireRecentAuthentication, page.mayEnrol, (ctx) =>
     showForm(dependencies, ctx),
   );
   router.post('/', ...changeGuards, page.mayEnrol, (ctx) => addPasskey(dependencies, ctx));
@@ -303,7 +303,7 @@ export function phoneRoutes(dependencies: FactorPages): Router<State, Extras> {
   } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PHONE_PATH });
-  const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
+  const recentAuthentication = [signedIn.requireSignIn, signedIn.requireRecentAuthentication] as const;
 
   router.get('/', ...recentAuthentication, page.mayEnrol, (ctx) => {
     if (!codeDelivery.hasSms()) throw notFound();

@@ -245,19 +245,19 @@ export function addRequestRoutes(
   }: Base & Http & People & { returnToSignIn: ReturnToSignIn },
   { path, sentPath, texts, request, sent }: RequestRoutesOptions,
 ): void {
-  router.get(path, returnToSignIn.note, (ctx) => {
-    const back = returnToSignIn.back(ctx);
+  router.get(path, returnToSignIn.rememberSignIn, (ctx) => {
+    const back = returnToSignIn.backLink(ctx);
     ctx.render('mailed-links/request', { ...texts, action: path, button: t('mailed-link.send'), back });
   });
 
-  router.post(path, returnToSignIn.about, checkCsrf, async (ctx) => {
+  router.post(path, returnToSignIn.useItsBrand, checkCsrf, async (ctx) => {
     const { username } = await parseForm(ctx, requestForm);
     const work = () => request(username, withLanguage(ctx), cookies.get(ctx, 'knownBrowser'));
     await answerUniformly(ctx, { rateLimits, sql, policy: 'reset:address' }, { work, page: sentPath });
   });
 
-  router.get(sentPath, returnToSignIn.about, (ctx) => {
-    ctx.render('mailed-links/message', sentPage(sent(ctx), hasMailServer, returnToSignIn.next(ctx)));
+  router.get(sentPath, returnToSignIn.useItsBrand, (ctx) => {
+    ctx.render('mailed-links/message', sentPage(sent(ctx), hasMailServer, returnToSignIn.continueLink(ctx)));
   });
 }
 
@@ -413,7 +413,7 @@ function createReturnToSignIn({ cookies }: { cookies: Cookies }) {
 
   return {
     /** In front of the first page: stores the sign-in named by `?signin=`, or clears the cookie. */
-    note: ((ctx, proceed) => {
+    rememberSignIn: ((ctx, proceed) => {
       const uid = uidOf(ctx);
       if (uid) {
         cookies.set(ctx, 'returnToSignIn', uid);
@@ -423,20 +423,20 @@ function createReturnToSignIn({ cookies }: { cookies: Cookies }) {
     }) satisfies Middleware,
 
     /** In front of the pages behind it: they and their mails have the brand of the application of that sign-in, and its language. */
-    about: ((ctx, proceed) => {
+    useItsBrand: ((ctx, proceed) => {
       const uid = cookies.get(ctx, 'returnToSignIn');
       if (uid) recallSignIn(cookies, ctx, uid);
       return proceed();
     }) satisfies Middleware,
 
     /** For the first page: a link back to the sign-in that led to it. */
-    back(ctx: Context): PageLink {
+    backLink(ctx: Context): PageLink {
       const uid = uidOf(ctx);
       return { href: uid ? `/signin/${uid}` : '/account', label: t('mailed-link.back') };
     },
 
     /** For the last page: a link that continues the sign-in, or begins a new one. */
-    next(ctx: Context): PageLink {
+    continueLink(ctx: Context): PageLink {
       const uid = cookies.get(ctx, 'returnToSignIn');
       if (!uid) return { href: '/account', label: t('sign-in.title') };
       return { href: `/signin/${uid}`, label: t('mailed-link.continue') };

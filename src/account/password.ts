@@ -19,13 +19,14 @@ import { FACTORS_PAGE, SINGLE_FACTOR_LENGTH } from './factors.ts';
 
 const PATH = '/account/password';
 
-/** `long`: the user wants to remove the last second factor, and needs a password that is long enough without it. */
+/** The user wants to remove the last second factor, and needs a password that is long enough without it. */
 const need = z.literal(SINGLE_FACTOR_LENGTH).optional();
 const query = z.object({ need });
 const form = z.object({ password: z.string().max(4096), elsewhere: z.literal('end').optional(), need });
 
 interface FormState {
-  isLong: boolean;
+  /** The password has to be long enough to be the only factor. */
+  isOnlyFactor: boolean;
   error?: PageText;
 }
 
@@ -47,24 +48,27 @@ export function passwordRoutes(
     ctx.redirect(PATH);
   });
 
-  router.get(PATH, signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) =>
-    show(ctx, { isLong: parseQuery(ctx, query).need === SINGLE_FACTOR_LENGTH }),
+  router.get(PATH, signedIn.requireSignIn, signedIn.requireRecentAuthentication, (ctx) =>
+    show(ctx, { isOnlyFactor: parseQuery(ctx, query).need === SINGLE_FACTOR_LENGTH }),
   );
 
-  router.post(PATH, signedIn.requireSignIn, signedIn.recentAuthentication, checkChange, async (ctx) => {
+  router.post(PATH, signedIn.requireSignIn, signedIn.requireRecentAuthentication, checkChange, async (ctx) => {
     const { account, session } = signedIn.userOf(ctx);
-    if ((await links.directoryWithPassword(account.id)) !== undefined) return show(ctx, { isLong: false });
+    if ((await links.directoryWithPassword(account.id)) !== undefined) return show(ctx, { isOnlyFactor: false });
     const { password, elsewhere, need: requested } = await parseForm(ctx, form);
-    const isLong = requested === SINGLE_FACTOR_LENGTH;
-    const faults = isLong && isTooShort(password) ? (['too_short'] as const) : await change(ctx, password);
+    const isOnlyFactor = requested === SINGLE_FACTOR_LENGTH;
+    const faults = isOnlyFactor && isTooShort(password) ? (['too_short'] as const) : await change(ctx, password);
     if (faults.length > 0) {
-      const hasFactor = !isLong && (await factors.hasSecondFactor(account.id));
-      return show(ctx, { isLong, error: sentences(faults.map((fault) => passwordAdvice(fault, hasFactor))) });
+      const hasFactor = !isOnlyFactor && (await factors.hasSecondFactor(account.id));
+      return show(ctx, {
+        isOnlyFactor,
+        error: sentences(faults.map((fault) => passwordAdvice(fault, hasFactor))),
+      });
     }
     await knownBrowsers.endTrust(account.id);
     if (elsewhere) await endSession.everywhere(account.id, { ...page.actorOf(ctx), except: session.ssoUid });
     await page.notifyOwner(account, 'password-changed', ctx);
-    if (isLong) page.redirectWithNotice(ctx, FACTORS_PAGE, t('change-password.done-longer'));
+    if (isOnlyFactor) page.redirectWithNotice(ctx, FACTORS_PAGE, t('change-password.done-longer'));
     else page.redirectWithNotice(ctx, '/account', t('change-password.done'));
   });
 
@@ -77,12 +81,17 @@ export function passwordRoutes(
     return result === 'ok' ? [] : result;
   }
 
-  async function show(ctx: Context, { isLong, error }: FormState): Promise<void> {
+  async function show(ctx: Context, { isOnlyFactor, error }: FormState): Promise<void> {
     const { account } = signedIn.userOf(ctx);
     const directory = await links.directoryWithPassword(account.id);
     if (directory !== undefined) return ctx.render('account/password-in-directory', { directory });
-    const minLength = minimumLength(!isLong && (await factors.hasSecondFactor(account.id)));
-    const form = { username: account.username, minLength, error, need: isLong ? SINGLE_FACTOR_LENGTH : undefined };
+    const minLength = minimumLength(!isOnlyFactor && (await factors.hasSecondFactor(account.id)));
+    const form = {
+      username: account.username,
+      minLength,
+      error,
+      need: isOnlyFactor ? SINGLE_FACTOR_LENGTH : undefined,
+    };
     ctx.render('account/password', form, error ? 400 : 200);
   }
 
@@ -108,7 +117,7 @@ export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, csrf: 
     const { password, known, missing } = await parseJson(ctx, body);
     ctx.set('Cache-Control', 'no-store');
     const strength = await strengthMeter.estimate(password, [...known, ...serviceNames()]);
-    // However hard to guess: what is too short is not accepted.
+    // What is too short is not accepted, however hard to guess it is.
     const score = missing > 0 ? t('strength.missing', { count: missing }) : t(`strength.${keyOf(strength.label)}`);
     const answer = { ...strength, text: sentences([score, ...strength.advice.slice(0, 1)]) };
     ctx.body = ctx.state.inWords(() => JSON.stringify(answer));

@@ -26,8 +26,8 @@ interface Notice {
   label: PageText;
 }
 
-/** A person finds the others by their name. */
-const MOST_CLOSED = 50;
+/** So many are listed; the search finds the others. */
+const MAX_REQUESTABLE = 50;
 const query = z.object({ q: z.string().max(100).default('') });
 
 /** Whether an empty portal links to the console. */
@@ -63,15 +63,15 @@ export function portalRoutes(
       search: q,
       tiles,
       notices: await noticesFor(account),
-      ...(await closedFor(account, q)),
+      ...(await requestableApplications(account, q)),
     });
   });
 
-  /** Applications that the account may not open, and for which it can ask. */
-  async function closedFor(account: Account, search: string) {
+  /** Applications that the account may not open, but whose groups it can ask to join. */
+  async function requestableApplications(account: Account, search: string) {
     const hidden = { NOT: accessDecisionFilter(account) };
-    const found = await groupRequests.askable(account.id, { hidden, search, limit: MOST_CLOSED + 1 });
-    return { closed: found.slice(0, MOST_CLOSED), moreClosed: found.length > MOST_CLOSED };
+    const found = await groupRequests.askable(account.id, { hidden, search, limit: MAX_REQUESTABLE + 1 });
+    return { closed: found.slice(0, MAX_REQUESTABLE), moreClosed: found.length > MAX_REQUESTABLE };
   }
 
   async function noticesFor({ id, email, emailVerified }: Account): Promise<Notice[]> {
@@ -95,8 +95,8 @@ export function portalRoutes(
 const HERE = '/account/applications';
 const revokeForm = z.object({ application: z.string().min(1).max(64) });
 
-interface Listed extends ConsentEntry {
-  /** The organization allowed it, not the user. */
+interface AllowedApplication extends ConsentEntry {
+  /** It has a grant without the consent of the user (`consent: implicit`). */
   isImplicit: boolean;
 }
 
@@ -148,12 +148,12 @@ export function consentRoutes(
 async function allowedApplications(
   { db, consents, sessions }: Base & ApplicationServices & SessionServices,
   accountId: string,
-): Promise<Listed[]> {
+): Promise<AllowedApplication[]> {
   const consented = await consents.list(accountId);
   const grants = (await sessions.grantsOf(accountId)).filter(
     ({ clientId }) => !consented.some((consent) => consent.clientId === clientId),
   );
-  // The own pages are no row, and a SAML service provider gets no tokens.
+  // The account pages are a client without a row, and a SAML service provider gets no tokens.
   const rows = await db.asStored.application.findMany({
     where: { clientId: { in: grants.map(({ clientId }) => clientId) }, protocol: 'oidc' },
     select: { id: true, clientId: true, name: true },
@@ -223,7 +223,7 @@ export function createPortal(
       { search, inSession, language }: { search: string; inSession: ReadonlySet<string>; language: string },
     ): Promise<Tile[]> {
       const textOf = (text: PageText) => inLanguage(language, () => String(text));
-      // A test by an administrator is in the session too, but is no use.
+      // A test sign-in of an administrator puts an application into the session without using it.
       const used = await recentClientIds(account.id);
       const recent = [...new Set([...used, ...inSession])];
       const rank = (clientId: string) => (recent.includes(clientId) ? recent.indexOf(clientId) : recent.length);
@@ -239,6 +239,7 @@ export function createPortal(
         .sort((a, b) => rank(a.clientId) - rank(b.clientId))
         .slice(0, MAX_TILES);
       const ids = found.map(({ id }) => id);
+      // `allowed` is read as stored, which is fast for thousands; a tile shows only rows with a valid MAC.
       const rows = await db.application.findMany({ where: { id: { in: ids } } });
       const logos = await pictures.addressesOf(ids);
       return found.flatMap(({ id, clientId, name }) => {

@@ -123,9 +123,9 @@ export function emailRoutes({
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: EMAIL_PATH });
 
-  router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) => show(ctx));
+  router.get('/', signedIn.requireSignIn, signedIn.requireRecentAuthentication, (ctx) => show(ctx));
 
-  router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, checkChange, async (ctx) => {
+  router.post('/', signedIn.requireSignIn, signedIn.requireRecentAuthentication, checkChange, async (ctx) => {
     const { email } = await parseForm(ctx, form);
     const result = await emailVerification.requestEmailChange(signedIn.userOf(ctx).account, email, page.actorOf(ctx));
     const error = ERRORS[result.outcome];
@@ -173,7 +173,7 @@ export function profilePhoneRoutes(dependencies: People & { page: AccountPageHel
   } = dependencies;
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PHONE_PATH });
-  const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
+  const recentAuthentication = [signedIn.requireSignIn, signedIn.requireRecentAuthentication] as const;
 
   const show = (ctx: Context, form: { number?: string; sealed?: string; error?: PageText } = {}, status = 200) => {
     const { number = signedIn.userOf(ctx).account.phoneNumber ?? '', sealed, error } = form;

@@ -73,7 +73,7 @@ function passwordResetRoutes(
       title: t('reset.done'),
       lead: t('reset.done-lead'),
       hint: t('reset.done-hint'),
-      next: returnToSignIn.next(ctx),
+      next: returnToSignIn.continueLink(ctx),
       other: { href: '/account', label: t('reset.review') },
     }),
   });
@@ -128,7 +128,7 @@ function unlockRoutes(
     doneMessage: (ctx) => ({
       title: t('unlock.done'),
       lead: t('unlock.done-lead'),
-      next: returnToSignIn.next(ctx),
+      next: returnToSignIn.continueLink(ctx),
       other: { href: '/forgot-password', label: t('unlock.forgot') },
     }),
   });
@@ -161,11 +161,11 @@ function createUnlock(dependencies: Core & People & { accountLinks: AccountLinks
       outbox.defer('unlock', { typed, request, ...(browser && { browser }) }, minutes * 60),
 
     /** Turns the request into a mail if the account is locked; for the mail job. */
-    writeMail: (async ({ typed, browser, request }, take) => {
+    writeMail: (async ({ typed, browser, request }, claim) => {
       const account = await lockedAccount(typed, browser);
       await transaction(db, async (tx) => {
         const to = account && recipientOf(account, request);
-        if (!(await take(tx)) || !account || !to) return;
+        if (!(await claim(tx)) || !account || !to) return;
         const link = { userId: account.id, purpose: 'unlock', email: to.email } as const;
         const token = await accountLinks.issue(link, minutes * 60, tx);
         await outbox.send({ kind: 'unlock', to, token, minutes }, tx);
@@ -210,7 +210,7 @@ function createPasswordReset(services: ResetServices) {
       outbox.defer('password-reset', { typed, request, ...(browser && { browser }) }, minutesOf(services) * 60),
 
     /** Turns the request into a mail if there is an account to write to; for the mail job. */
-    writeMail: ((request, take) => writeMail(services, request, take)) satisfies DeferredWriter,
+    writeMail: ((request, claim) => writeMail(services, request, claim)) satisfies DeferredWriter,
 
     /** Sends a link at once, on behalf of an administrator. */
     async sendLink(account: Account, by: Actor = {}): Promise<'sent' | 'no-address' | 'disabled'> {
@@ -232,7 +232,7 @@ function createPasswordReset(services: ResetServices) {
 async function writeMail(
   services: ResetServices,
   { typed, request, browser }: Parameters<DeferredWriter>[0],
-  take: Parameters<DeferredWriter>[1],
+  claim: Parameters<DeferredWriter>[1],
 ): Promise<void> {
   const { db, audit, accounts, credentials, outbox, otherSignIns } = services;
   const account = await accounts.findByLogin(typed);
@@ -241,7 +241,7 @@ async function writeMail(
   const signsInElsewhere = account && (account.ssoId || others.length > 0) && !(await credentials.status(account.id));
   const by: Actor = request ? { request } : {};
   await transaction(db, async (tx) => {
-    if (!(await take(tx))) return;
+    if (!(await claim(tx))) return;
     const to = account && recipientOf(account, request);
     if (!account || !to || reason || signsInElsewhere) {
       const other = others[0] && { name: others[0].name, isDirectory: others[0].isDirectory };

@@ -58,8 +58,8 @@ type ApplicationColumns = {
 };
 type NewApplication = ApplicationColumns & { clientId: string; protocol: 'oidc' | 'saml' };
 
-/** What a change is about: an id, or the application as it was read for the change in its transaction. */
-type Changed = string | StoredApplication;
+/** The application of a change: its id, or itself as it was read in the transaction of the change. */
+type ApplicationRef = string | StoredApplication;
 
 // The input and the result of registering or changing an application.
 
@@ -91,7 +91,7 @@ export type Change = {
 /** Every operation on applications. A change runs in the transaction of its `change`, or in a new one. */
 export function createApplications(
   services: Core & People & ApplicationHooks,
-  /** Identifiers of Gatehouse itself. Applications and APIs with a similar-looking identifier are rejected (applications.ts). */
+  /** Identifiers of Gatehouse itself. An application or API with an identifier that looks like one is rejected (identifierKey). */
   reservedIdentifiers: readonly string[],
 ) {
   const { db, now, audit, authority, settings, removeClientArtifacts } = services;
@@ -99,7 +99,7 @@ export function createApplications(
   const secrets = createSecrets(services);
   const isReserved = createReservedCheck(reservedIdentifiers);
 
-  /** Throws invalid_input (400) for a client that breaks the rules, and as insertApplication does. */
+  /** Throws invalid_input (400) for a client that breaks the rules, and as `insert` does. */
   async function createOidc(
     { client_id = randomId(), ...input }: Partial<OidcClientInput>,
     change: Change = {},
@@ -108,8 +108,8 @@ export function createApplications(
     let clientSecret: string | undefined;
     const row = { clientId: client.client_id, protocol: 'oidc' as const, ...columnsOfClient(client) };
     const application = await insert(row, change, async (id, tx) => {
-      const wanted = client.client_secret !== undefined || (usesSecret(client) && change.source !== 'file');
-      if (!wanted) return;
+      const getsSecret = client.client_secret !== undefined || (usesSecret(client) && change.source !== 'file');
+      if (!getsSecret) return;
       const options = { sealed: needsSecretValue(client), value: client.client_secret };
       const added = await secrets.add(id, options, tx);
       if (client.client_secret === undefined) clientSecret = added.value;
@@ -139,8 +139,8 @@ export function createApplications(
       if (!known || unusable) await secrets.add(id, { sealed, value: declared, replace: 'now' }, tx);
       return undefined;
     }
-    const lacking = usesSecret(client) && (unusable || (unexpired.length === 0 && !usesSecret(before)));
-    if (!lacking || source === 'file') return undefined;
+    const needsNewSecret = usesSecret(client) && (unusable || (unexpired.length === 0 && !usesSecret(before)));
+    if (!needsNewSecret || source === 'file') return undefined;
     return (await secrets.add(id, { sealed, replace: 'now' }, tx)).value;
   }
 
@@ -155,14 +155,14 @@ export function createApplications(
   }
 
   /**
-   * Inserts an application; `after` runs in the same transaction, before the audit event. Throws application_taken (409)
+   * Inserts an application; `onInserted` runs in the same transaction, before the audit event. Throws application_taken (409)
    * when the client_id or entity ID is registered, invalid_input (400) when the access rule names an unknown role or the identifier
    * is reserved, forbidden (403) when the actor lacks what a field gives (field-rights.ts).
    */
   function insert(
     row: NewApplication,
     { by, tx: outer, source = 'local' }: Change,
-    after: (id: string, tx: Tx) => Promise<void> = async () => {},
+    onInserted: (id: string, tx: Tx) => Promise<void> = async () => {},
   ): Promise<Application> {
     const { access, ...declaredColumns } = row;
     return withinTransaction(db, outer, async (tx) => {
@@ -178,7 +178,7 @@ export function createApplications(
       const data = { ...columns, nameKey: listKey(row.name), createdAt: at, updatedAt: at };
       await tx.application.create({ data, select: { id: true } }).catch(throwTaken);
       await setAccess(id, access, tx);
-      await after(id, tx);
+      await onInserted(id, tx);
       const made = await reads.get(id, tx);
       await planPictureOf(made, tx);
       const { name, protocol } = row;
@@ -194,13 +194,13 @@ export function createApplications(
    */
   function update<Protocol extends keyof Declarations>(
     protocol: Protocol,
-    of: Changed,
+    of: ApplicationRef,
     input: Declarations[Protocol],
     change: Change = {},
   ): Promise<{ application: Application; clientSecret?: string }> {
     return withinTransaction(db, change.tx, async (tx) => {
       const { by, source = 'local' } = change;
-      const before = await changeable(of, source, tx);
+      const before = await getForChange(of, source, tx);
       if (before.protocol !== protocol)
         throw conflict('conflict', { message: t(`console.applications.error.not-${protocol as keyof Declarations}`) });
       const { id, clientId } = before;
@@ -269,18 +269,18 @@ export function createApplications(
   }
 
   /** Throws owned_by_file (403) when a change from `source` may not delete the application, and not_found (404). */
-  async function removable(of: Changed, source: ApplicationSource, tx: Tx): Promise<StoredApplication> {
+  async function getForRemoval(of: ApplicationRef, source: ApplicationSource, tx: Tx): Promise<StoredApplication> {
     const stored = typeof of === 'string' ? await reads.forChange(of, tx) : of;
     if (stored.application.source === 'file' && source !== 'file') throw forbidden('owned_by_file');
     return stored;
   }
 
   /**
-   * The application, when a change from `source` may touch it; throws as `removable` does, and changed_outside (409) when
+   * The application, when a change from `source` may touch it; throws as `getForRemoval` does, and changed_outside (409) when
    * another program wrote its row. The file declares all of an application, so it may replace such a row.
    */
-  async function changeable(of: Changed, source: ApplicationSource, tx: Tx): Promise<Application> {
-    const { application, isGenuine } = await removable(of, source, tx);
+  async function getForChange(of: ApplicationRef, source: ApplicationSource, tx: Tx): Promise<Application> {
+    const { application, isGenuine } = await getForRemoval(of, source, tx);
     if (source !== 'file' && !isGenuine()) throw conflict('changed_outside');
     return application;
   }
@@ -299,7 +299,7 @@ export function createApplications(
   return {
     ...reads,
     /** For a change of what belongs to the application, in its transaction: its picture. */
-    changeable,
+    getForChange,
     recordChange,
     /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
     isReserved,
@@ -313,7 +313,7 @@ export function createApplications(
     /** Nothing happens when the application is in that state already. */
     setEnabled: (id: string, enabled: boolean, { by, tx: outer, source = 'local' }: Change = {}): Promise<void> =>
       withinTransaction(db, outer, async (tx) => {
-        const { clientId, enabled: before } = await changeable(id, source, tx);
+        const { clientId, enabled: before } = await getForChange(id, source, tx);
         if (before === enabled) return;
         await tx.application.update({ where: { id }, data: { enabled, updatedAt: now() }, select: { id: true } });
         if (!enabled) await removeClientArtifacts(clientId, tx);
@@ -322,9 +322,9 @@ export function createApplications(
       }),
 
     /** Deletes the application with every grant, token and session entry of it. */
-    remove: (of: Changed, { by, tx: outer, source = 'local' }: Change = {}): Promise<void> =>
+    remove: (of: ApplicationRef, { by, tx: outer, source = 'local' }: Change = {}): Promise<void> =>
       withinTransaction(db, outer, async (tx) => {
-        const { application: before } = await removable(of, source, tx);
+        const { application: before } = await getForRemoval(of, source, tx);
         const { id, clientId, name } = before;
         await tx.application.delete({ where: { id }, select: { id: true } });
         // No old token may be valid when the same client_id is registered again, perhaps by another owner.

@@ -3,7 +3,7 @@
 import { AppError, type ErrorCode } from '../base/http/errors.ts';
 import type { RuleId } from '../core/rejections/rules.ts';
 
-export interface BrokenRuleOfUpstream {
+export interface UpstreamRejection {
   /** A sentence for administrators. */
   reason: string;
   /** The rule that was broken (core/rejections/rules.ts). */
@@ -25,7 +25,7 @@ export class FederationError extends AppError {
   readonly subject: string | undefined;
   readonly userId: string | undefined;
 
-  constructor(code: ErrorCode, { cause, ...broken }: BrokenRuleOfUpstream & { cause?: unknown }) {
+  constructor(code: ErrorCode, { cause, ...broken }: UpstreamRejection & { cause?: unknown }) {
     const { reason, rule, expected, received, subject, userId } = broken;
     super(code, { detail: { message: reason, expected, received }, ...(cause !== undefined && { cause }) });
     this.reason = reason;

@@ -14,44 +14,47 @@ export function readinessChecks(services: Services): Record<string, Check> {
   const { config, db, keyring, logger } = services;
   const write = createWriteProbe(services);
   const newerSchema = createSchemaCheck(db);
-  const report = createReporter((message) => logger.error(message));
-  const reportFault = createReporter((message) => logger.error(message));
-  const reportSpace = createReporter((message) => logger.warn(message));
+  const logNewerSchema = createOnceLogger((message) => logger.error(message));
+  const logSchemaError = createOnceLogger((message) => logger.error(message));
+  const logLowSpace = createOnceLogger((message) => logger.warn(message));
 
-  async function schema(): Promise<CheckResult> {
+  async function checkSchema(): Promise<CheckResult> {
     const message = await newerSchema();
-    report(message);
-    reportFault(undefined);
+    logNewerSchema(message);
+    logSchemaError(undefined);
     return message === undefined;
   }
 
   return {
-    database: async () => failedBy(await faultOf(write)) ?? true,
+    database: async () => {
+      const error = await errorOf(write);
+      return error === undefined ? true : failedBy(error);
+    },
     keys: async () => keyring.jwks().keys.length > 0,
     // A newer version migrated the database while this server runs.
     async schema() {
       try {
-        return await schema();
+        return await checkSchema();
       } catch {
-        // The write knows more: a full pool is busy, whatever its connections wait for. Where it succeeds, one read says nothing yet.
-        const failed = failedBy(await faultOf(write));
-        if (failed) return failed;
+        // The read may have failed only because the pool was full. The write gives the better reason; where it succeeds, a second read decides.
+        const error = await errorOf(write);
+        if (error !== undefined) return failedBy(error);
       }
-      return schema().catch((error: unknown) => {
-        if (!unavailableIn(error)) reportFault(`the schema of the database could not be read: ${String(error)}`);
-        return failedBy(error) ?? false;
+      return checkSchema().catch((error: unknown) => {
+        if (!unavailableIn(error)) logSchemaError(`the schema of the database could not be read: ${String(error)}`);
+        return failedBy(error);
       });
     },
     async disk() {
       const message = lowSpace(config);
-      reportSpace(message);
+      logLowSpace(message);
       if (isDatabaseDiskFull(config)) return { passed: false, reason: 'disk full' };
       return message === undefined ? true : { passed: true, warning: message };
     },
   };
 }
 
-async function faultOf(work: () => Promise<unknown>): Promise<unknown> {
+async function errorOf(work: () => Promise<unknown>): Promise<unknown> {
   try {
     await work();
     return undefined;
@@ -60,9 +63,9 @@ async function faultOf(work: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** The result of a check that this error has ended, with the reason when the database cannot be used, so that no other fault is suspected. */
-function failedBy(error: unknown): CheckResult | undefined {
-  return error === undefined ? undefined : { passed: false, reason: unavailableIn(error)?.reason ?? 'failed' };
+/** A check that failed with this error; the reason says when it is only that the database cannot be used. */
+function failedBy(error: unknown): CheckResult {
+  return { passed: false, reason: unavailableIn(error)?.reason ?? 'failed' };
 }
 
 function isDatabaseDiskFull({ databaseUrl }: Services['config']): boolean {
@@ -80,8 +83,8 @@ function lowSpace({ dataDir, databaseUrl, minFreeMb }: Services['config']): stri
   return undefined;
 }
 
-/** Logs a message once, until it is gone. */
-function createReporter(log: (message: string) => void): (message: string | undefined) => void {
+/** Logs a message once, and again when it was gone in between (undefined). */
+function createOnceLogger(log: (message: string) => void): (message: string | undefined) => void {
   let isReported = false;
   return (message) => {
     if (message !== undefined && !isReported) log(message);

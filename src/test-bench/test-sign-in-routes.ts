@@ -7,11 +7,11 @@ import type { AdminServices } from '../admin/admin-services.ts';
 import {
   type DemandResult,
   demandResults,
-  knows,
   missingScopes,
+  readsRolesOrGroups,
   receivedOf,
+  roleInProduct,
   rolesThatCount,
-  roleThere,
 } from '../admin/applications/presets/demands.ts';
 import { productOf } from '../admin/applications/presets/presets.ts';
 import type { ProductPreset } from '../admin/applications/presets/products.ts';
@@ -303,7 +303,7 @@ function claimsSummary(
   const person = { email, emailVerified, roles: known, missingScopes: missingScopes(application, product) };
   const results = product ? demandResults(product, person) : [];
   const isEmailMissing = results.some(({ demand, state }) => demand === 'address' && state !== 'met');
-  const roleDescription = (product && roleThere(product, known)?.description) ?? product?.withoutRoles;
+  const roleDescription = (product && roleInProduct(product, known)?.description) ?? product?.withoutRoles;
   const none: Cell = { text: t('console.test-bench.none'), tone: isEmailMissing ? 'bad' : 'plain' };
   const rows: { label: PageText; value: Cell }[] = [
     { label: t('console.test-bench.username'), value: text('preferred_username') ?? t('console.test-bench.none') },
@@ -336,7 +336,11 @@ function demandsBlocks(
   results: readonly DemandResult[],
 ): Block[] {
   if (!product) return [];
-  const values = { product: product.title, roles: oneOf(rolesThatCount(product, metadata)), of: knows(product) };
+  const values = {
+    product: product.title,
+    roles: oneOf(rolesThatCount(product, metadata)),
+    of: readsRolesOrGroups(product),
+  };
   return results.flatMap(({ demand, state, scope }): Block[] => {
     if (state === 'met') return [];
     if (scope) return [warning(t('console.test-bench.scope-missing', { ...values, scope, end: state }))];

@@ -202,7 +202,12 @@ async function seedMail(): Promise<void> {
     where: { recipient: { startsWith: 'given-up' } },
     data: { failedAt: new Date(), lastError: '550 No such user' },
   });
-  const draft = { recipient: DEFERRED_RECIPIENT, subject: 'draft: registration', kind: 'registration', bodySealed: '' };
+  const draft = {
+    recipient: DEFERRED_RECIPIENT,
+    subject: 'deferred: registration',
+    kind: 'registration',
+    bodySealed: '',
+  };
   const at = new Date();
   await db.mailMessage.create({ data: { ...draft, id: 'draft-given-up', nextTryAt: at, failedAt: at } });
   await db.mailMessage.create({ data: { ...draft, id: 'draft', nextTryAt: new Date(at.getTime() + DAY_MS) } });

@@ -1,7 +1,7 @@
 // What a product demands of a person, beyond the access rule: the access check with its fixes, the test sign-in and the setup of the
 // application say it, and names after roles_rename are compared with names after it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demandResults, namesIn, rolesThatCount } from '../../src/admin/applications/presets/demands.ts';
+import { demandResults, rolesReadBy, rolesThatCount } from '../../src/admin/applications/presets/demands.ts';
 import { presetOf } from '../../src/admin/applications/presets/presets.ts';
 import type { ProductPreset } from '../../src/admin/applications/presets/products.ts';
 import { productPresets } from '../../src/admin/applications/presets/products.ts';
@@ -183,7 +183,7 @@ describe('a product that demands a role', () => {
 
 it('every demand of a preset can be met: by an address, and by a role or group that the preset creates or asks for', () => {
   for (const preset of productPresets().filter(({ demands }) => demands)) {
-    const roles = namesIn(preset).map(({ name, nameThere = name }) => nameThere);
+    const roles = rolesReadBy(preset).map(({ name, nameThere = name }) => nameThere);
     const person = {
       email: 'ann@example.com',
       emailVerified: true,

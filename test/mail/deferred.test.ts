@@ -90,9 +90,9 @@ describe('the mail job', () => {
     await one.outbox.defer('unlock', { typed: 'Ann', browser: 'cookie' }, 60);
     const stored = await one.storedContent();
     expect(stored).toEqual({
-      type: 'draft',
+      type: 'deferred',
       kind: 'unlock',
-      wish: { typed: 'Ann', browser: 'cookie' },
+      request: { typed: 'Ann', browser: 'cookie' },
       expiresAt: '2026-11-21T09:01:00.000Z',
     });
   });

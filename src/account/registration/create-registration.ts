@@ -84,6 +84,14 @@ function invitationRoutes(
   return router;
 }
 
+// Self-registration, while the setting `self_registration` is on. The response is the same whether the address has an
+// account or not; the mail tells its owner. The account is created when the link in that mail is used, with a verified
+// address: so no user can take the address of another, and no unfinished account is left in the database.
+//
+// The link contains the address itself, sealed, and the id of the invitation code where the setting `sign_up_code_required` demands one;
+// nothing else is stored. It works once, because afterwards the address has an account. A use of the code is counted when the account is
+// created. The address is also the username, because choosing a name would reveal which names are taken.
+
 const requestForm = z.object({
   email: z.string().trim().max(254),
   code: z.string().trim().max(limits.signUpCode.maxLength).default(''),
@@ -114,12 +122,12 @@ function selfRegistrationRoutes(
     return next();
   };
 
-  router.get('/', whenOpen, returnToSignIn.note, (ctx) => {
+  router.get('/', whenOpen, returnToSignIn.rememberSignIn, (ctx) => {
     const needsCode = selfRegistration.needsCode();
-    ctx.render('registration/request', { action: '/sign-up', signInUrl: returnToSignIn.back(ctx).href, needsCode });
+    ctx.render('registration/request', { action: '/sign-up', signInUrl: returnToSignIn.backLink(ctx).href, needsCode });
   });
-  router.post('/', whenOpen, returnToSignIn.about, checkCsrf, (ctx) => requestLink(dependencies, ctx));
-  router.get('/sent', whenOpen, returnToSignIn.about, (ctx) => showSent(ctx, dependencies));
+  router.post('/', whenOpen, returnToSignIn.useItsBrand, checkCsrf, (ctx) => requestLink(dependencies, ctx));
+  router.get('/sent', whenOpen, returnToSignIn.useItsBrand, (ctx) => showSent(ctx, dependencies));
 
   router.get('/finish', whenOpen, page.receiveToken, async (ctx) => {
     const { found: email } = await page.resolve(ctx, selfRegistration.find);
@@ -130,7 +138,7 @@ function selfRegistrationRoutes(
     page.renderDone(ctx, {
       title: t('registration.ready'),
       lead: t('registration.ready-lead'),
-      next: returnToSignIn.next(ctx),
+      next: returnToSignIn.continueLink(ctx),
     });
   });
   return router;
@@ -144,7 +152,7 @@ async function requestLink(
   const { email, code } = await parseForm(ctx, requestForm);
   const needsCode = selfRegistration.needsCode();
   const reject = (field: 'email' | 'code', error: Text) => {
-    const signInUrl = returnToSignIn.next(ctx).href;
+    const signInUrl = returnToSignIn.continueLink(ctx).href;
     ctx.render('registration/request', { action: '/sign-up', signInUrl, needsCode, email, code, field, error }, 400);
   };
   if (emailFault(email)) return reject('email', t('registration.invalid-email'));
@@ -167,7 +175,7 @@ function showSent(
     hint: t('registration.sent-hint'),
     other: { href: '/sign-up', label: t('registration.other') },
   };
-  ctx.render('mailed-links/message', sentPage(texts, hasMailServer, returnToSignIn.next(ctx)));
+  ctx.render('mailed-links/message', sentPage(texts, hasMailServer, returnToSignIn.continueLink(ctx)));
 }
 
 async function finishRegistration(selfRegistration: SelfRegistration, page: LinkPage, ctx: Context): Promise<void> {
@@ -183,17 +191,10 @@ async function finishRegistration(selfRegistration: SelfRegistration, page: Link
   page.redirectToDone(ctx, '/sign-up/done');
 }
 
-// Self-registration, while the setting `self_registration` is on. The response is the same whether the address has an
-// account or not; the mail tells its owner. The account is created when the link in that mail is used, with a verified
-// address: so no user can take the address of another, and no unfinished account is left in the database.
-//
-// The link contains the address itself, sealed, and the id of the invitation code where the setting `sign_up_code_required` demands one;
-// nothing else is stored. It works once, because afterwards the address has an account. A use of the code is counted when the account is created. The address is also the username, because choosing a name would reveal which names are taken.
-
 type SelfRegistration = ReturnType<typeof createSelfRegistration>;
 
-/** What a link contains. */
-interface Invitation {
+/** What the link in the mail contains. */
+interface SignUpLink {
   email: string;
   codeId?: string | undefined;
 }
@@ -226,16 +227,16 @@ function createSelfRegistration(services: Core & People) {
     request: (typed: string, codeId: string | undefined, request: RequestInfo): Promise<void> =>
       outbox.defer('registration', { typed, request, codeId }, hours * 3600),
 
-    writeMail: (async ({ typed, request, codeId }, take) => {
+    writeMail: (async ({ typed, request, codeId }, claim) => {
       const email = typed.normalize('NFC').trim();
       const account = await accounts.findByLogin(email);
       const { allowed } = await mailLimits.to(email, 'registration');
       await transaction(db, async (tx) => {
-        if (!(await take(tx)) || !allowed || !isOpen() || !accepts(email)) return;
+        if (!(await claim(tx)) || !allowed || !isOpen() || !accepts(email)) return;
         const owner = account?.isActive ? recipientOf(account, request) : undefined;
         if (owner) await outbox.send({ kind: 'already-registered', to: owner }, tx);
         if (account) return;
-        const token = tokenFor(services, { email, codeId });
+        const token = signUpToken(services, { email, codeId });
         await outbox.send(
           {
             kind: 'registration',
@@ -249,7 +250,7 @@ function createSelfRegistration(services: Core & People) {
     }) satisfies DeferredWriter,
 
     /** The address of a usable link. */
-    find: async (token: string): Promise<string | undefined> => (await findInvitation(services, token))?.email,
+    find: async (token: string): Promise<string | undefined> => (await findSignUpLink(services, token))?.email,
     /** Creates the account with its password. */
     finish: (token: string, input: { name: string; password: string }, request: RequestInfo): Promise<LinkOutcome> =>
       finish(services, token, input, request),
@@ -264,9 +265,9 @@ async function finish(
 ): Promise<LinkOutcome> {
   const { db, settings, signUpCodes: codes } = services;
   const needsCode = settings.latest().sign_up_code_required;
-  const invitation = await findInvitation(services, token);
-  if (!invitation) return { outcome: 'invalid' };
-  const { email, codeId } = invitation;
+  const link = await findSignUpLink(services, token);
+  if (!link) return { outcome: 'invalid' };
+  const { email, codeId } = link;
   const prepared = await prepareRegistration(services, { email, name, password }, request);
   if (prepared.outcome === 'rejected') return prepared;
   try {
@@ -307,23 +308,23 @@ export async function prepareRegistration(
 }
 
 /** The content of a usable link: registration is open for its address, which has no account, and its code can be used. */
-async function findInvitation(services: Core & People, token: string): Promise<Invitation | undefined> {
+async function findSignUpLink(services: Core & People, token: string): Promise<SignUpLink | undefined> {
   const { accounts, settings, signUpCodes: codes } = services;
   const { self_registration: isOpen, sign_up_code_required: needsCode, sign_up_domains: domains } = settings.latest();
-  const invitation = isOpen ? invitationIn(services, token) : undefined;
-  if (!invitation || !isInDomains(invitation.email, domains)) return undefined;
-  const { email, codeId } = invitation;
+  const link = isOpen ? readSignUpToken(services, token) : undefined;
+  if (!link || !isInDomains(link.email, domains)) return undefined;
+  const { email, codeId } = link;
   if (needsCode && (codeId === undefined || !(await codes.isUsable(codeId)))) return undefined;
-  return (await accounts.findByLogin(email)) ? undefined : invitation;
+  return (await accounts.findByLogin(email)) ? undefined : link;
 }
 
-function tokenFor({ vault, now }: Base, { email, codeId }: Invitation): string {
+function signUpToken({ vault, now }: Base, { email, codeId }: SignUpLink): string {
   return vault.seal(JSON.stringify({ email, codeId, until: now().getTime() + hours * 3_600_000 }), CONTEXT);
 }
 
-function invitationIn({ vault, now }: Base, token: string): Invitation | undefined {
+function readSignUpToken({ vault, now }: Base, token: string): SignUpLink | undefined {
   try {
-    const content = JSON.parse(vault.open(token, CONTEXT).toString()) as Invitation & { until: number };
+    const content = JSON.parse(vault.open(token, CONTEXT).toString()) as SignUpLink & { until: number };
     return content.until > now().getTime() ? content : undefined;
   } catch {
     return undefined; // not sealed by this server, or modified

@@ -67,15 +67,15 @@ async function requestVerification(
   const to = recipientOf(account);
   if (!to) return { outcome: 'no-address' };
   if (account.emailVerified) return { outcome: 'already-verified' };
-  const result = await mailOutcome(dependencies, account, to.email);
-  if (result.outcome !== 'sent') return result;
+  const wait = await waitBeforeMail(dependencies, account, to.email);
+  if (wait) return wait;
   await transaction(db, async (tx) => {
     const link = { userId: account.id, purpose: 'verify-email', email: to.email } as const;
     const token = await accountLinks.issue(link, SECONDS, tx);
     await outbox.send({ kind: 'verify-email', to, token, hours }, tx);
     await audit.record({ ...by, type: 'email.verification-requested', outcome: 'success', subjectId: account.id }, tx);
   });
-  return result;
+  return { outcome: 'sent' };
 }
 
 async function requestEmailChange(
@@ -89,30 +89,34 @@ async function requestEmailChange(
   if (account.source === 'file') return { outcome: 'owned-by-file' };
   if (emailFault(email)) return { outcome: 'not-an-address' };
   if (account.email !== null && nameKey(account.email) === nameKey(email)) return { outcome: 'unchanged' };
-  const result = await mailOutcome(dependencies, account, email);
-  if (result.outcome !== 'sent') return result;
-  const holder = await accounts.findByLogin(email);
+  const wait = await waitBeforeMail(dependencies, account, email);
+  if (wait) return wait;
+  const found = await accounts.findByLogin(email);
   // The new address may already be the username of this account.
-  const other = holder?.id === account.id ? undefined : holder;
+  const otherAccount = found?.id === account.id ? undefined : found;
   await transaction(db, async (tx) => {
-    // Also for an address that is taken, so that both take the same time; then the link is not sent.
+    // Also for the address of another account, so that both take the same time; then the link is not sent.
     const link = { userId: account.id, purpose: 'change-email', email } as const;
     const token = await accountLinks.issue(link, SECONDS, tx);
-    const owner = other && recipientOf(other);
-    if (!other)
+    const otherOwner = otherAccount && recipientOf(otherAccount);
+    if (!otherAccount)
       await outbox.send({ kind: 'confirm-new-email', to: { email, locale: account.locale }, token, hours }, tx);
-    else if (owner && other.isActive) await outbox.send({ kind: 'email-taken', to: owner }, tx);
-    const data = { after: email, ...(other && { taken: true }) };
+    else if (otherOwner && otherAccount.isActive) await outbox.send({ kind: 'email-taken', to: otherOwner }, tx);
+    const data = { after: email, ...(otherAccount && { taken: true }) };
     await audit.record({ ...by, type: 'email.change-requested', outcome: 'success', subjectId: account.id, data }, tx);
   });
-  return result;
+  return { outcome: 'sent' };
 }
 
-/** `sent` when the rate limits allow one more mail to this address. */
-async function mailOutcome({ rateLimits, mailLimits }: People, account: Account, email: string): Promise<EmailRequest> {
+/** Counts one more mail to this address; returns how long to wait when the rate limits allow none. */
+async function waitBeforeMail(
+  { rateLimits, mailLimits }: People,
+  account: Account,
+  email: string,
+): Promise<EmailRequest | undefined> {
   const byAccount = await rateLimits.consume('email-proof:account', account.id);
   const result = byAccount.allowed ? await mailLimits.to(email, 'address-proof') : byAccount;
-  return result.allowed ? { outcome: 'sent' } : { outcome: 'wait', retryAfterSeconds: result.retryAfterSeconds };
+  return result.allowed ? undefined : { outcome: 'wait', retryAfterSeconds: result.retryAfterSeconds };
 }
 
 async function confirmVerification(

@@ -43,8 +43,8 @@ export function createInvitations(
     hasCredentials,
 
     /**
-     * Sends an invitation, inside `tx` together with its new account. A further invitation replaces the one before. An account with
-     * any credential gets none: its mailbox would be enough to replace what its owner proved.
+     * Sends an invitation, inside `outer` together with its new account. A further invitation replaces the one before. An account with
+     * any credential gets none: whoever reads its mail could replace that credential.
      */
     async invite(
       account: Account,
@@ -74,7 +74,7 @@ export function createInvitations(
       if (!found) return { outcome: 'invalid' };
       const { link, account } = found;
       const by = { actorId: account.id, request };
-      // It got them after the invitation, such as by a connected sign-in.
+      // The account got credentials after it was invited, such as a connected sign-in: then the link acts as a password reset by mail.
       const hadCredentials = await hasCredentials(account.id);
       return setPasswordByLink(found, password, {
         event: 'password.set',

@@ -16,7 +16,7 @@ import type { RpSession, RpSessions } from './sessions.ts';
 export interface SignedInUser {
   account: Account;
   session: RpSession;
-  /** How strong and recent the sign-in is; known behind `secondFactor`. */
+  /** How strong and recent the sign-in is; known behind `requireAdministration`. */
   proof?: Proof;
 }
 
@@ -57,7 +57,7 @@ export function createSignedIn(dependencies: Base & Http & People & SignedInDepe
   return {
     userOf,
 
-    /** Of any request: the user, if the session is strong enough for what `secondFactor` guards. */
+    /** Of any request: the user, if the session is strong enough for what `requireAdministration` guards. */
     async findAdministrator(ctx: Context): Promise<SignedInUser | undefined> {
       const user = users.get(ctx.req) ?? (await find(ctx));
       if (!user) return undefined;
@@ -79,26 +79,20 @@ export function createSignedIn(dependencies: Base & Http & People & SignedInDepe
     }) satisfies Middleware,
 
     /** Behind `requireSignIn`: the strongest authentication that the account can reach, in the last minutes. */
-    recentAuthentication: requireRecentAuthentication(dependencies, userOf),
-    /** Behind `requireSignIn`: the second factor, where the account has one or the settings demand it; it need not be recent. */
-    secondFactor: requireSecondFactor(dependencies, userOf, users),
-    /** Behind `secondFactor`: the address of a sign-in that gives a fresh proof and leads back to `returnTo`. */
+    requireRecentAuthentication: createRecentAuthenticationGuard(dependencies, userOf),
+    /** Behind `requireSignIn`: a second factor, where the account has one or the settings demand it for the administration; it need not be recent. */
+    requireAdministration: createAdministrationGuard(dependencies, userOf, users),
+    /** Behind `requireAdministration`: the address of a sign-in that gives a fresh proof and leads back to `returnTo`. */
     stepUpUrl(ctx: Context, returnTo: string): string {
       const { account, proof } = userOf(ctx);
-      if (!proof) throw new TypeError('the route lacks the middleware secondFactor');
+      if (!proof) throw new TypeError('the route lacks the middleware requireAdministration');
       return loginUrl(stepUp(account, proof, returnTo));
     },
   };
 }
 
-function requireRecentAuthentication(
-  {
-    strongestProof,
-    now,
-  }: Base & {
-    /** The strongest proof that this account can give. */
-    strongestProof(account: Account): Promise<StrongestProof>;
-  },
+function createRecentAuthenticationGuard(
+  { strongestProof, now }: Base & SignedInDependencies,
   userOf: (ctx: Context) => SignedInUser,
 ): Middleware {
   return async (ctx, next) => {
@@ -109,17 +103,8 @@ function requireRecentAuthentication(
   };
 }
 
-function requireSecondFactor(
-  {
-    strongestProof,
-    staffAcr,
-    now,
-  }: Base & {
-    /** The strongest proof that this account can give. */
-    strongestProof(account: Account): Promise<StrongestProof>;
-    /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
-    staffAcr(account: Account): Acr | undefined;
-  },
+function createAdministrationGuard(
+  { strongestProof, staffAcr, now }: Base & SignedInDependencies,
   userOf: (ctx: Context) => SignedInUser,
   users: WeakMap<object, SignedInUser>,
 ): Middleware {

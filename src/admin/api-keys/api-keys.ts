@@ -1,5 +1,5 @@
 // API keys, with which programs call the admin API for their owners: created by administrators for themselves, with no more permissions
-// than they have, and revoked. An actor sees and revokes the own keys and those of users whom the actor could change: no key of a user
+// than they have, and revoked. An actor sees and revokes the own keys and those of users whom the actor could change, so none of a user
 // with more permissions.
 
 import { z } from 'zod';
@@ -37,7 +37,7 @@ export interface ApiKeyInput {
   days?: number | undefined;
 }
 
-/** `text` is readable only now. */
+/** A new key; `text` is what a program sends, and readable only now. */
 export type CreatedKey = { key: KeyView; text: string };
 
 interface KeyQuery {
@@ -49,13 +49,13 @@ interface KeyQuery {
 
 export type ApiKeyAdmin = ReturnType<typeof createApiKeyAdmin>;
 
-type Covers = (by: Actor, ownerId: string, needs: OwnPermission) => Promise<boolean>;
+type MayAccessKeysOf = (by: Actor, ownerId: string, needs: OwnPermission) => Promise<boolean>;
 
 /** `get` and `revoke` throw not_found for a key that the actor may not see; `create` and `revoke` throw StepUpNeeded. */
 export function createApiKeyAdmin(services: AdminServices) {
   const { apiKeys, accounts, authority, settings, now } = services;
 
-  const covers = coverage(services);
+  const mayAccessKeysOf = createKeyAccess(services);
 
   async function viewOf(key: ApiKey): Promise<KeyView> {
     const state = key.revokedAt ? 'revoked' : key.expiresAt <= now() ? 'expired' : 'active';
@@ -64,7 +64,8 @@ export function createApiKeyAdmin(services: AdminServices) {
 
   async function get(id: string, by: Actor, needs: OwnPermission): Promise<KeyView> {
     const key = await apiKeys.get(id);
-    if (!(await covers(by, key.ownerId, needs))) throw notFound({ message: t('console.api-keys.error.unknown') });
+    if (!(await mayAccessKeysOf(by, key.ownerId, needs)))
+      throw notFound({ message: t('console.api-keys.error.unknown') });
     return viewOf(key);
   }
 
@@ -79,7 +80,7 @@ export function createApiKeyAdmin(services: AdminServices) {
     get: (id: string, by: Actor): Promise<KeyView> => get(id, by, READ),
 
     async list(query: KeyQuery, by: Actor): Promise<{ keys: KeyView[]; next?: string }> {
-      const { keys, next } = await visibleKeys(apiKeys, covers, query, by);
+      const { keys, next } = await visibleKeys(apiKeys, mayAccessKeysOf, query, by);
       return { keys: await Promise.all(keys.map(viewOf)), ...(next && { next }) };
     },
 
@@ -113,11 +114,11 @@ export function createApiKeyAdmin(services: AdminServices) {
   };
 }
 
-/** Whether an actor may see keys of a user, or revoke them. */
-function coverage({ accounts, authority }: AdminServices): Covers {
+/** Whether the actor may see or revoke the keys of a user, as `needs` says. */
+function createKeyAccess({ accounts, authority }: AdminServices): MayAccessKeysOf {
   return async (by, ownerId, needs) => {
     if (by.actorId === ownerId) return true;
-    // The permissions of an account that another program changed are unknown, so only administrators see its keys.
+    // The permissions of an account that another program changed are unknown, so its keys need all that the role of administrators gives.
     const change: Change = (await accounts.find(ownerId))
       ? { what: 'user', id: ownerId, needs: [needs] }
       : { what: 'role', role: { name: ADMIN_ROLE, permissions: [] } };
@@ -148,7 +149,7 @@ async function createOwn(
 /** The keys after the cursor that the actor may see, at most `limit`. */
 async function visibleKeys(
   apiKeys: ApiKeys,
-  covers: Covers,
+  mayAccessKeysOf: MayAccessKeysOf,
   { limit, cursor, ...query }: KeyQuery,
   by: Actor,
 ): Promise<{ keys: ApiKey[]; next?: string }> {
@@ -158,7 +159,7 @@ async function visibleKeys(
   for (;;) {
     const page = await apiKeys.list({ ...query, after, limit: limits.api.maxPageSize });
     for (const key of page) {
-      const isVisible = seen.get(key.ownerId) ?? (await covers(by, key.ownerId, READ));
+      const isVisible = seen.get(key.ownerId) ?? (await mayAccessKeysOf(by, key.ownerId, READ));
       seen.set(key.ownerId, isVisible);
       if (!isVisible) continue;
       if (keys.length === limit) return { keys, next: cursorOf(keys.at(-1)) };

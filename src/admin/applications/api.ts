@@ -1,5 +1,5 @@
-// /api/admin/applications: OIDC clients and SAML service providers, declared as in the configuration file, with their secrets and pictures,
-// and metadata of a service provider that changed at its URL, and waits for approval.
+// /api/admin/applications: OIDC clients and SAML service providers, declared as in the configuration file, with their secrets, their
+// pictures, and SAML metadata that has changed at its URL and waits for approval.
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
 import type { Registered } from '../../applications/applications.ts';
@@ -184,8 +184,8 @@ function metadataJson(metadata: SpMetadata) {
   };
 }
 
-/** What is about no registered application takes the permission for all of them. */
-const writeAll = ['gatehouse.applications:write'] as const;
+/** For endpoints without one application: a right that is limited to some applications is not enough. */
+const writeAny = ['gatehouse.applications:write'] as const;
 // Room for a metadata document, escaped in JSON.
 const maxBodyBytes = limits.saml.metadataBytes * 2;
 
@@ -258,7 +258,7 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
       },
     }),
     create({
-      needs: writeAll,
+      needs: writeAny,
       maxBodyBytes,
       summary: 'Registers an application',
       description:
@@ -272,8 +272,8 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
       ) {
         const prepare = (tx: Tx) => groups.createMissing(create_groups ? groupsOf(declared) : [], by, tx);
         if (protocol === 'oidc') return applications.createOidc(declared, by, onCreated, { prepare });
-        const done: OnCreated<Application> = (made, tx) => onCreated({ application: made }, tx);
-        return { application: await applications.createSaml(declared, by, done, { prepare }) };
+        const record: OnCreated<Application> = (made, tx) => onCreated({ application: made }, tx);
+        return { application: await applications.createSaml(declared, by, record, { prepare }) };
       },
       answer: async (made: Pick<Registered, 'clientSecret'> & { application: Application }) => created(made),
     }),
@@ -410,7 +410,7 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
       path: '/saml-metadata',
       operationId: 'readMetadata',
       tag: noun.tag,
-      needs: writeAll,
+      needs: writeAny,
       maxBodyBytes,
       summary: 'Reads the metadata of a service provider without registering it',
       body: source,

@@ -69,7 +69,8 @@ function addListPage(
       applications.countByProtocol(filter, by),
     ]);
     const logos = await pictures.addressesOf(page.applications.map(({ id }) => id));
-    const ofUsed =
+    /** A cell about sign-ins; empty for a service account, and before the first count. */
+    const signInCell =
       (cell: (used?: SignInCount) => Cell) =>
       (one: Application): Cell =>
         isServiceAccount(one) || !counts ? '' : cell(counts.get(one.clientId));
@@ -108,14 +109,14 @@ function addListPage(
             ],
             [
               list.column(t('console.applications.list.sign-ins'), '-sign-ins', { isNumber: true }),
-              ofUsed((used) => ({
+              signInCell((used) => ({
                 bars: used?.bars ?? [],
                 text: t('console.shared.number', { value: used?.total ?? 0 }),
               })),
             ],
             [
               { label: t('console.applications.list.last'), isShort: true },
-              ofUsed((used) => used?.last ?? t('console.applications.list.not-recently')),
+              signInCell((used) => used?.last ?? t('console.applications.list.not-recently')),
             ],
             [t('console.shared.status'), stateTag],
           ]),

@@ -48,17 +48,17 @@ export function createApplicationUsage({ db, sql, now }: Base) {
       return first?.at;
     },
 
-    /** Whether anyone who may open it lacks this. `names`: the roles, or groups, of which one suffices. */
-    async isLackedByAnyone(
+    /** Whether anyone who may open the application does not meet the demand. @param names the roles or groups of which one meets it */
+    async hasUserWithout(
       { access }: Application,
       demand: Demand,
       names: readonly string[],
-      of: 'role' | 'group' = 'role',
+      kind: 'role' | 'group' = 'role',
     ): Promise<boolean> {
       const lacks = {
         address: fragment`u.email IS NULL`,
         verified: fragment`u.email IS NOT NULL AND NOT u.email_verified`,
-        role: fragment`NOT ${of === 'role' ? isMemberOf('u.id', names, now()) : isInGroup('u.id', names, now())}`,
+        role: fragment`NOT ${kind === 'role' ? isMemberOf('u.id', names, now()) : isInGroup('u.id', names, now())}`,
       }[demand];
       const mayOpen =
         access === 'everyone'

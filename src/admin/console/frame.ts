@@ -33,7 +33,7 @@ const inConsoleLanguage = <Result>(ctx: Context, work: () => Result): Result => 
 export function createFrame(services: AdminServices) {
   const { page: own } = services.account;
   const { signedIn, checkCsrf } = own;
-  const signInGuards = [signedIn.requireSignIn, signedIn.secondFactor];
+  const signInGuards = [signedIn.requireSignIn, signedIn.requireAdministration];
   const rights = createConsoleRights(services);
   const { rightsAt, requireRights, lacking } = rights;
   const { confirm, showResult } = waitingPages(services);

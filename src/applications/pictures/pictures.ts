@@ -174,7 +174,7 @@ function createChoices({ db, now, applications, images, wakeFetch }: PictureServ
     async choose(applicationId: string, bytes: Buffer, { by, source = 'local' }: Change = {}): Promise<void> {
       const { name, bytes: content } = await checked(bytes);
       await transaction(db, async (tx) => {
-        const application = await applications.changeable(applicationId, source, tx);
+        const application = await applications.getForChange(applicationId, source, tx);
         const where = { applicationId };
         const before = await tx.asStored.applicationPicture.findUnique({ where, select: { name: true } });
         const state = { tries: 0, nextTryAt: null, lastError: null, updatedAt: now() };
@@ -196,7 +196,7 @@ function createChoices({ db, now, applications, images, wakeFetch }: PictureServ
     /** Removes a picture that an administrator chose; that of the logo_uri takes its place. */
     async removeChosen(applicationId: string, { by, source = 'local' }: Change = {}): Promise<void> {
       await transaction(db, async (tx) => {
-        const { clientId, name, metadata } = await applications.changeable(applicationId, source, tx);
+        const { clientId, name, metadata } = await applications.getForChange(applicationId, source, tx);
         const where = { applicationId, url: null };
         const before = await tx.asStored.applicationPicture.findFirst({ where, select: { name: true } });
         if (!before) return;

@@ -24,36 +24,37 @@ interface Connections {
   sql: PlainSql;
 }
 
-/** The same connections; what they do in a request comes after what it has written before. */
+/** The same connections; in a request, each statement comes after the deferred writes that it could read or follow. */
 export function withUnitOfWork({ adapter, sql }: Connections) {
   const units = new WeakMap<object, Unit>();
-  const unit = (): Unit | undefined => {
+  const currentUnit = (): Unit | undefined => {
     const request = servedRequest();
     return request && units.get(request);
   };
 
+  /** Commits `own`, and what waits with it. */
   async function commit(own: readonly Write[]): Promise<number[]> {
-    const known = unit();
-    while (known?.committing) await known.committing;
-    if (!known || known.waiting.length === 0) return repeatAfterConflict(() => sql.commit(own));
-    const onSettled = known.onSettled.splice(0);
-    const result = commitWith(known, own);
-    known.committing = result.then(
+    const unit = currentUnit();
+    while (unit?.committing) await unit.committing;
+    if (!unit || unit.waiting.length === 0) return repeatAfterConflict(() => sql.commit(own));
+    const onSettled = unit.onSettled.splice(0);
+    const result = commitWithWaiting(unit, own);
+    unit.committing = result.then(
       () => {},
       () => {},
     );
     try {
       return await result;
     } finally {
-      known.committing = undefined;
-      if (known.waiting.length === 0) known.tables.clear();
+      unit.committing = undefined;
+      if (unit.waiting.length === 0) unit.tables.clear();
       for (const settled of onSettled) settled();
     }
   }
 
-  /** Commits what waits, and `own` with it; an error of `own`, such as a violated constraint, undoes only `own`. */
-  async function commitWith(known: Unit, own: readonly Write[]): Promise<number[]> {
-    const waiting = known.waiting.splice(0);
+  /** One transaction for what waits and `own`; an error of `own`, such as a violated constraint, undoes only `own`. */
+  async function commitWithWaiting(unit: Unit, own: readonly Write[]): Promise<number[]> {
+    const waiting = unit.waiting.splice(0);
     const stored = (counts: number[]) => {
       for (const { committed } of waiting) committed?.();
       return counts.slice(waiting.length);
@@ -62,37 +63,38 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
       return stored(await repeatAfterConflict(() => sql.commit([...waiting, ...own])));
     } catch (error) {
       // When the database is away, nobody knows whether the commit took place: a repetition could write twice.
-      if (own.length === 0 || unavailableIn(error)) throw failed(known, error);
+      if (own.length === 0 || unavailableIn(error)) throw noteFailure(unit, error);
     }
     try {
       stored(await repeatAfterConflict(() => sql.commit(waiting)));
     } catch (error) {
-      throw failed(known, error);
+      throw noteFailure(unit, error);
     }
     return repeatAfterConflict(() => sql.commit(own));
   }
 
-  function failed(known: Unit, error: unknown): unknown {
-    known.failure ??= { error };
+  /** Returns the error, to be thrown. */
+  function noteFailure(unit: Unit, error: unknown): unknown {
+    unit.failure ??= { error };
     return error;
   }
 
   async function commitWaiting({ isLast = false } = {}): Promise<void> {
     const request = servedRequest();
     if (!request) return;
-    const known = units.get(request) ?? newUnit();
+    const unit = units.get(request) ?? newUnit();
     if (isLast) {
-      known.isOver = true;
-      units.set(request, known);
+      unit.isOver = true;
+      units.set(request, unit);
     }
-    while (known.committing) await known.committing;
-    if (known.waiting.length > 0) await commit([]);
-    if (known.failure) throw known.failure.error;
+    while (unit.committing) await unit.committing;
+    if (unit.waiting.length > 0) await commit([]);
+    if (unit.failure) throw unit.failure.error;
   }
 
   /** Whether something waits that a statement could read or follow; every write follows what waits. */
   function mustCommitBefore(text: string): boolean {
-    const tables = unit()?.tables;
+    const tables = currentUnit()?.tables;
     if (!tables || tables.size === 0) return false;
     return !/^\s*select\b/i.test(text) || [...tables].some((table) => text.includes(table));
   }
@@ -109,15 +111,15 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
     },
     async later(statement, values, committed) {
       const request = servedRequest();
-      const known = request && (units.get(request) ?? newUnit());
-      if (!known || known.isOver) {
+      const unit = request && (units.get(request) ?? newUnit());
+      if (!unit || unit.isOver) {
         await work.execute(statement, ...values);
         return committed?.();
       }
       chargeStatement(statement.sqlite, values);
-      units.set(request, known);
-      known.waiting.push({ statement, values, committed });
-      known.tables.add(statement.table);
+      units.set(request, unit);
+      unit.waiting.push({ statement, values, committed });
+      unit.tables.add(statement.table);
     },
     async allOrNone(writes) {
       await commitWaiting();
@@ -127,9 +129,9 @@ export function withUnitOfWork({ adapter, sql }: Connections) {
     commitWaiting,
     settled: () =>
       new Promise((resolve) => {
-        const known = unit();
-        if (known && known.waiting.length > 0) known.onSettled.push(resolve);
-        else resolve(known?.committing);
+        const unit = currentUnit();
+        if (unit && unit.waiting.length > 0) unit.onSettled.push(resolve);
+        else resolve(unit?.committing);
       }),
   };
   const ordered: SqlDriverAdapter = Object.assign(Object.create(adapter), {

@@ -25,10 +25,10 @@ const METRIC = { done: 'sent', retried: 'deferred', 'given-up': 'failed' } as co
 export type MailOutcome = (typeof METRIC)[JobOutcome] | 'written';
 
 /**
- * Looks up the recipient of a deferred request and queues the mail, if there is one to send. `take` must be called first
- * in that transaction; when it returns false, another instance was first and nothing may be written.
+ * Looks up the recipient of a deferred request and queues the mail, if there is one to send. Its transaction begins with `claim`, which
+ * deletes the request; when that returns false, another instance was first and nothing may be written.
  */
-export type DeferredWriter = (request: MailRequest, take: (tx: Tx) => Promise<boolean>) => Promise<void>;
+export type DeferredWriter = (request: MailRequest, claim: (tx: Tx) => Promise<boolean>) => Promise<void>;
 
 export interface DeliveryDependencies {
   transport: MailTransport;
@@ -46,7 +46,7 @@ export interface DeliveryDependencies {
 /** Makes the queue of outgoing mail. */
 export function createDelivery(dependencies: Base & DeliveryDependencies): JobQueue {
   const send = createSender(dependencies);
-  const write = createDeferredHandler(dependencies);
+  const write = createDeferredRequestHandler(dependencies);
   return createJobQueue<MailJob>({
     now: dependencies.now,
     store: createMessageStore(dependencies),
@@ -54,7 +54,7 @@ export function createDelivery(dependencies: Base & DeliveryDependencies): JobQu
       const { content } = job;
       if (!content)
         return { outcome: 'retry', reason: 'cannot be opened', pauseSeconds: limits.delivery.maxPauseSeconds };
-      return content.type === 'draft' ? write(job, content) : send(job, content);
+      return content.type === 'deferred' ? write(job, content) : send(job, content);
     },
     leaseSeconds: limits.mail.leaseSeconds,
     concurrency: CONCURRENCY,
@@ -67,7 +67,7 @@ export function createDelivery(dependencies: Base & DeliveryDependencies): JobQu
   });
 }
 
-/** Hands a message to the transport; logs once when the mail server goes away and once when it is back. */
+/** Hands a message to the mail server; logs once when that goes away and once when it is back. */
 function createSender({
   transport,
   logger,
@@ -101,8 +101,8 @@ function createSender({
   };
 }
 
-function createDeferredHandler({ logger, writers }: Base & { writers: Record<DeferredKind, DeferredWriter> }) {
-  return async function write({ id }: MailJob, { kind, wish: request }: DeferredContent): Promise<AttemptResult> {
+function createDeferredRequestHandler({ logger, writers }: Base & { writers: Record<DeferredKind, DeferredWriter> }) {
+  return async function write({ id }: MailJob, { kind, request }: DeferredContent): Promise<AttemptResult> {
     try {
       await writers[kind](request, async (tx) => (await tx.mailMessage.deleteMany({ where: { id } })).count === 1);
       return { outcome: 'done' };

@@ -20,15 +20,15 @@ export interface MailJob extends QueuedJob {
 }
 
 const PENDING = { sentAt: null, failedAt: null };
-// A draft has no recipient yet: its account is looked up later, so that the answer takes equally long without one.
-const NOT_A_DRAFT = { recipient: { not: DEFERRED_RECIPIENT } };
+// A deferred request has none yet: its account is looked up later, so that the answer takes equally long without one.
+const HAS_RECIPIENT = { recipient: { not: DEFERRED_RECIPIENT } };
 
 /** The emails of each state, for every list and every count. */
 export const mailOf = {
-  waiting: { ...PENDING, ...NOT_A_DRAFT },
-  sent: { sentAt: { not: null }, ...NOT_A_DRAFT },
-  failed: { failedAt: { not: null }, ...NOT_A_DRAFT },
-  any: NOT_A_DRAFT,
+  waiting: { ...PENDING, ...HAS_RECIPIENT },
+  sent: { sentAt: { not: null }, ...HAS_RECIPIENT },
+  failed: { failedAt: { not: null }, ...HAS_RECIPIENT },
+  any: HAS_RECIPIENT,
 } as const;
 
 /** How many emails wait, and how many were given up. */
@@ -79,7 +79,7 @@ export function createMessageStore(
 
     async giveUp(job, reason) {
       await transaction(db, async (tx) => {
-        // A draft is no email: nobody can send it again, and it holds what a person typed.
+        // A deferred request is no email: nobody can send it again, and it holds what a person typed.
         if (job.lane === 'deferred') {
           const { count } = await tx.mailMessage.deleteMany({
             where: { id: job.id, tries: job.tries + 1, ...PENDING },
@@ -130,7 +130,7 @@ function decrypt(
 ): StoredContent | undefined {
   try {
     const content = decryptContent(vault, id, sealed);
-    if (content.type === 'draft' || (content.recipient === recipient && content.subject === subject)) return content;
+    if (content.type === 'deferred' || (content.recipient === recipient && content.subject === subject)) return content;
     const table = 'mail_messages';
     void alarm.raise('row', `a row of ${table} was changed by another program: ${id}`, { table, key: id });
     return undefined;
@@ -152,7 +152,7 @@ async function record(
     type: failure === undefined ? 'mail.sent' : 'mail.failed',
     outcome: failure === undefined ? 'success' : 'failure',
     ...(failure !== undefined && { reason: failure }),
-    ...(content?.type === 'letter' && content.userId && { subjectId: content.userId }),
+    ...(content?.type === 'message' && content.userId && { subjectId: content.userId }),
     data: {
       ...(recipient !== DEFERRED_RECIPIENT && { recipient }),
       message: content?.kind,

@@ -54,7 +54,7 @@ export function createOutbox({
     const id = randomId();
     const bodySealed = sealContent(vault, id, content);
     const at = now();
-    const userId = content.type === 'letter' ? (content.userId ?? null) : null;
+    const userId = content.type === 'message' ? (content.userId ?? null) : null;
     const about = { recipient, subject, kind: content.kind, userId };
     await tx.mailMessage.create({ data: { id, ...about, bodySealed, nextTryAt: at, createdAt: at } });
     wakeDelivery();
@@ -75,7 +75,7 @@ export function createOutbox({
       };
       const written = inLanguage(mailLanguage(message, offered()), write, texts());
       const stored: StoredContent = {
-        type: 'letter',
+        type: 'message',
         kind: message.kind,
         recipient: email,
         ...written,
@@ -88,9 +88,9 @@ export function createOutbox({
     },
 
     /** Queues a request whose recipient is looked up later; dropped after `seconds`. */
-    async defer(kind: DeferredKind, wish: MailRequest, seconds: number): Promise<void> {
-      const stored: StoredContent = { type: 'draft', kind, wish, expiresAt: inSeconds(seconds) };
-      await store(DEFERRED_RECIPIENT, `draft: ${kind}`, stored, db);
+    async defer(kind: DeferredKind, request: MailRequest, seconds: number): Promise<void> {
+      const stored: StoredContent = { type: 'deferred', kind, request, expiresAt: inSeconds(seconds) };
+      await store(DEFERRED_RECIPIENT, `deferred: ${kind}`, stored, db);
     },
 
     /** Lets the delivery try an unsent mail again, now; false when there is none with this id. */
@@ -132,7 +132,7 @@ export interface MailRequest {
 }
 
 export interface FinishedContent {
-  type: 'letter';
+  type: 'message';
   kind: string;
   userId?: string;
   /** As in their columns, which another program could change to get the link or code. */
@@ -149,13 +149,12 @@ export interface FinishedContent {
 }
 
 export interface DeferredContent {
-  type: 'draft';
+  type: 'deferred';
   kind: DeferredKind;
-  wish: MailRequest;
+  request: MailRequest;
   expiresAt: string;
 }
 
-/** `type` and `wish` are spelled as existing rows have them. */
 export type StoredContent = FinishedContent | DeferredContent;
 
 const aadOf = (id: string) => `mail_messages:${id}`;

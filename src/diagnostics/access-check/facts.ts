@@ -3,7 +3,7 @@
 import {
   type DemandResult,
   demandResults,
-  knows,
+  readsRolesOrGroups,
   receivedOf,
   rolesThatCount,
 } from '../../admin/applications/presets/demands.ts';
@@ -186,7 +186,7 @@ function productFactsOf(account: Account, application: Application): ProductFact
   const person = receivedOf(account, application, product);
   const roles = rolesThatCount(product, metadata);
   const results = demandResults(product, person);
-  return { title: product.title, results, receivedRoles: person.roles, roles, of: knows(product) };
+  return { title: product.title, results, receivedRoles: person.roles, roles, of: readsRolesOrGroups(product) };
 }
 
 const PROVEN_BY: Record<string, string> = {

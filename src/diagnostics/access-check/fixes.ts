@@ -8,7 +8,6 @@ import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { roleInFile } from '../role-in-file.ts';
 import type { DiagnosticServices } from '../services.ts';
 import { type Check, nameOf } from './check.ts';
-
 import type { AccessFacts } from './facts.ts';
 import { type AccessFix, type FixLink, type Offer, offersFor } from './fix-offers.ts';
 
@@ -35,28 +34,28 @@ export async function causesOf(
   return Promise.all(
     open.map(async (check): Promise<Cause> => {
       const offers = offersFor(services, check.id, facts);
-      const results = await Promise.all(offers.map((offer) => obstacle(services, offer, facts, { by, mayOpen })));
-      const usable = offers.flatMap(({ fix }, index) => (results[index] === undefined ? [fix] : []));
-      // A link may be left where no button is: the page says why all the same.
-      const isButtonUsable = usable.some((fix) => 'apply' in fix) || !offers.some(({ fix }) => 'apply' in fix);
-      const note = usable.length === 0 || !isButtonUsable ? results.find((one) => one !== undefined) : undefined;
+      const reasons = await Promise.all(offers.map((offer) => reasonAgainst(services, offer, facts, { by, mayOpen })));
+      const usable = offers.flatMap(({ fix }, index) => (reasons[index] === undefined ? [fix] : []));
+      // Without any button that the actor may use, the page says why, also where a link is left.
+      const lacksButton = offers.some(({ fix }) => 'apply' in fix) && !usable.some((fix) => 'apply' in fix);
+      const note = usable.length === 0 || lacksButton ? reasons.find((one) => one !== undefined) : undefined;
       return {
         check,
         fixes: usable.filter((fix) => 'apply' in fix),
         links: usable.filter((fix) => 'href' in fix),
-        denied: offers.flatMap(({ fix }, index) => ('id' in fix && results[index] !== undefined ? [fix.id] : [])),
+        denied: offers.flatMap(({ fix }, index) => ('id' in fix && reasons[index] !== undefined ? [fix.id] : [])),
         note,
       };
     }),
   );
 }
 
-/** To give roles: one of these, and the right to manage the role. */
+/** To assign a role takes one of these for the user, and the right to manage the role. */
 const ASSIGN = ['gatehouse.users:write', 'gatehouse.roles:write'] as const;
-const FILE = (what: string) => t('console.access-check.file', { what });
+const ownedByFile = (what: string) => t('console.access-check.file', { what });
 
 /** Why the actor cannot use this fix; undefined when the actor can. */
-async function obstacle(
+async function reasonAgainst(
   { admin: { users, applications, roles, groups } }: DiagnosticServices,
   { needs, fix }: Offer,
   { account, application }: AccessFacts,
@@ -71,7 +70,7 @@ async function obstacle(
       if (await mayChangeUser(needs.anyOf)) return undefined;
       return lacks(needs.anyOf, nameOf(account));
     case 'role':
-      if (account.source === 'file') return roleInFile(application, account) ?? FILE(nameOf(account));
+      if (account.source === 'file') return roleInFile(application, account) ?? ownedByFile(nameOf(account));
       if ((await roles.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
       return t('console.access-check.lacks-role', { role: needs.name, name: nameOf(account) });
     case 'group': {
@@ -83,13 +82,13 @@ async function obstacle(
         : t('console.access-check.no-group', { group: needs.name });
     }
     case 'profile':
-      if (account.source === 'file') return FILE(nameOf(account));
+      if (account.source === 'file') return ownedByFile(nameOf(account));
       if (await mayChangeUser(['gatehouse.users:write'])) return undefined;
       return lacks(['gatehouse.users:write'], nameOf(account));
     case 'application':
       if (!(await applications.mayChange(application.id, by)))
         return lacks(['gatehouse.applications:write'], application.name);
-      return application.source === 'file' ? FILE(application.name) : undefined;
+      return application.source === 'file' ? ownedByFile(application.name) : undefined;
     case 'settings':
       return mayOpen('gatehouse.settings:write-security')
         ? undefined

@@ -16,7 +16,7 @@ import type { Connections } from '../connections/connections.ts';
 import type { ConnectionDocuments } from '../connections/documents.ts';
 import type { Quirks } from '../connections/presets/presets.ts';
 import { quirksOf } from '../connections/presets/presets.ts';
-import { type BrokenRuleOfUpstream, FederationError } from '../faults.ts';
+import { FederationError, type UpstreamRejection } from '../faults.ts';
 import type { UpstreamLogoutProtocol } from '../logout/upstream-participants.ts';
 import type {
   PassedCheck,
@@ -338,8 +338,7 @@ const UNAVAILABLE = ['server_error', 'temporarily_unavailable'];
 /** The error of the call as a FederationError. */
 function asFederationError(error: unknown): FederationError {
   if (error instanceof FederationError) return error;
-  const fault = (code: ErrorCode, detail: BrokenRuleOfUpstream) =>
-    new FederationError(code, { ...detail, cause: error });
+  const fault = (code: ErrorCode, detail: UpstreamRejection) => new FederationError(code, { ...detail, cause: error });
   const network = causesOf(error).find((one) => one instanceof OutgoingError);
   if (network instanceof Error || codeOf(error) === 'OAUTH_TIMEOUT') {
     const reason = network instanceof Error ? network.message : 'The identity provider didn’t answer in time.';
@@ -376,7 +375,7 @@ function asFederationError(error: unknown): FederationError {
 
 function deniedBy(
   { error: code, error_description: description = '' }: openid.AuthorizationResponseError,
-  fault: (code: ErrorCode, detail: BrokenRuleOfUpstream) => FederationError,
+  fault: (code: ErrorCode, detail: UpstreamRejection) => FederationError,
 ): FederationError {
   const reason = `The identity provider answers ${code}${description ? `: ${description}` : ''}`;
   const detail = { rule: 'answer', reason, expected: 'a code', received: code } as const;
@@ -384,7 +383,7 @@ function deniedBy(
   return fault(UNAVAILABLE.includes(code) ? 'upstream_unavailable' : 'upstream_answer_invalid', detail);
 }
 
-function invalidAnswer(error: unknown): BrokenRuleOfUpstream {
+function invalidAnswer(error: unknown): UpstreamRejection {
   const causes = causesOf(error);
   const reason = [...new Set(causes.flatMap((one) => (one instanceof Error ? [one.message] : [])))].join(': ');
   const { rule, received, expected } = findingOf(causes.at(-1), error);

@@ -1,8 +1,10 @@
 // Lockout and brute-force protection of the password: which attempts are allowed, which need a CAPTCHA, and whether an
-// account is locked. Only failures count. Running attempts count as failed, but others wait for their result in
-// the queue. So many correct sign-ins of one address all succeed, and parallel guesses get no additional attempts.
-// A second count belongs to the account, whatever name is typed; at its limit the response is that to a wrong password, because a wait
-// would tell that two names belong together.
+// account is locked. Each attempt is counted in several counters: of its network, of the name that was typed (or of the known browser),
+// and of the account, whatever name was typed. At the limit of the last one the response is that to a wrong password, because a wait would
+// tell that two names belong together.
+//
+// Only failures stay counted. An attempt counts from its start, and others wait for its result in the queue: any number of correct
+// sign-ins from one address succeed, and parallel guesses get no additional attempts.
 
 import { limits } from '../../base/limits.ts';
 import type { Account } from '../accounts/account.ts';
@@ -53,17 +55,18 @@ type LoginKind = 'username' | 'email' | 'all';
 /** An account signs in by its username or its email address. */
 export type LockableAccount = Pick<Account, 'id' | 'username' | 'email'>;
 
-/** A counter that an attempt uses. */
-interface Count {
+/** A counter in which an attempt is counted. */
+interface UsedCounter {
   policy: PolicyName;
   key: string;
   /** Failures after which a CAPTCHA is required, if it depends on this counter. */
   captchaAfter?: number;
 }
 
-type BeginOutcome =
-  | { outcome: 'begun'; isLocked: boolean; counts: Count[] }
-  | { outcome: 'in-flight'; count: Count }
+/** Whether an attempt can start now; `in-flight`: the attempts that this counter has in flight decide it. */
+type StartOutcome =
+  | { outcome: 'begun'; isLocked: boolean; counted: UsedCounter[] }
+  | { outcome: 'in-flight'; counter: UsedCounter }
   | { outcome: 'captcha' }
   | { outcome: 'wait'; retryAfterSeconds: number };
 
@@ -86,44 +89,44 @@ export function createLockout(dependencies: { rateLimits: RateLimits; counters: 
       const place = {
         address: addressBlock(attempt.address),
         isKnownBrowser: attempt.knownBrowser !== undefined,
-        counters: countsOf(attempt).map(nameOf),
+        counters: countersOf(attempt).map(counterId),
       };
-      const decision = await queue.run(place, () => step(dependencies, attempt, captcha, check));
+      const decision = await queue.run(place, () => runAttempt(dependencies, attempt, captcha, check));
       return decision === 'busy' ? { outcome: 'busy', retryAfterSeconds: BUSY_SECONDS } : decision;
     },
 
     /** Ends the lockout of an account under each of its logins: by an administrator or a mailed link. */
     async unlock(account: LockableAccount): Promise<void> {
-      for (const { policy, key } of namesOf(account)) await rateLimits.reset(policy, key);
+      for (const { policy, key } of accountCounters(account)) await rateLimits.reset(policy, key);
     },
 
     /** How many seconds a new browser has to wait for this account under any of its logins; 0 when it is not locked. */
     lockedSeconds: async (account: LockableAccount): Promise<number> =>
-      Math.max(0, ...(await locksOf(counters, account)).map(({ seconds }) => seconds)),
+      Math.max(0, ...(await currentLocks(counters, account)).map(({ seconds }) => seconds)),
     /** The logins under which the account is locked now. */
-    locks: (account: LockableAccount): Promise<Lock[]> => locksOf(counters, account),
+    locks: (account: LockableAccount): Promise<Lock[]> => currentLocks(counters, account),
   };
 }
 
 /** One turn of an attempt: starts it if its limits allow it now, checks the password, and records the result. */
-async function step<T extends { isRight: boolean | undefined }>(
+async function runAttempt<T extends { isRight: boolean | undefined }>(
   dependencies: { counters: AttemptCounters; rateLimits: RateLimits },
   attempt: PasswordAttempt,
   captcha: { isSolved: boolean },
   check: CheckAttempt<T>,
 ): Promise<AttemptStep<AttemptResult<T>>> {
-  const started = await begin(dependencies, attempt, captcha);
-  if (started.outcome === 'in-flight') return { waitsFor: nameOf(started.count) };
+  const started = await startAttempt(dependencies, attempt, captcha);
+  if (started.outcome === 'in-flight') return { waitsFor: counterId(started.counter) };
   if (started.outcome !== 'begun') return { done: started };
-  const { counts } = started;
-  const withdraw = () => Promise.all(counts.map(({ policy, key }) => dependencies.counters.withdraw(policy, key)));
+  const { counted } = started;
+  const withdraw = () => Promise.all(counted.map(({ policy, key }) => dependencies.counters.withdraw(policy, key)));
   const result = await check(started.isLocked).catch(async (error: unknown) => {
     await withdraw();
     throw error;
   });
   if (result.isRight === undefined) await withdraw();
-  else if (result.isRight) await succeeded(dependencies, attempt, counts);
-  else await failed(dependencies, counts);
+  else if (result.isRight) await recordSuccess(dependencies, attempt, counted);
+  else await recordFailure(dependencies, counted);
   return { done: { outcome: 'checked', result }, settled: dependencies.counters.settled() };
 }
 
@@ -134,7 +137,7 @@ async function needsCaptcha(
   if (attempt.knownBrowser) return false;
   const [overall, ...failures] = await Promise.all([
     rateLimits.peek('sign-in:overall', WHOLE_SERVER),
-    ...visibleCounts(attempt).map(
+    ...revealedCounters(attempt).map(
       async ({ policy, key, captchaAfter = Number.POSITIVE_INFINITY }) =>
         (await counters.failures(policy, key)) >= captchaAfter,
     ),
@@ -142,111 +145,114 @@ async function needsCaptcha(
   return !overall.allowed || failures.includes(true);
 }
 
-async function begin(
+async function startAttempt(
   dependencies: { rateLimits: RateLimits; counters: AttemptCounters },
   attempt: PasswordAttempt,
   captcha: { isSolved: boolean },
-): Promise<BeginOutcome> {
+): Promise<StartOutcome> {
   const { rateLimits, counters } = dependencies;
   const { knownBrowser, solvesCaptcha } = attempt;
-  if (knownBrowser || !solvesCaptcha || captcha.isSolved) return beginCounts(dependencies, attempt, 'with CAPTCHA');
+  if (knownBrowser || !solvesCaptcha || captcha.isSolved) return startCounting(dependencies, attempt, 'with CAPTCHA');
   if ((await rateLimits.peek('sign-in:overall', WHOLE_SERVER)).allowed) {
-    const result = await beginCounts(dependencies, attempt, 'without CAPTCHA');
+    const result = await startCounting(dependencies, attempt, 'without CAPTCHA');
     if (result.outcome !== 'wait') return result;
   }
   // A wait that no CAPTCHA can shorten; then the page offers none.
-  const waits = await Promise.all(visibleCounts(attempt).map(({ policy, key }) => counters.waitSeconds(policy, key)));
+  const waits = await Promise.all(
+    revealedCounters(attempt).map(({ policy, key }) => counters.waitSeconds(policy, key)),
+  );
   const retryAfterSeconds = Math.max(...waits);
   if (retryAfterSeconds > 0) return { outcome: 'wait', retryAfterSeconds };
   captcha.isSolved = await solvesCaptcha();
-  return captcha.isSolved ? beginCounts(dependencies, attempt, 'with CAPTCHA') : { outcome: 'captcha' };
+  return captcha.isSolved ? startCounting(dependencies, attempt, 'with CAPTCHA') : { outcome: 'captcha' };
 }
 
 /** Counts the attempt with each of its counters, or with none when one does not allow it. */
-async function beginCounts(
+async function startCounting(
   { counters }: { counters: AttemptCounters },
   attempt: PasswordAttempt,
   how: 'with CAPTCHA' | 'without CAPTCHA',
-): Promise<BeginOutcome> {
-  const belowOf = ({ captchaAfter }: Count) => (how === 'without CAPTCHA' ? captchaAfter : undefined);
-  const all = countsOf(attempt);
+): Promise<StartOutcome> {
+  // Without a CAPTCHA, a counter allows attempts only below the number of failures that demands one.
+  const belowOf = ({ captchaAfter }: UsedCounter) => (how === 'without CAPTCHA' ? captchaAfter : undefined);
+  const all = countersOf(attempt);
   const peeked = await Promise.all(all.map((count) => counters.peek(count.policy, count.key, belowOf(count))));
   for (const [index, count] of all.entries()) {
     const obstacle = obstacleOf(count, peeked[index] as Begun);
     if (obstacle) return obstacle;
   }
   if (await counters.beginAll(all.map((count) => ({ ...count, below: belowOf(count) }))))
-    return { outcome: 'begun', isLocked: false, counts: all };
-  // Another request was first with one of them, or one is at its limit.
-  const counts: Count[] = [];
+    return { outcome: 'begun', isLocked: false, counted: all };
+  // A parallel request was first with one of them, or that of the account is at its limit: one by one.
+  const counted: UsedCounter[] = [];
   for (const count of all) {
-    const counted = await counters.begin(count.policy, count.key, belowOf(count));
-    const obstacle = obstacleOf(count, counted);
+    const begun = await counters.begin(count.policy, count.key, belowOf(count));
+    const obstacle = obstacleOf(count, begun);
     if (obstacle) {
-      await Promise.all(counts.map(({ policy, key }) => counters.withdraw(policy, key)));
+      await Promise.all(counted.map(({ policy, key }) => counters.withdraw(policy, key)));
       return obstacle;
     }
-    if (counted.outcome === 'counted') counts.push(count);
+    if (begun.outcome === 'counted') counted.push(count);
   }
-  return { outcome: 'begun', isLocked: counts.length < all.length, counts };
+  return { outcome: 'begun', isLocked: counted.length < all.length, counted };
 }
 
 /** The reason why the attempt cannot start now; undefined when this counter allows it. */
-function obstacleOf(count: Count, begun: Begun): Exclude<BeginOutcome, { outcome: 'begun' }> | undefined {
+function obstacleOf(counter: UsedCounter, begun: Begun): Exclude<StartOutcome, { outcome: 'begun' }> | undefined {
   // The limit of all names together does not stop the attempt; it continues, and fails (policies.ts).
-  if (begun.outcome === 'counted' || (begun.outcome === 'limit' && count.policy === 'sign-in:all-names'))
+  if (begun.outcome === 'counted' || (begun.outcome === 'limit' && counter.policy === 'sign-in:all-names'))
     return undefined;
-  if (begun.outcome === 'in-flight') return { outcome: 'in-flight', count };
+  if (begun.outcome === 'in-flight') return { outcome: 'in-flight', counter };
   return { outcome: 'wait', retryAfterSeconds: begun.retryAfterSeconds };
 }
 
-async function failed(
+async function recordFailure(
   { rateLimits, counters }: { rateLimits: RateLimits; counters: AttemptCounters },
-  counts: Count[],
+  counted: UsedCounter[],
 ): Promise<void> {
   await Promise.all([
-    ...counts.map(({ policy, key }) => counters.failed(policy, key)),
+    ...counted.map(({ policy, key }) => counters.failed(policy, key)),
     rateLimits.consume('sign-in:overall', WHOLE_SERVER), // it only decides on the CAPTCHA
   ]);
 }
 
-/** Ends the counts of the account that this attempt used: a known browser must not give an attacker new attempts. */
-async function succeeded(
+/** Resets the counters of the name or browser that this attempt used, and no others: a known browser must not give an attacker new attempts. */
+async function recordSuccess(
   { rateLimits, counters }: { rateLimits: RateLimits; counters: AttemptCounters },
   { address }: PasswordAttempt,
-  counts: Count[],
+  counted: UsedCounter[],
 ): Promise<void> {
-  const networks = networksOf(address);
+  const networks = networkCounters(address);
   for (const { policy, key } of networks) await counters.withdraw(policy, key);
-  const others = counts.filter(({ policy }) => !networks.some((network) => network.policy === policy));
+  const others = counted.filter(({ policy }) => !networks.some((network) => network.policy === policy));
   await Promise.all(others.map(({ policy, key }) => rateLimits.reset(policy, key)));
 }
 
 /** The counters of the network are first, because a machine over its limit must not lock more accounts. */
-function countsOf(attempt: PasswordAttempt): Count[] {
+function countersOf(attempt: PasswordAttempt): UsedCounter[] {
   const { login, accountId, knownBrowser } = attempt;
-  if (knownBrowser) return visibleCounts(attempt);
+  if (knownBrowser) return revealedCounters(attempt);
   // Counted for unknown logins too, so that a known one takes no longer.
   const key = accountId ?? `unknown:${nameKey(login)}`;
-  return [...visibleCounts(attempt), { policy: 'sign-in:all-names', key }];
+  return [...revealedCounters(attempt), { policy: 'sign-in:all-names', key }];
 }
 
 /** The counters whose limits the response reveals. */
-function visibleCounts({ login, address, knownBrowser }: PasswordAttempt): Count[] {
+function revealedCounters({ login, address, knownBrowser }: PasswordAttempt): UsedCounter[] {
   return [
-    ...networksOf(address),
+    ...networkCounters(address),
     knownBrowser
       ? { policy: 'sign-in:known-browser', key: knownBrowser }
       : { policy: 'sign-in:account', key: nameKey(login), captchaAfter: captchaAfterFailures.account },
   ];
 }
 
-/** An IPv6 sender is counted twice (policies.ts). */
-function networksOf(address: string): Count[] {
+/** The counters of an address: for IPv6 also that of its /48 (policies.ts). */
+function networkCounters(address: string): UsedCounter[] {
   const { address: captchaAfter } = captchaAfterFailures;
   const site = siteBlock(address);
-  const own: Count = { policy: 'sign-in:address', key: addressBlock(address), captchaAfter };
-  const ofSite: Count = {
+  const own: UsedCounter = { policy: 'sign-in:address', key: addressBlock(address), captchaAfter };
+  const ofSite: UsedCounter = {
     policy: 'sign-in:site',
     key: site,
     captchaAfter: captchaAfter * limits.rateLimits.siteFactor,
@@ -254,12 +260,12 @@ function networksOf(address: string): Count[] {
   return site.endsWith('/48') ? [own, ofSite] : [own];
 }
 
-function nameOf({ policy, key }: Count): string {
+function counterId({ policy, key }: UsedCounter): string {
   return `${policy} ${key}`;
 }
 
-async function locksOf(counters: AttemptCounters, account: LockableAccount): Promise<Lock[]> {
-  const all = namesOf(account).map(async ({ by, policy, key }) => ({
+async function currentLocks(counters: AttemptCounters, account: LockableAccount): Promise<Lock[]> {
+  const all = accountCounters(account).map(async ({ by, policy, key }) => ({
     by,
     seconds: await counters.waitSeconds(policy, key),
   }));
@@ -267,7 +273,11 @@ async function locksOf(counters: AttemptCounters, account: LockableAccount): Pro
 }
 
 /** The counters of an account: one for each of its logins, and the one for all. */
-function namesOf({ id, username, email }: LockableAccount): { by: LoginKind; policy: PolicyName; key: string }[] {
+function accountCounters({
+  id,
+  username,
+  email,
+}: LockableAccount): { by: LoginKind; policy: PolicyName; key: string }[] {
   const name = nameKey(username);
   const address = email === null ? name : nameKey(email);
   return [

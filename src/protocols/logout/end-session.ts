@@ -34,7 +34,7 @@ import {
   type LogoutCompletion,
   type NewParticipant,
   type ParticipantData,
-  type RunRef,
+  type StartedRun,
 } from './logout-run.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
 import type { PlanUpstream } from './upstream.ts';
@@ -62,7 +62,7 @@ export interface EndBy extends Actor {
 
 export interface EndResult {
   /** The logout run; undefined when no application has to be notified. */
-  run: RunRef | undefined;
+  run: StartedRun | undefined;
 }
 
 /** How many sessions ended, and the logout run that notifies their applications. */

@@ -8,15 +8,15 @@ import type { Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { isSettled, needsBrowser, type ParticipantState, type ProbeResult } from './front-channel/next-step.ts';
 import {
-  deliveryOf,
-  eventOf,
+  deliveryToParticipant,
   type FrontChannel,
   isDirectDelivery,
   type LogoutRun,
   type NewParticipant,
   type NewRun,
+  outcomeEvent,
   type Participant,
-  type RunRef,
+  type StartedRun,
   toRun,
 } from './logout-run.ts';
 
@@ -41,7 +41,7 @@ export function createLogoutRunStore(
   return {
     /** The run of this ID, whatever the browser. */
     find,
-    create: (run: NewRun, tx: Tx): Promise<RunRef> => insertRun(run, { tx, at: now(), audit }),
+    create: (run: NewRun, tx: Tx): Promise<StartedRun> => insertRun(run, { tx, at: now(), audit }),
     /** Stores the outcome with its audit event; false when there is one already. */
     settle: (participant: { id: string }, outcome: Outcome, tx?: Tx): Promise<boolean> =>
       settleParticipant(dependencies, participant, outcome, tx),
@@ -145,7 +145,7 @@ interface Writing {
 }
 
 /** Stores the run. Audits the participants that cannot be notified; queues the deliveries that take no browser. */
-async function insertRun(newRun: NewRun, { tx, at, audit }: Writing): Promise<RunRef> {
+async function insertRun(newRun: NewRun, { tx, at, audit }: Writing): Promise<StartedRun> {
   const { userId, participants } = newRun;
   const id = randomToken();
   const run = runRow(id, newRun, at);
@@ -154,9 +154,9 @@ async function insertRun(newRun: NewRun, { tx, at, audit }: Writing): Promise<Ru
   if (rows.length > 0) await tx.logoutParticipant.createMany({ data: rows });
   const deliveries = rows.filter(({ channel, state }) => isDirectDelivery(channel) && state === 'waiting');
   if (deliveries.length > 0) {
-    await tx.logoutDelivery.createMany({ data: deliveries.map((row) => deliveryOf(row, userId, at)) });
+    await tx.logoutDelivery.createMany({ data: deliveries.map((row) => deliveryToParticipant(row, userId, at)) });
   }
-  for (const row of rows) if (isSettled(row)) await audit.record(eventOf(row, run), tx);
+  for (const row of rows) if (isSettled(row)) await audit.record(outcomeEvent(row, run), tx);
   const waiting = participants.filter(({ state }) => state === 'waiting');
   const browserSteps = waiting.filter(needsBrowser).length;
   const notNotified = participants.filter(({ state }) => state === 'unsupported' || state === 'failed');
@@ -239,7 +239,7 @@ async function settleParticipant(
     if (state === 'retrying') return true; // no final outcome
     await tx.logoutDelivery.deleteMany({ where: { participantId: id, doneAt: null, failedAt: null } });
     const row = await tx.asStored.logoutParticipant.findUniqueOrThrow({ where: { id }, include: { run: true } });
-    await audit.record(eventOf(row, row.run), tx);
+    await audit.record(outcomeEvent(row, row.run), tx);
     return true;
   });
 }
@@ -267,7 +267,7 @@ async function recordBrowserError(
       select: { userId: true },
     });
     const row = { id, clientId: participant.clientId, channel: 'soap', data: JSON.stringify(data) };
-    await tx.logoutDelivery.create({ data: deliveryOf(row, userId, now()) });
+    await tx.logoutDelivery.create({ data: deliveryToParticipant(row, userId, now()) });
     return true;
   });
   if (changed) wakeLogoutDeliveries();

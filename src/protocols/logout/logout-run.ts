@@ -16,6 +16,9 @@ export interface LogoutRequestContext {
   relayState?: string | undefined;
 }
 
+/** The value of the browser's cookie; `first-to-open`: the first browser that opens the page of the logout run. */
+export type LogoutBrowser = { cookie: string } | 'first-to-open';
+
 /** How a logout run ends for the browser. Stored as JSON. */
 export type LogoutCompletion =
   /** With the result page. */
@@ -86,8 +89,8 @@ export interface FrontChannel {
   languages?: string[];
 }
 
-/** A new logout run, and how its participants are notified. */
-export interface RunRef {
+/** A logout run that has begun, and how its participants are notified. */
+export interface StartedRun {
   id: string;
   /** Number of applications, and upstreams, that the browser has to visit. */
   browserSteps: number;
@@ -107,7 +110,7 @@ export function isDirectDelivery(channel: string): boolean {
   return channel === 'back' || channel === 'soap';
 }
 
-/** A new delivery as a row. @param participantId of a logout run, if the delivery belongs to one */
+/** A delivery as a new row. @param participantId of a logout run, if the delivery belongs to one */
 export function deliveryRow(
   to: { participantId: string | null; clientId: string; channel: string; accountId: string; sid: string | undefined },
   at: Date,
@@ -115,8 +118,8 @@ export function deliveryRow(
   return { ...to, id: randomId(), sid: to.sid ?? null, nextTryAt: at, createdAt: at };
 }
 
-/** The delivery that notifies a participant, as a row. */
-export function deliveryOf(
+/** The delivery that notifies a participant, as a new row. */
+export function deliveryToParticipant(
   row: { id: string; clientId: string; channel: string; data: string },
   accountId: string,
   at: Date,
@@ -127,7 +130,7 @@ export function deliveryOf(
 }
 
 /** The audit event of a stored outcome. */
-export function eventOf(
+export function outcomeEvent(
   row: { clientId: string; protocol: string; channel: string; state: string; reason: string | null },
   run: { id: string; userId: string },
 ): AuditInput {
@@ -180,9 +183,6 @@ function toParticipant(row: ParticipantRow): Participant {
 }
 
 // The browser of a front-channel logout, recognized by a random value in a cookie.
-
-/** The value of the browser's cookie; `first-to-open`: the first browser that opens the page of the logout run. */
-export type LogoutBrowser = { cookie: string } | 'first-to-open';
 
 /** Finds the browser of a request that starts a logout; sets the cookie when there is none. */
 export function createLogoutBrowserOf({ cookies }: { cookies: Cookies }): (ctx: Context) => LogoutBrowser {

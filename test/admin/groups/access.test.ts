@@ -87,13 +87,13 @@ it('asks only those whom a role or a group lets in, also by a group above', asyn
   const usage = createApplicationUsage(idp.services);
   const { applicationId } = await anApp({ roles: [], groups: [above.name] });
   const application = await idp.services.applications.get(applicationId);
-  expect(await usage.isLackedByAnyone(application, 'address', [])).toBe(false);
+  expect(await usage.hasUserWithout(application, 'address', [])).toBe(false);
   await groups.addMembers(below.id, [{ userId: account.id }]);
-  expect(await usage.isLackedByAnyone(application, 'address', [])).toBe(true);
-  expect(await usage.isLackedByAnyone(application, 'role', ['access-given'])).toBe(true);
+  expect(await usage.hasUserWithout(application, 'address', [])).toBe(true);
+  expect(await usage.hasUserWithout(application, 'role', ['access-given'])).toBe(true);
   await idp.services.roles.create({ name: 'access-given' });
   await groups.addRole(above.id, 'access-given');
-  expect(await usage.isLackedByAnyone(application, 'role', ['access-given'])).toBe(false);
+  expect(await usage.hasUserWithout(application, 'role', ['access-given'])).toBe(false);
 });
 
 it('is registered by the API with the groups that its rule names and its product reads, for who may create groups', async () => {

@@ -20,10 +20,10 @@ export interface ReceivedPerson {
 
 export type MissingScope = 'email' | 'roles' | 'groups';
 
-/** What a product knows people by, beside their address. */
-export const knows = ({ groups }: Preset): 'group' | 'role' => (groups ? 'group' : 'role');
-/** The names that it knows. */
-export const namesIn = ({ groups, roles = [] }: Preset): readonly PresetRole[] => groups ?? roles;
+/** Whether a product reads groups of its users, or roles. In this file, a role means either. */
+export const readsRolesOrGroups = ({ groups }: Preset): 'group' | 'role' => (groups ? 'group' : 'role');
+/** The roles, or groups, that the product reads. */
+export const rolesReadBy = ({ groups, roles = [] }: Preset): readonly PresetRole[] => groups ?? roles;
 
 export type Demand = 'address' | 'verified' | 'role';
 
@@ -54,7 +54,7 @@ export function demandResults(product: ProductPreset, person: ReceivedPerson): D
     role: roleState(product, roles),
   } as const;
   return demandsOf(product).map(({ demand, isRejected }): DemandResult => {
-    const scope = demand === 'role' ? (`${knows(product)}s` as const) : 'email';
+    const scope = demand === 'role' ? (`${readsRolesOrGroups(product)}s` as const) : 'email';
     if (!missingScopes.includes(scope)) return { demand, state: state[demand] };
     // Where there is no address, nobody asks whether it is verified.
     if (demand === 'verified') return { demand, state: 'met' };
@@ -76,16 +76,16 @@ export function missingScopes({ protocol, metadata }: Application, product: Pres
 
 function roleState(product: ProductPreset, roles: readonly string[]): DemandResult['state'] {
   const { role, countsOtherRoles } = product.demands ?? {};
-  if (roles.some((name) => isRoleOf(product, name))) return 'met';
+  if (roles.some((name) => isReadRole(product, name))) return 'met';
   if (countsOtherRoles && roles.length > 0) return 'other-roles';
   return role === 'to-sign-in' ? 'rejected' : 'no-rights';
 }
 
-/** Whether the product knows a role or a group by this name, as it gets it. */
-function isRoleOf(product: ProductPreset, name: string): boolean {
+/** Whether the product reads a role, or group, of this name, after the application has renamed it. */
+function isReadRole(product: ProductPreset, name: string): boolean {
   return (
     product.demands?.roleNames?.test(name) === true ||
-    namesIn(product).some((one) => (one.nameThere ?? one.name) === name)
+    rolesReadBy(product).some((one) => (one.nameThere ?? one.name) === name)
   );
 }
 
@@ -101,13 +101,13 @@ export function rolesThatCount(product: ProductPreset, view: AccountView): strin
       );
   const candidates = [...(product.roles ?? []).map(({ name }) => name), ...Object.keys(view.roles_rename ?? {})];
   return [...new Set(candidates)].filter((name) =>
-    visibleRoles([name], view).some((received) => isRoleOf(product, received)),
+    visibleRoles([name], view).some((received) => isReadRole(product, received)),
   );
 }
 
-/** What a person is in the product; undefined for a person without a role or group that it knows. */
-export function roleThere(product: ProductPreset, received: readonly string[]) {
-  return namesIn(product).find(({ name, nameThere = name }) => received.includes(nameThere));
+/** The role, or group, that the product reads first of these; undefined when it reads none of them. */
+export function roleInProduct(product: ProductPreset, received: readonly string[]) {
+  return rolesReadBy(product).find(({ name, nameThere = name }) => received.includes(nameThere));
 }
 
 /** What the application receives of this account. */

@@ -71,7 +71,7 @@ export const genericPresets: readonly Preset[] = [
     toDeclaration: (answers) => ({
       ...codeFlow(answers),
       grant_types: ['authorization_code', 'refresh_token'],
-      ...Object.fromEntries(FAPI_KEYS.map((key) => [key.key, key.read(one(answers))])),
+      ...Object.fromEntries(FAPI_KEYS.map((key) => [key.key, key.read(asLists(answers))])),
     }),
   },
   {
@@ -199,7 +199,8 @@ export function groupsOf({ preset, access }: Declaration): { name: string; descr
 }
 
 /** The answers as a form with lists sends them. */
-const one = (answers: Answers) => Object.fromEntries(Object.entries(answers).map(([name, value]) => [name, [value]]));
+const asLists = (answers: Answers) =>
+  Object.fromEntries(Object.entries(answers).map(([name, value]) => [name, [value]]));
 
 function codeFlow(answers: Answers): Declaration {
   const after = lines(answers.post_logout_redirect_uris);

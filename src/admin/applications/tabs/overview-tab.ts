@@ -16,7 +16,7 @@ import { waitingMetadataNotice } from '../console-changes.ts';
 import { accessCell, pkceWarning } from '../console-parts.ts';
 import { profileName } from '../form/change.ts';
 import { pictureWarning } from '../picture/console.ts';
-import { demandsOf, knows, rolesThatCount } from '../presets/demands.ts';
+import { demandsOf, readsRolesOrGroups, rolesThatCount } from '../presets/demands.ts';
 import { productOf } from '../presets/presets.ts';
 import type { UsageOfDay } from '../usage.ts';
 import { type OpenApplication, tabPage } from './tab-page.ts';
@@ -229,16 +229,16 @@ async function demandSteps(
         product: product.title,
         roles: oneOf(roles),
         demand,
-        of: knows(product),
+        of: readsRolesOrGroups(product),
         end: isRejected ? 'rejected' : 'none',
       };
       return {
         title: t('console.tabs.step.demand', values),
         text:
           demand === 'role' && roles.length === 0
-            ? t('console.access-check.no-role-counts', { app: product.title, of: knows(product) })
+            ? t('console.access-check.no-role-counts', { app: product.title, of: readsRolesOrGroups(product) })
             : t('console.tabs.step.demand-text', values),
-        isDone: !(await usage.isLackedByAnyone(application, demand, roles, knows(product))),
+        isDone: !(await usage.hasUserWithout(application, demand, roles, readsRolesOrGroups(product))),
         ...(mayCheck && {
           action: {
             label: t('console.access-check.title'),

@@ -2,7 +2,7 @@
 import type { Application } from '../../../applications/application.ts';
 import { oneOf, t } from '../../../base/texts/text.ts';
 import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
-import { knows, namesIn } from '../presets/demands.ts';
+import { readsRolesOrGroups, rolesReadBy } from '../presets/demands.ts';
 import type { IdentityProvider, Preset } from '../presets/parts.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';
 
@@ -91,7 +91,7 @@ function accessBlocks(
   existing: readonly string[],
 ): Block[] {
   if (protocol === 'oidc' && metadata.redirect_uris.length === 0) return [];
-  const [known, of] = [namesIn(preset), knows(preset)];
+  const [known, of] = [rolesReadBy(preset), readsRolesOrGroups(preset)];
   const { withoutRoles } = preset;
   const who = access === 'everyone' ? t('console.tabs.everyone') : usersWith(access.roles, access.groups ?? []);
   return [

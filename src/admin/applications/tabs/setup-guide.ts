@@ -4,7 +4,7 @@ import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import { isLoopback } from '../../../base/config/addresses.ts';
 import { allOf, oneOf, type PageText, sentences, t } from '../../../base/texts/text.ts';
 import type { Block, Cell } from '../../console/blocks.ts';
-import { demandsOf, knows, namesIn, rolesThatCount } from '../presets/demands.ts';
+import { demandsOf, readsRolesOrGroups, rolesReadBy, rolesThatCount } from '../presets/demands.ts';
 import type { IdentityProvider } from '../presets/parts.ts';
 import { productOf } from '../presets/presets.ts';
 import type { ProductPreset } from '../presets/products.ts';
@@ -179,14 +179,14 @@ function whatMustExist({ metadata }: Application, product: ProductPreset): PageT
       demand,
       product: product.title,
       roles: oneOf(roles),
-      of: knows(product),
+      of: readsRolesOrGroups(product),
       end: isRejected ? 'rejected' : 'none',
     }),
   );
-  const known = namesIn(product);
+  const known = rolesReadBy(product);
   const optional = known.length > 0 && !product.demands?.role;
   const named = optional
-    ? [t('console.life.roles', { roles: allOf(known.map(({ name }) => name)), of: knows(product) })]
+    ? [t('console.life.roles', { roles: allOf(known.map(({ name }) => name)), of: readsRolesOrGroups(product) })]
     : [];
   const all = [...demands, ...named, ...(product.life.first ? [product.life.first] : [])];
   return all.length > 0 ? sentences(all) : t('console.life.nothing-first');

@@ -64,16 +64,16 @@ export function createPrompts(dependencies: PromptDependencies) {
   login.checks.remove('essential_acrs');
   login.checks.add(acrCheck(dependencies));
   login.checks.add(sessionAgeCheck(dependencies));
-  login.checks.add(passwordCheck(dependencies));
-  login.checks.add(subjectCheck(dependencies));
+  login.checks.add(samlPasswordCheck(dependencies));
+  login.checks.add(samlSubjectCheck(dependencies));
   login.checks.add(connectionCheck(dependencies));
   login.checks.remove('id_token_hint');
   login.checks.remove('claims_id_token_sub_value');
-  login.checks.add(requestedSubjectCheck(dependencies));
+  login.checks.add(oidcSubjectCheck(dependencies));
   for (const check of login.checks) check.error ??= 'login_required';
   policy.add(new Prompt({ name: 'select_account', requestable: true }, loginHintCheck(dependencies)), 1);
   policy.add(accessPrompt(dependencies), 2);
-  policy.add(groupPrompt(dependencies), 3);
+  policy.add(groupChoicePrompt(dependencies), 3);
   consent.checks.remove('native_client_prompt');
   consent.checks.add(nativeClientCheck(dependencies));
   consent.checks.add(somethingToGrantCheck(), 0);
@@ -92,7 +92,7 @@ function accountUnavailableCheck() {
  * The session must belong to the user that the request names: by id_token_hint (OIDC Core 3.1.2.1) or by the value of the claim `sub`
  * (5.5.1). The engine would accept a sign-in with any other account, or show the form again.
  */
-function requestedSubjectCheck(dependencies: PromptDependencies) {
+function oidcSubjectCheck(dependencies: PromptDependencies) {
   return new Check(
     'requested_subject',
     'the request names another user',
@@ -156,7 +156,7 @@ function loginHintCheck({ subjectOf }: PromptDependencies) {
   });
 }
 
-/** A stronger sign-in of the user of the session (step-up, RFC 9470), as sign-in/sign-in-policy.ts says. */
+/** The request, or the application, requires a stronger sign-in of the user of the session (step-up, RFC 9470; sign-in/sign-in-policy.ts). */
 function acrCheck(dependencies: PromptDependencies) {
   return new Check('acr', 'a stronger sign-in is required', async (ctx) => {
     const { account, client, params, result, session } = ctx.oidc;
@@ -214,11 +214,9 @@ function connectionCheck({ clients, upstream }: PromptDependencies) {
     const upstreamSession = upstreamLogin()?.upstream;
     const isLocalNow = result?.login !== undefined && upstreamSession === undefined && !session.amr?.includes('fed');
     // A directory sign-in also has amr `pwd`; only the stored session names its connection.
-    const connection = upstreamSession
-      ? await upstream.connectionOf(upstreamSession)
-      : isLocalNow
-        ? undefined
-        : await upstream.ofSession(session.uid);
+    const connectionOfSession = () =>
+      upstreamSession ? upstream.connectionOf(upstreamSession) : upstream.ofSession(session.uid);
+    const connection = isLocalNow ? undefined : await connectionOfSession();
     const isKnown = connection !== undefined || !session.amr?.includes('fed');
     if (isKnown && acceptsSignIn(rule, connection)) return NO_NEED_TO_PROMPT;
     // The sign-in pages offer only accepted methods. If another one was used, the result is an error instead of a loop.
@@ -227,8 +225,8 @@ function connectionCheck({ clients, upstream }: PromptDependencies) {
   });
 }
 
-/** A SAML AuthnRequest that the password meets, in a session that was started with a passkey or at an upstream. */
-function passwordCheck({ clients, samlRequirements, hasPassword, upstream }: PromptDependencies) {
+/** A SAML AuthnRequest that requires the password, in a session that was started with a passkey or at an upstream. */
+function samlPasswordCheck({ clients, samlRequirements, hasPassword, upstream }: PromptDependencies) {
   return new Check('password', 'a sign-in with the password was requested', async (ctx) => {
     const { client, session, result } = ctx.oidc;
     if (!session?.accountId || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
@@ -244,7 +242,7 @@ function passwordCheck({ clients, samlRequirements, hasPassword, upstream }: Pro
 }
 
 /** The Subject of a SAML AuthnRequest is another user than that of the session. */
-function subjectCheck({ samlRequirements }: PromptDependencies) {
+function samlSubjectCheck({ samlRequirements }: PromptDependencies) {
   return new Check('subject', 'the request names another user', async (ctx) => {
     const { account, result } = ctx.oidc;
     if (!account || result?.login) return NO_NEED_TO_PROMPT;
@@ -260,8 +258,8 @@ function subjectCheck({ samlRequirements }: PromptDependencies) {
 function accessPrompt({ clients, chooseGroup, unreachableApi }: PromptDependencies) {
   const unreachable = ({ oidc: { resourceServers } }: KoaContextWithOIDC, account: Account) =>
     unreachableApi(Object.keys(resourceServers ?? {}), account);
-  /** Before the user has chosen a group, all of the account counts. */
-  const forGroup = async (ctx: KoaContextWithOIDC, application: ClientApplication, account: Account) => {
+  /** The account as of the group of this request, or the access rule that closes it. Before the user has chosen a group, every group counts. */
+  const accountInGroup = async (ctx: KoaContextWithOIDC, application: ClientApplication, account: Account) => {
     const choice = await chooseGroup(ctx, application, account);
     return 'choices' in choice ? { account } : choice;
   };
@@ -276,28 +274,28 @@ function accessPrompt({ clients, chooseGroup, unreachableApi }: PromptDependenci
         if (!client || !account) return NO_NEED_TO_PROMPT;
         const application = await clients.applicationOf(client.clientId);
         if (!application) return NO_NEED_TO_PROMPT;
-        const user = await forGroup(ctx, application, accountOf(account));
-        if ('rule' in user) return REQUEST_PROMPT;
-        const { allowed } = accessDecision(application, user.account, addressOf(ctx));
+        const found = await accountInGroup(ctx, application, accountOf(account));
+        if ('rule' in found) return REQUEST_PROMPT;
+        const { allowed } = accessDecision(application, found.account, addressOf(ctx));
         if (!allowed) return REQUEST_PROMPT;
-        return (await unreachable(ctx, user.account)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+        return (await unreachable(ctx, found.account)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
       },
-      // For the page, which records the rejection.
+      // The details for the page: which rule closes the application; it records the rejection.
       async (ctx) => {
         const { client, account } = ctx.oidc;
         const application = client && clients.cachedApplicationOf(client.clientId);
         if (!application || !account) return {};
         const rule = accessDecisionRule(application, accountOf(account), addressOf(ctx));
         if (!rule.allowed) return rule;
-        const user = await forGroup(ctx, application, accountOf(account));
-        return { ...('rule' in user ? user.rule : await unreachable(ctx, user.account)) };
+        const found = await accountInGroup(ctx, application, accountOf(account));
+        return { ...('rule' in found ? found.rule : await unreachable(ctx, found.account)) };
       },
     ),
   );
 }
 
 /** `ask_group`: the user chooses the group to continue as. Writes the group of the request into its code. */
-function groupPrompt({ clients, chooseGroup }: PromptDependencies) {
+function groupChoicePrompt({ clients, chooseGroup }: PromptDependencies) {
   const choiceOf = async (ctx: KoaContextWithOIDC) => {
     const { client, account } = ctx.oidc;
     const application = client && (await clients.applicationOf(client.clientId));
@@ -324,7 +322,7 @@ function groupPrompt({ clients, chooseGroup }: PromptDependencies) {
   );
 }
 
-/** The consent page never is empty: a user who may have none of the requested scopes of an API is an error of the request. */
+/** The consent page is never empty: a user who may have none of the requested scopes of an API is an error of the request. */
 function somethingToGrantCheck() {
   return new Check('nothing_to_grant', 'the user may have none of the requested scopes', (ctx) => {
     if (ctx.oidc.params?.response_type !== 'none' && isEmpty(requestedBy(ctx)))
