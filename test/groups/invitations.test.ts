@@ -356,6 +356,13 @@ describe('an owner', () => {
       },
     ],
     ['has reached the end', async () => void clock.advance({ days: 2 })],
+    [
+      'has reached the end, and the job has run',
+      async () => {
+        clock.advance({ days: 2 });
+        await idp.services.ends.tidy();
+      },
+    ],
   ])('who %s admits nobody, and the page says so', async (_why, change) => {
     const lab = await aLab();
     owners.set(lab.group.id, lab.owner);

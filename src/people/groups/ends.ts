@@ -7,7 +7,7 @@ import { recipientOf } from '../../core/mail/messages.ts';
 import { deleteEndedGrants, markWarned, reportBegunGrants } from '../rbac/assign-roles.ts';
 import type { LogoutOnRoleChange } from '../rbac/connection-roles.ts';
 import { lapseRequests } from './requests.ts';
-import { endInvitations, ownersOf } from './rights.ts';
+import { ownersOf } from './rights.ts';
 
 /** Rows of one transaction. */
 const BATCH = 100;
@@ -49,7 +49,6 @@ export function createEnds({
       const rows = await tx.asStored.groupOwner.findMany({ where: ended, include, take: BATCH });
       for (const { groupId, userId, group } of rows) {
         if ((await tx.groupOwner.deleteMany({ where: { groupId, userId, ...ended } })).count === 0) continue;
-        await endInvitations(groupId, userId, now(), tx);
         const data = { groupId, groupName: group.name, ended: true };
         await audit.record({ type: 'group.owner-removed', outcome: 'success', subjectId: userId, data }, tx);
       }
