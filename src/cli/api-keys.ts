@@ -25,10 +25,12 @@ that moment, but no change that needs a fresh sign-in.`,
     const [name = '', days] = [input.text('name')?.trim(), input.text('days')];
     if (name === '') throw new UsageError('--name is missing');
     if (name.length > 100) throw new UsageError('--name has at most 100 characters');
-    const permissions = input.texts('permission');
-    if (permissions.length === 0) throw new UsageError('--permission is missing');
+    const written = input.texts('permission');
+    if (written.length === 0) throw new UsageError('--permission is missing');
     if (days !== undefined && !/^[1-9]\d{0,3}$/.test(days)) throw new UsageError('--days must be a number of days');
     return withUser(input, io, async (owner, services) => {
+      const { withGroupIds } = await import('../people/rbac/roles.ts');
+      const permissions = await withGroupIds(written, services.db);
       const maxDays = services.settings.latest().api_key_max_days;
       const lifetime = days === undefined ? Math.min(limits.apiKey.defaultDays, maxDays) : Number(days);
       if (lifetime > maxDays) {
@@ -37,7 +39,8 @@ that moment, but no change that needs a fresh sign-in.`,
       }
       const missing = await missingPermission(owner.id, permissions, services);
       if (missing !== undefined) {
-        io.err(`${plain(owner.username)} doesn't have the permission ${plain(missing)} in Gatehouse.`);
+        const named = written[permissions.indexOf(missing)] ?? missing;
+        io.err(`${plain(owner.username)} doesn't have the permission ${plain(named)} in Gatehouse.`);
         return 1;
       }
       const key = { ownerId: owner.id, name, permissions, days: lifetime };
@@ -59,13 +62,16 @@ export const apiKeyList: Command = {
   summary: 'list all valid API keys',
   options: jsonOption,
   run: (input, io) =>
-    withServices(io, async ({ apiKeys, accounts }) => {
+    withServices(io, async ({ db, apiKeys, accounts }) => {
+      const { withGroupNames } = await import('../people/rbac/roles.ts');
       const keys: (ApiKey & { owner: string })[] = [];
       let page: ApiKey[];
       do {
         page = await apiKeys.list({ state: 'active', after: keys.at(-1), limit: limits.api.maxPageSize });
-        for (const key of page)
-          keys.push({ ...key, owner: (await accounts.find(key.ownerId))?.username ?? key.ownerId });
+        for (const key of page) {
+          const permissions = await withGroupNames(key.permissions, db);
+          keys.push({ ...key, permissions, owner: (await accounts.find(key.ownerId))?.username ?? key.ownerId });
+        }
       } while (page.length === limits.api.maxPageSize);
       if (input.flag('json')) io.json(keys);
       else printKeys(keys, io);

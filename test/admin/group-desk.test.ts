@@ -1,8 +1,9 @@
 // Permissions limited to the people in a group: a department's desk sees and helps them, and nobody else.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { aUser, type TestUser } from '../support/factories.ts';
-import type { HttpClient, Page } from '../support/http.ts';
+import { aClient, aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
 import { consoleOf } from './console/support.ts';
 import { type ApiCaller, aPerson, aService } from './support.ts';
@@ -91,6 +92,37 @@ describe('a desk of a group', () => {
     expect(await ids('/users?role=admin')).toEqual([]);
   });
 
+  it('changes several of them at once, and nobody else whose id it sends', async () => {
+    const { accounts } = idp.services;
+    const users = [member, outsider, below];
+    const asked = users.map(({ account }) => `id=${account.id}`).join('&');
+    const question = await pages.get(`/admin/users/bulk?action=disable&${asked}`);
+    expect(question.text).toContain(member.username);
+    expect(question.text).not.toContain(outsider.username);
+    const done = await pages.submit(question, { id: users.map(({ account }) => account.id) }, { form: '/users/bulk' });
+    expect(done.text).not.toContain(outsider.username);
+    const active = async () =>
+      Promise.all(users.map(async ({ account }) => (await accounts.find(account.id))?.isActive));
+    expect(await active()).toEqual([false, true, false]);
+    for (const { account } of [member, below]) await accounts.setActive(account.id, true);
+    expect((await pages.get(`/admin/users/bulk?action=delete&id=${outsider.account.id}`)).text).not.toContain(
+      outsider.username,
+    );
+  });
+
+  it('has no access check, which tells about applications and rejected requests too', async () => {
+    const { roles } = idp.services;
+    const wide = await roles.create({ name: `desk-audit-${++count}`, permissions: ['gatehouse.audit:read'] });
+    const both = await aPerson(idp, ['department desk', wide.name]);
+    const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://desk.example.com/cb'] });
+    for (const { username } of [member, outsider]) {
+      const check = `/access-check?user=${username}&application=${applicationId}`;
+      expect(await status(desk.get(check))).toBe(403);
+      expect(await status(pages.get(`/admin${check}`))).toBe(403);
+      expect(await status(both.get(check))).toBe(403);
+    }
+  });
+
   it('sees the sessions and the activity of them alone', async () => {
     const { audit } = idp.services;
     for (const { account } of [member, outsider])
@@ -159,6 +191,42 @@ describe('a desk of a group', () => {
     expect(await make('gatehouse.users:read')).toBe(403);
     expect(await make(on('groups', 'write'))).toBe(400);
     expect(await make(on('users', 'read', 'no such group'))).toBe(400);
+  });
+});
+
+describe('an API key of a desk', () => {
+  it('is limited to the group, which the form, its page and the API name', async () => {
+    const { roles, db } = idp.services;
+    const rights = ['gatehouse.api-keys:read', 'gatehouse.api-keys:write'];
+    const keys = await roles.create({ name: `desk-keys-${++count}`, permissions: rights });
+    const lead = await aPerson(idp, ['department desk', keys.name]);
+    const browser = await consoleOf(idp, lead.user ?? expect.fail('no user'));
+    const form = await browser.get('/admin/api-keys/new');
+    expect(textOf(form.text)).toContain(on('users', 'read'));
+    expect(form.text).not.toContain(lab);
+    const create = (permissions: string[]) =>
+      browser.submit(
+        form,
+        { name: `Desk key ${count}`, expires_in_days: '30', permissions },
+        { form: '/api-keys/new' },
+      );
+    expect((await create([on('users', 'read', 'Desk Above')])).status).toBe(403);
+    expect((await create([on('users', 'read', 'no such group')])).status).toBe(403);
+    const made = await browser.follow(await create([on('users', 'read')]));
+    const [text = ''] = /gh[\w-]*_[\w-]{20,}/.exec(textOf(made.text)) ?? [];
+    const row = await db.apiKey.findFirstOrThrow({ where: { userId: lead.user?.account.id ?? '' } });
+    expect(JSON.parse(row.permissions)).toEqual([on('users', 'read', lab)]);
+    const page = await browser.get(`/admin/api-keys/${row.id}`);
+    expect(textOf(page.text)).toContain(on('users', 'read'));
+    expect(page.text).not.toContain(lab);
+    expect((await admin.get(`/api-keys/${row.id}`)).json()).toMatchObject({ permissions: [on('users', 'read')] });
+    const called = await httpClient(idp.issuer).get('/api/admin/users', {
+      headers: { authorization: `Bearer ${text}` },
+    });
+    expect(called.json<{ items: { id: string }[] }>().items.map(({ id }) => id)).toEqual([
+      below.account.id,
+      member.account.id,
+    ]);
   });
 });
 

@@ -14,6 +14,7 @@ import { type Change, falseIfForbidden } from '../../people/rbac/authority.ts';
 import { ADMIN_ROLE, type OwnPermission, ownPermissions } from '../../people/rbac/built-in.ts';
 import { permissionSchema } from '../../people/rbac/names.ts';
 import { isOwnPermission } from '../../people/rbac/rights.ts';
+import { withGroupIds, withGroupNames } from '../../people/rbac/roles.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
@@ -53,13 +54,14 @@ type MayAccessKeysOf = (by: Actor, ownerId: string, needs: OwnPermission) => Pro
 
 /** `get` and `revoke` throw not_found for a key that the actor may not see; `create` and `revoke` throw StepUpNeeded. */
 export function createApiKeyAdmin(services: AdminServices) {
-  const { apiKeys, accounts, authority, settings, now } = services;
+  const { db, apiKeys, accounts, authority, settings, now } = services;
 
   const mayAccessKeysOf = createKeyAccess(services);
 
   async function viewOf(key: ApiKey): Promise<KeyView> {
     const state = key.revokedAt ? 'revoked' : key.expiresAt <= now() ? 'expired' : 'active';
-    return { ...key, username: (await accounts.find(key.ownerId))?.username ?? '', state };
+    const permissions = await withGroupNames(key.permissions, db);
+    return { ...key, permissions, username: (await accounts.find(key.ownerId))?.username ?? '', state };
   }
 
   async function get(id: string, by: Actor, needs: OwnPermission): Promise<KeyView> {
@@ -109,7 +111,7 @@ export function createApiKeyAdmin(services: AdminServices) {
     /** What a key of the actor can contain. */
     async grantable(by: Actor): Promise<string[]> {
       const rights = by.grantedRights ?? (by.actorId === undefined ? [] : await authority.rightsOfUser(by.actorId));
-      return rights === 'everything' ? [...ownPermissions] : rights.filter(isOwnPermission).sort();
+      return rights === 'everything' ? [...ownPermissions] : withGroupNames(rights.filter(isOwnPermission).sort(), db);
     },
   };
 }
@@ -129,12 +131,17 @@ function createKeyAccess({ accounts, authority }: AdminServices): MayAccessKeysO
 /** A new key of the actor. The owner is notified, as of every change of credentials. */
 async function createOwn(
   { db, apiKeys, accounts, authority, notifyOwner }: AdminServices,
-  { name, permissions, days }: ApiKeyInput & { days: number },
+  { name, permissions: written, days }: ApiKeyInput & { days: number },
   by: Actor,
   onCreated: OnCreated<{ key: ApiKey; text: string }>,
 ): Promise<{ key: ApiKey; text: string }> {
   const owner = by.actorId === undefined ? undefined : await accounts.find(by.actorId);
   if (!owner) throw forbidden('forbidden', { message: t('console.api-keys.error.no-owner') });
+  const permissions = await withGroupIds(written, db).catch(async (error: unknown) => {
+    // First, so that only who has the permission without a limit finds out which groups there are.
+    await authority.assertMay(by, { what: 'permissions', permissions: written });
+    throw error;
+  });
   await authority.assertMay(by, { what: 'permissions', permissions });
   assertFreshProof(by, 'api-key.create', name);
   const created = await transaction(db, async (tx) => {

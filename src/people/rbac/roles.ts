@@ -299,7 +299,7 @@ export async function removeLimit(limit: UserLimit, tx: Tx): Promise<void> {
 }
 
 /** Permissions as they are stored: a limit names a group by its id. Throws invalid_input for a group that does not exist. */
-async function withGroupIds(permissions: readonly string[], tx: Tx): Promise<string[]> {
+export async function withGroupIds(permissions: readonly string[], tx: Tx): Promise<string[]> {
   const stored: string[] = [];
   for (const text of permissions) {
     const { permission, limit } = parseLimited(text) ?? {};
