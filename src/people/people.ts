@@ -42,7 +42,7 @@ export type People = Omit<ReturnType<typeof createPeople>, 'closePasswords'>;
 
 export interface PeopleOptions {
   abandonSignIns: PasswordHooks['abandonSignIns'];
-  /** Called in the transaction in which a user got or lost a role. */
+  /** Called in the transaction in which the roles or groups of a user changed. */
   logoutOnRoleChange: LogoutOnRoleChange;
 }
 

@@ -78,7 +78,12 @@ export async function configFileBench(shared?: string) {
   const { assertMay } = authority;
   const notifyAdministrators = async () => {};
   const stored = { db, sql, vault, audit, now, logger };
-  const connections = createConnections({ ...servicesOf(stored), assertMay, notifyAdministrators });
+  const connections = createConnections({
+    ...servicesOf(stored),
+    logoutOnRoleChange: async () => {},
+    assertMay,
+    notifyAdministrators,
+  });
   const dependencies: Parameters<typeof createConfigFile>[0] = {
     ...servicesOf({
       db,

@@ -163,10 +163,17 @@ describe.each([
     expect((await account())?.roles).not.toContain('upstream-lab');
   });
 
-  it('end with the connection', async () => {
+  it('end with the connection, which signs the person out if the settings say so', async () => {
     await upstream.signIn(['staff']);
     const { id } = (await account()) ?? expect.fail('no account');
+    const { sessions, settings } = idp.services;
+    expect(await sessions.list(id)).not.toEqual([]);
+    await settings.set('sign_out_on_role_change', true);
+    await settings.reload();
     await upstream.stop();
+    await settings.unset('sign_out_on_role_change');
+    await settings.reload();
+    expect(await sessions.list(id)).toEqual([]);
     const left = await idp.services.accounts.find(id);
     expect(groupsOf(left)).toEqual(['Upstream Club']);
     expect(left?.roles).not.toContain('upstream-lab');
@@ -205,6 +212,40 @@ describe('several connections of one person', () => {
     const { id } = identities.find(({ connectionId }) => connectionId === second.connection) ?? expect.fail('none');
     await browser.submit(linked, { id }, { form: '/unlink' });
     expect(await now()).toEqual([]);
+  });
+});
+
+describe('a mapped group that takes nobody in', () => {
+  let corp: Connected;
+  beforeAll(async () => {
+    corp = await anUpstream(idp, { groups_claim: 'groups', ...mappings(same) });
+  });
+  afterAll(() => corp?.remove());
+
+  const joins = async (sub: string) => {
+    corp.upstream.user = { sub, groups: ['all'] };
+    const { page } = await signInOver(idp, corp.connection);
+    expectSignedIn(page);
+    return groupsOf(await accountOf(idp, corp.connection, sub));
+  };
+
+  it('because another program wrote its row, stops no sign-in', async () => {
+    const { db } = idp.services;
+    const { mac } = await db.asStored.group.findUniqueOrThrow({ where: { id: lab } });
+    await db.$executeRaw`UPDATE groups SET mac = 'x' WHERE id = ${lab}`;
+    try {
+      expect(await joins('after-a-writer')).toEqual(['Upstream Club']);
+    } finally {
+      await db.$executeRaw`UPDATE groups SET mac = ${mac} WHERE id = ${lab}`;
+    }
+  });
+
+  it('because it was deleted since the mappings were read, stops no sign-in', async () => {
+    const { groups } = idp.services;
+    const { account } = await aUser(idp.services);
+    const via = `connection:${corp.connection}` as const;
+    const moved = await groups.setMemberships(account.id, via, ['deleted-meanwhile', club]);
+    expect(moved).toEqual({ added: [club], removed: [] });
   });
 });
 

@@ -287,9 +287,8 @@ describe('who puts people in a group', () => {
     const member = await people.person();
     const added = groups.addMembers(owned.id, [{ userId: member.id }], { by, via: 'owner' });
     await expect(added).rejects.toEqual(code('group_sensitive'));
-    await expect(groups.setMemberships(member.id, 'domain:example.com', [owned.id])).rejects.toEqual(
-      code('group_sensitive'),
-    );
+    const moved = await groups.setMemberships(member.id, 'domain:example.com', [owned.id]);
+    expect(moved).toEqual({ added: [], removed: [] });
   });
 });
 
@@ -366,5 +365,25 @@ describe('many members', () => {
     await groups.removeRole(group.id, 'signs-out');
     signsOut = false;
     expect(signedOut).toEqual([id]);
+  });
+
+  test('are signed out when they join or leave a group without roles, not when the end changes', async () => {
+    const group = await aGroup();
+    const [{ id }, { id: later }] = [await people.person(), await people.person()];
+    const hours = (count: number) => new Date(people.now().getTime() + count * 3_600_000);
+    signedOut.length = 0;
+    const own = () => signedOut.filter((one) => [id, later].includes(one));
+    await groups.addMembers(group.id, [{ userId: id }, { userId: later, since: hours(1), until: hours(2) }]);
+    expect(own()).toEqual([id]);
+    await groups.addMembers(group.id, [{ userId: id, until: hours(3) }]);
+    expect(own()).toEqual([id]);
+    await groups.removeMembers(group.id, [id]);
+    expect(own()).toEqual([id, id]);
+    people.clock.advance({ hours: 1 });
+    await ends.tidy();
+    expect(own()).toEqual([id, id, later]);
+    people.clock.advance({ hours: 1 });
+    await ends.tidy();
+    expect(own()).toEqual([id, id, later, later]);
   });
 });

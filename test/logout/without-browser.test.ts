@@ -54,6 +54,15 @@ const ends: Record<string, () => Promise<unknown>> = {
     await roles.assign(id(), `role ${id()}x`);
     await settings.unset('sign_out_on_role_change');
   },
+  async 'a group that gives no role and is left, where the setting says so'() {
+    const { groups, settings } = idp.services;
+    const group = await groups.create({ name: `group ${id()}x` });
+    await groups.addMembers(group.id, [{ userId: id() }]);
+    await settings.set('sign_out_on_role_change', true);
+    await settings.reload();
+    await groups.removeMembers(group.id, [id()]);
+    await settings.unset('sign_out_on_role_change');
+  },
 };
 
 describe('the end of a session', () => {

@@ -324,7 +324,7 @@ async function connectionFindings({ config, logger, now, database }: ConnectionC
   const unsent = async () => {};
   const unused = async () => Promise.reject(new Error('doctor calls no upstream'));
   const core = { ...base, audit: createAudit(base), outgoing: unused, notifyAdministrators: unsent };
-  const connections = createConnections({ ...core, assertMay: unsent });
+  const connections = createConnections({ ...core, assertMay: unsent, logoutOnRoleChange: unsent });
   const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
   const documents = createConnectionDocuments({
     ...core,

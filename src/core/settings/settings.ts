@@ -192,7 +192,7 @@ export const settingSchemas = {
   sign_out_on_role_change: z
     .boolean()
     .default(false)
-    .describe('a user who gets or loses a role is signed out everywhere')
+    .describe('a user who gets or loses a role or group is signed out everywhere')
     .register(settingFields, { section: 'role-changes' }),
   clock_skew_seconds: z
     .int()

@@ -4,13 +4,17 @@ import type { Tx } from '../../base/storage/database.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { Authority } from '../../people/rbac/authority.ts';
+import type { LogoutOnRoleChange } from '../../people/rbac/connection-roles.ts';
 
 /** `gatehouse doctor` has no more of the core. */
 export type ConnectionCore = Pick<
   Core,
   'db' | 'sql' | 'vault' | 'audit' | 'now' | 'logger' | 'outgoing' | 'notifyAdministrators'
 >;
-export type ConnectionsContext = ConnectionCore & { assertMay: Authority['assertMay'] };
+export type ConnectionsContext = ConnectionCore & {
+  assertMay: Authority['assertMay'];
+  logoutOnRoleChange: LogoutOnRoleChange;
+};
 
 export interface Change {
   by?: Actor;

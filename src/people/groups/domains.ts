@@ -1,6 +1,6 @@
 // Groups by proven domain: who has an address of the domain, and has proven it here or at an upstream that is trusted, joins at sign-in, and
 // leaves when the address changes or the domain loses its proof. A domain that the configuration file declares is proven.
-import { AppError, conflict, invalidInput, notFound } from '../../base/http/errors.ts';
+import { conflict, invalidInput, notFound } from '../../base/http/errors.ts';
 import {
   type DomainCheck,
   type DomainProof,
@@ -36,7 +36,7 @@ const sourceOf = (domain: string) => `domain:${domain}` as const;
 export type GroupDomains = ReturnType<typeof createGroupDomains>;
 
 export function createGroupDomains(core: Core & { groups: Groups; accounts: Accounts }) {
-  const { db, sql, now, audit, logger, groups, accounts } = core;
+  const { db, sql, now, audit, groups, accounts } = core;
 
   /** Those of a group, or of all. One that another program wrote counts as not proven. */
   async function list(groupId?: string, tx: Tx = db): Promise<GroupDomain[]> {
@@ -90,7 +90,7 @@ export function createGroupDomains(core: Core & { groups: Groups; accounts: Acco
     if (domain === '') return { domain, groupIds: [] };
     const rows = await tx.groupDomain.findMany({ where: { domain, provenAt: { not: null } } });
     const groupIds = [];
-    for (const { groupId } of rows) if (await mayJoin(groupId, domain, tx)) groupIds.push(groupId);
+    for (const { groupId } of rows) if (await groups.mayJoin(groupId, sourceOf(domain), tx)) groupIds.push(groupId);
     return { domain, groupIds };
   }
 
@@ -181,16 +181,4 @@ export function createGroupDomains(core: Core & { groups: Groups; accounts: Acco
       for (const { source } of rows) await groups.setMemberships(id, source as typeof stays, [], { by, tx });
     },
   };
-
-  /** A group that gives a permission in Gatehouse since, or a role that another program wrote, takes nobody in; the sign-in goes on. */
-  async function mayJoin(groupId: string, domain: string, tx: Tx): Promise<boolean> {
-    try {
-      await groups.assertMayPut(groupId, sourceOf(domain), {}, tx);
-      return true;
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      logger.warn({ groupId, domain, code: error.code }, 'nobody joins the group by this domain');
-      return false;
-    }
-  }
 }

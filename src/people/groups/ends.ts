@@ -1,5 +1,5 @@
 // The job of what begins and ends by itself: memberships, roles and ownerships. Whether one holds is judged on each read; the job deletes
-// what has ended, signs out whose roles changed by time, and finds what ends soon.
+// what has ended, signs out whose roles or groups changed by time, and finds what ends soon.
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';

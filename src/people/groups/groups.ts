@@ -1,6 +1,6 @@
 // Groups: who is in them, what they give, and who may put people in. A person in a group is in every group above it and has the roles of all
 // of them. rights.ts decides who may change what; graph.ts keeps what reads need of the graph.
-import { conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { AppError, conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
@@ -13,6 +13,7 @@ import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Core } from '../../core/core.ts';
+import { isCurrent } from '../accounts/account.ts';
 import { assertTimes, hasAdministrator, isLastAdmin, sameTime } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
 import type { LogoutOnRoleChange } from '../rbac/connection-roles.ts';
@@ -59,6 +60,9 @@ export interface NewMember {
   /** Null or absent: no end. */
   until?: Date | null | undefined;
 }
+
+/** What puts people in groups at sign-in. */
+export type SignInSource = Extract<MemberSource, `${string}:${string}`>;
 
 export type Groups = ReturnType<typeof createGroups>;
 
@@ -119,8 +123,8 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
   }
 
   /**
-   * Runs a change that gives the people in these groups, or below them, roles or takes them: an administrator remains, and whose roles
-   * change is signed out if the settings say so.
+   * Runs a change of the roles of the people in these groups, or below them, or of the groups above them: an administrator remains, and
+   * they are signed out if the settings say so.
    */
   async function changingRoles<T>(
     groupIds: readonly string[],
@@ -372,16 +376,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
   ): Promise<number> {
     return change('shared', options, async (tx) => {
       const group = await joinable(id, via, options, tx);
-      const confers = await rights.confersAny(id, tx);
-      const changed = await inChunks(
-        members,
-        async (piece) => {
-          const added = await storeMembers(group, piece, via, options, tx);
-          if (confers) await signOut(added, options.by ?? {}, tx);
-          return added;
-        },
-        RECORDED,
-      );
+      const changed = await inChunks(members, (piece) => storeMembers(group, piece, via, options, tx), RECORDED);
       if (await rights.confersAdmin([id], tx)) await assertAdministrator(tx);
       return changed.length;
     });
@@ -405,12 +400,14 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     const at = now();
     const fresh = [];
     const changed: string[] = [];
+    const joinedOrLeft: string[] = [];
     for (const { userId, since = null, until = null } of new Map(members.map((one) => [one.userId, one])).values()) {
       assertTimes({ since, until }, at);
       const row = stored.get(userId);
       const times = { since, until, notice: since !== null && since > at ? 'begins' : '' };
       if (row && sameTime(row.since, since) && sameTime(row.until, until)) continue;
       changed.push(userId);
+      if ((row !== undefined && isCurrent(row, at)) !== isCurrent(times, at)) joinedOrLeft.push(userId);
       if (row) {
         const key = { groupId: group.id, userId, source: row.source };
         await tx.groupMember.update({ where: { groupId_userId_source: key }, data: times, select: { groupId: true } });
@@ -440,6 +437,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       eventOf('group.member-added', group, options, { subjectId: userId, via, since, until }),
     );
     await audit.recordAll(added, tx);
+    await signOut(joinedOrLeft, options.by ?? {}, tx);
     return changed;
   }
 
@@ -455,7 +453,6 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       // The domain takes only what it gave: whatever the group gives since, nobody stays.
       if (!via.startsWith('domain:')) await rights.assertMayPut(id, via, options, tx);
       const source = { in: isPersonal(via) ? [...PERSONAL] : [via] };
-      const confers = await rights.confersAny(id, tx);
       const removed = await inChunks(
         [...new Set(userIds)],
         async (piece) => {
@@ -471,7 +468,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
           );
           await audit.recordAll(events, tx);
           const gone = rows.map(({ userId }) => userId);
-          if (confers) await signOut(gone, options.by ?? {}, tx);
+          await signOut(gone, options.by ?? {}, tx);
           return gone;
         },
         RECORDED,
@@ -486,12 +483,27 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
   };
 
   /**
-   * Makes these the groups that a person is in by a connection, a domain or the file: joins the missing and leaves the others. The last
-   * administrator stays one.
+   * Whether people who sign in join the group. One that is gone or was written by another program, or gives by now a role that another
+   * program wrote or a permission in Gatehouse, takes nobody in; the sign-in goes on.
+   */
+  async function mayJoin(groupId: string, via: SignInSource, tx: Tx): Promise<boolean> {
+    try {
+      await joinable(groupId, via, {}, tx);
+      return true;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      core.logger.warn({ groupId, via, code: error.code }, 'nobody joins the group by this way');
+      return false;
+    }
+  }
+
+  /**
+   * Makes these the groups that a person is in by a connection or a domain: joins the missing that take the person in, and leaves the
+   * others. The last administrator stays one.
    */
   async function setMemberships(
     userId: string,
-    via: Exclude<MemberSource, (typeof PERSONAL)[number]>,
+    via: SignInSource,
     groupIds: readonly string[],
     options: GroupChange = {},
   ): Promise<{ added: string[]; removed: string[] }> {
@@ -504,7 +516,8 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       const inner = { ...options, tx, via };
       const added: string[] = [];
       for (const id of groupIds)
-        if (!held.includes(id) && (await addMembers(id, [{ userId }], inner)) > 0) added.push(id);
+        if (!held.includes(id) && (await mayJoin(id, via, tx)) && (await addMembers(id, [{ userId }], inner)) > 0)
+          added.push(id);
       const removed: string[] = [];
       for (const id of held) {
         if (groupIds.includes(id)) continue;
@@ -580,6 +593,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
         await rights.assertMayWrite([id], options, tx);
         return work(group, tx);
       }),
+    mayJoin,
     losses,
     create,
     update,
@@ -598,7 +612,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
 
 /** Takes everyone out who is in a group by this connection, before it is deleted. Its groups are never sensitive. */
 export async function takeConnectionMemberships(
-  { audit }: Pick<Core, 'audit'>,
+  { audit, logoutOnRoleChange }: Pick<Core, 'audit'> & { logoutOnRoleChange: LogoutOnRoleChange },
   connectionId: string,
   by: Actor,
   tx: Tx,
@@ -610,6 +624,7 @@ export async function takeConnectionMemberships(
   for (const { userId, groupId, group } of rows) {
     const data = { groupId, groupName: group.name, via };
     await audit.record({ ...by, type: 'group.member-removed', outcome: 'success', subjectId: userId, data }, tx);
+    await logoutOnRoleChange(userId, by, tx);
   }
 }
 

@@ -177,8 +177,6 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
         tx,
       ),
 
-    confersAny: async (id: string, tx: Tx): Promise<boolean> => (await roleIdsOf([id], tx)).length > 0,
-
     confersAdmin: async (groupIds: readonly string[], tx: Tx): Promise<boolean> =>
       (await rolesConferred(await idsBelow(groupIds, tx), tx)).some(({ name }) => name === ADMIN_ROLE),
   };

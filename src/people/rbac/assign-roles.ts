@@ -6,6 +6,7 @@ import { type Db, type Tx, withinTransaction } from '../../base/storage/database
 import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
+import { isCurrent } from '../accounts/account.ts';
 import type { Authority } from './authority.ts';
 import { ADMIN_ROLE } from './built-in.ts';
 import { isGenuineRole } from './protected-grants.ts';
@@ -19,7 +20,7 @@ type AssignmentContext = {
   now: Clock;
   audit: Audit;
   authority: Authority;
-  /** Called in the transaction in which a user got or lost a role. */
+  /** Called in the transaction in which the roles of a user changed. */
   logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
 };
 
@@ -58,7 +59,7 @@ export function assignRole(
     if (isLast && !(await hasAdministrator(tx, at))) throw conflict('last_admin');
     const data = { roleName, ...(since && { since }), ...(until && { until }) };
     await audit.record({ ...by, type: 'role.assigned', outcome: 'success', subjectId: userId, data }, tx);
-    await logoutOnRoleChange(userId, by, tx);
+    if ((held !== null && isCurrent(held, at)) !== isCurrent(row, at)) await logoutOnRoleChange(userId, by, tx);
     return true;
   });
 }

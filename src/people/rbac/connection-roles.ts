@@ -21,7 +21,7 @@ export type SetConnectionRoles = (
   tx?: Tx,
 ) => Promise<{ added: string[]; removed: string[] }>;
 
-/** Called in the transaction in which a user got or lost a role. */
+/** Called in the transaction in which the roles or groups of a user changed. */
 export type LogoutOnRoleChange = (userId: string, by: Actor, tx: Tx) => Promise<void>;
 
 /**
@@ -71,7 +71,7 @@ export function createSetConnectionRoles({
 
 /** Takes every role that users have by this connection, before it is deleted. Throws last_admin (409). */
 export async function takeConnectionRoles(
-  { audit, now }: Pick<Core, 'audit' | 'now'>,
+  { audit, now, logoutOnRoleChange }: Pick<Core, 'audit' | 'now'> & { logoutOnRoleChange: LogoutOnRoleChange },
   connectionId: string,
   by: Actor,
   tx: Tx,
@@ -88,5 +88,6 @@ export async function takeConnectionRoles(
     if (wasAdmin && !isDirectToo) throw conflict('last_admin');
     const data = { roleName: role.name, via };
     await audit.record({ ...by, type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
+    await logoutOnRoleChange(userId, by, tx);
   }
 }

@@ -435,9 +435,9 @@ function nameIdOf(row: {
   };
 }
 
-// Ends the sessions of a user whose roles change, if the setting `sign_out_on_role_change` is on.
+// Ends the sessions of a user whose roles or groups change, if the setting `sign_out_on_role_change` is on.
 
-/** Returns a function to call in the transaction of a role change. */
+/** Returns a function to call in the transaction of the change. */
 export function createLogoutOnRoleChange(
   { settings }: Core,
   { sessions, endSession }: { sessions: Sessions; endSession: EndSession },
