@@ -28,7 +28,7 @@ const lastDay = z
   .union([z.literal(''), z.iso.date()])
   .default('')
   .transform((text) => (text === '' ? null : new Date(`${text}T23:59:59Z`)));
-const membersQuery = z.object({ after: z.string().max(64).default('') });
+const membersQuery = z.object({ after: z.string().max(1000).optional() });
 const askQuery = z.object({ application: id });
 const addForm = z.object({ login: z.string().trim().min(1).max(254), until: lastDay });
 const inviteForm = z.object({ email: z.string().trim().max(254), until: lastDay });
@@ -109,7 +109,7 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
       today: dayOf(now()),
       blocked: await groupOwners.whyBlocked(group, { by: page.actorOf(ctx) }),
       members: members.map((member) => ({ ...member, day: member.until ? dayOf(member.until) : '' })),
-      next: next && `${HERE}/${group.id}?after=${next}`,
+      next: next && `${HERE}/${group.id}?after=${encodeURIComponent(next)}`,
       requests: (await groupRequests.openFor([group.id])).map(({ user, until, ...request }) => ({
         ...request,
         person: user,

@@ -164,13 +164,14 @@ const remove: Command = {
   run: (input, io) =>
     withGroup(input, io, async ({ id, name }, { groups }) => {
       const lost = await groups.losses(id);
-      const { roles, applications, apis, limited } = lost;
+      const { roles, applications, closed, apis, limited } = lost;
       const { counted } = limits.lists;
       const members = lost.members > counted ? `over ${counted} members` : plural(lost.members, 'member');
       if (!input.flag('yes')) {
         io.err(`This deletes the group ${plain(name)}. To confirm, add --yes. ${members} would lose:`);
         io.err(plain(`  roles: ${roles.join(', ') || 'none'}`));
         io.err(plain(`  applications: ${applications.join(', ') || 'none'}`));
+        if (closed.length > 0) io.err(plain(`  nothing else opens: ${closed.join(', ')}`));
         io.err(plain(`  APIs: ${apis.join(', ') || 'none'}`));
         if (limited.length > 0)
           io.err(plain(`Permissions of these roles are limited to it, and end: ${limited.join(', ')}`));

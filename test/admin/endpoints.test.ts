@@ -203,6 +203,16 @@ describe('groups', () => {
     const losses = { members: 1, children: 1, owners: 1, roles: [role], applications: [] };
     expect(await ok('GET', `${path}/losses`)).toMatchObject(losses);
 
+    await ok('PATCH', path, { accepts_requests: true }, { headers: { 'if-match': '*' } });
+    const { applicationId } = await anApplication(idp, {
+      access: { roles: [], groups: [(await ok<{ name: string }>('GET', path)).name] },
+    });
+    const asking = { userId: (await aUser(idp.services)).account.id, groupId: (await ok('GET', path)).id as string };
+    await idp.services.groupRequests.ask({ ...asking, applicationId, reason: 'Work', until: null });
+    const { items: open } = await ok<{ items: { id: string }[] }>('GET', `${path}/requests`);
+    await ok('POST', `${path}/requests/${open[0]?.id}/decision`, { decision: 'decline' }, none);
+    await idp.services.applications.remove(applicationId);
+
     await ok('DELETE', `${path}/owners/${account.id}`, undefined, none);
     await ok('DELETE', `${path}/members/${account.id}`, undefined, none);
     await ok('DELETE', `${path}/roles/${role}`, undefined, none);

@@ -45,12 +45,21 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const role = await services.roles.create({ name: `role-${account.username}`, permissions: ['articles:read'] });
   const held = await services.roles.create({ name: `held-${account.username}` });
   await services.roles.assign(account.id, held.name);
-  const group = await services.groups.create({ name: `group-${account.username}` });
+  const groupName = `group-${account.username}`;
+  const group = await services.groups.create({ name: groupName, acceptsRequests: true });
   const child = await services.groups.create({ name: `child-${account.username}` });
   await services.groups.addMembers(group.id, [{ userId: account.id }]);
   const inGroup = `/groups/${group.id}`;
   const client = await aClient(services, { redirect_uris: ['https://call.example.com/cb'] });
   const application = `/applications/${client.applicationId}`;
+  const [owner, asking] = [await aUser(services), await aUser(services)];
+  await services.groups.appointOwner(group.id, { userId: owner.account.id });
+  const opened = { redirect_uris: ['https://open.example.com/cb'], access: { roles: [], groups: [groupName] } };
+  const { applicationId } = await aClient(services, opened);
+  const wish = { userId: asking.account.id, groupId: group.id, applicationId, reason: 'Work', until: null };
+  await services.groupRequests.ask(wish);
+  const [request] = await services.groupRequests.openFor([group.id]);
+  for (const domain of ['call.example', 'check.example']) await services.groupDomains.add(group.id, domain, {});
   const { id: secret } = await services.applications.addSecret(client.applicationId, { replace: 60 });
   const resource = `urn:api:${account.username}`;
   await services.db.asStored.resource.create({ data: { identifier: resource, scopes: '["a"]' } });
@@ -110,6 +119,10 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     removeGroupRole: call('DELETE', `${inGroup}/roles/${role.name}`),
     appointGroupOwner: call('PUT', `${inGroup}/owners/${account.id}`, {}),
     dismissGroupOwner: call('DELETE', `${inGroup}/owners/${account.id}`),
+    answerGroupRequest: call('POST', `${inGroup}/requests/${request?.id}/decision`, { decision: 'approve' }),
+    addGroupDomain: call('PUT', `${inGroup}/domains/new.example`),
+    removeGroupDomain: call('DELETE', `${inGroup}/domains/call.example`),
+    checkGroupDomain: call('POST', `${inGroup}/domains/check.example/check`),
     createApplication: call('POST', '/applications', declared),
     updateApplication: call('PATCH', application, { redirect_uris: ['https://moved.example.com/cb'] }),
     enableApplication: call('POST', `${application}/enable`),

@@ -167,7 +167,7 @@ export interface FormPage<Subject, Given = Sent>
   /** Cancel leads elsewhere. */
   cancel?: string;
   /** Blocks above the form. */
-  above?(visit: Visit<Subject>): readonly Block[];
+  above?(visit: Visit<Subject>): readonly Block[] | Promise<readonly Block[]>;
   /** Of a question: the consequence. */
   lead?(visit: Visit<Subject>): PageText | Promise<PageText>;
   /** The verb. Of a deletion it is `Delete` with the name. */
@@ -203,7 +203,7 @@ export function addForm<Subject = undefined, Given = Sent>(
         ...(purpose && { lead: purpose }),
         back: back(subject),
         blocks: [
-          ...(above?.(visit) ?? []),
+          ...((await above?.(visit)) ?? []),
           {
             kind: 'form',
             ...(lead && { lead: await lead(visit) }),

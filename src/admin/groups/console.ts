@@ -1,7 +1,7 @@
 // /admin/groups: the groups, and each one with its members, what is above and below it, its owners and its applications.
 
 import { z } from 'zod';
-import { invalidInput } from '../../base/http/errors.ts';
+import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { emailDomain } from '../../base/network/domains.ts';
@@ -31,6 +31,7 @@ const TABS = {
   '': t('console.groups.members'),
   parts: t('console.groups.parts'),
   owners: t('console.groups.owners'),
+  requests: t('console.groups.requests'),
   domains: t('console.connections.domains'),
   applications: t('console.navigation.applications'),
   activity: t('console.users.activity'),
@@ -58,6 +59,11 @@ export const momentsOf = ({ since, until }: { since: string; until: string }, be
 });
 const dayOf = (at: Date | null) => at?.toISOString().slice(0, 10) ?? '';
 const memberForm = z.object({ user: z.string().trim().max(320).default(''), since: day, until: day });
+const decisionForm = z.object({
+  decision: z.enum(['approve', 'decline']),
+  until: day,
+  answer: z.string().trim().max(500).default(''),
+});
 const MOST_LINES = 1000;
 
 /** All pages below /admin/groups. */
@@ -65,6 +71,7 @@ export function groupRoutes(services: ConsoleServices) {
   const {
     frame,
     findUser,
+    now,
     admin: { groups },
   } = services;
   const { router, list, createForm, one, form, change, question } = pagesOf(frame, groupNoun(groups));
@@ -201,6 +208,55 @@ export function groupRoutes(services: ConsoleServices) {
     },
   });
 
+  one('/requests', {
+    needs: PEOPLE,
+    page: async (visit) => groupPage(visit, 'requests', services, [await requestsBlock(visit, services)]),
+  });
+
+  form<z.output<typeof decisionForm>>('/requests/:request', {
+    needs: MEMBERS.submitNeeds,
+    title: ({ name }) => t('console.groups.request-title', { group: name }),
+    back: (group) => ({ href: `${pathOf(group)}/requests`, label: t('console.groups.requests') }),
+    button: t('console.groups.decide'),
+    above: async ({ ctx, subject: group }) => [
+      { kind: 'facts', rows: requestFacts(await requestIn(group, ctx.params.request)) },
+    ],
+    fields: async ({ ctx, subject: group }) => {
+      const { until } = await requestIn(group, ctx.params.request);
+      return [
+        {
+          name: 'decision',
+          label: t('console.groups.decision'),
+          type: 'radios',
+          value: '',
+          options: [
+            { value: 'approve', label: t('console.groups.approve'), hint: t('console.groups.approve-hint') },
+            { value: 'decline', label: t('console.groups.decline') },
+          ],
+        },
+        untilField({ since: null, until: until && until > now() ? until : null }),
+        { name: 'answer', label: t('console.groups.answer'), hint: t('console.groups.answer-hint') },
+      ];
+    },
+    body: decisionForm,
+    async submit({ by, ctx, subject: group }, { decision, until, answer }) {
+      const request = await requestIn(group, ctx.params.request);
+      const isGranted = decision === 'approve';
+      const { until: end } = momentsOf({ since: '', until }, { since: null, until: request.until });
+      await groups.decide(group.id, request.id, { isGranted, answer, until: isGranted ? end : null }, by);
+      const notice = t(`console.groups.${isGranted ? 'approved' : 'declined'}`, {
+        name: nameAndUsername(request.user),
+      });
+      return { to: `${pathOf(group)}/requests`, notice };
+    },
+  });
+
+  async function requestIn({ id }: GroupDetails, requestId: string | undefined) {
+    const found = (await groups.requests(id)).find((one) => one.id === requestId);
+    if (!found) throw notFound({ message: t('console.groups.request-closed') });
+    return found;
+  }
+
   one('/domains', {
     submitNeeds: [WRITE],
     form: z.object({ domain: emailDomain }),
@@ -268,6 +324,7 @@ function lossesText({
   members,
   roles,
   applications,
+  closed,
   apis,
   limited,
 }: Awaited<ReturnType<ConsoleServices['admin']['groups']['losses']>>): Text {
@@ -275,10 +332,11 @@ function lossesText({
     members > limits.lists.counted
       ? t('console.groups.losses-many', { count: limits.lists.counted })
       : t('console.groups.losses-members', { count: members }),
-    ...(roles.length > 0 ? [t('console.groups.losses-roles', { roles: roles.join(', ') })] : []),
+    ...(roles.length > 0 ? [t('console.groups.losses-roles', { count: roles.length, roles: roles.join(', ') })] : []),
     ...(applications.length > 0
       ? [t('console.groups.losses-applications', { applications: applications.join(', ') })]
       : []),
+    ...(closed.length > 0 ? [t('console.groups.losses-closed', { applications: closed.join(', ') })] : []),
     ...(apis.length > 0 ? [t('console.groups.losses-apis', { apis: apis.join(', ') })] : []),
     ...(limited.length > 0 ? [t('console.groups.losses-limited', { roles: limited.join(', ') })] : []),
   ]);
@@ -370,22 +428,24 @@ function countOf(count: number): PageText {
 }
 
 /** A page of the group on one of its tabs. */
-function groupPage(
+async function groupPage(
   { may, meets, subject: group }: Visit<GroupDetails>,
   tab: GroupTab,
-  { config: { configFile } }: ConsoleServices,
+  { admin: { groups }, config: { configFile } }: ConsoleServices,
   blocks: readonly Block[],
-): ConsolePage {
+): Promise<ConsolePage> {
   const path = pathOf(group);
   const isOpen: Record<GroupTab, boolean> = {
     '': PEOPLE.every(meets),
     parts: true,
     owners: PEOPLE.every(meets),
+    requests: PEOPLE.every(meets),
     domains: true,
     applications: may('gatehouse.applications:read'),
     activity: may('gatehouse.audit:read'),
   };
   const isOurs = may(WRITE) && group.source === 'local';
+  const waiting = isOpen.requests ? await groups.countRequests(group.id) : 0;
   return {
     title: group.name,
     ...(group.description && { lead: group.description }),
@@ -394,7 +454,11 @@ function groupPage(
     actions: isOurs ? [{ label: t('console.shared.edit'), href: `${path}/edit` }] : [],
     tabs: (Object.keys(TABS) as GroupTab[])
       .filter((one) => isOpen[one])
-      .map((one) => ({ href: one === '' ? path : `${path}/${one}`, label: TABS[one], isCurrent: one === tab })),
+      .map((one) => ({
+        href: one === '' ? path : `${path}/${one}`,
+        label: one === 'requests' && waiting > 0 ? t('console.groups.requests-open', { count: waiting }) : TABS[one],
+        isCurrent: one === tab,
+      })),
     blocks: [
       ...(group.source === 'file' ? [fileNotice(configFile, 'group')] : []),
       ...blocks,
@@ -419,13 +483,14 @@ const removeAction = (post: string, of: PageText, label: Text = t('console.group
 
 async function memberBlocks(
   visit: Visit<GroupDetails>,
-  { admin: { groups } }: ConsoleServices,
+  { admin: { groups }, now }: ConsoleServices,
   typed: z.output<typeof memberForm> = { user: '', since: '', until: '' },
 ): Promise<Block[]> {
   const { ctx, by, may, subject: group } = visit;
   const path = pathOf(group);
   const given = parseQuery(ctx, listQuery);
   const { members, next } = await groups.members(group.id, { search: given.q, after: fromCursor(given.after) });
+  const at = now();
   const mayPut =
     may(WRITE) &&
     !group.fileMembers &&
@@ -465,7 +530,10 @@ async function memberBlocks(
         { label: t('console.groups.since'), isShort: true },
         ({ since }) => since,
       ],
-      [{ label: t('console.groups.until'), isShort: true }, ({ until }) => until ?? t('console.groups.no-end')],
+      [
+        { label: t('console.groups.until'), isShort: true },
+        ({ until }) => (until === null ? t('console.groups.no-end') : until <= at ? ENDED : until),
+      ],
       mayPut && [
         t('console.shared.action'),
         (one) =>
@@ -491,6 +559,8 @@ async function memberBlocks(
   };
   return mayPut ? [add, list] : [list];
 }
+
+const ENDED = { text: t('console.shared.expired'), tone: 'bad' as const };
 
 const isPersonal = ({ source }: Member) => !source.includes(':') && source !== 'file';
 
@@ -640,6 +710,55 @@ async function ownerBlocks(
     },
   ];
 }
+
+type OpenRequest = Awaited<ReturnType<ConsoleServices['admin']['groups']['requests']>>[number];
+
+async function requestsBlock(
+  { may, by, subject: group }: Visit<GroupDetails>,
+  { admin: { groups } }: ConsoleServices,
+): Promise<Block> {
+  const mayDecide =
+    may(WRITE) &&
+    (await groups.assertMayPut(group.id, by).then(
+      () => true,
+      () => false,
+    ));
+  return {
+    kind: 'table',
+    title: t('console.groups.requests'),
+    lead: t(`console.groups.requests-${group.acceptsRequests ? 'lead' : 'closed'}`),
+    caption: t('console.groups.requests'),
+    ...tableOf(await groups.requests(group.id), [
+      [t('console.roles.user'), personCell],
+      [t('console.roles.application'), applicationCell],
+      [t('console.groups.reason'), ({ reason }) => reason],
+      [{ label: t('console.groups.asked'), isShort: true }, ({ createdAt }) => createdAt],
+      mayDecide && [
+        t('console.shared.action'),
+        ({ id, user }) => ({
+          action: {
+            label: t('console.groups.decide'),
+            of: nameAndUsername(user),
+            href: `${pathOf(group)}/requests/${id}`,
+          },
+        }),
+      ],
+    ]),
+    empty: t('console.groups.no-requests'),
+  };
+}
+
+const personCell = ({ user }: OpenRequest): Cell => ({ text: nameAndUsername(user), href: `/admin/users/${user.id}` });
+const applicationCell = ({ application }: OpenRequest): Cell =>
+  application && { text: application.name, href: `/admin/applications/${application.id}` };
+
+const requestFacts = (one: OpenRequest) => [
+  { label: t('console.roles.user'), value: personCell(one) },
+  ...(one.application ? [{ label: t('console.roles.application'), value: applicationCell(one) }] : []),
+  { label: t('console.groups.reason'), value: one.reason },
+  { label: t('console.groups.asked'), value: one.createdAt },
+  { label: t('console.groups.lapses'), value: one.expiresAt },
+];
 
 async function domainBlocks(
   { may, subject: group }: Visit<GroupDetails>,

@@ -10,7 +10,6 @@ import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
 import { rule } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import { nameKey } from '../../people/accounts/names.ts';
 import type { GroupDomain } from '../../people/groups/domains.ts';
 import type { Group, NewMember } from '../../people/groups/groups.ts';
 import { PERSONAL } from '../../people/groups/rights.ts';
@@ -54,7 +53,7 @@ export type GroupAdmin = ReturnType<typeof createGroupAdmin>;
 const LONG = { timeout: 120_000 };
 
 /** Changes throw StepUpNeeded, and what people/groups throws; those of the group itself throw precondition_failed for another version. */
-export function createGroupAdmin({ db, sql, groups, groupDomains }: AdminServices) {
+export function createGroupAdmin({ db, sql, groups, groupDomains, groupRequests }: AdminServices) {
   const get = async (groupId: string, tx?: Tx): Promise<GroupDetails> => ({
     ...(await groups.get(groupId, tx)),
     ...(await groups.relations(groupId, tx)),
@@ -209,24 +208,13 @@ export function createGroupAdmin({ db, sql, groups, groupDomains }: AdminService
       return groupDomains.check(groupId, domain, by);
     },
 
-    /** The memberships of the group itself, a person who is in it by two ways twice. */
+    /** The memberships of the group itself by name, a person who is in it by two ways twice. `after`: `next` of the page before. */
     async members(groupId: string, { search, after, limit = limits.api.pageSize }: ListMembers = {}) {
       await groups.get(groupId);
-      const [userId = '', source = ''] = after === undefined ? [] : after.split(' ');
-      const rows = await db.groupMember.findMany({
-        where: {
-          groupId,
-          ...(after !== undefined && { OR: [{ userId: { gt: userId } }, { userId, source: { gt: source } }] }),
-          ...(search && { user: { searchKey: { contains: nameKey(search) } } }),
-        },
-        orderBy: [{ userId: 'asc' }, { source: 'asc' }],
-        take: limit + 1,
-      });
-      const page = rows.slice(0, limit);
-      const users = await usersById(page.map((row) => row.userId));
-      const last = page.at(-1);
+      const page = await groups.membersByName(groupId, { search, after, limit });
+      const users = await usersById(page.members.map((row) => row.userId));
       return {
-        members: page.map(
+        members: page.members.map(
           (row): Member => ({
             userId: row.userId,
             username: users.get(row.userId)?.username ?? row.userId,
@@ -236,9 +224,29 @@ export function createGroupAdmin({ db, sql, groups, groupDomains }: AdminService
             until: row.until,
           }),
         ),
-        next: rows.length > limit && last ? `${last.userId} ${last.source}` : undefined,
+        next: page.next,
       };
     },
+
+    /** The open requests to join, the oldest first. */
+    async requests(groupId: string) {
+      await groups.get(groupId);
+      return groupRequests.openFor([groupId]);
+    },
+
+    countRequests: groupRequests.countOpen,
+
+    /** Approves or declines a request; the person gets an email. */
+    decide: (
+      groupId: string,
+      requestId: string,
+      decision: { isGranted: boolean; answer?: string | undefined; until?: Date | null | undefined },
+      by: Actor,
+    ): Promise<void> =>
+      changing(groupId, by, 'group.change-members', (tx) => {
+        const { isGranted, answer = '', until = null } = decision;
+        return groupRequests.decide(requestId, { groupId, isGranted, answer, until }, { by, tx });
+      }),
 
     /** Adds people, or changes their end; all or none. Returns how many were not in, or had another end. */
     addMembers: (
@@ -331,6 +339,7 @@ const losses = z
     owners: z.int(),
     roles: z.array(z.string()),
     applications: z.array(z.string()),
+    closed: z.array(z.string()).describe('Those of them that nothing else opens'),
     apis: z.array(z.string()),
   })
   .meta({ id: 'GroupLosses' });
@@ -361,6 +370,48 @@ function summaryJson({ acceptsRequests, fileMembers, createdAt, ...group }: Grou
     created_at: iso(createdAt),
   };
 }
+
+export const request = z
+  .object({
+    id: z.string(),
+    user: z.string(),
+    username: z.string(),
+    name: z.string().nullable(),
+    application: named.element.nullable().describe('What the person wants to open'),
+    reason: z.string(),
+    until: time.nullable().describe('The end that the person wishes'),
+    created_at: time,
+    expires_at: time.describe('It lapses then'),
+  })
+  .meta({ id: 'GroupRequest' });
+
+export function requestJson(row: Awaited<ReturnType<GroupAdmin['requests']>>[number]): z.output<typeof request> {
+  const { id: requestId, user, application, reason, until, createdAt, expiresAt } = row;
+  return {
+    id: requestId,
+    user: user.id,
+    username: user.username,
+    name: user.name,
+    application,
+    reason,
+    until: iso(until),
+    created_at: iso(createdAt),
+    expires_at: iso(expiresAt),
+  };
+}
+
+export const decisionBody = z.strictObject({
+  decision: z.enum(['approve', 'decline']),
+  answer: z.string().trim().max(500).optional().describe('To the person'),
+  until: moment.optional().describe('The end of the membership'),
+});
+
+/** As people/groups takes it. */
+export const decisionOf = ({ decision, answer = '', until = null }: z.output<typeof decisionBody>) => ({
+  isGranted: decision === 'approve',
+  answer,
+  until,
+});
 
 /** The way in, beside its domain or connection. */
 export function sourceJson(source: string) {
@@ -456,7 +507,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       operationId: 'listGroupMembers',
       tag: noun.tag,
       needs: PEOPLE,
-      summary: 'The people directly in the group, by id; one who is in by two ways twice',
+      summary: 'The people directly in the group, by name; one who is in by two ways twice',
       params: byId,
       query: z.object({ ...paged, search: text.optional().describe('Part of the username, email or name') }),
       response: pageOf(member),
@@ -540,6 +591,26 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
           })),
         },
       }),
+    }),
+    action({
+      method: 'get',
+      path: '/requests',
+      operationId: 'listGroupRequests',
+      needs: PEOPLE,
+      summary: 'The open requests to join, the oldest first, up to 100',
+      response: z.object({ items: z.array(request) }),
+      run: async ({ key }) => ({ body: { items: (await groups.requests(key)).map(requestJson) } }),
+    }),
+    action({
+      path: '/requests/{request}/decision',
+      operationId: 'answerGroupRequest',
+      summary: 'Approves or declines a request; the person gets an email',
+      description: 'Takes the right to give every role of the group and of the groups above it.',
+      params: byId.extend({ request: id }),
+      body: decisionBody,
+      status: 204,
+      run: async ({ key, params, body, by }) =>
+        void (await groups.decide(key, params.request ?? '', decisionOf(body), by)),
     }),
     action({
       method: 'put',

@@ -7,7 +7,7 @@ import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
 import { assertVersion } from '../api/versions.ts';
-import { fromCursor, moment, toCursor } from './groups.ts';
+import { decisionBody, decisionOf, fromCursor, moment, request, requestJson, toCursor } from './groups.ts';
 
 const group = z
   .object({
@@ -29,18 +29,6 @@ const member = z
       .describe('false: an owner cannot change it, because a connection or the configuration file gives it'),
   })
   .meta({ id: 'OwnedGroupMember' });
-const request = z
-  .object({
-    id: z.string(),
-    user: z.string(),
-    username: z.string(),
-    name: z.string().nullable(),
-    reason: z.string(),
-    until: time.nullable().describe('The end that the person wishes'),
-    created_at: time,
-    expires_at: time.describe('It lapses then'),
-  })
-  .meta({ id: 'GroupRequest' });
 const invitation = z
   .object({
     id: z.string(),
@@ -141,11 +129,11 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
       method: 'get',
       path: '/members',
       operationId: 'listOwnedGroupMembers',
-      summary: 'The people directly in the group',
+      summary: 'The people directly in the group, by name',
       query: z.object(paged),
       response: pageOf(member),
       async handle({ group: { id: groupId }, query: { limit, cursor } }) {
-        const { members, next } = await groupOwners.members(groupId, { after: fromCursor(cursor) ?? '', limit });
+        const { members, next } = await groupOwners.members(groupId, { after: fromCursor(cursor), limit });
         return { body: { items: members.map(memberJson), next: toCursor(next) } };
       },
     }),
@@ -210,17 +198,7 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
       summary: 'The open requests, the oldest first, up to 100',
       response: z.object({ items: z.array(request) }),
       async handle({ group: { id: groupId } }) {
-        const open = await groupRequests.openFor([groupId]);
-        const items = open.map(({ user, reason, until, createdAt, expiresAt, ...row }) => ({
-          id: row.id,
-          user: user.id,
-          username: user.username,
-          name: user.name,
-          reason,
-          until: iso(until),
-          created_at: iso(createdAt),
-          expires_at: iso(expiresAt),
-        }));
+        const items = (await groupRequests.openFor([groupId])).map(requestJson);
         return { body: { items } };
       },
     }),
@@ -230,17 +208,10 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
       operationId: 'decideGroupRequest',
       summary: 'Approves or declines a request; the person gets an email',
       params: byId.extend({ request: id }),
-      body: z.strictObject({
-        decision: z.enum(['approve', 'decline']),
-        answer: z.string().trim().max(500).optional().describe('To the person'),
-        until: moment.optional().describe('The end of the membership'),
-      }),
+      body: decisionBody,
       status: 204,
-      async handle({ group: { id: groupId }, params, body: { decision, answer = '', until = null }, by }) {
-        const decided = { groupId, isGranted: decision === 'approve', answer, until };
-        await groupRequests.decide(params.request, decided, { by });
-        return undefined;
-      },
+      handle: async ({ group: { id: groupId }, params, body, by }) =>
+        void (await groupRequests.decide(params.request, { ...decisionOf(body), groupId }, { by })),
     }),
     ofGroup({
       method: 'get',

@@ -5,15 +5,16 @@ import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, transaction } from '../../base/storage/database.ts';
-import { fragment } from '../../base/storage/fragments.ts';
+import { type Fragment, fragment, noFragment } from '../../base/storage/fragments.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
-import { isStorable } from '../../base/storage/storable-text.ts';
+import { isStorable, withoutUnstorable } from '../../base/storage/storable-text.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Core } from '../../core/core.ts';
 import { isCurrent } from '../accounts/account.ts';
+import { nameKey } from '../accounts/names.ts';
 import { assertTimes, hasAdministrator, isLastAdmin, sameTime } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
 import type { LogoutOnRoleChange } from '../rbac/connection-roles.ts';
@@ -220,8 +221,9 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     const roles = await stored.groupRole.findMany({ where: { groupId: id }, select: { role: name } });
     const applications = await stored.applicationGroup.findMany({
       where: { groupId: id },
-      select: { application: name },
+      select: { application: { select: { name: true, _count: { select: { groups: true, roles: true } } } } },
     });
+    const namesOfThese = (rows: typeof applications) => rows.map(({ application }) => application.name).sort();
     const apis = await stored.resource.findMany({
       where: { access: { contains: JSON.stringify(id) } },
       select: { identifier: true },
@@ -232,7 +234,9 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       children,
       owners,
       roles: roles.map(({ role }) => role.name).sort(),
-      applications: applications.map(({ application }) => application.name).sort(),
+      applications: namesOfThese(applications),
+      /** Those of them that nothing else opens. */
+      closed: namesOfThese(applications.filter(({ application: { _count: by } }) => by.groups + by.roles === 1)),
       apis: apis.map(({ identifier }) => identifier).sort(),
       /** The roles with permissions that are limited to the group, which end. */
       limited: limited.map(({ name }) => name),
@@ -556,6 +560,40 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       });
       return rows.map(({ mac: _mac, ...row }) => row);
     },
+    /**
+     * The same by the names of the people, a page at a time; a person who is in by two ways twice. `search`: part of the username, email or
+     * name. `next`: for `after`, unless it is the last page; any other text begins at the first. `isByPerson`: after the page comes another
+     * person.
+     */
+    async membersByName(id: string, { search = '', after, limit, isByPerson = false }: MemberPageQuery) {
+      const { few } = limits.lists;
+      const key = nameKey(withoutUnstorable(search));
+      const [size] = await db.$queryRaw<{ count: number | bigint }[]>(fragment`SELECT COUNT(*) AS count FROM
+        (SELECT 1 FROM group_members WHERE group_id = ${id} LIMIT ${few + 1}) AS found`);
+      // A CROSS JOIN leads SQLite, which has no statistics: few members are sorted, many are met in the order of the names of all users.
+      const from =
+        Number(size?.count ?? 0) > few
+          ? fragment`users u CROSS JOIN group_members m`
+          : fragment`group_members m CROSS JOIN users u`;
+      const found = key === '' ? noFragment : fragment`AND ${sql.dialect.contains('u.search_key', key)}`;
+      const rest = fragment`${found} ${beyond(after)}`;
+      const keys = await db.$queryRaw<
+        { nameKey: string; userId: string; source: string }[]
+      >(fragment`SELECT u.name_key AS "nameKey", m.user_id AS "userId", m.source FROM ${from}
+        WHERE m.group_id = ${id} AND u.id = m.user_id ${rest} ORDER BY u.name_key, u.id, m.source LIMIT ${limit + 1}`);
+      const page = keys.slice(0, limit);
+      const userIds = [...new Set(page.map(({ userId }) => userId))];
+      const rows = await inChunks(userIds, (piece) =>
+        db.groupMember.findMany({ where: { groupId: id, userId: { in: piece } } }),
+      );
+      const members = page.flatMap(({ userId, source }) => {
+        const row = rows.find((one) => one.userId === userId && one.source === source);
+        return row ? [row] : [];
+      });
+      const last = keys.length > limit ? page.at(-1) : undefined;
+      const next = last && JSON.stringify([last.nameKey, last.userId, isByPerson ? '\u{10ffff}' : last.source]);
+      return { members, next };
+    },
     async owners(id: string, tx: Tx = db) {
       const rows = await tx.groupOwner.findMany({ where: { groupId: id } });
       return rows.map(({ mac: _mac, ...row }) => row);
@@ -608,6 +646,31 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     removeMembers,
     setMemberships,
   };
+}
+
+interface MemberPageQuery {
+  search?: string | undefined;
+  after?: string | undefined;
+  limit: number;
+  isByPerson?: boolean;
+}
+
+/** The memberships after a page. The first condition is one that a database answers by an index. */
+function beyond(after: string | undefined): Fragment {
+  const key = placeOf(after);
+  if (!key) return noFragment;
+  const [name, userId, source] = key;
+  return fragment`AND u.name_key >= ${name} AND (u.name_key > ${name} OR u.id > ${userId} OR (u.id = ${userId} AND m.source > ${source}))`;
+}
+
+function placeOf(after = ''): string[] | undefined {
+  try {
+    const place: unknown = JSON.parse(after);
+    const isPlace = Array.isArray(place) && place.length === 3 && place.every((text) => typeof text === 'string');
+    return isPlace ? place.map((text: string) => withoutUnstorable(text)) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Takes everyone out who is in a group by this connection, before it is deleted. Its groups are never sensitive. */

@@ -37,14 +37,12 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
       where: { id: { in: rows.map(({ userId }) => userId) } },
       select: { id: true, username: true, name: true },
     });
-    return names
-      .map((person) => {
-        const held = rows.filter(({ userId }) => userId === person.id);
-        const own = held.find(({ source }) => PERSONAL.some((one) => one === source));
-        const { since = null, until = null } = own ?? held[0] ?? {};
-        return { person, isOwn: own !== undefined, since, until };
-      })
-      .sort((one, other) => one.person.username.localeCompare(other.person.username));
+    return names.map((person) => {
+      const held = rows.filter(({ userId }) => userId === person.id);
+      const own = held.find(({ source }) => PERSONAL.some((one) => one === source));
+      const { since = null, until = null } = own ?? held[0] ?? {};
+      return { person, isOwn: own !== undefined, since, until };
+    });
   }
 
   /** Throws not_found for a person who is not in the group itself. */
@@ -84,21 +82,12 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
       }
     },
 
-    /** The people of the group itself, in the order of their ids; `next`: the last one of a page that is not the last. */
-    async members(groupId: string, { after, limit }: { after: string; limit: number }) {
-      const people = await db.groupMember.findMany({
-        where: { groupId, userId: { gt: after } },
-        select: { userId: true },
-        distinct: ['userId'],
-        orderBy: { userId: 'asc' },
-        take: limit + 1,
-      });
-      const ids = people.slice(0, limit).map(({ userId }) => userId);
-      const rows = await db.groupMember.findMany({ where: { groupId, userId: { in: ids } } });
-      return {
-        members: await named(rows),
-        next: people.length > limit ? ids.at(-1) : undefined,
-      };
+    /** The people of the group itself, by name; `next`: for `after`, unless it is the last page. */
+    async members(groupId: string, { after, limit }: { after?: string | undefined; limit: number }) {
+      const page = await groups.membersByName(groupId, { after, limit, isByPerson: true });
+      const ids = [...new Set(page.members.map(({ userId }) => userId))];
+      const people = await named(await db.groupMember.findMany({ where: { groupId, userId: { in: ids } } }));
+      return { members: ids.flatMap((id) => people.find(({ person }) => person.id === id) ?? []), next: page.next };
     },
 
     /**

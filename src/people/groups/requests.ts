@@ -137,9 +137,9 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
   function decide(
     id: string,
     { isGranted, groupId: expected, answer = '', until = null }: Decision,
-    { by = {} }: GroupChange = {},
+    { by = {}, tx: outer }: GroupChange = {},
   ) {
-    return transaction(db, async (tx) => {
+    const work = async (tx: Tx) => {
       await lockGroups(tx, sql, 'shared');
       const { group, user, groupId, userId } = await find(id, tx);
       if (expected !== undefined && expected !== groupId) throw notFound();
@@ -154,7 +154,17 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
       const to = recipientOf(user);
       const facts = { group: group.name, isGranted, until: isGranted ? until : null };
       if (to) await outbox.send({ to, kind: 'group-answer', ...facts }, tx);
-    });
+    };
+    return outer ? work(outer) : transaction(db, work);
+  }
+
+  /** With the application that each is for; null where none is named, or it was deleted. */
+  async function withApplications<Row extends { applicationId: string | null }>(rows: readonly Row[]) {
+    const ids = [...new Set(rows.flatMap(({ applicationId }) => applicationId ?? []))];
+    const select = { id: true, name: true } as const;
+    const found =
+      ids.length === 0 ? [] : await db.asStored.application.findMany({ where: { id: { in: ids } }, select });
+    return rows.map((row) => ({ ...row, application: found.find(({ id }) => id === row.applicationId) ?? null }));
   }
 
   /** By the person who asked. Throws not_found, changed_meanwhile (409). */
@@ -210,20 +220,25 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
         orderBy: { createdAt: 'desc' },
         take: LISTED,
       });
-      return rows.map(({ state, ...row }) => ({
+      return (await withApplications(rows)).map(({ state, ...row }) => ({
         ...row,
         state: (state === 'open' && row.expiresAt <= now() ? 'lapsed' : state) as RequestState,
       }));
     },
 
     /** The open requests for these groups, the oldest first. */
-    openFor: (groupIds: readonly string[]) =>
-      db.groupRequest.findMany({
+    async openFor(groupIds: readonly string[]) {
+      const rows = await db.groupRequest.findMany({
         where: { groupId: { in: [...groupIds] }, ...isOpen() },
         include: { user: { select: { id: true, username: true, name: true } } },
         orderBy: { createdAt: 'asc' },
         take: LISTED,
-      }),
+      });
+      return withApplications(rows);
+    },
+
+    /** How many requests for the group are open. */
+    countOpen: (groupId: string): Promise<number> => db.groupRequest.count({ where: { groupId, ...isOpen() } }),
   };
 }
 

@@ -1,6 +1,6 @@
 // /api/admin/groups: every operation, paging, versions and repeated requests, and who may do what.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { aUser } from '../../support/factories.ts';
+import { aClient, aUser } from '../../support/factories.ts';
 import type { TestIdp } from '../../support/idp.ts';
 import { sharedIdp } from '../../support/shared-idp.ts';
 import { type ApiCaller, aPerson, aService, aTool } from '../support.ts';
@@ -114,7 +114,7 @@ describe('a group', () => {
     const first = await ok<List>('GET', `${path}?limit=2`);
     const second = await ok<List>('GET', `${path}?limit=2&cursor=${first.next}`);
     const found = [...first.items, ...second.items];
-    expect(found.map(({ user }) => user)).toEqual([...users].sort());
+    expect(found.map(({ user }) => user).sort()).toEqual([...users].sort());
     expect(found).toMatchObject(users.map(() => ({ until, source: 'direct' })));
     expect(second.next).toBeNull();
     await ok('DELETE', `${path}/${users[0]}`, undefined, in204);
@@ -137,6 +137,39 @@ describe('a group', () => {
     const second = await ok<List>('GET', `/groups/${id}/members?limit=2&cursor=${first.next}`);
     expect([...first.items, ...second.items]).toMatchObject(ways);
   });
+});
+
+it('has requests, which an administrator decides with an end', async () => {
+  const { groups, groupRequests, accounts } = idp.services;
+  const group = await aGroup(fresh('asked'), { accepts_requests: true });
+  const [owner, ann] = [await aUser(idp.services), await aUser(idp.services)];
+  await groups.appointOwner(group.id, { userId: owner.account.id });
+  const access = { roles: [], groups: [group.name] };
+  const { applicationId } = await aClient(idp.services, {
+    client_name: 'Asked wiki',
+    redirect_uris: ['https://wiki.example.com/cb'],
+    access,
+  });
+  const wish = { userId: ann.account.id, groupId: group.id, applicationId, until: null };
+  await groupRequests.ask({ ...wish, reason: 'Spring' });
+  const path = `/groups/${group.id}/requests`;
+  const { items } = await ok<{ items: { id: string }[] }>('GET', path);
+  expect(items).toMatchObject([
+    { user: ann.account.id, reason: 'Spring', until: null, application: { id: applicationId, name: 'Asked wiki' } },
+  ]);
+  const decision = `${path}/${items[0]?.id}/decision`;
+  await ok('POST', decision, { decision: 'perhaps' }, { status: 400 });
+  await ok(
+    'POST',
+    `/groups/${(await aGroup()).id}/requests/${items[0]?.id}/decision`,
+    { decision: 'approve' },
+    { status: 404 },
+  );
+  const until = '2099-01-01T00:00:00.000Z';
+  await ok('POST', decision, { decision: 'approve', until }, in204);
+  expect((await accounts.find(ann.account.id))?.groups).toMatchObject([{ id: group.id, until: new Date(until) }]);
+  await ok('POST', decision, { decision: 'decline' }, { status: 409 });
+  expect(await ok('GET', path)).toMatchObject({ items: [] });
 });
 
 describe('an administrator without a role', () => {
@@ -183,7 +216,8 @@ describe('an administrator without a role', () => {
     const by = await aPerson(idp, [reader], { tool: await aTool(idp) });
     const { id } = await aGroup();
     await ok('GET', `/groups/${id}`, undefined, { by });
-    for (const path of ['members', 'owners']) await ok('GET', `/groups/${id}/${path}`, undefined, { by, status: 403 });
+    for (const path of ['members', 'owners', 'requests'])
+      await ok('GET', `/groups/${id}/${path}`, undefined, { by, status: 403 });
     await ok('POST', '/groups', { name: fresh('no') }, { by, status: 403 });
   });
 });

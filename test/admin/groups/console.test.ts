@@ -1,7 +1,8 @@
 // The pages of groups: an administrator makes a group with a person, a role and an owner, and sees what a deletion takes; one who does not
 // hold the role changes none of it.
 import { beforeAll, expect, it } from 'vitest';
-import { aUser } from '../../support/factories.ts';
+import { limits } from '../../../src/base/limits.ts';
+import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
 import { linksOf, textOf } from '../../support/pages/html.ts';
@@ -80,6 +81,106 @@ it('leads from page to page of the groups and of the members of one', async () =
     expect(textOf(second.text)).toContain(last);
     expect(textOf(second.text)).not.toContain(first);
   }
+});
+
+/** A group that opens an application, and a person who asks for it. */
+async function aRequest(name: string, { reason = 'I run it in spring', until = null as Date | null } = {}) {
+  const { groups, groupRequests } = idp.services;
+  const group = await groups.create({ name, acceptsRequests: true });
+  const [owner, ann] = [await aUser(idp.services), await aUser(idp.services)];
+  await groups.appointOwner(group.id, { userId: owner.account.id });
+  const access = { roles: [], groups: [name] };
+  const { applicationId } = await aClient(idp.services, {
+    client_name: `${name} wiki`,
+    redirect_uris: ['https://wiki.example.com/cb'],
+    access,
+  });
+  await groupRequests.ask({ userId: ann.account.id, groupId: group.id, applicationId, reason, until });
+  return { group, ann, path: `/admin/groups/${group.id}/requests` };
+}
+
+it('lists open requests with their application and reason, and decides one with an end', async () => {
+  const until = new Date('2099-05-31T10:00:00Z');
+  const { group, ann, path } = await aRequest('Pages asked', { until });
+  expect(textOf((await admin.get(`/admin/groups/${group.id}`)).text)).toContain('Requests (1)');
+  const list = await admin.get(path);
+  expect(textOf(list.text)).toMatch(new RegExp(`${ann.username}.* Pages asked wiki I run it in spring`));
+  const link = linksOf(list.text, list.url).find(({ href }) => href.includes('/requests/'));
+  const page = await admin.get(link?.href ?? expect.fail('no link'));
+  expect(textOf(page.text)).toContain('I run it in spring');
+  expect(page.forms.at(-1)?.fields).toMatchObject({ until: '2099-05-31', answer: '' });
+  const undecided = await admin.submit(page, { answer: 'Welcome' });
+  expect(undecided.status).toBe(400);
+  const past = await admin.submit(page, { decision: 'approve', until: '2001-01-01' });
+  expect([past.status, textOf(past.text)]).toEqual([400, expect.stringContaining('Nothing was saved')]);
+  const decided = await admin.submit(page, { decision: 'approve', answer: 'Welcome' });
+  expect(textOf((await admin.follow(decided)).text)).toMatch(/is a member now, and gets an email.*No open requests/);
+  expect((await idp.services.accounts.find(ann.account.id))?.groups).toMatchObject([{ name: 'Pages asked', until }]);
+  expect(await idp.services.groupRequests.of(ann.account.id)).toMatchObject([{ state: 'granted', answer: 'Welcome' }]);
+  const late = await admin.submit(page, { decision: 'decline' });
+  expect([late.status, textOf(late.text)]).toEqual([404, expect.stringContaining('isn’t open anymore')]);
+});
+
+it('declines a request, and offers no decision without the right to give what the group gives', async () => {
+  const { group, ann, path } = await aRequest('Pages declined');
+  const role = (await idp.services.roles.create({ name: 'pages declined role' })).name;
+  await idp.services.groups.addRole(group.id, role);
+  const permissions = ['gatehouse.groups:read', 'gatehouse.groups:write', 'gatehouse.users:read'];
+  await idp.services.roles.create({ name: 'pages request reader', permissions });
+  const client = await consoleOf(idp, await staff(idp, 'pages request reader'));
+  const list = await client.get(path);
+  expect(textOf(list.text)).toContain('I run it in spring');
+  expect(textOf(list.text)).not.toContain('Decide');
+  const [{ id } = expect.fail('no request')] = await idp.services.groupRequests.openFor([group.id]);
+  const { _csrf = '' } = (await client.get('/admin/groups/new')).forms.at(-1)?.fields ?? {};
+  for (const decision of ['approve', 'decline'])
+    expect((await client.post(`${path}/${id}`, { form: { _csrf, decision } })).status, decision).toBe(403);
+  const page = await admin.get(`${path}/${id}`);
+  await admin.submit(page, { decision: 'decline', answer: 'Not this year' });
+  expect(await idp.services.groupRequests.of(ann.account.id)).toMatchObject([
+    { state: 'denied', answer: 'Not this year' },
+  ]);
+  expect((await idp.services.accounts.find(ann.account.id))?.groups).toEqual([]);
+});
+
+it('says that a deletion closes an application which nothing else opens', async () => {
+  const { group } = await aRequest('Pages only key');
+  expect(textOf((await admin.get(`/admin/groups/${group.id}/delete`)).text)).toContain(
+    'Nothing else opens Pages only key wiki',
+  );
+});
+
+it('lists members by name, on every page of a small and of a large group', async () => {
+  const { db, groups, accounts } = idp.services;
+  const { few } = limits.lists;
+  const group = await groups.create({ name: 'Pages by name' });
+  const names = ['Zoe', 'emil', 'Bo', 'Anna'];
+  for (const [at, name] of names.entries())
+    await accounts.create({ id: `z-${9 - at}`, username: `by-name-${at}`, name });
+  await groups.addMembers(
+    group.id,
+    names.map((_, at) => ({ userId: `z-${9 - at}` })),
+  );
+  const listed = async () => {
+    const found: string[] = [];
+    for (let after: string | undefined, page = 0; page === 0 || after !== undefined; page += 1) {
+      const { members, next } = await groups.membersByName(group.id, { after, limit: 3 });
+      found.push(...members.map(({ userId }) => userId));
+      after = next;
+    }
+    return found;
+  };
+  const byName = ['z-6', 'z-7', 'z-8', 'z-9'];
+  expect(await listed()).toEqual(byName);
+  expect(textOf((await admin.get(`/admin/groups/${group.id}`)).text)).toMatch(/Anna.*Bo.*emil.*Zoe/);
+  expect(await groups.membersByName(group.id, { search: 'EMI', after: 'no cursor', limit: 3 })).toMatchObject({
+    members: [{ userId: 'z-8' }],
+    next: undefined,
+  });
+  Object.assign(limits.lists, { few: 1 });
+  expect(await listed()).toEqual(byName);
+  Object.assign(limits.lists, { few });
+  expect(await db.groupMember.count({ where: { groupId: group.id } })).toBe(4);
 });
 
 it('changes nothing for an administrator who does not hold the role of the group', async () => {

@@ -46,6 +46,13 @@ beforeAll(async () => {
     redirect_uris: ['https://wiki.example.com/cb'],
     access: { roles: ['lab-instruments'], groups: ['Research', long] },
   });
+  const open = await groups.create({ name: 'Open', acceptsRequests: true });
+  await groups.appointOwner(open.id, { userId: nobody.account.id });
+  const access = { roles: [], groups: ['Open'] };
+  const wiki = await aClient(idp.services, { redirect_uris: ['https://wiki.example.com/cb'], access });
+  const wish = { userId: users[0]?.account.id ?? '', groupId: open.id, applicationId: wiki.applicationId, until };
+  await idp.services.groupRequests.ask({ ...wish, reason: `I replace Zoe, who works with the ${long}.` });
+  const [request] = await idp.services.groupRequests.openFor([open.id]);
   const path = `/admin/groups/${group.id}`;
   paths = {
     list: '/admin/groups',
@@ -58,6 +65,9 @@ beforeAll(async () => {
     'parts-none': `/admin/groups/${empty.id}/parts`,
     owners: `/admin/groups/${empty.id}/owners`,
     'owners-none': `${path}/owners`,
+    requests: `/admin/groups/${open.id}/requests`,
+    'requests-none': `${path}/requests`,
+    request: `/admin/groups/${open.id}/requests/${request?.id}`,
     applications: `${path}/applications`,
     activity: `${path}/activity`,
     edit: `${path}/edit`,
