@@ -31,6 +31,7 @@ import {
 import type { ServiceProviderSettings } from './fields/service-provider.ts';
 import { oidcRules } from './oidc-rules.ts';
 import { createApplicationReads, listKey, type StoredApplication } from './read.ts';
+import { createReservedCheck } from './reserved-identifiers.ts';
 import { neededFor } from './rules/field-rights.ts';
 import { unlistedAlgFaults } from './rules/signing-algorithms.ts';
 import { type AddSecret, createSecrets, type UnexpiredSecret } from './secrets.ts';
@@ -91,7 +92,7 @@ export type Change = {
 /** Every operation on applications. A change runs in the transaction of its `change`, or in a new one. */
 export function createApplications(
   services: Core & People & ApplicationHooks,
-  /** Identifiers of Gatehouse itself. An application or API with an identifier that looks like one is rejected (identifierKey). */
+  /** Identifiers of Gatehouse itself. An application or API with an identifier that looks like one is rejected. */
   reservedIdentifiers: readonly string[],
 ) {
   const { db, now, audit, authority, settings, removeClientArtifacts } = services;
@@ -472,38 +473,4 @@ export async function planPicture(tx: Tx, applicationId: string, url: string | u
   const data = { ...NOT_READ, url, nextTryAt: at, updatedAt: at };
   await tx.applicationPicture.upsert({ where, create: { ...data, ...where }, update: data, select: { url: true } });
   return true;
-}
-
-// Identifiers of applications and APIs that belong to Gatehouse itself: registered for something else they would mislead users,
-// services and administrators, who read them with less care than a computer.
-
-/** Decoding again and again ends here: nobody reads more layers. */
-const MAX_LAYERS = 5;
-
-/**
- * The comparable form of an identifier: equal keys look like the same one. Percent-encoding, case, look-alike letters (nameKey),
- * scheme, default port, trailing dots and slashes, dot segments, query and fragment make no difference.
- */
-function identifierKey(identifier: string): string {
-  const text = nameKey(decoded(identifier)).replace(/[\s\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');
-  const address = text.replaceAll('\\', '/').replace(/^https?:\/*/, 'https://');
-  if (!address.startsWith('https://') || !URL.canParse(address)) return text.replace(/\/+$/, '');
-  const { hostname, port, pathname } = new URL(address);
-  const path = pathname.replace(/\/{2,}/g, '/').replace(/[/.]+$/, '');
-  return `https://${hostname.replace(/\.+$/, '')}${port === '' || port === '80' ? '' : `:${port}`}${path}`;
-}
-
-/** Returns the check whether an identifier looks like one of these. */
-function createReservedCheck(reserved: readonly string[]): (identifier: string) => boolean {
-  const keys = new Set(reserved.map(identifierKey));
-  return (identifier) => keys.has(identifierKey(identifier));
-}
-
-function decoded(text: string, layers = 0): string {
-  if (layers === MAX_LAYERS || !text.includes('%')) return text;
-  try {
-    return decoded(decodeURIComponent(text), layers + 1);
-  } catch {
-    return text;
-  }
 }

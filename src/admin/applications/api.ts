@@ -111,7 +111,7 @@ const details = application
   .meta({ id: 'ApplicationDetails' });
 const withSecret = application.extend({ client_secret: z.string().optional().describe('Displayed only now') });
 
-const source = z
+const metadataSource = z
   .strictObject({
     metadata: z.string().min(1).max(limits.saml.metadataBytes).optional().describe('The document'),
     metadata_url: z.string().min(1).max(2048).meta(webUriSchema).optional().describe('The URL of the document'),
@@ -132,6 +132,36 @@ const readMetadata = z.object({
   requested_attributes: z.array(z.string()),
   valid_until: time.nullable(),
   warnings: z.array(z.string()).describe('What of it is not used, such as an endpoint without https'),
+});
+
+const metadataChange = z.object({
+  what: z.string(),
+  received: z.string(),
+  registered: z.string(),
+  needs_approval: z.boolean(),
+});
+const waitingMetadata = z
+  .object({
+    document: z.string().describe('SHA-256 of the received document, which an approval names'),
+    received_at: time,
+    changes: z.array(metadataChange),
+  })
+  .meta({ id: 'WaitingMetadata' });
+
+const picture = z
+  .object({
+    address: z.string().nullable().describe('Path of the picture on this server; null while there is none'),
+    source: z.enum(['uploaded', 'logo_uri', 'none']),
+    url: z.string().nullable().describe('The logo_uri that it is read from'),
+    failure: z.string().nullable().describe('Why the last try to read it failed'),
+    next_try_at: time.nullable(),
+  })
+  .meta({ id: 'ApplicationPicture' });
+
+const newPicture = z.strictObject({
+  picture: imageData.describe(
+    `A PNG, JPEG or SVG as a data URL such as data:image/png;base64,…, up to ${imageLimits.bytes / 1000} KB`,
+  ),
 });
 
 /** An application, with the version for the ETag; a new secret is only readable here. */
@@ -184,40 +214,21 @@ function metadataJson(metadata: SpMetadata) {
   };
 }
 
+function pictureJson(state: PictureState | undefined): z.input<typeof picture> {
+  const { address = null, url = null, failure, nextTryAt } = state ?? {};
+  return {
+    address,
+    source: state ? (url === null ? 'uploaded' : 'logo_uri') : 'none',
+    url,
+    failure: failure === undefined ? null : String(failure),
+    next_try_at: iso(nextTryAt),
+  };
+}
+
 /** For endpoints without one application: a right that is limited to some applications is not enough. */
 const writeAny = ['gatehouse.applications:write'] as const;
 // Room for a metadata document, escaped in JSON.
 const maxBodyBytes = limits.saml.metadataBytes * 2;
-
-const change = z.object({
-  what: z.string(),
-  received: z.string(),
-  registered: z.string(),
-  needs_approval: z.boolean(),
-});
-const waitingMetadata = z
-  .object({
-    document: z.string().describe('SHA-256 of the received document, which an approval names'),
-    received_at: time,
-    changes: z.array(change),
-  })
-  .meta({ id: 'WaitingMetadata' });
-
-const picture = z
-  .object({
-    address: z.string().nullable().describe('Path of the picture on this server; null while there is none'),
-    source: z.enum(['uploaded', 'logo_uri', 'none']),
-    url: z.string().nullable().describe('The logo_uri that it is read from'),
-    failure: z.string().nullable().describe('Why the last try to read it failed'),
-    next_try_at: time.nullable(),
-  })
-  .meta({ id: 'ApplicationPicture' });
-
-const newPicture = z.strictObject({
-  picture: imageData.describe(
-    `A PNG, JPEG or SVG as a data URL such as data:image/png;base64,…, up to ${imageLimits.bytes / 1000} KB`,
-  ),
-});
 
 export const applicationNoun = (applications: ApplicationAdmin): Resource<ApplicationDetails> => ({
   names: ['Application', 'Applications'],
@@ -413,20 +424,9 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
       needs: writeAny,
       maxBodyBytes,
       summary: 'Reads the metadata of a service provider without registering it',
-      body: source,
+      body: metadataSource,
       response: readMetadata,
       handle: async ({ body }) => ({ body: metadataJson(await applications.readMetadata(body)) }),
     }),
   ];
-}
-
-function pictureJson(state: PictureState | undefined): z.input<typeof picture> {
-  const { address = null, url = null, failure, nextTryAt } = state ?? {};
-  return {
-    address,
-    source: state ? (url === null ? 'uploaded' : 'logo_uri') : 'none',
-    url,
-    failure: failure === undefined ? null : String(failure),
-    next_try_at: iso(nextTryAt),
-  };
 }
