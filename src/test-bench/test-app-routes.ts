@@ -217,7 +217,7 @@ function tokenPage(
       ...messages,
       json(t('console.test-bench.id-token'), decodeJwt(idToken)),
       json(t('console.test-bench.id-token-header'), decodeProtectedHeader(idToken)),
-      json(t('console.test-bench.access-token'), decoded(accessToken)),
+      json(t('console.test-bench.access-token'), tokenContent(accessToken)),
       json('UserInfo', userinfo),
       refreshToken
         ? {
@@ -243,7 +243,7 @@ function tokenPage(
 }
 
 /** The payload of a JWT; of an opaque token only the length. */
-function decoded(token: string): unknown {
+function tokenContent(token: string): unknown {
   return token.split('.').length === 3 ? decodeJwt(token) : { opaque: true, characters: token.length };
 }
 

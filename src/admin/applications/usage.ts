@@ -6,7 +6,7 @@ import type { Db } from '../../base/storage/database.ts';
 import type { Dialect } from '../../base/storage/dialect.ts';
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { timesOf } from '../../core/audit/repeated-entries.ts';
-import { isInGroup, isMemberOf } from '../../people/accounts/members.ts';
+import { hasRoleNamed, isInGroupNamed } from '../../people/accounts/members.ts';
 import type { Demand } from './presets/demands.ts';
 import { SIGN_IN_ENDS } from './sign-in-counts.ts';
 
@@ -58,12 +58,12 @@ export function createApplicationUsage({ db, sql, now }: Base) {
       const lacks = {
         address: fragment`u.email IS NULL`,
         verified: fragment`u.email IS NOT NULL AND NOT u.email_verified`,
-        role: fragment`NOT ${kind === 'role' ? isMemberOf('u.id', names, now()) : isInGroup('u.id', names, now())}`,
+        role: fragment`NOT ${kind === 'role' ? hasRoleNamed('u.id', names, now()) : isInGroupNamed('u.id', names, now())}`,
       }[demand];
       const mayOpen =
         access === 'everyone'
           ? fragment`1 = 1`
-          : fragment`(${isMemberOf('u.id', access.roles, now())} OR ${isInGroup('u.id', access.groups ?? [], now())})`;
+          : fragment`(${hasRoleNamed('u.id', access.roles, now())} OR ${isInGroupNamed('u.id', access.groups ?? [], now())})`;
       const found = await db.$queryRaw<unknown[]>`
         SELECT u.id FROM users u WHERE u.is_active AND ${lacks} AND ${mayOpen} LIMIT 1`;
       return found.length > 0;

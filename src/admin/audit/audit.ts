@@ -5,7 +5,7 @@ import { rule } from '../../base/texts/faults.ts';
 import type { Actor, AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import { auditEventTypes } from '../../core/audit/events.ts';
 import { csv, jsonLines } from '../../core/audit/export.ts';
-import { isCovered } from '../../people/accounts/members.ts';
+import { isWithinExtent } from '../../people/accounts/members.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint, type Streamed } from '../api/endpoint.ts';
@@ -66,7 +66,7 @@ export type AuditAdmin = ReturnType<typeof createAuditAdmin>;
 export function createAuditAdmin({ audit, authority }: AdminServices) {
   async function visibleTo(by: Actor): Promise<AuditFilter> {
     const extent = await authority.extent(by, READ);
-    return extent === 'all' ? {} : { isVisible: (column) => isCovered(column, extent) };
+    return extent === 'all' ? {} : { isVisible: (column) => isWithinExtent(column, extent) };
   }
 
   return {

@@ -274,8 +274,8 @@ function wordingOf(ctx: Context, { code, status, text, advice }: AppError, missi
 /** Where it goes on; the first is the obvious one. */
 function linksOf(ctx: Context, error: AppError): [PageLink, ...PageLink[]] {
   const { status, code, next, other } = error;
-  const list = named(entryOf(ctx.path) ?? { href: '/admin', label: t('console.navigation.overview') });
-  if (next && next.href !== '/') return other ? [named(next), other] : [named(next)];
+  const list = withPageName(entryOf(ctx.path) ?? { href: '/admin', label: t('console.navigation.overview') });
+  if (next && next.href !== '/') return other ? [withPageName(next), other] : [withPageName(next)];
   if (isWrongFilter(ctx, status)) return [{ href: ctx.path, label: t('console.list.remove-filters') }];
   if (code === 'forbidden') return [list, otherAccount(ctx)];
   if (status === 409 || status === 412 || status === 428) return [pageBefore(ctx, t('console.error.reload')) ?? list];
@@ -286,7 +286,7 @@ function linksOf(ctx: Context, error: AppError): [PageLink, ...PageLink[]] {
 }
 
 /** A link to a page of the navigation says that it is one. */
-function named(link: PageLink): PageLink {
+function withPageName(link: PageLink): PageLink {
   const entry = entryOf(link.href);
   return entry?.href === link.href ? { ...link, label: t('console.error.go-to', { page: entry.label }) } : link;
 }

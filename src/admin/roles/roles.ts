@@ -10,7 +10,7 @@ import { lockRow } from '../../base/storage/row-lock.ts';
 import { rule } from '../../base/texts/faults.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import { holdersOf } from '../../people/accounts/members.ts';
+import { usersWithRoles } from '../../people/accounts/members.ts';
 import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '../../people/rbac/names.ts';
 import type { StoredRole } from '../../people/rbac/protected-grants.ts';
 import { isBrokenLimit, limitSyntax } from '../../people/rbac/rights.ts';
@@ -122,7 +122,7 @@ async function countMembers(db: Db, roles: readonly Role[]): Promise<[id: string
   const limit = limits.lists.counted + 1;
   const counts = roles.map(
     ({ id }) => fragment`SELECT ${id} AS id, COUNT(DISTINCT user_id) AS count FROM
-      (SELECT user_id FROM (${holdersOf(fragment`${id}`)}) AS found LIMIT ${limit}) AS held`,
+      (SELECT user_id FROM (${usersWithRoles(fragment`${id}`)}) AS found LIMIT ${limit}) AS held`,
   );
   const rows = await db.$queryRaw<{ id: string; count: number | bigint }[]>(joinFragments(counts, ' UNION ALL '));
   return rows.map(({ id, count }) => [id, Number(count)]);

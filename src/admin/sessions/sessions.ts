@@ -7,7 +7,7 @@ import type { Db } from '../../base/storage/database.ts';
 import { fragment, trustedText } from '../../base/storage/fragments.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import { isCovered } from '../../people/accounts/members.ts';
+import { isWithinExtent } from '../../people/accounts/members.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { type Extent, within } from '../../people/rbac/rights.ts';
 import type { EndResult } from '../../protocols/logout/end-session.ts';
@@ -110,7 +110,7 @@ async function listSessions(
     const isAfter = last
       ? fragment`d.created_at ${beyond}= ${last.at} AND (d.created_at ${beyond} ${last.at} OR d.uid ${beyond} ${last.uid})`
       : fragment`1 = 1`;
-    const isVisible = extent === 'all' ? fragment`1 = 1` : isCovered('d.user_id', extent);
+    const isVisible = extent === 'all' ? fragment`1 = 1` : isWithinExtent('d.user_id', extent);
     const page = await db.$queryRaw<{ uid: string }[]>`SELECT d.uid FROM session_devices d
       WHERE ${isAfter} AND ${isVisible} AND ${isOfUser} ORDER BY d.created_at ${order}, d.uid ${order} LIMIT ${limit}`;
     const rows = await db.sessionDevice.findMany({

@@ -6,7 +6,7 @@ import { forbidden, invalidInput } from '../../base/http/errors.ts';
 import { inNetworks } from '../../base/network/networks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { at, fault } from '../../base/texts/faults.ts';
-import { type TextValues, textFaults, textsBeside } from '../../base/texts/overrides.ts';
+import { differingTexts, type TextValues, textFaults } from '../../base/texts/overrides.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import {
@@ -88,7 +88,7 @@ const valuesForAudit = (name: SettingName, before: unknown, after: unknown) => (
 /** Only the texts that differ: all of them are too many for each entry. */
 function changedTexts(before: unknown, after: unknown) {
   const [old, now] = [(before ?? {}) as TextValues, (after ?? {}) as TextValues];
-  return { before: textsBeside(old, now), after: textsBeside(now, old) };
+  return { before: differingTexts(old, now), after: differingTexts(now, old) };
 }
 
 function assertUsableTexts({ texts }: SettingChanges, before: TextValues): void {

@@ -80,7 +80,7 @@ export function check<Schema extends ZodType>(
   input: unknown,
   rules: (value: output<Schema>) => Fault[] = () => [],
 ): Checked<output<Schema>> {
-  // The message is a code: that of the rule, or none. A finished issue no longer has the schema, so that of an unknown key is the known ones.
+  // The message of an issue carries what is lost when zod finishes it: the code of the rule or, for an unknown key, the known keys of the schema.
   const error = (issue: z.core.$ZodRawIssue) =>
     issue.code === 'unrecognized_keys' ? knownKeys(issue.inst).join(' ') : '';
   const parsed = schema.safeParse(input, { error, reportInput: true });
@@ -209,7 +209,7 @@ const FIELDS = new Set(['key', 'other', 'third']);
 
 /** The text of a fault of the field with this label; `labelOf` gives the label of another field. */
 export function faultText({ code, values = {} }: Fault, field: PageText, labelOf = (key: string) => key): Text {
-  // A fault of one of several keys is about that key.
+  // Of a field with several keys (JWKs), `number` says which one has the fault.
   const inner =
     values.number === undefined ? field : new Text('console.fault.key-name', { number: Number(values.number) });
   const written = Object.entries(values).map(([part, value]) => {

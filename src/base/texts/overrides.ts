@@ -41,8 +41,8 @@ export function ignoredTexts(values: TextValues): string[] {
   return textFaults(values).map((found) => sentenceOf(found));
 }
 
-/** The texts of `values` that `other` does not have in the same words. */
-export function textsBeside(values: TextValues, other: TextValues): TextValues {
+/** The texts of `values` that are missing or different in `other`. */
+export function differingTexts(values: TextValues, other: TextValues): TextValues {
   const languages = Object.entries(values).map(([language, messages]) => {
     const changed = Object.entries(messages).filter(([key, text]) => other[language]?.[key] !== text);
     return [language, Object.fromEntries(changed)] as const;

@@ -1,5 +1,5 @@
 // Texts in the database and in cookies: how they are made instead of their words, so that each reader gets them in the language of the page.
-import { hasText, type Made, type PageText, remade, Slot, Text } from './text.ts';
+import { hasText, type PageText, Slot, Text, type TextForm, textOfForm } from './text.ts';
 
 const MAX_TEXT = 500;
 const MAX_VALUE = 200;
@@ -31,7 +31,7 @@ export function jsonWithTexts(content: unknown): string {
   // `value` has the words already: JSON.stringify calls toJSON first.
   return JSON.stringify(content, function (this: Record<string, unknown>, name, value: unknown) {
     const given = this[name];
-    if (given instanceof Text) return { $text: given.made, $words: String(given) };
+    if (given instanceof Text) return { $text: given.form, $words: String(given) };
     return given instanceof Slot ? { $slot: given.content } : value;
   });
 }
@@ -41,13 +41,13 @@ export function readJsonWithTexts(json: string): unknown {
   return JSON.parse(json, (_name, value: unknown) => {
     if (typeof value === 'string') return TIME.test(value) ? new Date(value) : value;
     if (!isMarked(value)) return value;
-    return '$slot' in value ? new Slot(value.$slot) : (remade(value.$text) ?? value.$words);
+    return '$slot' in value ? new Slot(value.$slot) : (textOfForm(value.$text) ?? value.$words);
   });
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-type Marked = { $text: Made; $words: string } | { $slot: { text: PageText } };
+type Marked = { $text: TextForm; $words: string } | { $slot: { text: PageText } };
 
 const isMarked = (value: unknown): value is Marked =>
   typeof value === 'object' && value !== null && ('$text' in value || '$slot' in value);

@@ -78,14 +78,14 @@ export class Text {
     return this.toString();
   }
 
-  /** What stored-text.ts stores of it, to make it again. */
-  get made(): Made {
+  /** What stored-text.ts stores of it. */
+  get form(): TextForm {
     return { of: 'key', key: this.key, values: this.values ?? {} };
   }
 }
 
-/** How a text is made, as stored-text.ts stores it. */
-export type Made =
+/** A text as stored-text.ts stores it: what it is made of, in no language. */
+export type TextForm =
   | { of: 'key'; key: string; values: Record<string, Value> }
   | { of: 'parts'; join: JoinName; parts: readonly PageText[] }
   | { of: 'capital'; text: Text }
@@ -168,7 +168,7 @@ class Joined extends Text {
     return joins[this.#join](this.#parts.map(htmlOf));
   }
 
-  override get made(): Made {
+  override get form(): TextForm {
     return { of: 'parts', join: this.#join, parts: this.#parts };
   }
 
@@ -202,7 +202,7 @@ class Capitalized extends Text {
     return [typeof first === 'string' ? capitalized(first) : first, ...rest];
   }
 
-  override get made(): Made {
+  override get form(): TextForm {
     return { of: 'capital', text: this.#text };
   }
 }
@@ -264,7 +264,7 @@ class Named extends Text {
     return (language && this.#names[language]) ?? this.#name;
   }
 
-  override get made(): Made {
+  override get form(): TextForm {
     return { of: 'name', name: this.#name, names: this.#names };
   }
 
@@ -294,7 +294,7 @@ class NamedLanguage extends Text {
     return nameWithin(current, this.#tag);
   }
 
-  override get made(): Made {
+  override get form(): TextForm {
     return { of: 'language', tag: this.#tag };
   }
 
@@ -312,17 +312,17 @@ export function languageName(tag: string): Text {
   return new NamedLanguage(tag);
 }
 
-/** Where the list of Intl has only spaces, or joins its "and" to the next name, which stands on the wrong side of one in Latin letters. */
-const SEPARATORS: Readonly<Record<string, string>> = { ar: '، ', ja: '、' };
-
-/** The text that is made so; undefined when this version has no such text. */
-export function remade(made: Made): Text | undefined {
+/** The text of this form; undefined when this version has no such text. */
+export function textOfForm(made: TextForm): Text | undefined {
   if (made.of === 'key') return hasText(made.key) ? new Text(made.key, made.values) : undefined;
   if (made.of === 'parts') return made.join in joins ? new Joined(made.parts, made.join) : undefined;
   if (made.of === 'capital') return new Capitalized(made.text);
   if (made.of === 'name') return new Named(made.name, made.names);
   return made.of === 'language' ? new NamedLanguage(made.tag) : undefined;
 }
+
+/** Where the list of Intl has only spaces, or joins its "and" to the next name, which stands on the wrong side of one in Latin letters. */
+const SEPARATORS: Readonly<Record<string, string>> = { ar: '، ', ja: '、' };
 
 function listed(words: string[]): string {
   const separator = SEPARATORS[current];

@@ -84,7 +84,9 @@ export function rotationPolicy(sessionSeconds: number): RotationPolicy {
 /** The scheduled steps: create missing keys, rotate old ones, remove retired ones. */
 export function dueSteps(keys: readonly KeyDates[], now: Date, policy: RotationPolicy): Step[] {
   const removed = keys
-    .filter((key) => key.state === 'retired' && after(key.retiredAt ?? key.createdAt, policy.retireAfterSeconds) <= now)
+    .filter(
+      (key) => key.state === 'retired' && addSeconds(key.retiredAt ?? key.createdAt, policy.retireAfterSeconds) <= now,
+    )
     .map(({ kid }): Step => ({ do: 'remove', kid }));
   return [...slots.flatMap((slot) => [...missing(slot, keys), ...scheduled(slot, keys, now, policy)]), ...removed];
 }
@@ -114,7 +116,7 @@ export function planRotation(
 
 /** When a next key has been published long enough to sign. */
 export function canSignFrom({ createdAt }: KeyDates, { publishAheadSeconds }: RotationPolicy): Date {
-  return after(createdAt, publishAheadSeconds);
+  return addSeconds(createdAt, publishAheadSeconds);
 }
 
 function missing(slot: Slot, keys: readonly KeyDates[]): Step[] {
@@ -129,8 +131,8 @@ function scheduled(slot: Slot, keys: readonly KeyDates[], now: Date, policy: Rot
   const active = find(keys, slot, 'active');
   const next = find(keys, slot, 'next');
   if (!slot.isAutomatic || !active || !next) return [];
-  const isOld = after(active.activatedAt ?? active.createdAt, policy.rotateAfterSeconds) <= now;
-  const isPublished = after(next.createdAt, policy.publishAheadSeconds) <= now;
+  const isOld = addSeconds(active.activatedAt ?? active.createdAt, policy.rotateAfterSeconds) <= now;
+  const isPublished = addSeconds(next.createdAt, policy.publishAheadSeconds) <= now;
   return isOld && isPublished ? promotion(slot, keys) : [];
 }
 
@@ -146,6 +148,6 @@ function find(keys: readonly KeyDates[], { use, alg }: Slot, state: KeyState): K
   return keys.find((key) => key.use === use && key.alg === alg && key.state === state);
 }
 
-function after(date: Date, seconds: number): Date {
+function addSeconds(date: Date, seconds: number): Date {
   return new Date(date.getTime() + seconds * 1000);
 }

@@ -103,7 +103,7 @@ export function createResolver(
       const rules = await rulesOf(connection, tx);
       const facts = await readFacts(dependencies, connection, identity, rules, tx);
       const isNew = facts.known?.id !== account.id;
-      if (facts.identityId && isNew) throw taken(facts);
+      if (facts.identityId && isNew) throw identityTaken(facts);
       if (isNew) await addIdentity(dependencies, { connection, identity, facts }, account, by, tx);
       await setRoles(dependencies, { connection, identity, rules }, account.id, by, tx);
       return async () => {
@@ -327,7 +327,7 @@ function isTakenMeanwhile(error: unknown): boolean {
 }
 
 /** The identity was linked to another account. */
-function taken({ profile }: AccountFacts): FederationError {
+function identityTaken({ profile }: AccountFacts): FederationError {
   return new FederationError('identity_taken', {
     rule: 'account',
     reason: 'This identity is connected to another account.',

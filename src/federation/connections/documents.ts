@@ -119,7 +119,7 @@ function createDocumentCache(dependencies: DocumentServices) {
     return call;
   };
 
-  async function current(connection: Connection, kind: DocumentKind): Promise<DocumentRow> {
+  async function storedOrRead(connection: Connection, kind: DocumentKind): Promise<DocumentRow> {
     const row = await stored(connection.id, kind);
     if (row && row.content !== '') return row;
     if (row && isWithin(limits.connections.firstReadSeconds, row.triedAt.getTime(), now())) return row;
@@ -127,10 +127,10 @@ function createDocumentCache(dependencies: DocumentServices) {
   }
 
   async function discoveryOf(connection: Connection): Promise<string> {
-    return documentOf(await current(connection, 'discovery')).content;
+    return documentOf(await storedOrRead(connection, 'discovery')).content;
   }
 
-  return { stored, current, readOnce };
+  return { stored, current: storedOrRead, readOnce };
 }
 
 /** The documents that a connection reads from the network. */

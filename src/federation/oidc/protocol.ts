@@ -401,28 +401,28 @@ interface Finding {
 function findingOf(cause: unknown, error: unknown): Finding {
   const details = isRecord(cause) ? cause : {};
   const { claims, body, header, parameters } = details;
-  const expected = shown(details.expected);
+  const expected = asText(details.expected);
   if (details.signature !== undefined) return { rule: 'token_signature', received: 'another signature' };
   // RFC 9207: the state was checked before, by which the sign-in was found.
   if (parameters instanceof URLSearchParams) {
     return { rule: 'issuer', received: parameters.get('iss') ?? 'nothing', expected };
   }
   if (isRecord(header) && details.reason !== undefined) {
-    return { rule: 'algorithm', received: shown(header.alg), expected };
+    return { rule: 'algorithm', received: asText(header.alg), expected };
   }
   const values = isRecord(claims) ? claims : isRecord(body) ? body : {};
   const malformed = malformedClaim(claims);
   if (malformed !== undefined && details.claim === undefined && malformed !== 'nonce' && malformed !== 'sub') {
-    const sent = isRecord(claims) ? shown(claims[malformed]) : undefined;
+    const sent = isRecord(claims) ? asText(claims[malformed]) : undefined;
     return { rule: 'claim', received: `${malformed}: ${sent ?? 'nothing'}`, expected: malformed };
   }
   // The library reads UserInfo for the subject of the ID token (OpenID Connect Core 5.3.2).
   if (details.attribute === 'sub' && isRecord(body))
-    return { rule: 'userinfo', received: shown(body.sub) ?? 'nothing', expected };
+    return { rule: 'userinfo', received: asText(body.sub) ?? 'nothing', expected };
   const claim = String(details.claim ?? details.attribute ?? malformed ?? '');
   const rule = RULE_OF_CLAIM[claim] ?? RULE_OF_CODE[codeOf(error)] ?? 'answer';
   if (claim === '') return { rule, expected };
-  return { rule, received: shown(values[claim]) ?? 'nothing', expected };
+  return { rule, received: asText(values[claim]) ?? 'nothing', expected };
 }
 
 /** The claim of an ID token that is missing or has another type (OpenID Connect Core 1.0, section 2). The library names none then. */
@@ -446,7 +446,7 @@ function causesOf(error: unknown): unknown[] {
   return found;
 }
 
-function shown(value: unknown): string | undefined {
+function asText(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

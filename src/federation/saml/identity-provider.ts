@@ -57,7 +57,7 @@ export function createIdentityProviders({ connectionDocuments: documents }: Fede
     return metadata;
   }
 
-  async function of(connection: SamlConnection): Promise<IdentityProvider> {
+  async function identityProviderOf(connection: SamlConnection): Promise<IdentityProvider> {
     const metadata = await metadataOf(connection);
     const { entity_id, sso_url, slo_url, certificates, binding } = connection.settings;
     const entityId = entity_id ?? metadata?.entityId;
@@ -76,7 +76,7 @@ export function createIdentityProviders({ connectionDocuments: documents }: Fede
 
   return {
     /** Throws upstream_unavailable while its metadata was never read. */
-    of,
+    of: identityProviderOf,
 
     /**
      * Reads the metadata again because none of its keys verifies an answer, at most every ten minutes. Undefined when that brings no
@@ -87,7 +87,7 @@ export function createIdentityProviders({ connectionDocuments: documents }: Fede
       if (metadata_url === undefined || metadata !== undefined || certificates.length > 0) return undefined;
       const before = await documents.get(connection, 'metadata');
       const { content } = await documents.getWithNewKeys(connection);
-      return content === before.content ? undefined : of(connection);
+      return content === before.content ? undefined : identityProviderOf(connection);
     },
   };
 }

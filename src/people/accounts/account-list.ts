@@ -8,7 +8,7 @@ import type { Dialect } from '../../base/storage/dialect.ts';
 import { type Fragment, fragment, joinFragments, noFragment, trustedText } from '../../base/storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../../base/storage/storable-text.ts';
 import type { Core } from '../../core/core.ts';
-import { hasRole, holdersOf, isBelow, peopleBelow, rolesOf } from './members.ts';
+import { hasRole, isInGroups, rolesOfUsers, usersInGroups, usersWithRoles } from './members.ts';
 import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames } from './profile-fields.ts';
 
@@ -87,7 +87,7 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
       const held =
         ids.length === 0
           ? []
-          : await db.$queryRaw<{ userId: string; name: string }[]>(rolesOf(joinFragments(ids, ', '), now()));
+          : await db.$queryRaw<{ userId: string; name: string }[]>(rolesOfUsers(joinFragments(ids, ', '), now()));
       const accounts = page.map(({ usernameKey: _username, nameKey: _name, ...row }) => ({
         ...row,
         address: addressOf(row.address),
@@ -159,8 +159,8 @@ async function membersOf(db: Db, { role, group: groupIds }: NonNullable<ListAcco
 
 type Members = { roleIds: readonly string[]; groupIds?: readonly string[] };
 function membersIn({ roleIds, groupIds = [] }: Members, now: Date): Fragment {
-  const holders = holdersOf(joinFragments([...roleIds], ', '), now);
-  return groupIds.length === 0 ? holders : fragment`${holders} UNION ALL ${peopleBelow(groupIds, now)}`;
+  const holders = usersWithRoles(joinFragments([...roleIds], ', '), now);
+  return groupIds.length === 0 ? holders : fragment`${holders} UNION ALL ${usersInGroups(groupIds, now)}`;
 }
 
 // The SQL of the list of accounts. Plain SQL, because Prisma's `contains` takes % and _ for patterns, and because SQLite, which has no
@@ -274,7 +274,7 @@ function conditions(
   for (const { count, ...one } of members) {
     const { roleIds, groupIds = [] } = one;
     const byRole = hasRole('f.id', joinFragments([...roleIds], ', '), now);
-    const isIn = groupIds.length === 0 ? byRole : fragment`(${byRole} OR ${isBelow('f.id', groupIds, now)})`;
+    const isIn = groupIds.length === 0 ? byRole : fragment`(${byRole} OR ${isInGroups('f.id', groupIds, now)})`;
     where.push(count <= few ? fragment`f.id IN (${membersIn(one, now)})` : isIn);
   }
   return where;

@@ -59,8 +59,8 @@ export function createAccounts(
 
   /**
    * Changes the given fields; throws as `create` does, and not_found (404).
-   * @param of its id, or the account that the caller has read in this transaction, with its row locked
-   * @param hasProvenPhone otherwise a new phone number is unverified
+   * @param of the id of the account, or the account as the caller has read it in this transaction, with its row locked
+   * @param hasProvenPhone whether the user has proven a new phone number, which is unverified otherwise
    */
   function update(
     of: string | Account,
@@ -210,7 +210,7 @@ function changedProfile(before: Account, changes: Partial<Profile>): Profile {
   if (profile.email && nameKey(profile.email) !== nameKey(before.email ?? '')) {
     profile.emailVerified = changes.emailVerified ?? false;
   }
-  // A look-alike is the same name, and another mailbox.
+  // nameKey makes look-alike addresses equal, but their mailboxes differ.
   profile.emailProven =
     changes.emailProven ?? (before.emailProven && isSameAddress(before.email, profile.email ?? null));
   return profile;

@@ -1,4 +1,5 @@
-// Who has a role now, directly or by a group, or is in a group, as SQL for lists and counts. It verifies no MACs: what decides is read with the account.
+// Who has a role now, directly or by a group, or is in a group, as SQL for lists and counts. It verifies no MACs: a decision reads the
+// account instead.
 import { systemClock } from '../../base/platform/clock.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../../base/storage/fragments.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
@@ -7,7 +8,7 @@ import { isStorable } from '../../base/storage/storable-text.ts';
  * Whether the user in this column has one of the roles, for lists of which the caller may see only a part.
  * @param column from the source code, never from a request
  */
-export function isMemberOf(column: string, roleNames: readonly string[], now = systemClock()): Fragment {
+export function hasRoleNamed(column: string, roleNames: readonly string[], now = systemClock()): Fragment {
   const names = roleNames.filter(isStorable);
   if (names.length === 0) return fragment`1 = 0`;
   return hasRole(column, fragment`SELECT id FROM roles WHERE name IN (${joinFragments(names, ', ')})`, now);
@@ -24,29 +25,29 @@ export function hasRole(column: string, roleIds: Fragment, now: Date): Fragment 
 }
 
 /** Whether the user in this column has one of the roles, or is in one of the groups, which are given by id. */
-export function isCovered(
+export function isWithinExtent(
   column: string,
   { role, group }: { role: readonly string[]; group: readonly string[] },
   now = systemClock(),
 ): Fragment {
-  const byRole = isMemberOf(column, role, now);
-  return group.length === 0 ? byRole : fragment`(${byRole} OR ${isBelow(column, group, now)})`;
+  const byRole = hasRoleNamed(column, role, now);
+  return group.length === 0 ? byRole : fragment`(${byRole} OR ${isInGroups(column, group, now)})`;
 }
 
 /** Whether the user in this column is in one of these groups, or in one below it. */
-export function isBelow(column: string, groupIds: readonly string[], now: Date): Fragment {
+export function isInGroups(column: string, groupIds: readonly string[], now: Date): Fragment {
   return fragment`EXISTS (SELECT 1 FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id
     WHERE m.user_id = ${trustedText(column)} AND a.ancestor_id IN (${joinFragments([...groupIds], ', ')}) AND ${isNow('m', now)})`;
 }
 
 /** SELECTs the `user_id` of everyone who is in one of these groups, or in one below it. */
-export function peopleBelow(groupIds: readonly string[], now: Date): Fragment {
+export function usersInGroups(groupIds: readonly string[], now: Date): Fragment {
   return fragment`SELECT m.user_id FROM group_ancestors a JOIN group_members m ON m.group_id = a.group_id
     WHERE a.ancestor_id IN (${joinFragments([...groupIds], ', ')}) AND ${isNow('m', now)}`;
 }
 
 /** Whether the user in this column is in one of the groups of these names, or in one below it. */
-export function isInGroup(column: string, groupNames: readonly string[], now: Date): Fragment {
+export function isInGroupNamed(column: string, groupNames: readonly string[], now: Date): Fragment {
   const names = groupNames.filter(isStorable);
   if (names.length === 0) return fragment`1 = 0`;
   return fragment`EXISTS (SELECT 1 FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id
@@ -54,15 +55,15 @@ export function isInGroup(column: string, groupNames: readonly string[], now: Da
     WHERE m.user_id = ${trustedText(column)} AND g.name IN (${joinFragments(names, ', ')}) AND ${isNow('m', now)})`;
 }
 
-/** SELECTs the `user_id` of everyone who has one of these roles; who has it in two ways is in it twice. */
-export function holdersOf(roleIds: Fragment, now = systemClock()): Fragment {
+/** SELECTs the `user_id` of everyone who has one of these roles, once for each way of having it. */
+export function usersWithRoles(roleIds: Fragment, now = systemClock()): Fragment {
   return fragment`SELECT ur.user_id FROM user_roles ur WHERE ur.role_id IN (${roleIds}) AND ${isNow('ur', now)}
     UNION ALL SELECT m.user_id FROM group_roles gr JOIN group_ancestors a ON a.ancestor_id = gr.group_id
       JOIN group_members m ON m.group_id = a.group_id WHERE gr.role_id IN (${roleIds}) AND ${isNow('m', now)}`;
 }
 
 /** SELECTs `user_id` and role `name` of these users, as `holdersOf` does. */
-export function rolesOf(userIds: Fragment, now: Date): Fragment {
+export function rolesOfUsers(userIds: Fragment, now: Date): Fragment {
   return fragment`SELECT ur.user_id AS "userId", r.name FROM user_roles ur JOIN roles r ON r.id = ur.role_id
       WHERE ur.user_id IN (${userIds}) AND ${isNow('ur', now)}
     UNION ALL SELECT m.user_id AS "userId", r.name FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id

@@ -41,7 +41,7 @@ export function createFactors(
 ) {
   const { db, sql, now, audit, totp, passkeys, phones, recoveryCodes } = dependencies;
 
-  async function of(userId: string, tx?: Tx): Promise<OwnFactors> {
+  async function factorsOf(userId: string, tx?: Tx): Promise<OwnFactors> {
     const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.of, ...Array<string>(6).fill(userId));
     const isPhoneGenuine =
       row?.phone && sql.macs.isGenuine('phone_factors', { userId, number: row.phone }, row.phoneMac ?? '');
@@ -55,13 +55,13 @@ export function createFactors(
   }
 
   return {
-    of,
+    of: factorsOf,
     /** For the password rules: 8 characters suffice with a second factor. */
-    hasSecondFactor: async (userId: string, tx?: Tx): Promise<boolean> => hasSecondFactor(await of(userId, tx)),
+    hasSecondFactor: async (userId: string, tx?: Tx): Promise<boolean> => hasSecondFactor(await factorsOf(userId, tx)),
 
     /** Whether this is the account's last second factor. */
     async isLast(userId: string, without: { totp: true } | { passkeyId: string }, tx: Tx = db): Promise<boolean> {
-      const factors = await of(userId, tx);
+      const factors = await factorsOf(userId, tx);
       if ('totp' in without) return factors.totp && factors.passkeys === 0;
       const isOwn = (await tx.passkey.count({ where: { userId, id: without.passkeyId } })) === 1;
       return isOwn && factors.passkeys === 1 && !factors.totp;
@@ -70,7 +70,7 @@ export function createFactors(
     /** Removes all factors of a user who lost them; for administrators. */
     reset: (userId: string, by: Actor = {}): Promise<void> =>
       transaction(db, async (tx) => {
-        const { totp: hasTotp, passkeys: keys, phone } = await of(userId, tx);
+        const { totp: hasTotp, passkeys: keys, phone } = await factorsOf(userId, tx);
         const hadFactor = hasTotp || keys > 0 || phone !== undefined;
         await totp.remove(userId, by, tx);
         await passkeys.removeAll(userId, by, tx);

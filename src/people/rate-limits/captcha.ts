@@ -105,7 +105,7 @@ async function consumeOnce({ sql, now }: Base, id: string): Promise<boolean> {
 /** Whether this is a proof of work for a challenge of this server, in time and for the first time. */
 async function isSolved(dependencies: Base, altcha: string): Promise<boolean> {
   const { vault, now } = dependencies;
-  const answer = payload.safeParse(decoded(altcha)).data;
+  const answer = payload.safeParse(parseSolution(altcha)).data;
   if (!answer || answer.challenge.parameters.expiresAt * 1000 <= now().getTime()) return false;
   for (const key of keysOf(vault)) {
     const options = { ...answer, deriveKey, hmacSignatureSecret: key, hmacKeySignatureSecret: `${key}:key` };
@@ -140,7 +140,7 @@ function openTicket(vault: Vault, sealed: string): z.output<typeof ticketSchema>
   }
 }
 
-function decoded(altcha: string): unknown {
+function parseSolution(altcha: string): unknown {
   if (altcha.length > MAX_ANSWER) return undefined;
   try {
     return JSON.parse(Buffer.from(altcha, 'base64').toString());

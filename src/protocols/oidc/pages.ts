@@ -327,7 +327,7 @@ function hintFault(hint: string, context: HintContext): string {
 
 function reasonOf(hint: string, { issuer, clientId, isClientKnown }: HintContext): string {
   if (hint.split('.').length === 5) return 'It is encrypted (JWE). Send it as the token endpoint returned it.';
-  const token = decoded(hint);
+  const token = contentOfHint(hint);
   if (!token) return 'It can’t be read as a JWT.';
   const { iss, aud, alg, kid } = token;
   if (iss !== issuer) return `Its issuer (iss) is ${quoted(iss)}. This server is ${quoted(issuer)}.`;
@@ -339,7 +339,7 @@ function reasonOf(hint: string, { issuer, clientId, isClientKnown }: HintContext
   return `No key of this server matches its signature (alg ${quoted(alg)}, kid ${quoted(kid)}).`;
 }
 
-function decoded(hint: string) {
+function contentOfHint(hint: string) {
   try {
     return { ...decodeJwt(hint), ...decodeProtectedHeader(hint) };
   } catch {

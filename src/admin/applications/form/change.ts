@@ -63,12 +63,12 @@ const resetAlgorithms = {
 /** The name of a profile. */
 export const profileName = (profile: SecurityProfile): PageText => t(`console.field.profile.${profile}`);
 
-const needed: Record<string, string> = { url: 'metadata_url', paste: 'metadata', hand: 'acs_url' };
+const sourceKeys: Record<string, string> = { url: 'metadata_url', paste: 'metadata', hand: 'acs_url' };
 
 /** What a service provider needs beside its chosen source of metadata. */
 function sourcePatch(application: Application, values: Values, patch: Declaration, sent: Sent): Declaration {
   const source = sentValue(sent, METADATA_SOURCE) ?? '';
-  const key = needed[source];
+  const key = sourceKeys[source];
   if (application.protocol !== 'saml' || key === undefined) return {};
   const value = key in patch ? patch[key] : values[key];
   if (value === null || value === undefined || (Array.isArray(value) && value.length === 0))

@@ -51,7 +51,7 @@ export function addPicturePages({ one, change }: Pages<ApplicationDetails>, serv
 
 const pathOf = ({ id }: Application) => `/admin/applications/${id}/picture`;
 
-function picturePage({ application, path, picture, mayWrite, mayChange }: OpenApplication): ConsolePage {
+function picturePage({ application, path, picture, isEditable: mayWrite, mayChange }: OpenApplication): ConsolePage {
   const { name } = application;
   const here = `${path}/picture`;
   const isChosen = picture !== undefined && picture.url === undefined;
@@ -117,7 +117,7 @@ function statusOf(picture: PictureState | undefined): Cell {
 }
 
 /** On the settings page: what the picture is now, and where it is changed. */
-export function pictureTask({ path, picture, mayWrite }: OpenApplication): Block {
+export function pictureTask({ path, picture, isEditable: mayWrite }: OpenApplication): Block {
   const label = mayWrite ? t('console.applications.picture.change') : t('console.applications.picture.view');
   const text = picture?.failure
     ? t('console.applications.picture.failed')

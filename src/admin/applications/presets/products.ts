@@ -61,7 +61,7 @@ const demands = z.strictObject({
 });
 
 const DNS_LABEL = 'dns-label';
-/** What an answer has to be. The patterns of names and domains take no capital letters apart. */
+/** What an answer has to be. Names and domains may be typed in capitals, and become small letters. */
 const checks = {
   [DNS_LABEL]: { pattern: /^[a-z0-9][a-z0-9-]{0,62}$/i, code: DNS_LABEL, isLowerCase: true },
   domain: { pattern: /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/i, code: 'domain-name', isLowerCase: true },
@@ -95,7 +95,7 @@ const product = z.strictObject({
   withoutRoles: z.string().optional(),
   /** Its own fields say who can sign in. */
   hasOwnAccess: z.boolean().optional(),
-  /** An example of its address, which the form asks for then as `url`. */
+  /** An example of its address. With one, the form asks for the address, as `url`. */
   address: z.string().optional(),
   fields: z
     .array(
@@ -132,18 +132,18 @@ export interface ProductPreset
   setupInstructions(identityProvider: IdentityProvider, declaration: Declaration): SetupInstruction[];
 }
 
-let read: readonly ProductPreset[] | undefined;
+let loaded: readonly ProductPreset[] | undefined;
 
 /** Every product, by kind. */
 export function productPresets(): readonly ProductPreset[] {
-  read ??= (Object.keys(presetKinds) as Kind[]).flatMap((kind) => {
+  loaded ??= (Object.keys(presetKinds) as Kind[]).flatMap((kind) => {
     const file = readFileSync(path.join(viewsDir, 'products', `${kind}.yaml`), 'utf8');
     return z
       .array(product)
       .parse(parse(file))
       .map((one) => presetOf(one, kind));
   });
-  return read;
+  return loaded;
 }
 
 function presetOf(one: Product, kind: Kind): ProductPreset {
@@ -178,7 +178,7 @@ function presetOf(one: Product, kind: Kind): ProductPreset {
         };
       }),
     ],
-    toDeclaration: (answers, server) => filled(declaration, { ...answersOf(one, answers), server }) as Declaration,
+    toDeclaration: (answers, server) => withValues(declaration, { ...answersOf(one, answers), server }) as Declaration,
     setupInstructions: (identityProvider, stored) => {
       const values = guideValues(one, identityProvider, stored);
       return guide.map((step) => ({
@@ -201,19 +201,19 @@ const addressField = (product: string, example: string): Field => ({
 function answersOf({ address, fields }: Product, answers: Answers): Record<string, string> {
   const checked = fields.map(({ name, check, suffix }): [string, string] => {
     const value = (answers[name] ?? '').trim();
-    if (name === 'url') return [name, baseOf(value)];
+    if (name === 'url') return [name, webAddress(value)];
     const wanted = suffix ? checks[DNS_LABEL] : check && checks[check];
     if (wanted && !wanted.pattern.test(value)) throw invalidInput([fault([name], wanted.code)]);
     return [name, wanted?.isLowerCase ? value.toLowerCase() : value];
   });
-  return { ...Object.fromEntries(checked), ...(address && { url: baseOf(answers.url) }) };
+  return { ...Object.fromEntries(checked), ...(address && { url: webAddress(answers.url) }) };
 }
 
 /**
  * The URL without a slash at its end, `https` when it has no scheme. A name without a dot, such as `grafana`, needs its scheme: it could be
  * the name of the product or of a host. Throws invalid_input.
  */
-function baseOf(url: string | undefined): string {
+function webAddress(url: string | undefined): string {
   const text = (url ?? '').trim();
   const whole = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   if (text === '' || !URL.canParse(whole)) throw invalidInput([fault(['url'], 'web-address')]);
@@ -250,7 +250,7 @@ const filters: Readonly<Record<string, (text: string) => string>> = {
   /** In double quotes of Ruby, where #{…} is code. */
   ruby: (text) => JSON.stringify(text).replaceAll('#', '\\#'),
   shell: (text) => (isPlainWord(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`),
-  /** To which every kind of single quotation mark ends a text. */
+  /** PowerShell takes every kind of single quotation mark as the end of a text. */
   powershell: (text) => (isPlainWord(text) ? text : `'${text.replaceAll(/['\u2018-\u201b]/g, '$&$&')}'`),
   /** In an INI file, # and ; begin a comment. */
   ini: (text) => (/[#;]/.test(text) ? `\`${text}\`` : text),
@@ -315,10 +315,13 @@ function endSession({ issuer, client_id, client_uri }: GuideValues, after: strin
 }
 
 /** A declaration with its values, in keys as well. */
-function filled(value: unknown, values: GuideValues): unknown {
+function withValues(value: unknown, values: GuideValues): unknown {
   if (typeof value === 'string') return String(expanded(value, values, '')).trim();
-  if (Array.isArray(value)) return value.map((one) => filled(one, values));
+  if (Array.isArray(value)) return value.map((one) => withValues(one, values));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, one]) => [String(expanded(key, values, '')), filled(one, values)]);
+  const entries = Object.entries(value).map(([key, one]) => [
+    String(expanded(key, values, '')),
+    withValues(one, values),
+  ]);
   return Object.fromEntries(entries);
 }

@@ -163,7 +163,7 @@ function usageBlock(days: readonly UsageOfDay[]): Block {
 
 /** What an application needs until people use it. */
 function setupSteps(
-  { application, path, mayWrite }: OpenApplication,
+  { application, path, isEditable: mayWrite }: OpenApplication,
   firstSignIn: Date | undefined,
   demands: readonly Step[],
 ): Step[] {

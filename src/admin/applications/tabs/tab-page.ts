@@ -39,10 +39,10 @@ const purposes: Record<Exclude<TabPath, ''>, (name: string) => PageText> = {
 /** An application, and what the administrator may do with it. */
 export interface OpenApplication extends ApplicationDetails {
   path: string;
-  /** Whether the administrator has the right to change it, declared in the file or not. */
+  /** Whether the administrator has the right to change it. */
   mayChange: boolean;
-  /** Whether its forms are open. */
-  mayWrite: boolean;
+  /** Whether the administrator may change it here: the configuration file does not declare it. */
+  isEditable: boolean;
   /** Whether the administrator may read the activity log of it. */
   mayReadActivity: boolean;
   picture: PictureState | undefined;
@@ -59,7 +59,7 @@ export async function openApplication(
   const mayReadActivity = meets(within('gatehouse.audit:read'));
   const picture = await pictures.state(application.id);
   const path = `/admin/applications/${application.id}`;
-  return { ...subject, path, mayChange, mayWrite, mayReadActivity, picture };
+  return { ...subject, path, mayChange, isEditable: mayWrite, mayReadActivity, picture };
 }
 
 /** A page of the application, on one of its tabs. */

@@ -56,7 +56,10 @@ export function addTabs(pages: Pages<ApplicationDetails>, services: ConsoleServi
 }
 
 /** What to do in which order; the last step waits for the first sign-in. */
-function guideSteps({ application, path, mayWrite }: OpenApplication, firstSignIn: Date | undefined): Block {
+function guideSteps(
+  { application, path, isEditable: mayWrite }: OpenApplication,
+  firstSignIn: Date | undefined,
+): Block {
   const { name, protocol, metadata } = application;
   const isDone = firstSignIn !== undefined;
   const hasSecret = protocol === 'oidc' && usesSecret(metadata);
@@ -195,7 +198,7 @@ async function formPage(
   { tab, sent, aside }: { tab: FormTab; sent: Sent | undefined; aside: Block[] | undefined },
   services: ConsoleServices,
 ): Promise<ConsolePage> {
-  const { application, path, mayWrite } = open;
+  const { application, path, isEditable: mayWrite } = open;
   const version = (sent && sentValue(sent, VERSION)) ?? etagOf(applicationVersion(application));
   const sections = sectionsOf(application.protocol, tab, await choicesOf(visit, tab, services));
   const values = valuesOf(application);

@@ -39,7 +39,10 @@ export function checkSvg(bytes: Buffer): CheckedImage {
   assertSize(Math.max(1, Math.ceil(size.width)), Math.max(1, Math.ceil(size.height)));
   const budget = { elements: MAX_ELEMENTS };
   const drawn = { shapes: 0 };
-  const text = written(root, { budget, drawn, depth: 0, mayRefer: true }).replace(/^<svg/, `<svg xmlns="${NAMESPACE}"`);
+  const text = safeMarkup(root, { budget, drawn, depth: 0, mayRefer: true }).replace(
+    /^<svg/,
+    `<svg xmlns="${NAMESPACE}"`,
+  );
   if (drawn.shapes === 0) throw new ImageError(fault([], 'picture-empty'));
   return { kind: 'svg', bytes: Buffer.from(text), width: Math.round(size.width), height: Math.round(size.height) };
 }
@@ -80,7 +83,8 @@ interface Place {
   mayRefer: boolean;
 }
 
-function written(element: Element, place: Place): string {
+/** The element as this server writes it again. Throws ImageError for one that is rejected. */
+function safeMarkup(element: Element, place: Place): string {
   const { budget, depth } = place;
   budget.elements -= 1;
   if (budget.elements < 0 || depth > MAX_DEPTH) throw new ImageError(fault([], 'picture-complex'));
@@ -99,7 +103,7 @@ function written(element: Element, place: Place): string {
     if (node.nodeType === 3 || node.nodeType === 4) {
       if (TEXTS.has(name)) inside.push(escaped(node.nodeValue ?? ''));
     } else if (node.nodeType === 1 && isAllowed(node as Element))
-      inside.push(written(node as Element, { budget, drawn, depth: depth + 1, mayRefer }));
+      inside.push(safeMarkup(node as Element, { budget, drawn, depth: depth + 1, mayRefer }));
   }
   return inside.length === 0 ? `<${name}${attributes}/>` : `<${name}${attributes}>${inside.join('')}</${name}>`;
 }

@@ -157,7 +157,7 @@ const MAX_ID = 256;
 export function createLogoutResponses(services: LogoutServices) {
   const { now, skewSeconds, serviceProviders, seenMessages, runs, config } = services;
 
-  async function succeeded(opened: OpenedMessage, participant: Participant, requestId: string): Promise<boolean> {
+  async function hasConfirmed(opened: OpenedMessage, participant: Participant, requestId: string): Promise<boolean> {
     const sp = await serviceProviders.find(participant.clientId);
     if (!sp) throw new SamlError('wrong_issuer');
     const response = await receiveLogoutResponse(opened, sp, {
@@ -184,7 +184,7 @@ export function createLogoutResponses(services: LogoutServices) {
         const attributes = { 'gatehouse.client_id': participant.clientId };
         if (
           await runInChildSpan('saml LogoutResponse', { attributes }, () =>
-            succeeded(opened, participant, inResponseTo),
+            hasConfirmed(opened, participant, inResponseTo),
           )
         )
           await runs.settle(participant, { state: 'done' });

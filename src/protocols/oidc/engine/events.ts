@@ -377,21 +377,22 @@ function unencodedCredentials(
     received,
     expected: REMEDY,
   });
-  if (decoded(id) === undefined) return brokenRule('client', 'a client_id with a % that is not encoded as %25');
-  if (decoded(secret) === undefined) return brokenRule('secret', 'a secret with a % that is not encoded as %25');
+  if (formDecoded(id) === undefined) return brokenRule('client', 'a client_id with a % that is not encoded as %25');
+  if (formDecoded(secret) === undefined) return brokenRule('secret', 'a secret with a % that is not encoded as %25');
   if (ctx.oidc.client === undefined)
     return rest.length > 1
       ? brokenRule('client', 'a client_id that is not registered: a : in it must be encoded as %3A')
       : undefined;
   if (secret.includes('+'))
     return brokenRule('secret', 'a secret with a + that is not encoded as %2B: it stands for a space');
-  return decoded(secret) !== secret &&
+  return formDecoded(secret) !== secret &&
     matchingSecret(clients.cachedApplicationOf(ctx.oidc.client.clientId), secret, vault)
     ? brokenRule('secret', 'the right secret, with a % that is not encoded as %25')
     : undefined;
 }
 
-function decoded(text: string): string | undefined {
+/** As client_secret_basic encodes it (RFC 6749 2.3.1); undefined when it cannot be decoded. */
+function formDecoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

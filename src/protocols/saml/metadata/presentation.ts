@@ -153,7 +153,7 @@ export function createSigningIdentity(
   const { issuer: base } = config;
   let cached: { version: string; signer: Signer; metadata: string } | undefined;
 
-  function current() {
+  function currentMetadata() {
     const credential = keyring.samlCredential();
     const published = keyring.samlCertificates();
     const wantAuthnRequestsSigned = settings.latest().saml_signed_requests;
@@ -177,9 +177,9 @@ export function createSigningIdentity(
   }
 
   return {
-    signer: (): Signer => current().signer,
+    signer: (): Signer => currentMetadata().signer,
     /** The document at /saml/metadata. */
-    metadata: (): string => current().metadata,
+    metadata: (): string => currentMetadata().metadata,
   };
 }
 

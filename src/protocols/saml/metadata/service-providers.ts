@@ -60,7 +60,7 @@ export const statements = hotStatements('service-providers', {
 export function createServiceProviders({ db, sql, settings }: Core) {
   const parsed = new Map<string, { version: number; provider: ServiceProvider }>();
 
-  async function current(entityId: string): Promise<ServiceProvider | undefined> {
+  async function currentServiceProvider(entityId: string): Promise<ServiceProvider | undefined> {
     if (!isStorable(entityId)) return undefined;
     const [row] = await sql.query<Row>(statements.find, entityId);
     if (!row) return undefined;
@@ -89,7 +89,7 @@ export function createServiceProviders({ db, sql, settings }: Core) {
   return {
     /** The enabled application of this entity ID. */
     async find(entityId: string): Promise<ServiceProvider | undefined> {
-      const provider = await current(entityId);
+      const provider = await currentServiceProvider(entityId);
       return provider && settings.latest().saml_signed_requests && !provider.requireSigned
         ? { ...provider, requireSigned: true }
         : provider;
@@ -107,7 +107,7 @@ export function createServiceProviders({ db, sql, settings }: Core) {
 
     /** Its ACS URLs, which are the redirect URIs of the engine's client. */
     async assertionConsumerUrls(entityId: string): Promise<string[]> {
-      const { acs = [] } = (await current(entityId)) ?? {};
+      const { acs = [] } = (await currentServiceProvider(entityId)) ?? {};
       return [...new Set(acs.filter(({ binding }) => binding === bindings.post).map(({ url }) => url))];
     },
   };

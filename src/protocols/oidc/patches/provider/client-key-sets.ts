@@ -47,7 +47,7 @@ export function createClientKeySets(
     }
   }
 
-  async function current(uri: string): Promise<KnownSet> {
+  async function currentKeySet(uri: string): Promise<KnownSet> {
     const before = known.get(uri);
     if (before && before.freshUntil > now()) return before;
     const call = running.get(uri) ?? load(uri).finally(() => running.delete(uri));
@@ -62,7 +62,7 @@ export function createClientKeySets(
   return {
     /** The keys behind a jwks_uri. Throws invalid_client_metadata while no good document was read. */
     async read(uri: string): Promise<{ keys: readonly Jwk[]; freshUntil: number }> {
-      const { keys, freshUntil, fault } = await current(uri);
+      const { keys, freshUntil, fault } = await currentKeySet(uri);
       if (!keys) throw fault;
       return { keys, freshUntil };
     },
