@@ -62,7 +62,7 @@ export function usersWithRoles(roleIds: Fragment, now = systemClock()): Fragment
       JOIN group_members m ON m.group_id = a.group_id WHERE gr.role_id IN (${roleIds}) AND ${isNow('m', now)}`;
 }
 
-/** SELECTs `user_id` and role `name` of these users, as `holdersOf` does. */
+/** SELECTs `user_id` and role `name` of these users, once for each way of having a role. */
 export function rolesOfUsers(userIds: Fragment, now: Date): Fragment {
   return fragment`SELECT ur.user_id AS "userId", r.name FROM user_roles ur JOIN roles r ON r.id = ur.role_id
       WHERE ur.user_id IN (${userIds}) AND ${isNow('ur', now)}
