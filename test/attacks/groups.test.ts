@@ -170,6 +170,74 @@ describe('a group that gives a permission in Gatehouse', () => {
   });
 });
 
+describe('whose permission is limited to the people in a group', () => {
+  it('extends it by nobody as an owner, whenever the permission came: by name, request or invitation', async () => {
+    const { groups, groupOwners, groupInvitations, roles } = idp.services;
+    const [above, own] = [await groups.create({ name: fresh('above') }), await groups.create({ name: fresh('desk') })];
+    const given = await roles.create({ name: fresh('given'), permissions: [] });
+    await groups.addChild(above.id, own.id);
+    await groups.addRole(own.id, given.name);
+    const owner = await aUser(idp.services);
+    const by = { actorId: owner.account.id };
+    await groups.appointOwner(own.id, { userId: owner.account.id });
+    const { account: victim } = await aUser(idp.services);
+    const invite = (email: string) => groupInvitations.invite({ groupId: own.id, email, until: null }, { by });
+    const { id, email } = await invite(victim.email ?? '');
+    const invitation = { id, group: own, email, until: null, invitedBy: owner.account.id };
+    const member = [{ userId: victim.id }];
+    for (const limit of [`group:${above.id}`, `group:${own.id}`, `role:${given.name}`]) {
+      const desk = await roles.create({
+        name: fresh('desk'),
+        permissions: [`gatehouse.users[${limit}]:reset-factors`],
+      });
+      await roles.assign(owner.account.id, desk.name);
+      const forbidden = { code: 'forbidden' };
+      for (const via of ['owner', 'request', 'invitation'] as const)
+        for (const actor of [by, { ...by, grantedRights: [] }])
+          await expect(groups.addMembers(own.id, member, { by: actor, via }), via).rejects.toMatchObject(forbidden);
+      const add = groupOwners.add(own.id, { login: victim.username, until: null }, { by });
+      await expect(add).rejects.toMatchObject(forbidden);
+      await expect(invite('other@example.com')).rejects.toMatchObject(forbidden);
+      const accept = groupInvitations.accept(invitation, victim.id, {});
+      await expect(accept).rejects.toMatchObject({ code: 'invitation_closed' });
+      const page = await (await consoleOf(idp, owner)).get(`/account/groups/${own.id}`);
+      expect(textOf(page.text)).toContain('someone else decides who is in it');
+      expect(await groups.members(own.id)).toEqual([]);
+      // A permission for everyone is not extended.
+      const wide = await roles.create({ name: fresh('wide'), permissions: ['gatehouse.users:reset-factors'] });
+      await roles.assign(owner.account.id, wide.name);
+      expect(await groups.addMembers(own.id, member, { by, via: 'owner' })).toBe(1);
+      expect(await groups.removeMembers(own.id, [victim.id], { by, via: 'owner' })).toBe(1);
+      for (const role of [desk, wide]) await roles.unassign(owner.account.id, role.name);
+    }
+    expect(await groups.addMembers(own.id, member, { by, via: 'owner' })).toBe(1);
+  });
+
+  it('extends it by nobody as a manager of groups: member, child group, role, domain, requests, owner', async () => {
+    const { groups, roles } = idp.services;
+    const [desk, child] = [await groups.create({ name: fresh('desk') }), await groups.create({ name: fresh('child') })];
+    const limitedRole = await roles.create({ name: fresh('limited'), permissions: [] });
+    const rights = ['gatehouse.groups:read', 'gatehouse.groups:write', 'gatehouse.users:read'];
+    const limits = [`gatehouse.users[group:${desk.id}]:write`, `gatehouse.users[role:${limitedRole.name}]:write`];
+    const manager = await roles.create({ name: fresh('manager'), permissions: [...rights, ...limits] });
+    const actor = await aPerson(idp, [manager.name]);
+    const { account: victim } = await aUser(idp.services);
+    const at = `/groups/${desk.id}`;
+    for (const [method, path, body] of [
+      ['POST', `${at}/members`, { members: [{ user: victim.id }] }],
+      ['PUT', `${at}/children/${child.id}`, undefined],
+      ['PUT', `/groups/${child.id}/roles/${limitedRole.name}`, undefined],
+      ['PUT', `${at}/domains/desk.example`, undefined],
+      ['PATCH', at, { accepts_requests: true }],
+      ['PUT', `${at}/owners/${victim.id}`, {}],
+    ] as const)
+      expect(await status(actor.send(method, path, body, anyVersion)), `${method} ${path}`).toBe(403);
+    expect(await status(actor.send('POST', `/users/${victim.id}/password`, {}))).toBe(404);
+    const members = [{ user: victim.id }];
+    expect(await status(actor.send('POST', `/groups/${child.id}/members`, { members }))).toBe(200);
+  });
+});
+
 describe('no group', () => {
   const wrong: Record<string, string> = {
     'is empty': '',

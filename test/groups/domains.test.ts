@@ -167,12 +167,15 @@ describe('nobody joins', () => {
     await groups.addRole(sensitive.id, 'auditor');
     expect((await admin.send('PUT', `/groups/${sensitive.id}/domains/evil.example`)).status).toBe(409);
     await expect(groups.addChild(sensitive.id, lab.id)).rejects.toMatchObject({ code: 'group_sensitive' });
-    // A role of the group that gets a permission later: the sign-in goes on without the group.
+    // A role of the group gets no permission later, but by the file: the sign-in goes on without the group.
     const role = await roles.create({ name: fresh('later'), permissions: [] });
     await groups.addRole(lab.id, role.name);
     const early = await person(`early@${lab.domain}`);
     expect(await joined(early)).toEqual([lab.name]);
-    await roles.update(role.name, { permissions: ['gatehouse.audit:read'] });
+    const later = { permissions: ['gatehouse.audit:read'] };
+    await expect(roles.update(role.name, later)).rejects.toMatchObject({ code: 'group_sensitive' });
+    expect((await idp.services.accounts.find(early.account.id))?.permissions).toEqual([]);
+    await roles.update(role.name, { ...later, source: 'file' });
     const late = await person(`late@${lab.domain}`);
     expect((await signInAs(late)).location).toContain('code=');
     expect(await groupsOf(late)).toEqual([]);

@@ -278,11 +278,21 @@ describe('who puts people in a group', () => {
       await expect(groups.addRole(id, 'support')).rejects.toEqual(code('group_sensitive'));
       await expect(groups.addChild(sensitive.id, id)).rejects.toEqual(code('group_sensitive'));
     }
-    // A role that gets rights in Gatehouse later stops owners at once.
     await roles.create({ name: 'harmless' });
     await groups.addRole(owned.id, 'harmless');
     await groups.appointOwner(owned.id, { userId });
-    await roles.update('harmless', { permissions: ['gatehouse.users:read'] });
+    const later = { permissions: ['gatehouse.users:read'] };
+    await expect(roles.update('harmless', later)).rejects.toEqual(code('group_sensitive'));
+    await groups.addRole(open.id, 'harmless');
+    await groups.dismissOwner(owned.id, userId);
+    await expect(roles.update('harmless', later)).rejects.toEqual(code('group_sensitive'));
+    await groups.removeRole(open.id, 'harmless');
+    await roles.update('harmless', later);
+    await expect(groups.appointOwner(owned.id, { userId })).rejects.toEqual(code('group_sensitive'));
+    // The file may declare it: that stops owners at once.
+    await roles.update('harmless', { permissions: [] });
+    await groups.appointOwner(owned.id, { userId });
+    await roles.update('harmless', { ...later, source: 'file' });
     const by = { actorId: userId };
     const member = await people.person();
     const added = groups.addMembers(owned.id, [{ userId: member.id }], { by, via: 'owner' });

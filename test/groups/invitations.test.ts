@@ -352,7 +352,8 @@ describe('an owner', () => {
         await idp.services.groups.addRole(group.id, `staff-${count}`);
         await idp.services.groups.appointOwner(group.id, { userId: owners.get(group.id)?.account.id ?? '' });
         const role = await idp.services.db.role.findUniqueOrThrow({ where: { name: `staff-${count}` } });
-        await idp.services.roles.update(role.name, { permissions: ['gatehouse.users:read'] });
+        const later = { permissions: ['gatehouse.users:read'], source: 'file' } as const;
+        await idp.services.roles.update(role.name, later);
       },
     ],
     ['has reached the end', async () => void clock.advance({ days: 2 })],

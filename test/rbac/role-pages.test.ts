@@ -85,6 +85,24 @@ describe('the permissions for Gatehouse', () => {
   });
 });
 
+describe('a change of a role', () => {
+  it('says first how many people get it, those of groups too', async () => {
+    const { roles, groups, accounts } = idp.services;
+    const { id, name } = await roles.create({ name: 'handed-out', permissions: ['parcels:read'] });
+    const at = `/admin/roles/${id}`;
+    expect(textOf((await admin.get(at)).text)).not.toContain('this role, directly or by a group');
+    const [direct, member] = [
+      await accounts.create({ username: 'hand-one' }),
+      await accounts.create({ username: 'hand-two' }),
+    ];
+    const group = await groups.create({ name: 'Parcels' });
+    await groups.addRole(group.id, name);
+    await groups.addMembers(group.id, [{ userId: member.id }]);
+    await roles.assign(direct.id, name);
+    expect(textOf((await admin.get(at)).text)).toContain('2 people have this role, directly or by a group.');
+  });
+});
+
 describe('a role that lacks a permission which its others need', () => {
   it('says so in the console', async () => {
     const limited = 'gatehouse.users[role:warehouse]:unlock';

@@ -329,7 +329,11 @@ async function permissionBlocks(visit: Visit<Role>, roles: RoleAdmin, sent: Sent
       text: t('console.roles.missing-read', { read: quotedPermissions([read]), needed: quotedPermissions(neededBy) }),
     }),
   );
-  return [...warnings, ...form, ...(mayEdit ? [deletion] : [])];
+  const count = mayEdit ? ((await roles.members()).get(role.id) ?? 0) : 0;
+  const { counted } = limits.lists;
+  const text = t('console.roles.reach', { count: Math.min(count, counted), more: count > counted ? 'yes' : 'no' });
+  const reach: Block[] = count > 0 ? [{ kind: 'text', tone: 'notice', text }] : [];
+  return [...warnings, ...reach, ...form, ...(mayEdit ? [deletion] : [])];
 }
 
 interface RoleFormInput {

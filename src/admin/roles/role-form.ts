@@ -26,6 +26,7 @@ const RESOURCES: Readonly<Record<string, Text>> = {
   'gatehouse.applications': t('console.navigation.applications'),
   'gatehouse.api-keys': t('console.navigation.api-keys'),
   'gatehouse.connections': t('console.navigation.connections'),
+  'gatehouse.groups': t('console.navigation.groups'),
   'gatehouse.roles': t('console.navigation.roles'),
   'gatehouse.keys': t('console.navigation.signing-keys'),
   'gatehouse.audit': t('console.navigation.activity-log'),

@@ -11,6 +11,7 @@ import type { Authority } from '../rbac/authority.ts';
 import { ADMIN_ROLE, isStaff } from '../rbac/built-in.ts';
 import { isGenuineRole } from '../rbac/protected-grants.ts';
 import { type Role, roleById } from '../rbac/role.ts';
+import { openGroup } from '../rbac/roles.ts';
 
 /** The sources of a person's own membership. */
 export const PERSONAL = ['direct', 'owner', 'request', 'invitation'] as const;
@@ -93,29 +94,26 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
 
   /** For a change of the groups themselves. Throws forbidden (403). */
   async function assertMayWrite(groupIds: readonly string[], { by = {} }: GroupChange, tx: Tx): Promise<void> {
-    await authority.assertMay(by, { what: 'group', roles: await rolesConferred(groupIds, tx) }, tx);
+    const roles = await rolesConferred(groupIds, tx);
+    await authority.assertMay(by, { what: 'group', roles }, tx);
+    await assertReachStays(groupIds, roles, by, tx);
+  }
+
+  /** Throws forbidden for an actor with a permission that is limited to the people in these groups, or to one of these roles of theirs. */
+  async function assertReachStays(
+    groupIds: readonly string[],
+    roles: readonly Role[],
+    by: Actor,
+    tx: Tx,
+  ): Promise<void> {
+    const groups = await idsAbove(groupIds, tx);
+    await authority.assertMay(by, { what: 'reach', groups, roles: roles.map(({ name }) => name) }, tx);
   }
 
   /** Throws group_sensitive (409) where owners, requests, domains or connections could give these roles, which the group is to get. */
   async function assertMayConfer(groupId: string, roles: readonly Role[], tx: Tx): Promise<void> {
-    if (!roles.some(isSensitiveRole)) return;
-    const below = await idsBelow([groupId], tx);
-    const open = await inChunks(below, (ids) =>
-      tx.asStored.group.findMany({
-        where: {
-          id: { in: ids },
-          OR: [
-            { acceptsRequests: true },
-            { owners: { some: {} } },
-            { domains: { some: {} } },
-            { connectionMappings: { some: {} } },
-          ],
-        },
-        select: { name: true },
-        take: 1,
-      }),
-    );
-    if (open.length > 0) throw conflict('group_sensitive');
+    if (roles.some(isSensitiveRole) && (await openGroup(await idsBelow([groupId], tx), tx)))
+      throw conflict('group_sensitive');
   }
 
   /** The ids of the groups that a person owns now, each with the roles that the appointment covers. */
@@ -149,6 +147,7 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
     async managedRole(name: string, { by = {} }: GroupChange, tx: Tx): Promise<Role> {
       const role = await managedRole({ authority }, name, by, tx);
       if (!(await isGenuineRole(role, tx))) throw conflict('changed_outside');
+      await assertReachStays([], [role], by, tx);
       return role;
     },
 
@@ -157,17 +156,23 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
       await assertNotSensitive(id, tx);
       const roles = await rolesCoveredBy(id, tx);
       await authority.assertMay(by, { what: 'group', roles }, tx);
+      await assertReachStays(await idsBelow([id], tx), roles, by, tx);
       return roles;
     },
 
     /** The one question of every way in, and of the way out: may the actor give, or take, all that this group gives? */
     async assertMayPut(id: string, via: MemberSource, options: GroupChange, tx: Tx): Promise<void> {
-      if (BY_OWNERS.includes(via)) return assertOwns(id, options.by?.actorId, tx);
-      if (via.startsWith('domain:')) await assertNotSensitive(id, tx);
+      const { by = {} } = options;
       const roles = await rolesConferred([id], tx);
+      if (BY_OWNERS.includes(via)) {
+        await assertOwns(id, by.actorId, tx);
+        return assertReachStays([id], roles, by, tx);
+      }
+      if (via.startsWith('domain:')) await assertNotSensitive(id, tx);
       // Its permissions decide who may give it, and could be put back later.
       for (const role of roles) if (!(await isGenuineRole(role, tx))) throw conflict('changed_outside');
-      await authority.assertMay(options.by ?? {}, { what: 'group', roles }, tx);
+      await authority.assertMay(by, { what: 'group', roles }, tx);
+      await assertReachStays([id], roles, by, tx);
     },
 
     /** The ids of the groups that the person may put people in as an owner: those owned now and all below them. */

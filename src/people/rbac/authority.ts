@@ -9,7 +9,16 @@ import type { Account, AccountGroup } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { ADMIN_ROLE, EVERYTHING, OWN_PREFIX, type OwnPermission } from './built-in.ts';
 import { parsePermission } from './names.ts';
-import { type Extent, extentOf, includesPermission, limitsOf, permits, type Rights } from './rights.ts';
+import {
+  type Extent,
+  extentOf,
+  includesPermission,
+  LIMITABLE_TO,
+  limitsOf,
+  parseLimited,
+  permits,
+  type Rights,
+} from './rights.ts';
 
 /** A change that an actor wants to make. */
 export type Change =
@@ -19,6 +28,8 @@ export type Change =
   | { what: 'role'; role: { name: string; permissions: readonly string[] } }
   /** Groups change, or people are put in or taken out; `roles`: all that the people in these groups get by them. */
   | { what: 'group'; roles: readonly { name: string; permissions: readonly string[] }[] }
+  /** People come into groups or leave them: the groups, those above (ids), and the names of all roles that they get. */
+  | { what: 'reach'; groups: readonly string[]; roles: readonly string[] }
   /** A user's credentials, address, roles or state change, or the user gets help; `needs`: one of these permissions. */
   | { what: 'user'; id: string; needs: readonly OwnPermission[] }
   /** The application itself changes, by its client_id or entity ID. */
@@ -60,6 +71,7 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
 
     /** Throws forbidden, or not_found for a user or an application outside the limits of the actor's permission. */
     async assertMay(by: Actor, change: Change, tx?: Tx): Promise<void> {
+      if (change.what === 'reach') return assertReachStays(actorRights, by, change, tx);
       const rights = await rightsOfActor(by, tx);
       if (rights === 'everything') return;
       if (change.what === 'permissions') return assertHolds(rights, change.permissions);
@@ -171,6 +183,26 @@ function assertMayUseRole(actor: ActorGrants, role: { name: string; permissions:
 function assertMayUseGroup(actor: ActorGrants, roles: Extract<Change, { what: 'group' }>['roles']): void {
   if (!permits(actor.rights, 'gatehouse.groups:write')) throw forbidden('forbidden');
   for (const role of roles) assertMayUseRole(actor, role);
+}
+
+/**
+ * Whose permission is limited to the people in a group, or with a role, does not decide who these are: they would extend it. Judged by all
+ * permissions of the person, whatever the token or key of this request carries.
+ */
+async function assertReachStays(
+  { rightsOfActor, rightsOfUser }: ActorRights,
+  by: Actor,
+  { groups, roles }: Extract<Change, { what: 'reach' }>,
+  tx?: Tx,
+): Promise<void> {
+  const rights = by.actorId === undefined ? await rightsOfActor(by, tx) : await rightsOfUser(by.actorId, {}, tx);
+  if (rights === 'everything') return;
+  const isExtended = rights.some((text) => {
+    const { permission, limit } = parseLimited(text) ?? {};
+    if (!permission || !LIMITABLE_TO.group.includes(permission) || rights.includes(permission)) return false;
+    return (limit?.kind === 'group' ? groups : roles).includes(limit?.name ?? '');
+  });
+  if (isExtended) throw forbidden('forbidden', { message: t('groups.own-reach') });
 }
 
 function assertMayOpen(

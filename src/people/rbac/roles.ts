@@ -4,7 +4,9 @@ import { fault } from '../../base/texts/faults.ts';
 
 import { AppError, conflict, invalidInput } from '../../base/http/errors.ts';
 import { randomId } from '../../base/platform/random.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
+import { lockGroups } from '../../base/storage/row-lock.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -19,7 +21,7 @@ import {
   type WantedRole,
 } from './assign-roles.ts';
 import type { Authority } from './authority.ts';
-import { builtInRoles, type OwnPermission } from './built-in.ts';
+import { builtInRoles, OWN_PREFIX, type OwnPermission } from './built-in.ts';
 import {
   groupKey,
   isDeceptivePermission,
@@ -45,7 +47,7 @@ export function createRoles(
     logoutOnRoleChange?(userId: string, by: Actor, tx: Tx): Promise<void>;
   },
 ) {
-  const { db, now, audit, authority, logoutOnRoleChange = async () => {} } = dependencies;
+  const { db, sql, now, audit, authority, logoutOnRoleChange = async () => {} } = dependencies;
   const sets = createPermissionSets();
   const context = { ...dependencies, logoutOnRoleChange };
 
@@ -94,6 +96,8 @@ export function createRoles(
       await authority.assertMay(by, { what: 'permissions', permissions: [...before.permissions, ...permissions] }, tx);
       const added = permissions.filter((permission) => !before.permissions.includes(permission));
       await assertNoLookAlike({ ...after, permissions: added }, tx, before.name);
+      // The file's own groups are checked as a whole, when it is planned.
+      if (after.source !== 'file' && added.some((one) => one.startsWith(OWN_PREFIX))) await assertClosed(after.id, tx);
       const { id, name, description, source } = after;
       await tx.role
         .update({ where: { id }, data: { name, description, source }, select: { id: true } })
@@ -110,6 +114,19 @@ export function createRoles(
       await audit.record({ ...by, type: 'role.updated', outcome: 'success', data: { before, after } }, tx);
       return after;
     });
+  }
+
+  /** Throws group_sensitive (409) where owners, requests, domains or connections give the role, which is to get a permission in Gatehouse. */
+  async function assertClosed(roleId: string, tx: Tx): Promise<void> {
+    await lockGroups(tx, sql, 'shared');
+    const where = { ancestors: { some: { ancestor: { roles: { some: { roleId } } } } } };
+    const groups = await tx.asStored.group.findMany({ where, select: { id: true } });
+    const group = await openGroup(
+      groups.map(({ id }) => id),
+      tx,
+    );
+    if (group !== undefined)
+      throw conflict('group_sensitive', { message: t('console.roles.error.open-group', { group }) });
   }
 
   /** Also takes the role from every user who has it. @param of as of `update` */
@@ -277,6 +294,16 @@ function createPermissionSets() {
       await removeUnused(tx);
     },
   };
+}
+
+/** The name of a group of these into which owners, requests, domains or connections put people. */
+export async function openGroup(ids: readonly string[], tx: Tx): Promise<string | undefined> {
+  const some = { some: {} };
+  const ways = [{ acceptsRequests: true }, { owners: some }, { domains: some }, { connectionMappings: some }];
+  const found = await inChunks(ids, (piece) =>
+    tx.asStored.group.findMany({ where: { id: { in: piece }, OR: ways }, select: { name: true }, take: 1 }),
+  );
+  return found[0]?.name;
 }
 
 type UserLimit = Limit & { kind: 'role' | 'group' };
