@@ -2,9 +2,10 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import { type AccessSubject, accessDecisionFilter } from '../applications/access-decision.ts';
+import { accessDecisionFilter } from '../applications/access-decision.ts';
 import { registrationOf } from '../applications/application.ts';
 import type { ApplicationServices } from '../applications/application-services.ts';
+import { withoutGroupToChoose } from '../applications/groups-to-choose.ts';
 import { startUrl } from '../applications/start-url.ts';
 import type { Base } from '../base/base.ts';
 import type { Extras, State } from '../base/http/context.ts';
@@ -53,7 +54,8 @@ export function portalRoutes(
     const inSession = new Set(
       activeSessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)),
     );
-    const tiles = await portal.tiles(account, { search: q, inSession, language: ctx.state.language() });
+    const shut = await portal.shutTo(account);
+    const tiles = await portal.tiles(account, { search: q, shut, inSession, language: ctx.state.language() });
     ctx.render('account/portal', {
       account,
       mayOpenConsole: isStaff(account),
@@ -61,13 +63,13 @@ export function portalRoutes(
       search: q,
       tiles,
       notices: await noticesFor(account),
-      ...(await requestableApplications(account, q)),
+      ...(await requestableApplications(account, q, shut)),
     });
   });
 
   /** Applications that the account may not open, but whose groups it can ask to join. */
-  async function requestableApplications(account: Account, search: string) {
-    const hidden = { NOT: accessDecisionFilter(account) };
+  async function requestableApplications(account: Account, search: string, shut: readonly string[]) {
+    const hidden = { OR: [{ NOT: accessDecisionFilter(account) }, { id: { in: [...shut] } }] };
     const found = await groupRequests.askable(account.id, { hidden, search, limit: MAX_REQUESTABLE + 1 });
     return { closed: found.slice(0, MAX_REQUESTABLE), moreClosed: found.length > MAX_REQUESTABLE };
   }
@@ -141,18 +143,22 @@ export function createPortal(
   }
 
   return {
+    /** The ids of applications that the access rule opens, and that ask for a group that the account doesn't have. */
+    shutTo: (account: Account) => withoutGroupToChoose(account, db),
+
     /** Applications used lately or in a live session come first, the most recent one first; then the others by name. */
     async tiles(
-      account: AccessSubject & { id: string },
-      { search, inSession, language }: { search: string; inSession: ReadonlySet<string>; language: string },
+      account: Account,
+      given: { search: string; shut: readonly string[]; inSession: ReadonlySet<string>; language: string },
     ): Promise<Tile[]> {
+      const { search, shut, inSession, language } = given;
       const textOf = (text: PageText) => inLanguage(language, () => String(text));
       // A test sign-in of an administrator puts an application into the session without using it.
       const used = await recentClientIds(account.id);
       const recent = [...new Set([...used, ...inSession])];
       const rank = (clientId: string) => (recent.includes(clientId) ? recent.indexOf(clientId) : recent.length);
       const allowed = await db.asStored.application.findMany({
-        where: accessDecisionFilter(account),
+        where: { ...accessDecisionFilter(account), NOT: { id: { in: [...shut] } } },
         select: { id: true, clientId: true, name: true, protocol: true },
         orderBy: [{ nameKey: 'asc' }, { id: 'asc' }],
       });

@@ -5,9 +5,11 @@ import { inChunks } from '../base/storage/chunks.ts';
 import type { Db, Tx } from '../base/storage/database.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../base/storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../base/storage/storable-text.ts';
+import type { Account } from '../people/accounts/account.ts';
 import { nameKey } from '../people/accounts/names.ts';
-import { type AccessSubject, accessDecisionFilter } from './access-decision.ts';
+import { accessDecisionFilter } from './access-decision.ts';
 import { type Application, fromRow, UnreadableApplication, withAccess } from './application.ts';
+import { withoutGroupToChoose } from './groups-to-choose.ts';
 
 export interface ListApplications {
   /** Part of the name or identifier. */
@@ -107,11 +109,14 @@ export function createApplicationReads(db: Db) {
       return found.length > limit && last ? { applications, next: cursorOf(last) } : { applications };
     },
 
-    /** Those that the access rule opens to this account, by name, with one query. */
-    async openTo(account: AccessSubject, { identifiers, limit }: OpenTo): Promise<Application[]> {
+    /** Those that this account can sign in to by the access rule, by name. */
+    async openTo(account: Account, { identifiers, limit }: OpenTo): Promise<Application[]> {
       const listed = identifiers ? { clientId: { in: identifiers.filter(isStorable) } } : {};
       const rows = await db.asStored.application.findMany({
-        where: { AND: [accessDecisionFilter(account), listed] },
+        where: {
+          AND: [accessDecisionFilter(account), listed],
+          NOT: { id: { in: await withoutGroupToChoose(account, db) } },
+        },
         include: withAccess,
         orderBy: [{ name: 'asc' }, { id: 'asc' }],
         take: limit,

@@ -135,6 +135,7 @@ describe('the parameter group', () => {
     };
     const unknown = await asked('Nobody Has This');
     expect(unknown).toMatchObject({ error: 'access_denied', code: null, status: 403 });
+    expect(unknown.text).toContain('This app requires a group that your account isn’t in.');
     for (const group of ['Initech', named('Initech'), 'Not A Customer', 'acme', 'x'.repeat(2000), '__proto__'])
       expect(await asked(group), group).toEqual(unknown);
   });
@@ -283,6 +284,41 @@ describe('an application that asks for a group', () => {
     expect(await finish(started, page)).toMatchObject({ group: acme() });
     await leave('Acme East');
     expect((await begin(browser)).page.status).toBe(403);
+  });
+
+  it('is on the app list of a person who has a group to choose; others may ask there', async () => {
+    const { groups, accounts, applications } = idp.services;
+    const initiate_login_uri = 'https://crm.example.com/login';
+    const open = await anApplication(idp, {
+      access: 'everyone',
+      ask_group: true,
+      client_name: 'Ask Everyone',
+      initiate_login_uri,
+    });
+    const roles = await anApplication(idp, {
+      access: { roles: ['crm-direct'], groups: ['Initech'] },
+      ask_group: true,
+      client_name: 'Ask Initech',
+      initiate_login_uri,
+    });
+    const list = async () => (await browser.follow(await browser.get('/dashboard?q=ask'))).text;
+    const listed = async () => textOf(await list());
+    await signIn(browser, app, user);
+    expect(await listed()).toContain('Ask Everyone');
+    // A role that is given directly opens it, but a sign-in is for a group.
+    expect(await listed()).not.toContain('Ask Initech');
+    const account = (await accounts.find(user.account.id)) ?? expect.fail();
+    const openTo = (await applications.openTo(account, { limit: 500 })).map(({ clientId }) => clientId);
+    expect([openTo.includes(open.clientId), openTo.includes(roles.clientId)]).toEqual([true, false]);
+    const owner = await aUser(idp.services);
+    await groups.update(named('Initech'), { acceptsRequests: true });
+    await groups.appointOwner(named('Initech'), { userId: owner.account.id });
+    expect(await listed()).toContain('Ask Initech');
+    expect(await list()).toContain(`ask?application=${roles.applicationId}`);
+    await groups.update(named('Initech'), { acceptsRequests: false });
+    for (const name of ['Acme East', 'Globex', 'Not A Customer']) await leave(name);
+    expect(await listed()).not.toContain('Ask Everyone');
+    await groups.dismissOwner(named('Initech'), owner.account.id);
   });
 
   it('takes no group that it did not offer, and none that another account chose', async () => {

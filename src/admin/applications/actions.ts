@@ -6,7 +6,6 @@
 // checks each field and writes the row with its MAC and audit entry. A field that decides whom the application trusts needs a fresh
 // proof (admin/proof/sensitive-changes.ts).
 
-import type { AccessSubject } from '../../applications/access-decision.ts';
 import { type Application, newSecretReplacesOld } from '../../applications/application.ts';
 import type { Registered } from '../../applications/applications.ts';
 import { fieldsWith } from '../../applications/fields/application-field.ts';
@@ -24,6 +23,7 @@ import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import { applicationEntry } from '../../config-file/sections/applications.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
 import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { SpMetadata } from '../../protocols/saml/metadata/parse.ts';
@@ -109,7 +109,7 @@ export function createApplicationAdmin(services: AdminServices) {
     list: async (query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<ApplicationPage> =>
       applications.list({ ...query, ...(await visibleTo(by)) }),
     /** Those of them that the access rule opens to this account, by name, at most so many. */
-    openTo: async (account: AccessSubject, limit: number, by: Actor): Promise<Application[]> =>
+    openTo: async (account: Account, limit: number, by: Actor): Promise<Application[]> =>
       applications.openTo(account, { ...(await visibleTo(by)), limit }),
     /** How many a list of this query has, by protocol. */
     countByProtocol: async (

@@ -14,6 +14,7 @@ import { type AccessCondition, accessDecisionConditions } from '../../applicatio
 import type { Application } from '../../applications/application.ts';
 import { hasKeyFor } from '../../applications/fields/client-keys.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
+import { groupsToChoose } from '../../applications/groups-to-choose.ts';
 import { signingUses } from '../../applications/oidc-rules.ts';
 import { type Resource, resourcesOf } from '../../applications/resources.ts';
 import { acceptsSignIn, type SignInRule, signInRulesOf } from '../../applications/rules/sign-in-rule.ts';
@@ -26,7 +27,6 @@ import type { Account } from '../../people/accounts/account.ts';
 import type { OwnFactors } from '../../people/mfa/account-factors.ts';
 import type { Lock } from '../../people/rate-limits/lockout.ts';
 import { addressBlock, siteBlock } from '../../people/rate-limits/policies.ts';
-import { groupsToChoose } from '../../protocols/oidc/claims/chosen-group.ts';
 import { engineScope } from '../../protocols/oidc/claims/scopes.ts';
 import type { MissingForNameId } from '../../protocols/saml/messages/name-id.ts';
 import { metadataEnd } from '../../protocols/saml/metadata/service-providers.ts';

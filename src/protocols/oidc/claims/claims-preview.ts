@@ -3,6 +3,7 @@
 
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { ownScopes } from '../../../applications/fields/claim-settings.ts';
+import { type AccountInGroup, groupsToChoose, inGroup } from '../../../applications/groups-to-choose.ts';
 import { sha256 } from '../../../base/platform/random.ts';
 import type { Core } from '../../../core/core.ts';
 import type { Account } from '../../../people/accounts/account.ts';
@@ -10,7 +11,7 @@ import { claimsByScope } from '../../../people/accounts/claims.ts';
 import type { People } from '../../../people/people.ts';
 import type { Client, Provider } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
-import { type AccountInGroup, chosenGroupOf, groupsToChoose, inGroup } from './chosen-group.ts';
+import { chosenGroupOf } from './chosen-group.ts';
 import { BY_SCOPE, claimsOf } from './find-account.ts';
 import { mayReach, permittedScopes, registeredApi } from './resource-servers.ts';
 import { engineScopes } from './scopes.ts';

@@ -6,6 +6,7 @@ import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { accessDecision, brokenNetworkRule, isInNetworks } from '../../../applications/access-decision.ts';
 import type { ApplicationServices } from '../../../applications/application-services.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
+import { type AccountInGroup, inGroup } from '../../../applications/groups-to-choose.ts';
 import { limits } from '../../../base/limits.ts';
 import { safeEqual } from '../../../base/platform/random.ts';
 import type { Audit } from '../../../core/audit/audit.ts';
@@ -30,7 +31,7 @@ import {
 import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
-import { type AccountInGroup, chosenGroupOf, inGroup } from './chosen-group.ts';
+import { chosenGroupOf } from './chosen-group.ts';
 import { type ClosedApi, unreachableApi } from './resource-servers.ts';
 import { requestedLanguages } from './scopes.ts';
 

@@ -1,6 +1,7 @@
 // APIs as resources (RFC 8707): a client that requests one gets a JWT access token (RFC 9068) for it alone.
 
 import { type AccessSubject, accessDecision, accessDecisionRule } from '../../../applications/access-decision.ts';
+import type { AccountInGroup } from '../../../applications/groups-to-choose.ts';
 import { type Resource, resourceOf } from '../../../applications/resources.ts';
 import { profileAlgs } from '../../../applications/security-profile.ts';
 import { isStorable } from '../../../base/storage/storable-text.ts';
@@ -10,7 +11,6 @@ import type { Account } from '../../../people/accounts/account.ts';
 import type { People } from '../../../people/people.ts';
 import { errors, type KoaContextWithOIDC, type ResourceServer } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
-import type { AccountInGroup } from './chosen-group.ts';
 
 export function createResourceServers(
   dependencies: Core &
