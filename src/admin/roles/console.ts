@@ -154,7 +154,14 @@ export function roleRoutes(services: ConsoleServices) {
       const count = (await roles.members()).get(id) ?? 0;
       const { counted } = limits.lists;
       const members = { count: Math.min(count, counted), more: count > counted ? 'yes' : 'no' };
-      return count === 0 ? t('console.roles.no-members-yet') : t('console.roles.delete-lead', members);
+      if (count === 0) return t('console.roles.no-members-yet');
+      const names = (await roles.applications(id)).applications.map(({ name }) => name);
+      const apis = await roles.apis(id);
+      return sentences([
+        t('console.roles.delete-lead', members),
+        ...(names.length > 0 ? [t('console.roles.delete-applications', { applications: names.join(', ') })] : []),
+        ...(apis.length > 0 ? [t('console.roles.delete-apis', { apis: apis.join(', ') })] : []),
+      ]);
     },
     typedName: ({ name }) => name,
     async submit({ by, subject: { id } }) {

@@ -112,6 +112,9 @@ export function createRoleAdmin({ db, sql, roles, authority }: AdminServices) {
     /** The applications whose access rule names the role, by name; `isMore`: the list was cut. */
     applications: (id: string): Promise<{ applications: OpenedApplication[]; isMore: boolean }> => openedBy(db, id),
 
+    /** The APIs whose access rule names the role, by identifier; at most a page. */
+    apis: (id: string): Promise<string[]> => apisOpenedBy(db, id),
+
     /** Every permission that a role has, with those roles. */
     permissions: async (): Promise<{ permission: string; roles: string[] }[]> => permissionsOf(await listed()),
   };
@@ -136,6 +139,16 @@ async function openedBy(db: Db, roleId: string): Promise<{ applications: OpenedA
     take: limits.api.pageSize + 1,
   });
   return { applications: found.slice(0, limits.api.pageSize), isMore: found.length > limits.api.pageSize };
+}
+
+async function apisOpenedBy(db: Db, roleId: string): Promise<string[]> {
+  const found = await db.asStored.resource.findMany({
+    where: { access: { contains: JSON.stringify(roleId) } },
+    select: { identifier: true },
+    orderBy: { identifier: 'asc' },
+    take: limits.api.pageSize,
+  });
+  return found.map(({ identifier }) => identifier);
 }
 
 /** Every permission with the roles that have it, by name. */

@@ -2,7 +2,8 @@
 // hold the role changes none of it.
 import { beforeAll, expect, it } from 'vitest';
 import { limits } from '../../../src/base/limits.ts';
-import { aClient, aUser } from '../../support/factories.ts';
+import { anApplication } from '../../oidc/support.ts';
+import { aClient, aUser, aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
 import { linksOf, textOf } from '../../support/pages/html.ts';
@@ -238,4 +239,23 @@ it('counts the people below, and lists what happened to this group only', async 
   const client = await consoleOf(idp, await staff(idp, clerk));
   expect(textOf((await client.get(`/admin/groups/${above.id}`)).text)).not.toContain('Activity');
   expect((await client.get(`/admin/groups/${above.id}/activity`)).status).toBe(403);
+});
+
+it('says which applications and APIs the deletion of a role closes', async () => {
+  const { roles, resources } = idp.services;
+  const { id, name } = await roles.create({ name: 'closing role' });
+  const identifier = 'https://closed-by-role.example';
+  await resources.create({
+    identifier,
+    scopes: ['read'],
+    scopePermissions: {},
+    signingAlg: 'RS256',
+    access: { roles: [name] },
+  });
+  await anApplication(idp, { client_name: 'Closed By Role', access: { roles: [name] } });
+  const { account } = await aUser(idp.services);
+  await roles.assign(account.id, name);
+  const text = textOf((await admin.get(`/admin/roles/${id}/delete`)).text);
+  expect(text).toContain('They lose access to Closed By Role unless another role');
+  expect(text).toContain(`They get no tokens for ${identifier} unless`);
 });
