@@ -102,6 +102,12 @@ export function missingRoles(access: Access, { roles }: { roles: readonly string
   return access === 'everyone' ? [] : access.roles.filter((role) => !roles.includes(role));
 }
 
+/** The groups that the account is not in, each of which would give access. */
+export function missingGroups(access: Access, { groups }: { groups: readonly AccountGroup[] }): string[] {
+  const named = access === 'everyone' ? [] : (access.groups ?? []);
+  return named.filter((name) => !groups.some((group) => group.name === name));
+}
+
 /** The decision as a rule of a rejected request: the account with its roles and the roles that grant access, or the address and the networks. */
 export function accessDecisionRule(
   application: ProtectedApplication,

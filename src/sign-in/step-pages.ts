@@ -246,6 +246,7 @@ async function showAccessDenied(
     closed: api ?? appName,
     account,
     isOtherNetwork,
+    isOtherGroup: rule === 'group',
     ask:
       account && !isOtherNetwork && api === undefined
         ? await groupRequests.offer(account, current.application.id)

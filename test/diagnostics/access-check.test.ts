@@ -15,6 +15,7 @@ let admin: HttpClient;
 beforeAll(async () => {
   idp = await startIdp();
   await idp.services.roles.create({ name: 'editor' });
+  await idp.services.groups.create({ name: 'Payroll Team' });
   boss = await staff(idp, 'admin');
   admin = await consoleOf(idp, boss);
 });
@@ -68,6 +69,12 @@ const causes: Record<string, Cause> = {
     cause: async () => {},
     says: 'Payroll requires the role editor. Ann Example has no roles.',
     button: 'Give Ann Example the role editor',
+  },
+  'a missing group': {
+    app: { access: { roles: [], groups: ['Payroll Team'] } },
+    cause: async () => {},
+    says: 'Payroll requires the group Payroll Team. Ann Example is in no group.',
+    button: 'Add Ann Example to the group Payroll Team',
   },
   'a lockout by username': {
     cause: (user) => wrongPasswords(user, 'username'),

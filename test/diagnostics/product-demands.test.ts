@@ -175,7 +175,7 @@ describe('a product that demands a role', () => {
     await idp.services.roles.create({ name: 'aws-developer' });
     const fields = { account: '123456789012', provider: 'OurLogin', iam_role: 'Developer', role: 'aws-developer' };
     const { id } = await added('aws', fields);
-    expect(await testSignIn(id)).toContain('Your account doesn’t have a role that this app requires');
+    expect(await testSignIn(id)).toContain('Your account has none of the roles or groups that this app requires');
     await idp.services.roles.assign(boss.account.id, 'aws-developer');
     expect(await testSignIn(id)).not.toContain('rejects');
   });

@@ -88,11 +88,17 @@ function ofAccess({ name: app, access }: { name: string; access: Access }, accou
   if (groups.length > 0) return passed(sentences(groups.map((group) => membershipText(who, group))));
   if (access.roles.length + (access.groups?.length ?? 0) === 0)
     return failed(t('console.access-check.no-role-named', { app }));
-  const has =
+  const ofRoles =
     account.roles.length > 0
       ? t('console.access-check.has', { who, roles: listOf(account.roles) })
       : t('console.access-check.has-none', { who });
-  return failed(sentences([requiredText(app, access.roles, access.groups ?? []), has]));
+  const ofGroups =
+    account.groups.length > 0
+      ? t('console.access-check.in-groups', { who, groups: listOf(account.groups.map(({ name }) => name)) })
+      : t('console.access-check.in-none', { who });
+  const { roles: wanted, groups: wantedGroups = [] } = access;
+  const has = [...(wanted.length > 0 ? [ofRoles] : []), ...(wantedGroups.length > 0 ? [ofGroups] : [])];
+  return failed(sentences([requiredText(app, wanted, wantedGroups), ...has]));
 }
 
 const membershipText = (who: string, { name, isDirect, via, until }: AccountGroup) =>

@@ -3,7 +3,7 @@
 
 import type { MissingScope } from '../../admin/applications/presets/demands.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
-import { missingRoles } from '../../applications/access-decision.ts';
+import { missingGroups, missingRoles } from '../../applications/access-decision.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -43,8 +43,9 @@ export interface Offer {
     | { of: 'settings' };
 }
 
-/** The highest number of roles that get a button. */
+/** The highest number of roles, and of groups, that get a button. */
 const MAX_ROLES = 4;
+const MAX_GROUPS = 4;
 const WRITE_USERS = ['gatehouse.users:write'] as const;
 
 /** Every fix of a failed check, regardless of the administrator; none where the failure ends by itself. */
@@ -85,7 +86,7 @@ export function offersFor(services: DiagnosticServices, id: CheckId, facts: Acce
         link(facts, t('console.access-check.change-claims', { protocol: application.protocol }), 'claims'),
       ];
     case 'group':
-      return [link(facts, t('console.access-check.change-rule'), 'access')];
+      return groupOffers(services, facts);
     case 'api_access':
       return [
         { needs: { of: 'application' }, fix: { label: t('console.access-check.change-rule'), href: '/admin/apis' } },
@@ -200,8 +201,14 @@ function accountOffers(
 
 function roleOffers(services: DiagnosticServices, facts: AccessFacts): Offer[] {
   const roles = missingRoles(facts.application.access, facts.account).slice(0, MAX_ROLES);
+  return [...roles.map((role) => giveRole(services, facts, role)), ...groupOffers(services, facts)];
+}
+
+/** The groups that open the application, or the rule itself. */
+function groupOffers(services: DiagnosticServices, facts: AccessFacts): Offer[] {
+  const groups = missingGroups(facts.application.access, facts.account).slice(0, MAX_GROUPS);
   return [
-    ...roles.map((role) => giveRole(services, facts, role)),
+    ...groups.map((group) => addToGroup(services, facts, group)),
     link(facts, t('console.access-check.change-rule'), 'access'),
   ];
 }
