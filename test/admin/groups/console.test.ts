@@ -3,7 +3,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { limits } from '../../../src/base/limits.ts';
 import { anApplication } from '../../oidc/support.ts';
-import { aClient, aUser, aUser } from '../../support/factories.ts';
+import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
 import { linksOf, textOf } from '../../support/pages/html.ts';
