@@ -121,7 +121,7 @@ export function createUserImport(services: ConsoleServices, stopwatch?: Stopwatc
 }
 
 const EXPORT_COLUMNS = [
-  ...['username', 'email', 'name', 'roles', 'active', ...textClaims.filter((claim) => claim !== 'name')],
+  ...['username', 'email', 'name', 'roles', 'groups', 'active', ...textClaims.filter((claim) => claim !== 'name')],
   ...['phone_number', ...addressPartNames.map(addressColumn), 'sso_id', 'sso_connection', 'attributes'],
 ];
 
@@ -133,13 +133,14 @@ async function* exportUsers(users: UserAdmin, by: Actor): AsyncGenerator<string>
     const page = await users.list({ limit: 500, after }, by);
     const connections = await users.connectionsOf(page.accounts);
     yield page.accounts
-      .map(({ id, username, email, phoneNumber, roles: held, isActive, ssoId, attributes, ...account }) => {
+      .map(({ id, username, email, phoneNumber, roles: held, groups, isActive, ssoId, attributes, ...account }) => {
         const texts = textsOf(account);
         const own = {
           username,
           email,
           phone_number: phoneNumber,
           roles: held.join(';'),
+          groups: groups.flatMap(({ name, isDirect }) => (isDirect ? [name] : [])).join(';'),
           active: isActive ? 'yes' : 'no',
           sso_id: ssoId,
           sso_connection: connections.get(id) ?? null,

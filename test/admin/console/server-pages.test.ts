@@ -151,6 +151,21 @@ describe('roles', () => {
     expect(same.status).toBe(409);
   });
 
+  it('get no permission in Gatehouse while a group with owners gives them', async () => {
+    const { groups, roles, db } = idp.services;
+    const role = await roles.create({ name: 'lender' });
+    const group = await groups.create({ name: 'Lending', acceptsRequests: true });
+    await groups.addRole(group.id, role.name);
+    const at = `/admin/roles/${role.id}`;
+    const answer = await admin.submit(await admin.get(at), { 'permissions.gatehouse.users': 'gatehouse.users:read' });
+    expect([answer.status, textOf(answer.text)]).toEqual([
+      409,
+      expect.stringContaining('The group Lending gives this'),
+    ]);
+    expect((await roles.find('lender'))?.permissions).toEqual([]);
+    await db.asStored.group.deleteMany({ where: { id: group.id } });
+  });
+
   it('list their members, who are added by name and removed after a question, and the applications that they open', async () => {
     const role = await idp.services.roles.create({ name: 'curator' });
     const { account, username } = await aUser(idp.services);
