@@ -1,9 +1,11 @@
 // `gatehouse group …`: groups, their members, owners, roles and place in the graph.
 
 import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
 import { limits } from '../base/limits.ts';
 import { plural } from '../base/platform/plural.ts';
 import { inChunks } from '../base/storage/chunks.ts';
+import { isStorableTime } from '../base/storage/storable-text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import type { Group, NewMember } from '../people/groups/groups.ts';
@@ -301,10 +303,11 @@ async function membersInFile(
 /** Undefined for text that is no time. */
 function timeOf(text: string, otherwise: Date | null): Date | null | undefined {
   if (text === '') return otherwise;
-  return TIME.test(text) && !Number.isNaN(Date.parse(text)) ? new Date(text) : undefined;
+  const at = new Date(text);
+  return instant.safeParse(text).success && isStorableTime(at) ? at : undefined;
 }
 // RFC 3339, section 5.6.
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+const instant = z.iso.datetime({ offset: true });
 
 /** Throws UsageError for text that is no time. */
 export function timeOption(input: Input, name: string): Date | null {

@@ -9,6 +9,7 @@ import { resourceFault, resourceSchema, typedAddress } from '../applications/uri
 import { limits } from '../base/limits.ts';
 import { emailDomain } from '../base/network/domains.ts';
 import { line, nameUpTo } from '../base/schemas/line-schema.ts';
+import { isStorableTime } from '../base/storage/storable-text.ts';
 import { type Fault, fault, faultFrom, rule } from '../base/texts/faults.ts';
 import { keyAlgs } from '../core/keys/rotation.ts';
 import { settingSchemas } from '../core/settings/settings.ts';
@@ -280,7 +281,9 @@ export function timedFaults(
     const key = keyOf(name);
     const before = first.get(key);
     first.set(key, before ?? index);
+    const far = Object.entries({ since, until }).filter(([, at]) => at !== null && !isStorableTime(at));
     return [
+      ...far.map(([field]) => fault([path, index, field], 'wrong-form')),
       ...(since && until && until <= since ? [fault([path, index, 'until'], 'end-passed')] : []),
       ...(before === undefined ? [] : [fault([path, index], 'declared-already', { where: `${path}[${before}]` })]),
     ];

@@ -286,7 +286,12 @@ describe('no group', () => {
 });
 
 describe('a list of members with one mistake', () => {
-  it.each(['an unknown id', 'an end in the past', 'an end before the beginning'])('adds nobody: %s', async (kind) => {
+  it.each([
+    'an unknown id',
+    'an end in the past',
+    'an end before the beginning',
+    'a beginning in the year 0',
+  ])('adds nobody: %s', async (kind) => {
     const { groups } = idp.services;
     const group = await groups.create({ name: fresh('list') });
     const people = await Promise.all(Array.from({ length: 3 }, () => aUser(idp.services)));
@@ -296,11 +301,21 @@ describe('a list of members with one mistake', () => {
       'an unknown id': { user: 'nobody' },
       'an end in the past': { user, until: '2001-01-01T00:00:00Z' },
       'an end before the beginning': { user, since: '2099-02-01T00:00:00Z', until: '2099-01-01T00:00:00Z' },
+      'a beginning in the year 0': { user, since: '0000-01-01T00:00:00Z' },
     };
     members.push(mistakes[kind] ?? {});
     const answer = await admin.send('POST', `/groups/${group.id}/members`, { members });
     expect([400, 404]).toContain(answer.status);
     expect(await groups.members(group.id)).toEqual([]);
+  });
+});
+
+describe('a cursor that names no group and nobody', () => {
+  it.each(['\0', 'a \0', '\ud800', '%'])('begins at any page: %j', async (key) => {
+    const { id } = await idp.services.groups.create({ name: fresh('cursor') });
+    const cursor = Buffer.from(JSON.stringify([key])).toString('base64url');
+    for (const path of ['/groups', `/groups/${id}/members`])
+      expect(await status(admin.send('GET', `${path}?cursor=${cursor}`)), path).toBe(200);
   });
 });
 

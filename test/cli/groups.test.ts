@@ -132,6 +132,8 @@ describe('gatehouse group', () => {
     [['add', 'Lab'], 2, 'either LOGIN or --file is needed'],
     [['add', 'Lab', 'nobody'], 1, 'There is no user "nobody"'],
     [['add', 'Lab', 'u1', '--until', 'tomorrow'], 2, '--until is no time'],
+    [['add', 'Lab', 'u1', '--until', '2099-02-30T00:00:00Z'], 2, '--until is no time'],
+    [['add', 'Lab', 'u1', '--until', '9999-12-31T23:00:00-02:00'], 2, '--until is no time'],
     [['add', 'Lab', 'u1', '--until', '2001-01-01T00:00:00Z'], 1, 'time to come'],
     [['add', 'Lab', '--file', '/nowhere.csv'], 2, 'cannot be read (ENOENT)'],
   ])('rejects group %j', async (args, code, message) => {

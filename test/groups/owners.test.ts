@@ -281,6 +281,21 @@ describe('a request', () => {
     await expect(groupRequests.ask({ ...wish, reason, until: null })).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  it('is for a group whose owner has an active account, who gets the mail', async () => {
+    const away = await aUser(idp.services);
+    const { wish, ask, group } = await aClosedApplication();
+    const { accounts, groupRequests, groups } = idp.services;
+    await groups.dismissOwner(group.id, owner.account.id);
+    await groups.appointOwner(group.id, { userId: away.account.id });
+    await accounts.setActive(away.account.id, false);
+    expect(await groupRequests.openings(wish.applicationId)).toEqual([]);
+    await expect(ask()).rejects.toMatchObject({ code: 'not_found' });
+    expect(await subjectsTo(away)).toEqual([]);
+    await accounts.setActive(away.account.id, true);
+    await ask();
+    expect(await subjectsTo(away)).toHaveLength(1);
+  });
+
   it('is withdrawn by its person only, and asked ten times a day', async () => {
     const { person, ask } = await aClosedApplication();
     const { groupRequests } = idp.services;

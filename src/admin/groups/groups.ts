@@ -8,6 +8,7 @@ import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
+import { isStorable } from '../../base/storage/storable-text.ts';
 import { rule } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { GroupDomain } from '../../people/groups/domains.ts';
@@ -681,7 +682,7 @@ export const toCursor = (key: string | undefined): string | null =>
 export function fromCursor(cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
   try {
-    return z.tuple([z.string()]).parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()))[0];
+    return z.tuple([z.string().refine(isStorable)]).parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()))[0];
   } catch {
     return undefined;
   }

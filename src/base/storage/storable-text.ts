@@ -10,6 +10,11 @@ export function isStorable(text: string): boolean {
   return !UNSTORABLE.test(text);
 }
 
+/** Whether both databases can store this time: PostgreSQL has no year 0, and RFC 3339 no year 10000. */
+export function isStorableTime(at: Date): boolean {
+  return at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999;
+}
+
 /** The text without the characters that cannot be stored, for a search or a log that should not fail on them. */
 export function withoutUnstorable(text: string): string {
   return text.replace(ALL_UNSTORABLE, '');

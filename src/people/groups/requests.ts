@@ -47,9 +47,9 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
   const isOpen = () => ({ state: 'open', expiresAt: { gt: now() } });
   const about = { group: true, user: true } as const;
 
-  /** Groups that accept requests and have an owner. */
+  /** Groups that accept requests and have an owner with an active account. */
   function asked() {
-    const owners = { some: { OR: [{ until: null }, { until: { gt: now() } }] } };
+    const owners = { some: { user: { isActive: true }, OR: [{ until: null }, { until: { gt: now() } }] } };
     return { acceptsRequests: true, ancestors: { some: { ancestor: { owners } } } };
   }
   const closed = { enabled: true, access: 'roles' };

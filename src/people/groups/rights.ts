@@ -63,9 +63,10 @@ const MOST_OWNERS = 20;
 
 /** The active accounts that own the group or one above it now. */
 export async function ownersOf(groupId: string, now: Date, tx: Tx) {
-  const where = { groupId: { in: await idsAbove([groupId], tx) }, OR: [{ until: null }, { until: { gt: now } }] };
+  const lasting = { user: { isActive: true }, OR: [{ until: null }, { until: { gt: now } }] };
+  const where = { groupId: { in: await idsAbove([groupId], tx) }, ...lasting };
   const rows = await tx.groupOwner.findMany({ where, include: { user: true }, take: MOST_OWNERS });
-  return [...new Map(rows.map(({ user }) => [user.id, user])).values()].filter(({ isActive }) => isActive);
+  return [...new Map(rows.map(({ user }) => [user.id, user])).values()];
 }
 
 const roleIdsOf = async (groupIds: readonly string[], tx: Tx): Promise<string[]> => {

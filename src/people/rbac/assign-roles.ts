@@ -3,6 +3,7 @@
 import { conflict, invalidInput, notFound } from '../../base/http/errors.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { type Db, type Tx, withinTransaction } from '../../base/storage/database.ts';
+import { isStorableTime } from '../../base/storage/storable-text.ts';
 import { fault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
@@ -64,8 +65,10 @@ export function assignRole(
   });
 }
 
-/** Throws invalid_input for an end that has passed or comes before the beginning. */
+/** Throws invalid_input for an end that has passed or comes before the beginning, and for a year before 1 or after 9999. */
 export function assertTimes({ since, until }: { since: Date | null; until: Date | null }, now: Date): void {
+  for (const [field, at] of Object.entries({ since, until }))
+    if (at !== null && !isStorableTime(at)) throw invalidInput([fault([field], 'wrong-form')]);
   if (until !== null && (until <= now || (since !== null && until <= since)))
     throw invalidInput([fault(['until'], 'end-passed')]);
 }
