@@ -162,6 +162,9 @@ describe('a membership', () => {
     await groups.addMembers(other.id, [{ userId: id, until: hours(9) }]);
     const found = (await account(id)).groups.find((group) => group.id === parent.id);
     expect(found).toMatchObject({ via: other.name, until: hours(9), isDirect: false });
+    await groups.addMembers(parent.id, [{ userId: id, until: hours(1) }]);
+    const both = (await account(id)).groups.find((group) => group.id === parent.id);
+    expect(both).toMatchObject({ via: other.name, until: hours(9), isDirect: true });
   });
 
   test('by a connection comes and goes beside the own one', async () => {

@@ -302,9 +302,11 @@ function groupsOf(
     for (const id of [groupId, ...(above.get(groupId) ?? [])]) {
       const group = groups.get(id);
       const other = found.get(id);
-      if (!group || (other && !lastsLonger({ isDirect: id === groupId, until }, other))) continue;
+      if (!group) continue;
+      const longest = other && !lastsLonger({ isDirect: id === groupId, until }, other) ? other : { via, until };
       const { name, path } = group;
-      found.set(id, { id, name, path, isDirect: id === groupId || other?.isDirect === true, via, until });
+      const isDirect = id === groupId || other?.isDirect === true;
+      found.set(id, { id, name, path, isDirect, via: longest.via, until: longest.until });
     }
   }
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
