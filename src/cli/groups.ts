@@ -43,13 +43,15 @@ async function membersOf(id: string, { groups, db }: Services) {
     rows.map(({ userId }) => userId),
     { db },
   );
-  return rows.map(({ userId, source, since, until }) => ({
-    id: userId,
-    username: names.get(userId) ?? userId,
-    via: source,
-    since,
-    until,
-  }));
+  return rows
+    .map(({ userId, source, since, until }) => ({
+      id: userId,
+      username: names.get(userId) ?? userId,
+      via: source,
+      since,
+      until,
+    }))
+    .sort((one, other) => one.username.localeCompare(other.username));
 }
 
 async function usernamesOf(ids: readonly string[], { db }: Pick<Services, 'db'>): Promise<Map<string, string>> {
@@ -137,6 +139,9 @@ const show: Command = {
 
 const untilText = (until: Date | null) => (until ? ` until ${formatDate(until)}` : '');
 
+const periodText = ({ since, until }: { since: Date | null; until: Date | null }) =>
+  (since ? ` from ${formatDate(since)}` : '') + untilText(until);
+
 const create: Command = {
   name: 'group create',
   args: ['NAME'],
@@ -204,9 +209,11 @@ like since and until. With a mistake in any row, no user is added.`,
       if ((login === undefined) === (file === undefined)) throw new UsageError('either LOGIN or --file is needed');
       const period = { since: timeOption(input, 'since'), until: timeOption(input, 'until') };
       let members: NewMember[];
+      let username: string | undefined;
       if (file === undefined) {
         const account = await services.accounts.findByLogin(login ?? '');
         if (!account) return noUser(login ?? '', io);
+        ({ username } = account);
         members = [{ userId: account.id, ...period }];
       } else {
         const read = await membersInFile(file, period, services);
@@ -215,8 +222,12 @@ like since and until. With a mistake in any row, no user is added.`,
       }
       const changed = await services.groups.addMembers(id, members);
       if (input.flag('json')) io.json({ group: name, members: members.length, changed });
+      else if (username !== undefined)
+        io.out(plain(`${username} ${changed > 0 ? 'is' : 'was already'} in ${name}${periodText(period)}.`));
       else
-        io.out(`${plural(changed, 'member')} of ${plain(name)} added or changed; ${members.length - changed} had it.`);
+        io.out(
+          `Added or changed ${plural(changed, 'member')} of ${plain(name)}; ${members.length - changed} unchanged.`,
+        );
       return 0;
     }),
 };
