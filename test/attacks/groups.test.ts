@@ -286,28 +286,26 @@ describe('no group', () => {
 });
 
 describe('a list of members with one mistake', () => {
-  it.each([
-    'an unknown id',
-    'an end in the past',
-    'an end before the beginning',
-    'a beginning in the year 0',
-  ])('adds nobody: %s', async (kind) => {
-    const { groups } = idp.services;
-    const group = await groups.create({ name: fresh('list') });
-    const people = await Promise.all(Array.from({ length: 3 }, () => aUser(idp.services)));
-    const members: Record<string, string>[] = people.map(({ account }) => ({ user: account.id }));
-    const user = (await aUser(idp.services)).account.id;
-    const mistakes: Record<string, Record<string, string>> = {
-      'an unknown id': { user: 'nobody' },
-      'an end in the past': { user, until: '2001-01-01T00:00:00Z' },
-      'an end before the beginning': { user, since: '2099-02-01T00:00:00Z', until: '2099-01-01T00:00:00Z' },
-      'a beginning in the year 0': { user, since: '0000-01-01T00:00:00Z' },
-    };
-    members.push(mistakes[kind] ?? {});
-    const answer = await admin.send('POST', `/groups/${group.id}/members`, { members });
-    expect([400, 404]).toContain(answer.status);
-    expect(await groups.members(group.id)).toEqual([]);
-  });
+  it.each(['an unknown id', 'an end in the past', 'an end before the beginning', 'a beginning in the year 0'])(
+    'adds nobody: %s',
+    async (kind) => {
+      const { groups } = idp.services;
+      const group = await groups.create({ name: fresh('list') });
+      const people = await Promise.all(Array.from({ length: 3 }, () => aUser(idp.services)));
+      const members: Record<string, string>[] = people.map(({ account }) => ({ user: account.id }));
+      const user = (await aUser(idp.services)).account.id;
+      const mistakes: Record<string, Record<string, string>> = {
+        'an unknown id': { user: 'nobody' },
+        'an end in the past': { user, until: '2001-01-01T00:00:00Z' },
+        'an end before the beginning': { user, since: '2099-02-01T00:00:00Z', until: '2099-01-01T00:00:00Z' },
+        'a beginning in the year 0': { user, since: '0000-01-01T00:00:00Z' },
+      };
+      members.push(mistakes[kind] ?? {});
+      const answer = await admin.send('POST', `/groups/${group.id}/members`, { members });
+      expect([400, 404]).toContain(answer.status);
+      expect(await groups.members(group.id)).toEqual([]);
+    },
+  );
 });
 
 describe('a cursor that names no group and nobody', () => {
