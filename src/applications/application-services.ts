@@ -8,6 +8,7 @@ import type { Brand } from './brand/brand.ts';
 import type { ImageStore } from './brand/image-store.ts';
 import { imageLimits } from './brand/limits.ts';
 import { createConsents } from './consents/consents.ts';
+import { createApplicationPeople } from './people.ts';
 import { createApplicationPictures } from './pictures/pictures.ts';
 import { createResources } from './resources.ts';
 
@@ -43,6 +44,7 @@ export function createApplicationServices(services: Core & People, options: Appl
   });
   return {
     applications,
+    applicationPeople: createApplicationPeople(services),
     pictures,
     brand,
     brandImages,

@@ -171,13 +171,13 @@ describe('a list of a hundred thousand users', () => {
     expect(await plan({}, { members: [many] })).toContain(INDEX);
     expect((await list({ role: 'none' })).accounts).toEqual([]);
     const covered = await timed(context, () =>
-      list({ memberOf: { role: ['few', 'none'], group: [] }, search: 'smith' }),
+      list({ memberOf: [{ role: ['few', 'none'], group: [] }], search: 'smith' }),
     );
     expect(covered.accounts.filter(({ roles }) => !roles.includes('few'))).toEqual([]);
     expect(
-      (await list({ memberOf: { role: ['many', 'few'], group: [] }, role: 'few', limit: 100 })).accounts,
+      (await list({ memberOf: [{ role: ['many', 'few'], group: [] }], role: 'few', limit: 100 })).accounts,
     ).toHaveLength(20);
-    expect((await list({ memberOf: { role: ['none'], group: [] } })).accounts).toEqual([]);
+    expect((await list({ memberOf: [{ role: ['none'], group: [] }] })).accounts).toEqual([]);
   });
 
   it('searches for percent signs and underscores literally', async () => {

@@ -97,7 +97,7 @@ function readActions(
 ) {
   async function visibleTo(by: Actor): Promise<ListAccounts> {
     const extent = await authority.extent(by, 'gatehouse.users:read');
-    return extent === 'all' ? {} : { memberOf: extent };
+    return extent === 'all' ? {} : { memberOf: [extent] };
   }
 
   async function covered(id: string, by: Actor, needs: OwnPermission): Promise<Account> {

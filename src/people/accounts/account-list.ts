@@ -19,8 +19,14 @@ import { type Address, addressOf, type TextFieldName, textFieldNames } from './p
 export interface ListAccounts extends AccountPageQuery {
   /** A role's name. */
   role?: string | undefined;
-  /** Names of roles and ids of groups: only users who have at least one of them. */
-  memberOf?: { role: readonly string[]; group: readonly string[] } | undefined;
+  /** Only users who have at least one of each of these. */
+  memberOf?: readonly MemberOf[] | undefined;
+}
+
+/** Names of roles and ids of groups. */
+export interface MemberOf {
+  role: readonly string[];
+  group: readonly string[];
 }
 
 export interface AccountSummary extends Record<TextFieldName, string | null> {
@@ -121,11 +127,11 @@ function namesOf(held: readonly { name: string }[]): string[] {
 async function sizesOf(
   db: Db,
   now: Date,
-  { role, memberOf, search, isActive, sort }: ListAccounts,
+  { role, memberOf = [], search, isActive, sort }: ListAccounts,
 ): Promise<FilterSizes> {
   const { few, searched } = limits.lists;
   const byRole = role === undefined ? [] : [{ role: [role], group: [] }];
-  const filters = memberOf ? [...byRole, { ...memberOf, role: memberOf.role.filter(isStorable) }] : byRole;
+  const filters = [...byRole, ...memberOf.map((one) => ({ ...one, role: one.role.filter(isStorable) }))];
   const isByName = sort !== undefined && !sort.endsWith('created');
   const [members, users, disabled] = await Promise.all([
     Promise.all(filters.map((one) => membersOf(db, one, now))),
@@ -147,7 +153,7 @@ async function countOf(db: Db, query: ReturnType<typeof fragment>): Promise<numb
 }
 
 /** The users with one of these roles, or in one of these groups, counted no further than it matters. */
-async function membersOf(db: Db, { role, group: groupIds }: NonNullable<ListAccounts['memberOf']>, now: Date) {
+async function membersOf(db: Db, { role, group: groupIds }: MemberOf, now: Date) {
   const rows = await db.role.findMany({ where: { name: { in: [...role] } }, select: { id: true } });
   const roleIds = rows.length === 0 ? [''] : rows.map(({ id }) => id);
   if (rows.length === 0 && groupIds.length === 0) return { roleIds, count: 0 };

@@ -30,6 +30,7 @@ const storageContract = {
   'applications/access-decision': 'the access rule as a condition of a query',
   'applications/applications': 'unique client IDs inside a transaction; secrets',
   'applications/list': 'search and cursors',
+  'applications/people': 'the list of the people of an application, against the access rule',
   'applications/pictures/pictures': 'bytes; jobs that are claimed and retried; the cache of addresses',
   'attacks/malformed-claims': 'NUL and surrogates in parameters that become keys',
   'attacks/malformed-requests': 'NUL, surrogates and huge numbers at every route',
