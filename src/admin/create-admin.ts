@@ -5,6 +5,7 @@ import type { Endpoint } from './api/endpoint.ts';
 import { apiKeyEndpoints, createApiKeyAdmin } from './api-keys/api-keys.ts';
 import { createApplicationAdmin } from './applications/actions.ts';
 import { applicationEndpoints } from './applications/api.ts';
+import { createPeopleAdmin, peopleEndpoints } from './applications/people.ts';
 import { auditEndpoints, createAuditAdmin } from './audit/audit.ts';
 import { createConnectionAdmin } from './connections/actions.ts';
 import { connectionEndpoints } from './connections/api.ts';
@@ -25,11 +26,15 @@ export type AdminActions = ReturnType<typeof createAdminActions>;
 
 /** The actions of each noun. Every action takes `by`, the actor. */
 export function createAdminActions(services: AdminServices) {
-  return {
+  const nouns = {
     users: createUserAdmin(services),
     roles: createRoleAdmin(services),
     groups: createGroupAdmin(services),
     applications: createApplicationAdmin(services),
+  };
+  return {
+    ...nouns,
+    people: createPeopleAdmin(services, nouns),
     resources: createResourceAdmin(services),
     connections: createConnectionAdmin(services),
     sessions: createSessionAdmin(services),
@@ -53,6 +58,7 @@ export function adminEndpoints(admin: AdminActions): Endpoint[] {
     ...roleEndpoints(admin.roles),
     ...groupEndpoints(admin.groups),
     ...applicationEndpoints(admin.applications, admin.groups),
+    ...peopleEndpoints(admin.people, admin),
     ...resourceEndpoints(admin.resources),
     ...connectionEndpoints(admin.connections),
     ...apiKeyEndpoints(admin.apiKeys),

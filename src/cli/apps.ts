@@ -3,6 +3,7 @@
 import { access, readFile } from 'node:fs/promises';
 import type { Application } from '../applications/application.ts';
 import type { Access, OidcClientInput } from '../applications/fields/oidc-client.ts';
+import type { AccessWay } from '../applications/people.ts';
 import { redirectUriFault, resourceFault } from '../applications/uris.ts';
 import { type Fault, fault, faultLine, sentenceOf } from '../base/texts/faults.ts';
 import { createRegistrationTokens } from '../protocols/oidc/store/registration-tokens.ts';
@@ -66,6 +67,46 @@ export const appShow: Command = {
       return 0;
     }),
 };
+
+export const appPeople: Command = {
+  name: 'app people',
+  args: ['IDENTIFIER'],
+  summary: 'list the users who can open an application, and why',
+  options: jsonOption,
+  run: (input, io) =>
+    withApp(input, io, async (application, { applicationPeople }) => {
+      const found = [];
+      let after: string | undefined;
+      do {
+        const page = await applicationPeople.list(application, { limit: PEOPLE_PAGE, sort: 'username', after });
+        found.push(...page.people);
+        after = page.next;
+      } while (after);
+      if (input.flag('json')) {
+        const { personJson } = await import('../admin/applications/people.ts');
+        io.json(found.map(personJson));
+        return 0;
+      }
+      const rows = found.flatMap(({ account: { username, name }, ways }) =>
+        ways.map((way) => [username, name ?? '-', wayText(way), formatDate(way.until)]),
+      );
+      io.table(['USERNAME', 'NAME', 'BY', 'UNTIL'], rows);
+      if (!application.enabled) io.note('The application is disabled, so nobody can open it.');
+      return 0;
+    }),
+};
+
+const PEOPLE_PAGE = 200;
+
+function wayText({ by, name, givenBy, via, connection }: AccessWay): string {
+  const from =
+    connection === undefined
+      ? givenBy === undefined
+        ? ''
+        : ` by the group ${givenBy}`
+      : ` by the connection ${connection}`;
+  return by === 'everyone' ? by : `${by} ${name}${from}${via === undefined ? '' : ` via ${via}`}`;
+}
 
 export const appSecret: Command = {
   name: 'app secret',

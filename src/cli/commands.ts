@@ -2,7 +2,7 @@
 import { type Variable, variables } from '../base/config/variables.ts';
 import { apiKeyCreate, apiKeyList, apiKeyRevoke } from './api-keys.ts';
 import { applyCommand, exportCommand } from './apply.ts';
-import { appAdd, appList, appRegistrationToken, appSecret, appShow } from './apps.ts';
+import { appAdd, appList, appPeople, appRegistrationToken, appSecret, appShow } from './apps.ts';
 import { auditAcceptRestore, auditCheckpoints, auditPublicKey, auditVerify } from './audit.ts';
 import { backupCommand, restoreCommand, verifyCommand } from './backup/backup.ts';
 import type { Command } from './command.ts';
@@ -70,6 +70,7 @@ export const commands: readonly Command[] = [
     ...groupCommands,
     appList,
     appShow,
+    appPeople,
     appAdd,
     appSecret,
     appRegistrationToken,

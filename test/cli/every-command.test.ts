@@ -70,6 +70,7 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'app list' },
   { argv: 'app show shop' },
   { argv: 'app show https://wiki.example/sp' },
+  { argv: 'app people shop' },
   { argv: 'app add --name News% --redirect-uri https://news.example/cb' },
   { argv: 'app add --name Grouped% --redirect-uri https://grouped.example.com/cb --group Desk% --create-groups' },
   { argv: 'app secret shop --keep 60' },

@@ -53,6 +53,12 @@ export interface RegistrationOptions {
   isNameUnique?: boolean;
 }
 
+/** What is done in the transaction of a change, such as creating a role that the access rule names. */
+export interface Around {
+  before?(tx: Tx): Promise<void>;
+  after?(tx: Tx): Promise<void>;
+}
+
 export type ApplicationAdmin = ReturnType<typeof createApplicationAdmin>;
 
 /**
@@ -180,6 +186,7 @@ export function createApplicationAdmin(services: AdminServices) {
       patch: Declaration,
       by: Actor,
       expected: Expected = 'any',
+      around: Around = {},
     ): Promise<{ application: Application; clientSecret?: string }> {
       const before = await changeable(of, by);
       const entry = applicationEntry(before);
@@ -196,11 +203,13 @@ export function createApplicationAdmin(services: AdminServices) {
       if (!resolved && client_secret !== undefined)
         throw invalidInput([fault(['client_secret'], 'made-at', { path: '/applications/{id}/secrets' })]);
       return transaction(db, async (tx) => {
+        await around.before?.(tx);
         const stored = await lockUnchanged(before, expected, tx);
         const changed = resolved
           ? await applications.update('saml', stored, inputOf(resolved), { by, tx })
           : await applications.update('oidc', stored, client as OidcClientInput, { by, tx });
         if (changesTrust(before, changed.application)) assertFreshProof(by, 'application.change', before.name);
+        await around.after?.(tx);
         return changed;
       });
     },

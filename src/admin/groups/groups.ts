@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { type DomainCheck, emailDomain } from '../../base/network/domains.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
-import { type Tx, transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
@@ -82,7 +82,7 @@ export function createGroupAdmin({ db, sql, groups, groupDomains, groupRequests 
   return {
     get,
     losses: groups.losses,
-    find: (name: string) => groups.find(name),
+    find: (name: string, tx?: Tx) => groups.find(name, tx),
     isSensitive: groups.isSensitive,
 
     /** Names with this text, by name. */
@@ -109,8 +109,9 @@ export function createGroupAdmin({ db, sql, groups, groupDomains, groupRequests 
       declared: { name: string; description?: string | undefined; acceptsRequests?: boolean | undefined },
       by: Actor,
       onCreated: OnCreated<GroupDetails> = async () => {},
+      within?: Tx,
     ): Promise<GroupDetails> =>
-      transaction(db, async (tx) => {
+      withinTransaction(db, within, async (tx) => {
         const { id: groupId, name } = await groups.create(declared, { by, tx });
         assertFreshProof(by, 'group.create', name);
         const made = await get(groupId, tx);

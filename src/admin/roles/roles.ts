@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { forbidden } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
-import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
+import { type Db, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { lockRow } from '../../base/storage/row-lock.ts';
 import { rule } from '../../base/texts/faults.ts';
@@ -70,8 +70,13 @@ export function createRoleAdmin({ db, sql, roles, authority }: AdminServices) {
     },
     get: async (id: string): Promise<Role> => written(await roles.get(id)),
     /** `onCreated` runs in the transaction. */
-    create: (role: Omit<NewRole, 'source'>, by: Actor, onCreated: OnCreated<Role> = async () => {}): Promise<Role> =>
-      transaction(db, async (tx) => {
+    create: (
+      role: Omit<NewRole, 'source'>,
+      by: Actor,
+      onCreated: OnCreated<Role> = async () => {},
+      within?: Tx,
+    ): Promise<Role> =>
+      withinTransaction(db, within, async (tx) => {
         const made = await written(await roles.create(role, by, tx), tx);
         assertFreshProof(by, 'role.create', made.name);
         await onCreated(made, tx);

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { forbidden } from '../../base/http/errors.ts';
-import { transaction } from '../../base/storage/database.ts';
+import { type Tx, withinTransaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { NewMember } from '../../people/groups/groups.ts';
 import { PERSONAL } from '../../people/groups/rights.ts';
@@ -110,8 +110,8 @@ export function createUserGrants(services: AdminServices, { find, lockForChange 
     },
 
     /** Gives the role, or changes when it begins and ends. False when nothing changed. Throws owned_by_file for a user of the file. */
-    giveRole: (userId: string, name: string, times: RoleTimes, by: Actor): Promise<boolean> =>
-      transaction(db, async (tx) => {
+    giveRole: (userId: string, name: string, times: RoleTimes, by: Actor, within?: Tx): Promise<boolean> =>
+      withinTransaction(db, within, async (tx) => {
         const account = await lockForChange(userId, by, 'any', tx, ASSIGN);
         if (account.source === 'file') throw forbidden('owned_by_file');
         const isChanged = await roles.assign(userId, name, by, tx, times);
@@ -120,8 +120,8 @@ export function createUserGrants(services: AdminServices, { find, lockForChange 
       }),
 
     /** Takes a role that was given directly. False when the user did not have it. */
-    takeRole: (userId: string, name: string, by: Actor): Promise<boolean> =>
-      transaction(db, async (tx) => {
+    takeRole: (userId: string, name: string, by: Actor, within?: Tx): Promise<boolean> =>
+      withinTransaction(db, within, async (tx) => {
         const account = await lockForChange(userId, by, 'any', tx, ASSIGN);
         if (account.source === 'file') throw forbidden('owned_by_file');
         const isChanged = await roles.unassign(userId, name, by, tx);
@@ -130,9 +130,9 @@ export function createUserGrants(services: AdminServices, { find, lockForChange 
       }),
 
     /** Puts the user in the group, or changes when the membership begins and ends. Returns how many changed. */
-    async join(groupId: string, { userId, ...times }: NewMember, by: Actor): Promise<number> {
+    async join(groupId: string, { userId, ...times }: NewMember, by: Actor, within?: Tx): Promise<number> {
       await covered(userId, by);
-      return transaction(db, async (tx) => {
+      return withinTransaction(db, within, async (tx) => {
         const { name } = await groups.get(groupId, tx);
         const changed = await groups.addMembers(groupId, [{ userId, ...times }], { by, tx });
         if (changed > 0) assertFreshProof(by, 'group.change-members', name);
@@ -141,9 +141,9 @@ export function createUserGrants(services: AdminServices, { find, lockForChange 
     },
 
     /** Ends the user's own membership; what a connection, a domain or the file gives stays. Returns how many ended. */
-    async leave(groupId: string, userId: string, by: Actor): Promise<number> {
+    async leave(groupId: string, userId: string, by: Actor, within?: Tx): Promise<number> {
       await covered(userId, by);
-      return transaction(db, async (tx) => {
+      return withinTransaction(db, within, async (tx) => {
         const { name } = await groups.get(groupId, tx);
         const changed = await groups.removeMembers(groupId, [userId], { by, tx });
         if (changed > 0) assertFreshProof(by, 'group.change-members', name);

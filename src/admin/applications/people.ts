@@ -1,0 +1,278 @@
+// Who can open an application and why, which applications a person can open, and what gives and takes this: a role or a group that the access
+// rule names. A rule names no persons.
+
+import { z } from 'zod';
+import type { Application } from '../../applications/application.ts';
+import type { AccessWay, PeopleQuery, PersonWithAccess } from '../../applications/people.ts';
+import { invalidInput } from '../../base/http/errors.ts';
+import { type Tx, withinTransaction } from '../../base/storage/database.ts';
+import { textFault } from '../../base/texts/faults.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import { csvCell } from '../../core/audit/export.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { within } from '../../people/rbac/rights.ts';
+import type { AdminServices } from '../admin-services.ts';
+import { type Endpoint, endpoint, type Streamed } from '../api/endpoint.ts';
+import { byId, iso, paged, pageOf, text, time } from '../api/parts.ts';
+import type { GroupAdmin } from '../groups/groups.ts';
+import type { RoleAdmin } from '../roles/roles.ts';
+import type { UserAdmin } from '../users/actions.ts';
+import { isPersonal } from '../users/grants.ts';
+import type { ApplicationAdmin } from './actions.ts';
+import { isServiceAccount } from './console-parts.ts';
+
+/** What an access rule names; `isNew`: it is created first. */
+export interface Opening {
+  kind: 'role' | 'group';
+  name: string;
+  isNew?: boolean;
+}
+
+/** What lets a person in and can be taken, and what cannot be taken here. */
+export interface Takeable {
+  ways: AccessWay[];
+  roles: string[];
+  groups: { id: string; name: string }[];
+  /** A connection, a domain, the configuration file or `everyone` gives it. */
+  stays: boolean;
+}
+
+export type PeopleAdmin = ReturnType<typeof createPeopleAdmin>;
+
+const PAGE = 200;
+
+interface Admin {
+  applications: ApplicationAdmin;
+  users: UserAdmin;
+  roles: RoleAdmin;
+  groups: GroupAdmin;
+}
+
+export function createPeopleAdmin(services: AdminServices, { applications, users, roles, groups }: Admin) {
+  const { db, accounts, authority, audit, applicationPeople } = services;
+
+  async function queryOf(query: PeopleQuery, by: Actor): Promise<PeopleQuery> {
+    const extent = await authority.extent(by, 'gatehouse.users:read');
+    return extent === 'all' ? query : { ...query, visible: [extent] };
+  }
+
+  async function* rows(application: Application, by: Actor): AsyncGenerator<string> {
+    yield `${COLUMNS.join(',')}\r\n`;
+    let after: string | undefined;
+    do {
+      const page = await applicationPeople.list(application, await queryOf({ limit: PAGE, after }, by));
+      yield page.people.flatMap(csvRows).join('');
+      after = page.next;
+    } while (after);
+  }
+
+  /** Gives it to the person, in the transaction. */
+  async function give({ kind, name }: Opening, userId: string, until: Date | null, by: Actor, tx: Tx) {
+    const times = { since: null, until };
+    if (kind === 'role') return users.giveRole(userId, name, times, by, tx);
+    const group = await groups.find(name, tx);
+    if (!group) throw invalidInput([textFault(['open_group'], t('console.groups.error.unknown'))]);
+    return users.join(group.id, { userId, ...times }, by, tx);
+  }
+
+  async function takeable(application: Application, account: Account): Promise<Takeable> {
+    const [found] = await applicationPeople.withAccess(application, [account]);
+    const ways = found?.ways ?? [];
+    const named = new Set(ways.flatMap(({ by, name, givenBy }) => (by === 'group' ? [name] : (givenBy ?? []))));
+    const above = account.groups.filter(({ name }) => named.has(name)).map(({ id }) => id);
+    const memberships = await db.groupMember.findMany({
+      where: { userId: account.id, group: { ancestors: { some: { ancestorId: { in: above } } } } },
+      include: { group: true },
+    });
+    const own = memberships.filter(
+      ({ source, group }) => isPersonal(source) && !(group.source === 'file' && group.fileMembers),
+    );
+    const held = ways.filter(({ by, givenBy }) => by === 'role' && givenBy === undefined);
+    const isOurs = account.source !== 'file';
+    return {
+      ways,
+      roles: isOurs ? held.filter(({ connection }) => connection === undefined).map(({ name }) => name) : [],
+      groups: own.map(({ group: { id, name } }) => ({ id, name })),
+      stays:
+        application.access === 'everyone' ||
+        own.length < memberships.length ||
+        held.some(({ connection }) => connection !== undefined || !isOurs),
+    };
+  }
+
+  return {
+    /** Only people whom the actor may see. */
+    list: async (application: Application, query: PeopleQuery, by: Actor) =>
+      applicationPeople.list(application, await queryOf(query, by)),
+    count: async (application: Application, query: PeopleQuery, by: Actor) =>
+      applicationPeople.count(application, await queryOf(query, by)),
+
+    /** All of them as CSV, a row for each way. It is audited. */
+    async export(application: Application, by: Actor): Promise<Streamed> {
+      const { clientId } = application;
+      await audit.record({ ...by, type: 'users.exported', outcome: 'success', clientId });
+      return { stream: rows(application, by), type: 'text/csv; charset=utf-8; header=present', fileName: 'people.csv' };
+    },
+
+    /** The applications that the person can open, at most so many, by name; those for no one but themselves are left out. */
+    async of(account: Account, limit: number, by: Actor): Promise<{ application: Application; ways: AccessWay[] }[]> {
+      const found = [];
+      for (const application of await applications.openTo(account, limit, by)) {
+        if (isServiceAccount(application)) continue;
+        const [one] = await applicationPeople.withAccess(application, [account]);
+        if (one) found.push({ application, ways: one.ways });
+      }
+      return found;
+    },
+
+    /**
+     * Opens the application to a role or a group, and gives it to the person, in one transaction: what is new is created, and the access rule
+     * changed where it does not name it. Throws what each of these throws.
+     */
+    async open(
+      application: Application,
+      opening: Opening,
+      person: { userId: string; until: Date | null } | undefined,
+      by: Actor,
+    ): Promise<void> {
+      const { access } = application;
+      const { kind, name, isNew = false } = opening;
+      const named = access === 'everyone' ? { roles: [], groups: [] } : { groups: [], ...access };
+      const after = async (tx: Tx) => {
+        if (person) await give(opening, person.userId, person.until, by, tx);
+      };
+      if (named[`${kind}s`].includes(name)) return withinTransaction(db, undefined, after);
+      const before = async (tx: Tx) => {
+        if (!isNew) return;
+        if (kind === 'role') await roles.create({ name, description: '' }, by, undefined, tx);
+        else await groups.create({ name }, by, undefined, tx);
+      };
+      const rule = { ...named, [`${kind}s`]: [...named[`${kind}s`], name] };
+      await applications.update(application, { access: rule }, by, 'any', { before, after });
+    },
+
+    takeable,
+
+    /** Takes from the person what lets them in, as far as it can be taken; resolves with whether they can still open it. */
+    async take(application: Application, account: Account, by: Actor): Promise<{ isOpen: boolean }> {
+      const { roles: held, groups: joined } = await takeable(application, account);
+      await withinTransaction(db, undefined, async (tx) => {
+        for (const name of held) await users.takeRole(account.id, name, by, tx);
+        for (const { id } of joined) await users.leave(id, account.id, by, tx);
+      });
+      const after = await accounts.find(account.id);
+      const left = after ? await applicationPeople.withAccess(application, [after]) : [];
+      return { isOpen: left.length > 0 };
+    },
+  };
+}
+
+const COLUMNS = ['id', 'username', 'name', 'by', 'role_or_group', 'given_by', 'via', 'connection', 'until'];
+
+function csvRows({ account: { id, username, name }, ways }: PersonWithAccess): string[] {
+  return ways.map((way) => {
+    const { by, name: of, given_by, via, connection, until } = wayJson(way);
+    return `${[id, username, name, by, of, given_by, via, connection, until].map(csvCell).join(',')}\r\n`;
+  });
+}
+
+const way = z
+  .object({
+    by: z.enum(['everyone', 'role', 'group']),
+    name: z.string().nullable().describe('The role or group that the access rule names'),
+    given_by: z.string().nullable().describe('The group that gives the role'),
+    via: z.string().nullable().describe('The group below it whose member the user is'),
+    connection: z.string().nullable().describe('Id of the connection that gives the role'),
+    until: time.nullable().describe('null: no end'),
+  })
+  .meta({ id: 'AccessWay' });
+const ways = z.array(way).describe('Every way in which the access rule lets the user in');
+const person = z
+  .object({ user: z.string().describe('Id of the account'), username: z.string(), name: z.string().nullable(), ways })
+  .meta({ id: 'PersonWithAccess' });
+const opened = z
+  .object({ id: z.string(), protocol: z.enum(['oidc', 'saml']), identifier: z.string(), name: z.string(), ways })
+  .meta({ id: 'OpenApplication' });
+
+/** A way of the list, for the API, CSV and the command line. */
+export function wayJson({ by, name, givenBy, via, connection, until }: AccessWay): z.output<typeof way> {
+  return {
+    by,
+    name: name || null,
+    given_by: givenBy ?? null,
+    via: via ?? null,
+    connection: connection ?? null,
+    until: iso(until),
+  };
+}
+
+export const personJson = ({ account: { id, username, name }, ways: all }: PersonWithAccess) => ({
+  user: id,
+  username,
+  name,
+  ways: all.map(wayJson),
+});
+
+/** To see who can open an application. */
+export const PEOPLE_OF = [within('gatehouse.applications:read'), within('gatehouse.users:read')] as const;
+
+/** /api/admin/applications/{id}/people, and /api/admin/users/{id}/applications. */
+export function peopleEndpoints(
+  people: PeopleAdmin,
+  { applications, users }: Pick<Admin, 'applications' | 'users'>,
+): Endpoint[] {
+  const applicationOf = async (id: string, by: Actor) => (await applications.get(id, by)).application;
+  return [
+    endpoint({
+      method: 'get',
+      path: '/applications/{id}/people',
+      operationId: 'listApplicationPeople',
+      tag: 'Applications',
+      needs: PEOPLE_OF,
+      summary: 'The users who can open the application, newest first, and why',
+      description: 'The access rule decides; nobody can open a disabled application. Networks are not judged.',
+      params: byId,
+      query: z.object({ ...paged, search: text.optional().describe('Part of the username, email or name') }),
+      response: pageOf(person),
+      async handle({ params, query: { cursor, ...query }, by }) {
+        const page = await people.list(await applicationOf(params.id, by), { ...query, after: cursor }, by);
+        return { body: { items: page.people.map(personJson), next: page.next ?? null } };
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/applications/{id}/people/export',
+      operationId: 'exportApplicationPeople',
+      tag: 'Applications',
+      needs: PEOPLE_OF,
+      summary: 'The same list as one CSV stream, with a row for each way',
+      params: byId,
+      streams: ['text/csv'],
+      handle: async ({ params, by }) => people.export(await applicationOf(params.id, by), by),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/users/{id}/applications',
+      operationId: 'listUserApplications',
+      tag: 'Users',
+      needs: PEOPLE_OF,
+      summary: 'The applications that the user can open, by name, and why; at most 200',
+      params: byId,
+      response: z.object({ items: z.array(opened) }),
+      async handle({ params, by }) {
+        const account = await users.find(params.id, by, 'gatehouse.users:read');
+        const items = (await people.of(account, PAGE, by)).map(
+          ({ application: { id, protocol, clientId: identifier, name }, ways: all }) => ({
+            id,
+            protocol,
+            identifier,
+            name,
+            ways: all.map(wayJson),
+          }),
+        );
+        return { body: { items } };
+      },
+    }),
+  ];
+}
