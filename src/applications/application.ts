@@ -38,6 +38,11 @@ export function newSecretReplacesOld({ protocol, metadata }: Registration): bool
   return protocol === 'oidc' && needsSecretValue(metadata);
 }
 
+/** It acts for itself only, so that nobody signs in to it. */
+export function isServiceAccount({ protocol, metadata }: Application): boolean {
+  return protocol === 'oidc' && metadata.grant_types?.length === 1 && metadata.grant_types[0] === 'client_credentials';
+}
+
 /** What Prisma selects with `withAccess`. */
 export const withAccess = {
   roles: { select: { role: { select: { name: true } } } },

@@ -91,7 +91,7 @@ export const appPeople: Command = {
         ways.map((way) => [username, name ?? '-', wayText(way), formatDate(way.until)]),
       );
       io.table(['USERNAME', 'NAME', 'BY', 'UNTIL'], rows);
-      if (!application.enabled) io.note('The application is disabled, so nobody can open it.');
+      if (!application.enabled) io.note('The application is disabled, so people can’t open it.');
       return 0;
     }),
 };

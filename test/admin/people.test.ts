@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { aClient, aUser } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
 import { consoleOf, staff } from './console/support.ts';
 import { type ApiCaller, aService } from './support.ts';
@@ -94,4 +95,107 @@ it('lists the applications of a user with the same reasons', async () => {
     { by: 'group', name: science.name, via: physics.name },
   ]);
   expect((await items(outside.account.id)).some(({ id }) => id === app.applicationId)).toBe(false);
+});
+
+const mainOf = (text: string) => textOf(/<main[\s\S]*<\/main>/.exec(text)?.[0] ?? '');
+const accessOf = async (id: string) => (await idp.services.applications.get(id)).access;
+const add = async (client: HttpClient, at: string, fields: Record<string, string>) =>
+  client.post(`${at}/people`, {
+    form: { ...(await client.get(`${at}/people`)).forms.find((one) => 'way' in one.fields)?.fields, ...fields },
+  });
+
+it('shows them on a page with the reasons, finds one of them, and takes access away after a question', async () => {
+  const { role, science, physics, app, direct, member, outside } = await aTeam();
+  const page = await admin.get(`${app.at}/people`);
+  const text = mainOf(page.text);
+  expect(text).toContain(`Role ${role}`);
+  expect(text).toContain(`Group ${science.name} via ${physics.name}, until`);
+  expect(text).not.toContain(outside.account.username);
+  const found = mainOf((await admin.get(`${app.at}/people?q=${direct.account.username}`)).text);
+  expect([found.includes(direct.account.username), found.includes(member.account.username)]).toEqual([true, false]);
+  expect((await admin.get(`${app.at}/people/export`)).text).toContain(direct.account.username);
+
+  const question = await admin.get(`${app.at}/people/${member.account.id}/remove`);
+  expect(mainOf(question.text)).toContain(`leaves the group ${physics.name}.`);
+  const after = await admin.follow(await admin.submit(question));
+  expect(mainOf(after.text)).toContain('can no longer open');
+  expect(mainOf(after.text)).not.toContain(`Group ${science.name} via`);
+  const gone = await admin.follow(await admin.get(`${app.at}/people/${member.account.id}/remove`));
+  expect(mainOf(gone.text)).toContain('is gone already');
+});
+
+it('adds a person by what opens the application, and a role or a group with and without a person', async () => {
+  const { groups } = idp.services;
+  const { role, science, app, outside } = await aTeam();
+  const until = '2041-01-31';
+  const send = (fields: Record<string, string>) => add(admin, app.at, fields);
+  expect((await send({ user: outside.account.username, way: `role:${role}`, until })).status).toBe(303);
+  const held = await idp.services.db.userRole.findFirst({ where: { userId: outside.account.id } });
+  expect(held?.until).toEqual(new Date('2041-01-31T23:59:59Z'));
+  expect((await send({ way: `role:${role}` })).status).toBe(400);
+  expect((await send({ way: '' })).status).toBe(400);
+  expect((await send({ way: 'new-role' })).status).toBe(400);
+  expect((await send({ user: 'no-such-person', way: `role:${role}` })).status).toBe(400);
+
+  const [other, group] = [await aRole(), await aGroup()];
+  await send({ way: `role:${other}` });
+  await send({ way: 'group', name: group.name });
+  const newRole = fresh('new-role');
+  await send({ user: outside.account.username, way: 'new-role', name: newRole });
+  const newGroup = fresh('new-group');
+  await send({ user: outside.account.username, way: 'new-group', name: newGroup, until });
+  expect(await accessOf(app.applicationId)).toEqual({
+    roles: [role, other, newRole].sort(),
+    groups: [science.name, group.name, newGroup].sort(),
+  });
+  expect((await groups.find(newGroup))?.name).toBe(newGroup);
+  expect(await idp.services.accounts.find(outside.account.id)).toMatchObject({
+    roles: [newRole, role].sort(),
+    groups: [{ name: newGroup, until: new Date('2041-01-31T23:59:59Z') }],
+  });
+});
+
+it('creates nothing where a part of the change fails', async () => {
+  const { app } = await aTeam();
+  const before = await accessOf(app.applicationId);
+  const name = fresh('new-role');
+  const { account } = await aUser(idp.services);
+  const failed = await add(admin, app.at, { user: account.username, way: 'new-role', name, until: '2001-01-01' });
+  expect(failed.status).toBe(400);
+  expect([await idp.services.roles.find(name), await accessOf(app.applicationId)]).toEqual([undefined, before]);
+  const taken = await add(admin, app.at, { way: 'new-role', name: 'auditor' });
+  expect(taken.status).toBeGreaterThanOrEqual(400);
+  expect(await accessOf(app.applicationId)).toEqual(before);
+});
+
+it('asks for the right to the role or group and to the application, and shows the list to who may read', async () => {
+  const { role, app, outside } = await aTeam();
+  const before = await accessOf(app.applicationId);
+  const auditor = await consoleOf(idp, await staff(idp, 'auditor'));
+  const page = await auditor.get(`${app.at}/people`);
+  expect([page.status, page.text.includes('name="way"'), page.text.includes(`/remove"`)]).toEqual([200, false, false]);
+  const manager = await consoleOf(idp, await staff(idp, 'user-manager'));
+  const csrf = (await manager.get('/admin/users/new')).forms.find(({ fields }) => fields._csrf)?.fields._csrf ?? '';
+  expect(csrf).not.toBe('');
+  for (const way of [`role:${role}`, 'new-role', 'new-group']) {
+    const form = { _csrf: csrf, user: outside.account.username, way, name: fresh('denied'), until: '' };
+    expect((await manager.post(`${app.at}/people`, { form })).status, way).toBeGreaterThanOrEqual(403);
+  }
+  expect(await accessOf(app.applicationId)).toEqual(before);
+  expect((await idp.services.accounts.find(outside.account.id))?.roles).toEqual([]);
+});
+
+it('lists the applications of a user with the reasons, leads to the form of another one, and takes one away', async () => {
+  const { role, app, direct, outside } = await aTeam();
+  const at = `/admin/users/${outside.account.id}/access`;
+  const led = await admin.follow(await admin.get(`${at}/give?application=${encodeURIComponent(app.clientId)}`));
+  expect(led.text).toContain(`value="${outside.account.username}"`);
+  const unknown = await admin.follow(await admin.get(`${at}/give?application=no-such-application`));
+  expect(mainOf(unknown.text)).toContain('No application has this name');
+
+  const own = `/admin/users/${direct.account.id}/access`;
+  expect(mainOf((await admin.get(own)).text)).toContain(`Role ${role}`);
+  const after = await admin.follow(await admin.submit(await admin.get(`${own}/${app.applicationId}/remove`)));
+  expect(mainOf(after.text)).toContain('can no longer open');
+  expect((await idp.services.accounts.find(direct.account.id))?.roles).toEqual([]);
 });

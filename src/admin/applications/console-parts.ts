@@ -35,8 +35,3 @@ export function pkceWarning(application: Application): Block[] {
   if (!isWithoutPkce(application)) return [];
   return [{ kind: 'text', tone: 'warning', text: t('console.applications.pkce-warning') }];
 }
-
-/** It acts for itself only, so that nobody signs in to it. */
-export function isServiceAccount({ protocol, metadata }: Application): boolean {
-  return protocol === 'oidc' && metadata.grant_types?.length === 1 && metadata.grant_types[0] === 'client_credentials';
-}

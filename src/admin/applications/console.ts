@@ -1,6 +1,6 @@
 // /admin/applications: the list, with filters, sorting, and how much each application is used; and every page below it.
 import { z } from 'zod';
-import type { Application } from '../../applications/application.ts';
+import { type Application, isServiceAccount } from '../../applications/application.ts';
 import { limits } from '../../base/limits.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
@@ -12,7 +12,7 @@ import type { ApplicationDetails } from './actions.ts';
 import { applicationNoun } from './api.ts';
 import { addEnableAndDeletePages, addMetadataPages, addSecretPages } from './console-changes.ts';
 import { addNewApplicationPages } from './console-new.ts';
-import { accessCell, isServiceAccount, protocolName } from './console-parts.ts';
+import { accessCell, protocolName } from './console-parts.ts';
 import { addPicturePages } from './picture/console.ts';
 import type { SignInCount } from './sign-in-counts.ts';
 import { stateTag } from './tabs/tab-page.ts';

@@ -2,7 +2,7 @@
 // rule names. A rule names no persons.
 
 import { z } from 'zod';
-import type { Application } from '../../applications/application.ts';
+import { type Application, isServiceAccount } from '../../applications/application.ts';
 import type { AccessWay, PeopleQuery, PersonWithAccess } from '../../applications/people.ts';
 import { invalidInput } from '../../base/http/errors.ts';
 import { type Tx, withinTransaction } from '../../base/storage/database.ts';
@@ -20,7 +20,6 @@ import type { RoleAdmin } from '../roles/roles.ts';
 import type { UserAdmin } from '../users/actions.ts';
 import { isPersonal } from '../users/grants.ts';
 import type { ApplicationAdmin } from './actions.ts';
-import { isServiceAccount } from './console-parts.ts';
 
 /** What an access rule names; `isNew`: it is created first. */
 export interface Opening {
@@ -231,7 +230,7 @@ export function peopleEndpoints(
       tag: 'Applications',
       needs: PEOPLE_OF,
       summary: 'The users who can open the application, newest first, and why',
-      description: 'The access rule decides; nobody can open a disabled application. Networks are not judged.',
+      description: 'By the access rule alone: a disabled application has none, and networks don’t count.',
       params: byId,
       query: z.object({ ...paged, search: text.optional().describe('Part of the username, email or name') }),
       response: pageOf(person),

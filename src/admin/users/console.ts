@@ -2,8 +2,6 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
-import { accessDecision, grantingGroups, grantingRoles } from '../../applications/access-decision.ts';
-import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { nameWithin } from '../../base/texts/languages.ts';
@@ -19,7 +17,9 @@ import {
 } from '../../people/accounts/profile-fields.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
-import { isServiceAccount, protocolName } from '../applications/console-parts.ts';
+import { protocolName } from '../applications/console-parts.ts';
+import { PEOPLE_OF } from '../applications/people.ts';
+import { addTakePage, GIVE, takeLink, waysCell } from '../applications/tabs/people-tab.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Empty } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
@@ -61,6 +61,7 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
   list((visit) => userListPage(services, visit));
   userTabs(router, services);
   grantPages(router, services);
+  accessPages(router, services);
   oneTimePasswordPages(router, services);
   userActionPages(router, services);
   return router;
@@ -70,6 +71,7 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
 
 const READ = 'gatehouse.users:read' as const;
 const activityQuery = z.object(eventPageQuery);
+const giveQuery = z.object({ application: z.string().trim().max(1024).default('') });
 type Blocks = (visit: Visit<OpenUser>, services: ConsoleServices) => Promise<readonly Block[]>;
 
 const blocksOf: Readonly<Record<UserTab, Blocks>> = {
@@ -79,7 +81,8 @@ const blocksOf: Readonly<Record<UserTab, Blocks>> = {
     return [profileFacts(details, { disabled, invitation, language })];
   },
   roles: (visit, services) => grantBlocks(visit, visit.subject.details.account, services),
-  access: async ({ by, subject: { details } }, services) => [await accessBlock(services, details.account, by)],
+  access: async ({ by, meets, subject: { details } }, services) =>
+    accessBlocks(services, details.account, by, meets(GIVE)),
   security: async ({ subject: { details } }, services) => [
     securityFacts(details, await deliveryOf(services, details.account.id, 'password-reset')),
   ],
@@ -148,11 +151,27 @@ async function activityBlock({ ctx, subject }: Visit<OpenUser>, services: Consol
 
 const MOST = 100;
 
-/** One query, whatever the number of applications. */
-async function accessBlock({ admin: { applications } }: ConsoleServices, account: Account, by: Actor): Promise<Block> {
-  const read = await applications.openTo(account, MOST + 1, by);
-  const open = read.slice(0, MOST).filter((one) => !isServiceAccount(one) && accessDecision(one, account).allowed);
-  return {
+/** What the user can open and why, and a form for more. */
+async function accessBlocks(
+  { admin: { people }, names }: ConsoleServices,
+  account: Account,
+  by: Actor,
+  mayGive: boolean,
+): Promise<Block[]> {
+  const read = await people.of(account, MOST + 1, by);
+  const open = read.slice(0, MOST);
+  const connections = await names.connections(
+    open.flatMap(({ ways }) => ways.map(({ connection }) => connection ?? null)),
+  );
+  const path = tabPath(account.id, 'access');
+  const give: Block = {
+    kind: 'search',
+    title: t('console.people.give'),
+    action: `${path}/give`,
+    fields: [{ name: 'application', label: t('console.users.access.application'), suggest: 'applications' }],
+    button: t('console.users.continue'),
+  };
+  const table: Block = {
     kind: 'table',
     title: t('console.users.access.title'),
     lead: t('console.users.access.lead'),
@@ -160,29 +179,47 @@ async function accessBlock({ admin: { applications } }: ConsoleServices, account
     ...tableOf(open, [
       [
         t('console.users.access.application'),
-        ({ id, name }) => ({ text: name, href: `/admin/applications/${id}`, logo: { name } }),
+        ({ application: { id, name } }) => ({ text: name, href: `/admin/applications/${id}`, logo: { name } }),
       ],
       [
         { label: t('console.users.access.protocol'), isShort: true, isMinor: true },
-        ({ protocol }) => protocolName[protocol],
+        ({ application }) => protocolName[application.protocol],
       ],
-      [t('console.users.access.why'), (one) => reasonCell(one, account)],
+      [t('console.users.access.why'), ({ ways }) => waysCell(ways, connections)],
+      mayGive && [
+        t('console.shared.action'),
+        ({ application: { id, name, access } }) =>
+          access === 'everyone' ? null : takeLink(`${path}/${id}/remove`, name),
+      ],
     ]),
     empty: nothingOpen(account),
     ...(read.length > MOST && { count: t('console.users.access.cut', { count: MOST }) }),
   };
+  return mayGive && account.isActive ? [give, table] : [table];
 }
 
-function reasonCell({ access }: Application, account: Account): Cell {
-  const roles = grantingRoles(access, account);
-  const groups = grantingGroups(access, account);
-  if (roles.length === 0 && groups.length > 0)
-    return [t('console.users.access.groups'), ...groups.map((one) => groupMark(one))];
-  if (roles.length === 0) return t('console.users.access.everyone');
-  return [
-    t('console.users.access.roles', { count: roles.length }),
-    ...roles.map((text) => ({ text, tone: 'plain' as const })),
-  ];
+/** Below the tab with the applications: the way to the form of the application, and the page that takes access away. */
+function accessPages(router: Router<State, Extras>, services: ConsoleServices): void {
+  const { frame, admin } = services;
+  addPage(router, frame, '/:id/access/give', {
+    needs: [...PEOPLE_OF, GIVE],
+    async load(ctx, by) {
+      const account = await admin.users.find(ctx.params.id ?? '', by, 'gatehouse.users:read');
+      const { application: text } = parseQuery(ctx, giveQuery);
+      const found = text === '' ? [] : (await admin.applications.list({ search: text, limit: MOST }, by)).applications;
+      const exact = found.find(({ clientId, name }) => clientId === text || name === text);
+      return { account, application: exact ?? (found.length === 1 ? found[0] : undefined) };
+    },
+    elsewhere: ({ subject: { account, application } }) =>
+      application
+        ? { to: `/admin/applications/${application.id}/people?${new URLSearchParams({ user: account.username })}` }
+        : { to: tabPath(account.id, 'access'), notice: t('console.people.no-application'), tone: 'warn' },
+    page: () => ({ title: t('console.people.give'), blocks: [] }),
+  });
+  addTakePage(router, services, '/:id/access/:application/remove', {
+    ids: ({ id = '', application = '' }) => ({ applicationId: application, userId: id }),
+    back: ({ account }) => ({ href: tabPath(account.id, 'access'), label: nameOf(account) }),
+  });
 }
 
 function nothingOpen(account: Account): Empty {

@@ -1,6 +1,6 @@
 // The frame of an application's tabs: its name and state, the tabs, and whether the administrator may change it.
 
-import type { Application } from '../../../applications/application.ts';
+import { type Application, isServiceAccount } from '../../../applications/application.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import { within } from '../../../people/rbac/rights.ts';
@@ -20,6 +20,7 @@ const tabs = {
   setup: t('console.tabs.setup'),
   settings: t('console.tabs.settings'),
   access: t('console.tabs.access'),
+  people: t('console.tabs.people'),
   claims: t('console.tabs.claims'),
   credentials: t('console.tabs.credentials'),
   activity: t('console.tabs.activity'),
@@ -31,6 +32,7 @@ const purposes: Record<Exclude<TabPath, ''>, (name: string) => PageText> = {
   setup: (name) => t('console.tabs.purpose.setup', { name }),
   settings: (name) => t('console.tabs.purpose.settings', { name }),
   access: (name) => t('console.tabs.purpose.access', { name }),
+  people: (name) => t('console.tabs.purpose.people', { name }),
   claims: (name) => t('console.tabs.purpose.claims', { name }),
   credentials: (name) => t('console.tabs.purpose.credentials', { name }),
   activity: (name) => t('console.tabs.purpose.activity', { name }),
@@ -45,6 +47,8 @@ export interface OpenApplication extends ApplicationDetails {
   isEditable: boolean;
   /** Whether the administrator may read the activity log of it. */
   mayReadActivity: boolean;
+  /** Whether the administrator may see who can open it. */
+  mayReadPeople: boolean;
   picture: PictureState | undefined;
 }
 
@@ -57,21 +61,26 @@ export async function openApplication(
   const mayChange = meets(within(WRITE)) && (await applications.mayChange(application, by));
   const mayWrite = mayChange && application.source !== 'file';
   const mayReadActivity = meets(within('gatehouse.audit:read'));
+  const mayReadPeople = meets(within('gatehouse.users:read')) && !isServiceAccount(application);
   const picture = await pictures.state(application.id);
   const path = `/admin/applications/${application.id}`;
-  return { ...subject, path, mayChange, isEditable: mayWrite, mayReadActivity, picture };
+  return { ...subject, path, mayChange, isEditable: mayWrite, mayReadActivity, mayReadPeople, picture };
 }
 
 /** A page of the application, on one of its tabs. */
 export function tabPage(
-  { application, path, mayChange, mayReadActivity, picture }: OpenApplication,
+  { application, path, mayChange, mayReadActivity, mayReadPeople, picture }: OpenApplication,
   tab: TabPath,
   content: Pick<ConsolePage, 'blocks' | 'aside' | 'actions'>,
   { config: { configFile } }: ConsoleServices,
 ): ConsolePage {
   const isFile = application.source === 'file';
   const lead = tab === '' ? homePageOf(application) : purposes[tab](application.name);
-  const offered = tabsOf(application).filter((one) => one !== 'activity' || mayReadActivity);
+  const closed: TabPath[] = [
+    ...(mayReadActivity ? [] : ['activity' as const]),
+    ...(mayReadPeople ? [] : ['people' as const]),
+  ];
+  const offered = tabsOf(application).filter((one) => !closed.includes(one));
   const test = { label: t('console.tabs.test-sign-in'), icon: 'play', href: `/admin/test/${application.id}` };
   return {
     title: application.name,

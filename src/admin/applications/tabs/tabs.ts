@@ -24,6 +24,7 @@ import { FORM_TABS, type FormTab, sectionsOf } from '../form/sections.ts';
 import { pictureTask } from '../picture/console.ts';
 import { previewBlocks } from '../preview.ts';
 import { overviewPage } from './overview-tab.ts';
+import { addPeoplePages } from './people-tab.ts';
 import { newSecretPage } from './registered-page.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';
 import { homePageOf, type OpenApplication, openApplication, READ, tabPage, tabsOf } from './tab-page.ts';
@@ -47,6 +48,7 @@ export function addTabs(pages: Pages<ApplicationDetails>, services: ConsoleServi
     },
   });
   addFormTabs(pages, services, { claims: ({ ctx }, open) => previewAside(ctx, open, services) });
+  addPeoplePages(pages, services);
   pages.one('/activity', {
     async page(visit) {
       const open = await openApplication(visit, services);

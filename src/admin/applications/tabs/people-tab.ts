@@ -1,0 +1,322 @@
+// /admin/applications/:id/people: who can open the application and why. A person is let in by a role or a group that the access rule names:
+// one form gives it to the person, and opens the application to it and creates it where that is missing.
+
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Application } from '../../../applications/application.ts';
+import type { AccessWay, PersonWithAccess } from '../../../applications/people.ts';
+import type { Extras, State } from '../../../base/http/context.ts';
+import { invalidInput } from '../../../base/http/errors.ts';
+import { limits } from '../../../base/limits.ts';
+import { fault, textFault } from '../../../base/texts/faults.ts';
+import { listOf, sentences, t } from '../../../base/texts/text.ts';
+import type { Actor } from '../../../core/audit/audit.ts';
+import type { Account } from '../../../people/accounts/account.ts';
+import { within } from '../../../people/rbac/rights.ts';
+import { sendStream } from '../../api/router.ts';
+import type { Block, Cell, Field, Option } from '../../console/blocks.ts';
+import { listQuery } from '../../console/frame.ts';
+import { countText, listAt, searchField, tableOf } from '../../console/lists.ts';
+import { nameAndUsername } from '../../console/names.ts';
+import { addQuestion, type Params, type Visit } from '../../console/pages.ts';
+import type { ConsoleServices } from '../../console-services.ts';
+import { day, momentsOf, untilField } from '../../groups/console.ts';
+import type { Pages } from '../../resource.ts';
+import { sameNameText } from '../../suggestions/typed-user.ts';
+import { userMark } from '../../users/console-list.ts';
+import type { ApplicationDetails } from '../actions.ts';
+import { type Opening, PEOPLE_OF, type Takeable } from '../people.ts';
+import { type OpenApplication, openApplication, tabPage } from './tab-page.ts';
+
+const GROUPS = 'gatehouse.groups:write' as const;
+const ROLES = 'gatehouse.roles:write' as const;
+/** One of them gives and takes what lets people in, beside the right to each role. */
+export const GIVE = within('gatehouse.users:write', ROLES, GROUPS);
+const NEW = { role: 'new-role', group: 'new-group' } as const;
+const OTHER_GROUP = 'group';
+const MOST_WAYS = 4;
+const userField = z.string().trim().max(320).default('');
+const form = z.object({
+  user: userField,
+  way: z.string().max(250).default(''),
+  name: z.string().trim().max(200).default(''),
+  until: day,
+});
+type Given = z.output<typeof form>;
+
+/** The tab, its export, and the page that takes access away. */
+export function addPeoplePages({ one, router }: Pages<ApplicationDetails>, services: ConsoleServices): void {
+  const { frame, findUser, admin } = services;
+  const load = ({ params: { id = '' } }: Params, by: Actor) => admin.applications.get(id, by);
+
+  one('/people', {
+    needs: PEOPLE_OF,
+    submitNeeds: [...PEOPLE_OF, GIVE],
+    load,
+    form,
+    async page(visit, given) {
+      const open = await openApplication(visit, services);
+      return tabPage(open, 'people', await peopleBlocks(visit, open, services, given), services);
+    },
+    async submit({ ctx, by, subject: { application } }, given) {
+      const opening = openingOf(application, given);
+      if (opening.isNew) frame.assertMay(ctx, opening.kind === 'role' ? ROLES : GROUPS);
+      const account = given.user === '' ? undefined : await accountOf(given.user, by);
+      if (!account && !opening.isNew && isNamed(application, opening)) throw invalidInput([fault(['user'], 'empty')]);
+      const { until } = momentsOf({ since: '', until: given.until });
+      await admin.people.open(application, opening, account && { userId: account.id, until }, by);
+      const { kind, name } = opening;
+      const values = { app: application.name, kind, name, user: account ? nameAndUsername(account) : '' };
+      const notice = t(`console.people.${account ? 'added' : 'opened'}`, values);
+      return { to: `/admin/applications/${application.id}/people`, notice };
+    },
+  });
+
+  async function accountOf(text: string, by: Actor): Promise<Account> {
+    const found = await findUser(text, by);
+    if (found.account) return found.account;
+    const unknown = sameNameText(text, found) ?? t('console.groups.no-such-user', { user: text });
+    throw invalidInput([textFault(['user'], unknown)]);
+  }
+
+  router.get('/:id/people/export', ...frame.page(...PEOPLE_OF), async (ctx) => {
+    const by = frame.actor(ctx);
+    const { application } = await load(ctx as Params, by);
+    sendStream(ctx, await admin.people.export(application, by));
+  });
+
+  addTakePage(router, services, '/:id/people/:user/remove', {
+    ids: ({ id = '', user = '' }) => ({ applicationId: id, userId: user }),
+    back: ({ application: { id, name } }) => ({ href: `/admin/applications/${id}/people`, label: name }),
+  });
+}
+
+/** What the form says lets people in. Throws invalid_input. */
+function openingOf(application: Application, { way, name }: Given): Opening {
+  const [, kind, chosen = ''] = /^(role|group):(.+)$/s.exec(way) ?? [];
+  if (kind === 'role' || kind === 'group') return { kind, name: chosen };
+  const isNew = way === NEW.role || way === NEW.group;
+  if (!isNew && way !== OTHER_GROUP) throw invalidInput([fault(['way'], 'empty')]);
+  if (name === '') throw invalidInput([fault(['name'], 'empty')]);
+  const opening: Opening = { kind: way === NEW.role ? 'role' : 'group', name, isNew };
+  // A new one of this name fails when it is created.
+  return isNew && isNamed(application, opening) ? { ...opening, isNew: false } : opening;
+}
+
+const namesOf = ({ access }: Application) =>
+  access === 'everyone' ? { role: [], group: [] } : { role: access.roles, group: access.groups ?? [] };
+const isNamed = (application: Application, { kind, name }: Opening) => namesOf(application)[kind].includes(name);
+
+async function peopleBlocks(
+  visit: Visit<ApplicationDetails>,
+  open: OpenApplication,
+  { admin, names }: ConsoleServices,
+  typed?: Given,
+): Promise<{ blocks: Block[]; aside?: Block[] }> {
+  const { ctx, by, may, meets } = visit;
+  const { application } = open;
+  const path = `${open.path}/people`;
+  const list = listAt(
+    path,
+    { q: listQuery.shape.q },
+    ['name', '-name', 'username', '-username', '-created', 'created'],
+    { user: userField },
+  )(ctx);
+  const { q: search, after, sort, user } = list.given;
+  const [page, found] = await Promise.all([
+    admin.people.list(application, { search, after, sort, limit: limits.api.pageSize }, by),
+    admin.people.count(application, { search }, by),
+  ]);
+  const connections = await names.connections(
+    page.people.flatMap(({ ways }) => ways.map(({ connection }) => connection ?? null)),
+  );
+  const isForEveryone = application.access === 'everyone';
+  const mayGive = meets(GIVE);
+  const table: Block = {
+    kind: 'table',
+    title: t('console.people.title'),
+    caption: t('console.people.caption', { app: application.name }),
+    actions: [{ label: t('console.people.export'), icon: 'download', href: `${path}/export` }],
+    filter: list.search([searchField(search, t('console.person.search'))]),
+    ...tableOf(page.people, [
+      [list.column(t('console.person.user'), 'name'), ({ account }) => userMark(account)],
+      [t('console.users.access.why'), ({ ways }) => waysCell(ways, connections)],
+      mayGive &&
+        !isForEveryone && [
+          t('console.shared.action'),
+          ({ account }: PersonWithAccess) => takeLink(`${path}/${account.id}/remove`, nameAndUsername(account)),
+        ],
+    ]),
+    empty: list.isFiltered || after ? t('console.users.none-match') : noPeople(application),
+    count: found.count === undefined ? undefined : countText(found.count, 'users', found.isMore),
+    pages: list.pages(page.next),
+  };
+  const lead: Block[] = isForEveryone
+    ? [{ kind: 'text', tone: 'notice', text: t('console.people.everyone', { app: application.name }) }]
+    : [];
+  if (!mayGive) return { blocks: [...lead, table] };
+  const assignable = (await admin.roles.choices(by)).map(({ value }) => value);
+  const mayOpen = open.isEditable;
+  const options = wayOptions(application, {
+    roles: assignable,
+    mayOpen,
+    newRole: may(ROLES),
+    groups: may(GROUPS),
+  });
+  if (options.length === 1) return { blocks: [...lead, table] };
+  const add: Block = {
+    kind: 'form',
+    title: t('console.people.add-title'),
+    lead: t('console.people.add-lead'),
+    action: path,
+    fields: addFields(typed ?? { user, way: '', name: '', until: '' }, options, mayOpen),
+    button: t('console.people.add'),
+  };
+  return { blocks: [...lead, table], aside: [add] };
+}
+
+/** What can be given: what opens the application, other roles, and what is named or created. The first option chooses nothing. */
+function wayOptions(
+  application: Application,
+  may: { roles: readonly string[]; mayOpen: boolean; newRole: boolean; groups: boolean },
+): Option[] {
+  const named = namesOf(application);
+  const role = (name: string, label = t('console.people.role', { name })): Option => ({ value: `role:${name}`, label });
+  const others = may.roles.filter((name) => !named.role.includes(name));
+  return [
+    { value: '', label: t('console.people.choose') },
+    ...named.role.filter((name) => may.roles.includes(name)).map((name) => role(name)),
+    ...(may.groups
+      ? named.group.map((name) => ({ value: `group:${name}`, label: t('console.people.group', { name }) }))
+      : []),
+    ...(may.mayOpen && may.newRole ? [{ value: NEW.role, label: t('console.people.new-role') }] : []),
+    ...(may.mayOpen && may.groups
+      ? [
+          { value: NEW.group, label: t('console.people.new-group') },
+          { value: OTHER_GROUP, label: t('console.people.other-group') },
+        ]
+      : []),
+    ...(may.mayOpen ? others.map((name) => role(name, t('console.people.other-role', { name }))) : []),
+  ];
+}
+
+function addFields(typed: Given, options: readonly Option[], mayOpen: boolean): Field[] {
+  const existing = options.filter(({ value }) => /^(role|group):/.test(value));
+  const [only = ''] = existing.length === 1 ? existing.map(({ value }) => value) : [];
+  return [
+    {
+      name: 'user',
+      label: t('console.people.person'),
+      suggest: 'users',
+      value: typed.user,
+      required: !mayOpen,
+      ...(mayOpen && { hint: t('console.people.person-hint') }),
+    },
+    { name: 'way', label: t('console.people.by'), type: 'select', value: typed.way || only, options, required: true },
+    ...(mayOpen
+      ? [
+          {
+            name: 'name',
+            label: t('console.people.name'),
+            suggest: 'groups' as const,
+            value: typed.name,
+            hint: t('console.people.name-hint'),
+          },
+        ]
+      : []),
+    untilField(typed.until),
+  ];
+}
+
+function noPeople({ enabled, name }: Application) {
+  const text = t(`console.people.${enabled ? 'none-text' : 'disabled'}`, { app: name });
+  return { icon: 'user-round', title: t('console.people.none'), text };
+}
+
+/** The link to the page that takes access away. */
+export const takeLink = (href: string, of: string): Cell => ({ action: { label: t('console.people.take'), of, href } });
+
+/** Why a person can open an application. */
+export function waysCell(ways: readonly AccessWay[], connections: ReadonlyMap<string, string>): Cell {
+  const shown = ways.slice(0, MOST_WAYS).map((way): Cell => {
+    if (way.by === 'everyone') return t('console.users.access.everyone');
+    const text = t(`console.people.${way.by}`, { name: way.name });
+    const small = howText(way, connections);
+    return { text, ...(small && { small }) };
+  });
+  return ways.length > MOST_WAYS ? [...shown, t('console.people.more', { count: ways.length - MOST_WAYS })] : shown;
+}
+
+function howText({ givenBy, via, connection, until }: AccessWay, connections: ReadonlyMap<string, string>) {
+  const from = connection === undefined ? (givenBy === undefined ? '' : 'group') : 'connection';
+  const form = `${from}${via === undefined ? '' : 'via'}${until ? 'until' : ''}`;
+  if (form === '') return undefined;
+  return t('console.people.how', {
+    form,
+    group: givenBy ?? '',
+    via: via ?? '',
+    connection: connections.get(connection ?? '') ?? connection ?? '',
+    until: until ?? new Date(0),
+  });
+}
+
+interface Taken {
+  application: Application;
+  account: Account;
+  takeable: Takeable;
+}
+
+/** The page that asks before access is taken away, from the application or from the person. */
+export function addTakePage(
+  router: Router<State, Extras>,
+  { frame, admin }: ConsoleServices,
+  path: string,
+  {
+    ids,
+    back,
+  }: {
+    ids(params: Record<string, string>): { applicationId: string; userId: string };
+    back(subject: Taken): { href: string; label: string };
+  },
+): void {
+  addQuestion<Taken>(router, frame, path, {
+    needs: [...PEOPLE_OF, GIVE],
+    async load({ params }, by) {
+      const { applicationId, userId } = ids(params);
+      const { application } = await admin.applications.get(applicationId, by);
+      const account = await admin.users.find(userId, by, 'gatehouse.users:read');
+      return { application, account, takeable: await admin.people.takeable(application, account) };
+    },
+    elsewhere: ({ subject }) => {
+      const { roles, groups } = subject.takeable;
+      if (roles.length + groups.length > 0) return undefined;
+      return { to: back(subject).href, notice: t('console.people.take-nothing'), tone: 'warn' };
+    },
+    title: ({ application, account }) =>
+      t('console.people.take-title', { user: nameAndUsername(account), app: application.name }),
+    back,
+    lead: ({ subject: { takeable, account } }) => {
+      const user = nameAndUsername(account);
+      const { roles, groups, stays } = takeable;
+      const names = groups.map(({ name }) => name);
+      return sentences([
+        ...(roles.length > 0
+          ? [t('console.people.take-roles', { user, count: roles.length, roles: listOf(roles) })]
+          : []),
+        ...(names.length > 0
+          ? [t('console.people.take-groups', { user, count: names.length, groups: listOf(names) })]
+          : []),
+        t('console.people.take-others'),
+        ...(stays ? [t('console.people.take-stays')] : []),
+      ]);
+    },
+    button: t('console.people.take-button'),
+    async submit({ by, subject }) {
+      const { application, account } = subject;
+      const { isOpen } = await admin.people.take(application, account, by);
+      const values = { user: nameAndUsername(account), app: application.name };
+      const notice = t(`console.people.${isOpen ? 'still-open' : 'taken'}`, values);
+      return { to: back(subject).href, notice, tone: isOpen ? 'warn' : 'good' };
+    },
+  });
+}
