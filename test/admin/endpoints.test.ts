@@ -178,16 +178,16 @@ describe('groups', () => {
       items: [{ ...member, source: 'direct', source_id: null }],
       next: null,
     });
-    const { applicationId } = await anApplication(idp, { access: { roles: [String(role)] } });
+    const { applicationId: opened } = await anApplication(idp, { access: { roles: [String(role)] } });
     const ways = [{ by: 'role', name: role, given_by: made.name, until }];
-    expect(await ok('GET', `/applications/${applicationId}/people`)).toMatchObject({
+    expect(await ok('GET', `/applications/${opened}/people`)).toMatchObject({
       items: [{ user: account.id, ways }],
       next: null,
     });
-    const exported = await admin.get(`/applications/${applicationId}/people/export`);
+    const exported = await admin.get(`/applications/${opened}/people/export`);
     expect([exported.status, exported.text.includes(account.username)]).toEqual([200, true]);
     expect(await ok('GET', `/users/${account.id}/applications`)).toMatchObject({
-      items: expect.arrayContaining([expect.objectContaining({ id: applicationId })]),
+      items: expect.arrayContaining([expect.objectContaining({ id: opened })]),
     });
     await ok('PUT', `${path}/owners/${account.id}`, { until }, none);
     expect(await ok('GET', `${path}/owners`)).toMatchObject({ items: [{ ...member, confirmed: true }] });
