@@ -548,7 +548,7 @@ describe('the server', () => {
       {
         id: 'no_role',
         state: 'failed',
-        rule: 'User has a required role',
+        rule: 'User has a required role or group',
         met: false,
         explanation: 'Test application requires the role support. Ann Example has no roles.',
       },

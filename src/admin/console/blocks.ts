@@ -29,6 +29,8 @@ export interface Option {
   label: PageText;
   /** Of `radios` and `checks`: a second line. */
   hint?: PageText | undefined;
+  /** Of `checks`: ticked or not, it stays as it is, and is not sent. */
+  isLocked?: boolean;
   /** Of a label that is in another language than the page. */
   language?: string;
 }

@@ -7,6 +7,7 @@ import { forbidden } from '../../base/http/errors.ts';
 import { parse } from '../../base/http/input.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import type { Account } from '../../people/accounts/account.ts';
 import {
   type Address,
   addressPartNames,
@@ -35,6 +36,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { changedUser, newUser, newUserOf, profileOf, userJson, withApiFieldNames } from './api.ts';
 import { attributeSection, sentAttributes } from './attribute-fields.ts';
 import { invitedNotice, nameOf, oneTimePasswordPage, tabPath } from './console-actions.ts';
+import type { HeldRole } from './grants.ts';
 import { versionOf } from './lookup.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
@@ -49,6 +51,23 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
   } = services;
   const sectionsFor = async ({ ctx, by }: Visit<unknown>, locale: string | null, begin: FormKey[] = []) =>
     sectionsOf({ languages: languageOptions(ctx, locale ?? ''), roles: await roles.choices(by) }, begin);
+
+  /** The sections of an account, with its roles: those given directly can be taken, those of groups and connections are only displayed. */
+  async function sectionsOfAccount({ ctx, by, subject: account }: Visit<Account>) {
+    const held = await users.heldRoles(account.id, by);
+    const isDirect = ({ via, group }: HeldRole) => via === '' && !group;
+    const direct = held.filter(isDirect).map(({ name }) => name);
+    const choices = (await roles.choices(by)).map((option) => {
+      const other = held.find((one) => one.name === option.value && !isDirect(one));
+      if (!other || !account.roles.includes(option.value)) return option;
+      const hint = other.group
+        ? t('console.users.held.by-group', { group: other.group.name })
+        : t('console.users.form.by-connection');
+      return { ...option, hint, isLocked: !direct.includes(option.value) };
+    });
+    const languages = languageOptions(ctx, account.locale ?? '');
+    return { direct, sections: sectionsOf({ languages, roles: choices }, []) };
+  }
 
   /** The chosen roles, and those of the user that the form does not offer. */
   const withOthers = async (chosen: readonly string[], held: readonly string[], by: Actor) => {
@@ -109,6 +128,7 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
       const ssoConnection = (await users.connectionsOf([account])).get(account.id) ?? null;
       const version = (sent && sentValue(sent, VERSION)) ?? etagOf(versionOf(account, ssoConnection));
       const at = tabPath(account.id, '');
+      const { direct, sections } = await sectionsOfAccount(visit);
       return {
         title: t('console.users.form.edit.title', { user: nameOf(account) }),
         lead: t('console.users.form.edit.lead'),
@@ -119,7 +139,7 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
             action: `${at}/edit`,
             fields: [versionField(version)],
             sections: [
-              ...formSections(await sectionsFor(visit, account.locale), userJson(account), { isLocked: false, sent }),
+              ...formSections(sections, { ...userJson(account), roles: direct }, { isLocked: false, sent }),
               attributeSection(await attributeSchema(), account.attributes, sent),
             ],
             button: t('console.shared.save-changes'),
@@ -130,8 +150,9 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
     },
     async submit(visit, sent) {
       const { by, subject: account } = visit;
-      const values = userJson(account);
-      const keys = (await sectionsFor(visit, account.locale)).flatMap((section) => section.keys);
+      const { direct, sections } = await sectionsOfAccount(visit);
+      const values = { ...userJson(account), roles: direct };
+      const keys = sections.flatMap((section) => section.keys);
       const { roles: chosen, ...changed } = changedValues(keys, values, sent);
       const attributes = sentAttributes(await attributeSchema(), account.attributes, sent);
       const body = parse(changedUser.extend({ username: typedName.optional() }), {
