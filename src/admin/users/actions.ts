@@ -62,6 +62,8 @@ export function createUserAdmin(services: AdminServices) {
     ...readActions(services, lookup),
     /** The connections at which these users sign in with their `ssoId`, by the ids of the users. */
     connectionsOf: services.ssoIds.connectionsOf,
+    /** The names of the groups that these users are in now, themselves, by the ids of the users. */
+    groupsOf: services.groups.namesByMember,
     /** Throws forbidden unless the actor may create a user with these roles. */
     async assertMayCreate(names: readonly string[], by: Actor, groups: readonly string[] = []): Promise<void> {
       await assertMayCreate(services, names, by);

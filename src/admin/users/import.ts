@@ -132,15 +132,16 @@ async function* exportUsers(users: UserAdmin, by: Actor): AsyncGenerator<string>
   do {
     const page = await users.list({ limit: 500, after }, by);
     const connections = await users.connectionsOf(page.accounts);
+    const groups = await users.groupsOf(page.accounts);
     yield page.accounts
-      .map(({ id, username, email, phoneNumber, roles: held, groups, isActive, ssoId, attributes, ...account }) => {
+      .map(({ id, username, email, phoneNumber, roles: held, isActive, ssoId, attributes, ...account }) => {
         const texts = textsOf(account);
         const own = {
           username,
           email,
           phone_number: phoneNumber,
           roles: held.join(';'),
-          groups: groups.flatMap(({ name, isDirect }) => (isDirect ? [name] : [])).join(';'),
+          groups: groups.get(id)?.join(';') ?? null,
           active: isActive ? 'yes' : 'no',
           sso_id: ssoId,
           sso_connection: connections.get(id) ?? null,

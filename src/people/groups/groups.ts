@@ -551,6 +551,15 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     },
     listByIds: async (ids: readonly string[], tx: Tx = db): Promise<Group[]> =>
       (await inChunks(ids, (some) => tx.group.findMany({ where: { id: { in: some } } }))).map(groupOf),
+    /** The names of the groups that these people are in now, themselves, by the ids of the people. */
+    async namesByMember(people: readonly { id: string }[]): Promise<Map<string, string[]>> {
+      const where = { userId: { in: people.map(({ id }) => id) } };
+      const rows = await db.groupMember.findMany({ where, include: { group: { select: { name: true } } } });
+      const names = new Map<string, string[]>();
+      for (const { userId, group } of rows.filter((row) => isCurrent(row, now())))
+        if (!names.get(userId)?.includes(group.name)) names.set(userId, [...(names.get(userId) ?? []), group.name]);
+      return names;
+    },
     /** The memberships of the group itself, in the order of user ids; `after` is the last user of the page before. */
     async members(id: string, { after = '', limit = 50 }: { after?: string; limit?: number } = {}, tx: Tx = db) {
       const rows = await tx.groupMember.findMany({
