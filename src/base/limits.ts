@@ -291,6 +291,10 @@ export const limits = {
     keepRequestsDays: 30, // after that, so that the person sees the state; invitations too
     invitationDays: 7,
     openInvitations: 20, // of one owner, in all groups
+    members: 200_000, // of one change
+    atOnce: 500, // of one transaction; more are added by a job
+    changesPollSeconds: 5,
+    keepChangesDays: 7, // so that its progress can be read
   },
   /** The admin API. */
   api: {

@@ -2,12 +2,12 @@
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import type { MemberRows } from '../admin/groups/member-rows.ts';
 import { limits } from '../base/limits.ts';
 import { plural } from '../base/platform/plural.ts';
 import { inChunks } from '../base/storage/chunks.ts';
 import { isStorableTime } from '../base/storage/storable-text.ts';
 import type { Account } from '../people/accounts/account.ts';
-import { nameKey } from '../people/accounts/names.ts';
 import type { Group, NewMember } from '../people/groups/groups.ts';
 import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
@@ -18,6 +18,8 @@ import { formatDate, type Io, plain, proofLine } from './io.ts';
 const PAGE = 500;
 /** Mistakes of a file that are printed one by one. */
 const MOST_NAMED = 20;
+/** Between two lines of progress. */
+const PROGRESS_MS = 2000;
 
 /** The options of what begins and ends. */
 export const times = {
@@ -196,7 +198,7 @@ const add: Command = {
   args: ['NAME', '[LOGIN]'],
   summary: 'add a user to a group, or the users of a file; or change the end',
   details: `LOGIN is a username or email address. The first line of a CSV file names its columns: username (or an email address in it), and if you
-like since and until. With a mistake in any row, no user is added.`,
+like since and until. With a mistake in any row, no user is added. More than ${limits.groups.atOnce} are stored piece by piece: after an interruption, run it again.`,
   options: {
     ...times,
     file: { type: 'string', value: 'CSV', help: 'the users of a CSV file, instead of LOGIN' },
@@ -217,10 +219,10 @@ like since and until. With a mistake in any row, no user is added.`,
         members = [{ userId: account.id, ...period }];
       } else {
         const read = await membersInFile(file, period, services);
-        if ('mistakes' in read) return printMistakes(read.mistakes, io);
+        if (read.wrong > 0) return printMistakes(read, io);
         ({ members } = read);
       }
-      const changed = await services.groups.addMembers(id, members);
+      const changed = await addAll(id, members, services, io);
       if (input.flag('json')) io.json({ group: name, members: members.length, changed });
       else if (username !== undefined)
         io.out(plain(`${username} ${changed > 0 ? 'is' : 'was already'} in ${name}${periodText(period)}.`));
@@ -232,99 +234,43 @@ like since and until. With a mistake in any row, no user is added.`,
     }),
 };
 
-interface Mistake {
-  line: number;
-  text: string;
-}
-
-function printMistakes(mistakes: readonly Mistake[], io: Io): number {
-  io.err(`Nobody was added, because of ${plural(mistakes.length, 'mistake')} in the file:`);
+function printMistakes({ mistakes, wrong }: MemberRows, io: Io): number {
+  io.err(`Nobody was added, because of ${plural(wrong, 'mistake')} in the file:`);
   for (const { line, text } of mistakes.slice(0, MOST_NAMED)) io.err(plain(`  line ${line}: ${text}`));
-  if (mistakes.length > MOST_NAMED) io.err(`  and ${mistakes.length - MOST_NAMED} more`);
+  if (wrong > MOST_NAMED) io.err(`  and ${wrong - MOST_NAMED} more`);
   return 1;
 }
 
-/** The members that a CSV file lists; `period` is that of the rows without one. */
-async function membersInFile(
-  file: string,
-  period: { since: Date | null; until: Date | null },
-  { db, now }: Services,
-): Promise<{ members: NewMember[] } | { mistakes: Mistake[] }> {
+/** The members that a file lists; `period` is that of the rows without one. */
+async function membersInFile(file: string, period: { since: Date | null; until: Date | null }, services: Services) {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${file} cannot be read (${error.code ?? error.message})`);
   });
-  const { parseCsv } = await import('../admin/users/import.ts');
-  let rows: ReturnType<typeof parseCsv>;
-  try {
-    rows = parseCsv(text);
-  } catch (error) {
-    throw new UsageError(`${file} isn't CSV: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const [header, ...lines] = rows;
-  const columns = (header?.cells ?? []).map((cell) => cell.toLowerCase());
-  const unknown = columns.filter((name) => !['username', 'since', 'until'].includes(name));
-  if (!columns.includes('username') || unknown.length > 0)
-    throw new UsageError(`the first line of ${file} must be: username, or username,since,until`);
-  const entries = lines.map(({ line, cells }) => {
-    const cell = (name: string) => (columns.includes(name) ? (cells[columns.indexOf(name)] ?? '') : '');
-    return {
-      line,
-      hasMore: cells.length > columns.length,
-      login: cell('username'),
-      since: cell('since'),
-      until: cell('until'),
-    };
-  });
-  const keys = [...new Set(entries.map(({ login }) => nameKey(login.slice(0, 1000))))];
-  const select = { id: true, usernameKey: true, emailKey: true } as const;
-  const found = [
-    ...(await inChunks(keys, (piece) => db.asStored.user.findMany({ where: { emailKey: { in: piece } }, select }))),
-    ...(await inChunks(keys, (piece) => db.asStored.user.findMany({ where: { usernameKey: { in: piece } }, select }))),
-  ];
-  const ids = new Map(
-    found.flatMap(({ id, usernameKey, emailKey }) => [
-      [emailKey ?? '', id],
-      [usernameKey, id],
-    ]),
-  );
-  const mistakes: Mistake[] = [];
-  const first = new Map<string, number>();
-  const members = entries.flatMap(({ line, hasMore, login, ...row }): NewMember[] => {
-    const wrong = (message: string) => {
-      mistakes.push({ line, text: message });
-      return [];
-    };
-    if (hasMore) return wrong('has more cells than the first line');
-    if (login === '') return wrong('the username is missing');
-    const userId = ids.get(nameKey(login.slice(0, 1000)));
-    if (userId === undefined) return wrong(`there is no user "${login.slice(0, 100)}"`);
-    const before = first.get(userId);
-    if (before !== undefined) return wrong(`the same user as in line ${before}`);
-    first.set(userId, line);
-    const [since, until] = [timeOf(row.since, period.since), timeOf(row.until, period.until)];
-    if (since === undefined) return wrong(`"${row.since.slice(0, 100)}" is no time such as 2026-12-31T00:00:00Z`);
-    if (until === undefined) return wrong(`"${row.until.slice(0, 100)}" is no time such as 2026-12-31T00:00:00Z`);
-    if (until && (until <= now() || (since && until <= since)))
-      return wrong('the end has passed, or is before the beginning');
-    return [{ userId, since, until }];
-  });
-  return mistakes.length > 0 ? { mistakes } : { members };
+  const { readMembers } = await import('../admin/groups/member-rows.ts');
+  return readMembers(text, period, services);
 }
 
-/** Undefined for text that is no time. */
-function timeOf(text: string, otherwise: Date | null): Date | null | undefined {
-  if (text === '') return otherwise;
-  const at = new Date(text);
-  return instant.safeParse(text).success && isStorableTime(at) ? at : undefined;
+/** Adds the people at once, or in pieces, of which each is stored by itself: the same command goes on after it was stopped. */
+async function addAll(id: string, members: readonly NewMember[], { groups, groupChanges }: Services, io: Io) {
+  if (members.length <= limits.groups.atOnce) return groups.addMembers(id, members);
+  let said = performance.now();
+  return groupChanges.addNow(id, members, {}, (done) => {
+    if (performance.now() - said < PROGRESS_MS && done < members.length) return;
+    said = performance.now();
+    io.note(`${done} of ${members.length}`);
+  });
 }
+
 // RFC 3339, section 5.6.
 const instant = z.iso.datetime({ offset: true });
 
 /** Throws UsageError for text that is no time. */
 export function timeOption(input: Input, name: string): Date | null {
-  const time = timeOf(input.text(name) ?? '', null);
-  if (time === undefined) throw new UsageError(`--${name} is no time such as 2026-12-31T00:00:00Z`);
-  return time;
+  const text = input.text(name);
+  if (!text) return null;
+  const at = new Date(text);
+  if (instant.safeParse(text).success && isStorableTime(at)) return at;
+  throw new UsageError(`--${name} is no time such as 2026-12-31T00:00:00Z`);
 }
 
 /** A command that adds something to a group, or takes it away. */

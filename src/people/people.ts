@@ -10,6 +10,7 @@ import { createBreached } from './credentials/breached.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { createPasswords } from './credentials/password.ts';
 import { createStrengthMeter } from './credentials/strength.ts';
+import { createGroupChanges } from './groups/changes.ts';
 import { createGroupDomains, type GroupDomains } from './groups/domains.ts';
 import { createEnds } from './groups/ends.ts';
 import { createGroups } from './groups/groups.ts';
@@ -44,9 +45,11 @@ export interface PeopleOptions {
   abandonSignIns: PasswordHooks['abandonSignIns'];
   /** Called in the transaction in which the roles or groups of a user changed. */
   logoutOnRoleChange: LogoutOnRoleChange;
+  /** Runs the job that adds many people to a group. */
+  wakeGroupChanges(): void;
 }
 
-export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange }: PeopleOptions) {
+export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange, wakeGroupChanges }: PeopleOptions) {
   const { config, settings, outgoing } = core;
   const { issuerUrl } = config;
   const setting = settings.latest;
@@ -75,6 +78,7 @@ export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange }:
     permissions: createPermissions({ accounts }),
     ends: createEnds({ ...core, logoutOnRoleChange }),
     groups,
+    groupChanges: createGroupChanges({ ...core, groups, authority, wakeGroupChanges }),
     groupDomains,
     groupRequests: createGroupRequests({ ...core, groups, accounts }),
     groupInvitations: createGroupInvitations({ ...core, ...limiters, groups, accounts }),

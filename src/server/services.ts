@@ -56,6 +56,7 @@ export interface ServicesOptions {
   wakeLogoutDeliveries?: () => void;
   wakeMailDelivery?: () => void;
   wakePictureFetch?: () => void;
+  wakeGroupChanges?: () => void;
   /** Counts an alarm in the metrics. */
   countAlarm?: (kind: AlarmKind) => void;
   /** The time limits of the database; those of commands by default. */
@@ -70,6 +71,7 @@ export interface ServicesOptions {
 export async function createServices(options: ServicesOptions) {
   const { config, logger, now = systemClock, wakeLogoutDeliveries = () => {}, wakeMailDelivery = () => {} } = options;
   const { countAlarm = () => {}, databaseLimits, isServing = () => true, wakePictureFetch = () => {} } = options;
+  const { wakeGroupChanges = () => {} } = options;
   const { core, brand, brandImages, closeDatabase } = await createCore({
     config,
     logger,
@@ -85,7 +87,7 @@ export async function createServices(options: ServicesOptions) {
   const planUpstream: PlanUpstream = (sessionUid, tx) => federation.planUpstream(sessionUid, tx);
   const ownClientId = FIRST_PARTY_CLIENT_ID;
 
-  const { closePasswords, ...people } = createPeople(core, { abandonSignIns, logoutOnRoleChange });
+  const { closePasswords, ...people } = createPeople(core, { abandonSignIns, logoutOnRoleChange, wakeGroupChanges });
   const users = { ...core, ...people };
   const sessions = createSessionServices(users, { abandonSignIns, planUpstream, wakeLogoutDeliveries, ownClientId });
   const applications = createApplicationServices(users, {

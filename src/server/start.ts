@@ -32,6 +32,7 @@ import { ensureFirstAdmin, type FirstAdmin, warnOfUnusedPassword } from '../conf
 import { type ConfigurationFile, readValidFile } from '../config-file/read-file.ts';
 import { createScheduler, wakeSoon } from '../core/jobs/scheduler.ts';
 import { createMailDelivery } from '../core/mail/create-mail.ts';
+import { GROUP_CHANGES_JOB } from '../people/groups/changes.ts';
 import { LOGOUT_JOB } from '../protocols/logout/create-logout.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
@@ -91,7 +92,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const { config, logger, now: clock, resolveTxt, worker, databaseLimits = limits.database } = options;
   // Before the database is opened, because another server may be using it. A worker would take connections of the others.
   if (!worker) await tryPorts(config);
-  const wake = { logout: () => {}, mail: () => {}, pictures: () => {} };
+  const wake = { logout: () => {}, mail: () => {}, pictures: () => {}, groups: () => {} };
   const startPhase = beginStart(!worker || worker.isFirst);
   const metrics = metricsOf(worker);
   const instanceId = randomId();
@@ -107,6 +108,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     wakeLogoutDeliveries: () => wake.logout(),
     wakeMailDelivery: () => wake.mail(),
     wakePictureFetch: () => wake.pictures(),
+    wakeGroupChanges: () => wake.groups(),
     countAlarm: (kind) => metrics.alarms.inc({ kind }),
   });
   const { audit, keyring, mfa } = services;
@@ -165,6 +167,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
 
   wake.logout = () => scheduler.wake(LOGOUT_JOB);
   wake.mail = scheduleDelivery;
+  wake.groups = wakeSoon(() => scheduler.wake(GROUP_CHANGES_JOB), limits.mail.delayMs);
   wake.pictures = wakeSoon(() => scheduler.wake(PICTURE_JOB), limits.mail.delayMs);
   const requestsPerConnection = worker && limits.workers.maxRequests;
   const server = createHttpServer({ handler, logger, requestsPerConnection });

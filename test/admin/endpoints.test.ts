@@ -189,6 +189,9 @@ describe('groups', () => {
     expect(await ok('GET', `/users/${account.id}/applications`)).toMatchObject({
       items: expect.arrayContaining([expect.objectContaining({ id: opened })]),
     });
+    const { id: change } = await idp.services.groupChanges.prepare(String(made.id), [{ userId: account.id }], {});
+    expect(await ok('GET', `${path}/changes/${change}`)).toMatchObject({ state: 'prepared', total: 1, done: 0 });
+    expect(await ok('GET', `${path}/changes`)).toMatchObject({ items: [] });
     await ok('PUT', `${path}/owners/${account.id}`, { until }, none);
     expect(await ok('GET', `${path}/owners`)).toMatchObject({ items: [{ ...member, confirmed: true }] });
     const ofUser = `/users/${account.id}`;

@@ -77,12 +77,12 @@ describe('gatehouse group', () => {
     expect(await group('add', 'Course', '--file', bad)).toMatchObject({
       code: 1,
       err: `Nobody was added, because of 6 mistakes in the file:
-  line 3: there is no user "nobody"
-  line 4: the username is missing
-  line 5: "tomorrow" is no time such as 2026-12-31T00:00:00Z
-  line 6: the end has passed, or is before the beginning
-  line 7: the same user as in line 2
-  line 8: has more cells than the first line
+  line 3: No user has the username or email address nobody.
+  line 4: The username is missing.
+  line 5: tomorrow is no time, such as 2026-12-31 or 2026-12-31T00:00:00Z.
+  line 6: The end has passed, or is before the beginning.
+  line 7: The same user is in line 2.
+  line 8: The row has more cells than the first line.
 `,
     });
     expect(await usernames('Course')).toEqual(['u2', 'u3']);
@@ -93,7 +93,7 @@ describe('gatehouse group', () => {
     const rows = Array.from({ length: 200_000 }, (_, index) => (index < 30 ? `u${index}` : `stranger${index}`));
     const ended = await group('add', 'Everybody', '--file', csv(`username\n${rows.join('\n')}\n`));
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('because of 199,970 mistakes') });
-    expect(ended.err).toContain('  line 32: there is no user "stranger30"\n');
+    expect(ended.err).toContain('  line 32: No user has the username or email address stranger30.\n');
     expect(ended.err).toContain('  and 199950 more\n');
     expect(await usernames('Everybody')).toEqual([]);
   });

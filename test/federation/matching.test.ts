@@ -1,7 +1,7 @@
 // Which account an identity of an upstream signs in to, and what has to be proven before it is linked.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parseCsv } from '../../src/admin/users/import.ts';
+import { parseCsv } from '../../src/base/platform/csv.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, aTool } from '../admin/support.ts';
 import { authorizeUrl, outcome } from '../oidc/support.ts';
@@ -249,7 +249,7 @@ describe('sso_id with its connection', () => {
       const { etag } = (await api.get(path)).headers;
       expect((await api.get(path)).json()).toMatchObject({ sso_id: aSubject(), sso_connection: corp.connection });
       const exported = await (await consoleOf(idp, await staff(idp, 'auditor'))).get('/admin/import/export');
-      const [header = [], ...rows] = parseCsv(exported.text).map(({ cells }) => cells);
+      const [header = [], ...rows] = (await parseCsv(exported.text)).map(({ cells }) => cells);
       const row = rows.find(([name]) => name === account.username) ?? [];
       expect(['sso_id', 'sso_connection'].map((name) => row[header.indexOf(name)])).toEqual([
         aSubject(),

@@ -30,6 +30,8 @@ const owners: Record<string, string> = {
   FirstFactorApproval: 'people/mfa',
   Group: 'people/groups',
   GroupAncestor: 'people/groups',
+  GroupChange: 'people/groups',
+  GroupChangePiece: 'people/groups',
   GroupChild: 'people/groups',
   GroupDomain: 'people/groups',
   GroupInvitation: 'people/groups',

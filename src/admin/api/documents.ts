@@ -275,7 +275,19 @@ function parametersOf(
 }
 
 function responsesOf(
-  { method, status = 200, response, streams, rejects = [], versioned, idempotent, params, body, query }: Endpoint,
+  {
+    method,
+    status = 200,
+    response,
+    accepted,
+    streams,
+    rejects = [],
+    versioned,
+    idempotent,
+    params,
+    body,
+    query,
+  }: Endpoint,
   schemaOf: (schema: z.ZodType, io: 'output') => Json,
   problemRef: Json,
 ): Json {
@@ -319,6 +331,13 @@ function responsesOf(
       ...(versioned && response ? { headers: status === 201 ? { ...ETAG, ...LOCATION } : ETAG } : {}),
       ...(Object.keys(content).length > 0 ? { content } : {}),
     },
+    ...(accepted && {
+      202: {
+        description: 'Accepted: a job does it, which Location shows',
+        headers: LOCATION,
+        content: { 'application/json': { schema: schemaOf(accepted, 'output') } },
+      },
+    }),
     ...Object.fromEntries(
       rejections.map(([code, description]) => [
         code,

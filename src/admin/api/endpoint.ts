@@ -33,6 +33,8 @@ export interface Answer<Body> {
   version?: unknown;
   /** Path of what was created, as `path` of the endpoint. */
   location?: string;
+  /** Of an endpoint with `accepted`. */
+  status?: 202;
 }
 
 /** An answer that is written piece by piece. */
@@ -61,6 +63,8 @@ interface Common {
   idempotent?: true;
   /** 201 Created, 202 Accepted, 204 without a body; 200 otherwise. */
   status?: 200 | 201 | 202 | 204;
+  /** What an answer 202 has: a job, which its Location shows. */
+  accepted?: z.ZodType;
   /** A body that is not JSON: its media type. */
   accepts?: string;
   maxBodyBytes?: number;

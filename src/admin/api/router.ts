@@ -101,7 +101,7 @@ function responseOf({ api, status = 200 }: Endpoint, answer: Answer<unknown> | u
   const headers: Record<string, string> = {};
   if (answer?.version !== undefined) headers.ETag = etagOf(answer.version);
   if (answer?.location !== undefined) headers.Location = `${baseOf({ api })}${answer.location}`;
-  return { status, headers, body: status === 204 ? undefined : answer?.body };
+  return { status: answer?.status ?? status, headers, body: status === 204 ? undefined : answer?.body };
 }
 
 function sendJson(ctx: Context, { status, headers, body }: StoredResponse): void {

@@ -2,17 +2,18 @@
 
 import { z } from 'zod';
 import { invalidInput, notFound } from '../../base/http/errors.ts';
-import { parseQuery } from '../../base/http/input.ts';
+import { acceptUploads, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { emailDomain } from '../../base/network/domains.ts';
 import { fault, textFault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, type Text, t, textAt } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
+import type { MemberChange } from '../../people/groups/changes.ts';
 import { protocolName } from '../applications/console-parts.ts';
 import { productPresets } from '../applications/presets/products.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
-import type { Action, Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
+import type { Action, Block, Cell, ConsolePage, Field, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { domainTable } from '../console/domain-proofs.ts';
 import { listQuery } from '../console/frame.ts';
@@ -24,6 +25,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';
 import { fromCursor, type GroupDetails, groupNoun, type Member, newGroup, PEOPLE, toCursor } from './groups.ts';
+import type { MemberRows } from './member-rows.ts';
 
 const HOME = '/admin/groups';
 const WRITE = 'gatehouse.groups:write' as const;
@@ -64,7 +66,10 @@ const decisionForm = z.object({
   until: day,
   answer: z.string().trim().max(500).default(''),
 });
-const MOST_LINES = 1000;
+/** Of a form with 200,000 rows. */
+const MOST_BYTES = 16 * 1024 * 1024;
+const pasted = z.string().max(MOST_BYTES).default('');
+const REFRESH_SECONDS = 3;
 
 /** All pages below /admin/groups. */
 export function groupRoutes(services: ConsoleServices) {
@@ -115,37 +120,48 @@ export function groupRoutes(services: ConsoleServices) {
     },
   });
 
-  form('/bulk', {
+  one('/bulk', {
     ...MEMBERS,
     needs: MEMBERS.submitNeeds,
+    accepts: acceptUploads(MOST_BYTES),
+    form: z.object({ people: pasted, file: pasted, until: day }),
     assertOpen: ({ by, subject: { id } }) => groups.assertMayPut(id, by),
-    title: ({ name }) => t('console.groups.bulk-title', { group: name }),
-    purpose: t('console.groups.bulk-lead', { count: MOST_LINES }),
-    back: (group) => ({ href: pathOf(group), label: group.name }),
-    button: t('console.groups.bulk-button'),
-    fields: () => [
-      {
-        name: 'people',
-        label: t('console.groups.bulk-people'),
-        type: 'textarea',
-        rows: 10,
-        required: true,
-        isCode: true,
-      },
-      untilField(''),
-    ],
-    body: z.object({ people: z.string().max(100_000), until: day }),
-    async submit({ by, subject: group }, { people, until }) {
-      const lines = people.split(/\r?\n|,/).flatMap((line) => line.trim() || []);
-      if (lines.length > MOST_LINES)
-        throw invalidInput([textFault(['people'], t('console.groups.bulk-most', { count: MOST_LINES }))]);
-      const members = [];
-      for (const line of lines)
-        members.push({ userId: (await userIn(line, by, ['people'])).id, since: null, until: endOf(until) });
-      const count = await groups.addMembers(group.id, members, by);
-      return { to: pathOf(group), notice: t('console.groups.bulk-done', { count }) };
+    page: ({ subject }, given) => bulkPage(subject, given),
+    async submit({ by, subject: group, ctx }, given) {
+      await groups.assertMayPut(group.id, by);
+      const text = given.file.trim() === '' ? given.people : given.file;
+      const read = await groups.readMembers(text, { since: null, until: endOf(given.until) });
+      if (read.members.length + read.wrong === 0) throw invalidInput([fault(['people'], 'empty')]);
+      if (read.wrong > 0) return { page: mistakesPage(group, given, read), status: 400 };
+      if (read.members.length <= limits.groups.atOnce) {
+        const count = await groups.addMembers(group.id, read.members, by);
+        return { to: pathOf(group), notice: t('console.groups.bulk-done', { count }) };
+      }
+      const { id } = await groups.prepare(group.id, read.members, by);
+      return { to: ctx.path.replace(/bulk$/, `changes/${id}`) };
     },
   });
+
+  one('/changes/:change', {
+    ...MEMBERS,
+    async page({ ctx, subject: group, may }) {
+      const found = await groups.change(group.id, ctx.params.change ?? '');
+      const isOpen = found.state === 'waiting' || found.state === 'running';
+      // Without a script.
+      if (isOpen) ctx.set('Refresh', String(REFRESH_SECONDS));
+      return changePage(group, found, { mayStart: may(WRITE), who: await whoOf(found) });
+    },
+    async submit({ by, ctx, subject: group }) {
+      const { id } = await groups.start(group.id, ctx.params.change ?? '', by);
+      return { to: `${pathOf(group)}/changes/${id}`, notice: t('console.groups.change-started') };
+    },
+  });
+
+  /** Who asked: a user, or an application. */
+  async function whoOf({ by: { actorId, actorApp } }: MemberChange): Promise<PageText> {
+    const account = actorId === undefined ? undefined : await services.accounts.find(actorId);
+    return account ? nameAndUsername(account) : (actorApp ?? t('console.groups.change-server'));
+  }
 
   change('/members/:user/remove', {
     needs: [...PEOPLE, WRITE],
@@ -320,6 +336,149 @@ export function groupRoutes(services: ConsoleServices) {
   return router;
 }
 
+interface Bulk {
+  people: string;
+  file: string;
+  until: string;
+}
+
+const peopleOf = (group: GroupDetails, rest: Omit<ConsolePage, 'title' | 'back'>): ConsolePage => ({
+  ...rest,
+  title: t('console.groups.bulk-title', { group: group.name }),
+  back: { href: pathOf(group), label: group.name },
+});
+
+/** The form; what a file had is pasted. */
+function bulkPage(
+  group: GroupDetails,
+  { people, file, until }: Bulk = { people: '', file: '', until: '' },
+): ConsolePage {
+  const form: Block = {
+    kind: 'form',
+    action: `${pathOf(group)}/bulk`,
+    fields: [
+      {
+        name: 'people',
+        label: t('console.groups.bulk-people'),
+        type: 'textarea',
+        rows: 10,
+        isCode: true,
+        value: file.trim() === '' ? people : '',
+      },
+      { name: 'file', label: t('console.groups.bulk-file'), type: 'file', accept: '.csv,text/csv,text/plain' },
+      untilField(until),
+    ],
+    button: t('console.groups.bulk-button'),
+    cancel: pathOf(group),
+    isUpload: true,
+  };
+  return peopleOf(group, { lead: t('console.groups.bulk-lead', { count: limits.groups.members }), blocks: [form] });
+}
+
+/** The form again, below what is wrong. */
+function mistakesPage(group: GroupDetails, given: Bulk, { mistakes, wrong }: MemberRows): ConsolePage {
+  const { blocks } = bulkPage(group, given);
+  return peopleOf(group, {
+    error: t('console.groups.rows-wrong', { count: wrong }),
+    blocks: [
+      {
+        kind: 'table',
+        title: t('console.groups.mistakes'),
+        ...(mistakes.length < wrong && { lead: t('console.groups.rows-listed', { listed: mistakes.length }) }),
+        caption: t('console.groups.mistakes-caption'),
+        ...tableOf(mistakes, [
+          [{ label: t('console.groups.mistake-line'), isNumber: true }, ({ line }) => line],
+          [t('console.groups.mistakes'), ({ text }) => text],
+        ]),
+        empty: '',
+      },
+      ...blocks,
+    ],
+  });
+}
+
+const stateCell = ({ state }: MemberChange): Cell => ({
+  text: t(`console.groups.change-state.${state}`),
+  tone: state === 'failed' ? 'bad' : state === 'done' ? 'good' : 'warn',
+});
+
+/** A change of many members: the button that starts it, its progress, or how it ended. */
+function changePage(
+  group: GroupDetails,
+  found: MemberChange,
+  { mayStart, who }: { mayStart: boolean; who: PageText },
+): ConsolePage {
+  const { state, total, done, changed, error } = found;
+  const progress: Block = { kind: 'progress', label: t('console.groups.change-progress'), done, total };
+  const blocks: Record<MemberChange['state'], Block[]> = {
+    prepared: [
+      { kind: 'text', tone: 'notice', text: t('console.groups.change-prepared', { count: total }) },
+      ...(mayStart
+        ? [
+            {
+              kind: 'form' as const,
+              action: `${pathOf(group)}/changes/${found.id}`,
+              fields: [],
+              button: t('console.groups.change-start', { count: total }),
+              cancel: pathOf(group),
+            },
+          ]
+        : []),
+    ],
+    waiting: [progress, { kind: 'text', text: t('console.groups.change-refresh') }],
+    running: [progress, { kind: 'text', text: t('console.groups.change-refresh') }],
+    done: [{ kind: 'text', tone: 'notice', text: t('console.groups.change-done', { count: changed }) }],
+    failed: [
+      progress,
+      {
+        kind: 'text',
+        tone: 'warning',
+        text: t('console.groups.change-failed', { done, total, reason: t(`error.${error ?? 'internal'}`) }),
+      },
+    ],
+  };
+  return {
+    title: t('console.groups.change-title', { group: group.name }),
+    back: { href: pathOf(group), label: group.name },
+    tags: [stateCell(found) as Mark],
+    blocks: [
+      ...blocks[state],
+      {
+        kind: 'facts',
+        rows: [
+          { label: t('console.groups.change-by'), value: who },
+          { label: t('console.groups.change-created'), value: found.createdAt },
+        ],
+      },
+    ],
+  };
+}
+
+/** The changes of many members that are under way, or ended within a week. */
+async function changesBlock(group: GroupDetails, { admin: { groups } }: ConsoleServices): Promise<Block[]> {
+  const changes = await groups.changes(group.id);
+  if (changes.length === 0) return [];
+  const list: Block = {
+    kind: 'table',
+    title: t('console.groups.changes'),
+    caption: t('console.groups.changes'),
+    ...tableOf(changes, [
+      [
+        t('console.groups.people'),
+        ({ id, total }) => ({
+          text: t('console.groups.change-start', { count: total }),
+          href: `${pathOf(group)}/changes/${id}`,
+        }),
+      ],
+      [t('console.shared.status'), stateCell],
+      [{ label: t('console.groups.change-created'), isShort: true }, ({ createdAt }) => createdAt],
+      [{ label: t('console.groups.change-progress'), isNumber: true }, ({ done, total }) => `${done} / ${total}`],
+    ]),
+    empty: '',
+  };
+  return [list];
+}
+
 function lossesText({
   members,
   roles,
@@ -483,14 +642,15 @@ const removeAction = (post: string, of: PageText, label: Text = t('console.group
 
 async function memberBlocks(
   visit: Visit<GroupDetails>,
-  { admin: { groups }, now }: ConsoleServices,
+  services: ConsoleServices,
   typed: z.output<typeof memberForm> = { user: '', since: '', until: '' },
 ): Promise<Block[]> {
   const { ctx, by, may, subject: group } = visit;
+  const { groups } = services.admin;
   const path = pathOf(group);
   const given = parseQuery(ctx, listQuery);
   const { members, next } = await groups.members(group.id, { search: given.q, after: fromCursor(given.after) });
-  const at = now();
+  const at = services.now();
   const mayPut =
     may(WRITE) &&
     !group.fileMembers &&
@@ -557,7 +717,8 @@ async function memberBlocks(
         : { icon: 'user-round', title: t('console.groups.no-members'), text: t('console.groups.no-members-text') },
     pages: pageLinks({ path, filters: { q: given.q }, ...BY_NAME }, given, toCursor(next) ?? undefined),
   };
-  return mayPut ? [add, list] : [list];
+  const changes = await changesBlock(group, services);
+  return mayPut ? [add, ...changes, list] : [...changes, list];
 }
 
 const ENDED = { text: t('console.shared.expired'), tone: 'bad' as const };

@@ -11,17 +11,19 @@ import { lockGroups } from '../../base/storage/row-lock.ts';
 import { isStorable } from '../../base/storage/storable-text.ts';
 import { rule } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import type { MemberChange } from '../../people/groups/changes.ts';
 import type { GroupDomain } from '../../people/groups/domains.ts';
 import type { Group, NewMember } from '../../people/groups/groups.ts';
 import { PERSONAL } from '../../people/groups/rights.ts';
 import { isGroupName } from '../../people/rbac/names.ts';
 import type { AdminServices } from '../admin-services.ts';
-import type { Endpoint } from '../api/endpoint.ts';
+import type { Answer, Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { byId, domainCheck, domainProof, domainProofJson, id, iso, paged, pageOf, text, time } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
+import { readMembers } from './member-rows.ts';
 
 /** A group with the groups directly above and below it, and its own roles. */
 export interface GroupDetails extends Group {
@@ -54,7 +56,7 @@ export type GroupAdmin = ReturnType<typeof createGroupAdmin>;
 const LONG = { timeout: 120_000 };
 
 /** Changes throw StepUpNeeded, and what people/groups throws; those of the group itself throw precondition_failed for another version. */
-export function createGroupAdmin({ db, sql, groups, groupDomains, groupRequests }: AdminServices) {
+export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, groupRequests, now }: AdminServices) {
   const get = async (groupId: string, tx?: Tx): Promise<GroupDetails> => ({
     ...(await groups.get(groupId, tx)),
     ...(await groups.relations(groupId, tx)),
@@ -78,6 +80,37 @@ export function createGroupAdmin({ db, sql, groups, groupDomains, groupRequests 
       },
       LONG,
     );
+
+  const addMembers = (
+    groupId: string,
+    members: readonly NewMember[],
+    by: Actor,
+    onDone: OnCreated<number> = async () => {},
+  ): Promise<number> =>
+    changing(groupId, by, 'group.change-members', async (tx) => {
+      const count = await groups.addMembers(groupId, members, { by, tx });
+      await onDone(count, tx);
+      return count;
+    });
+
+  /** Checks and stores a change of many members, which `start` starts. */
+  async function prepare(groupId: string, members: readonly NewMember[], by: Actor): Promise<MemberChange> {
+    await groups.assertMayAdd(groupId, { by });
+    assertFreshProof(by, 'group.change-members', (await groups.get(groupId)).name);
+    return groupChanges.prepare(groupId, members, by);
+  }
+
+  const start = (
+    groupId: string,
+    changeId: string,
+    by: Actor,
+    onDone: OnCreated<MemberChange> = async () => {},
+  ): Promise<MemberChange> =>
+    changing(groupId, by, 'group.change-members', async (tx) => {
+      const started = await groupChanges.start(groupId, changeId, by, tx);
+      await onDone(started, tx);
+      return started;
+    });
 
   return {
     get,
@@ -251,17 +284,33 @@ export function createGroupAdmin({ db, sql, groups, groupDomains, groupRequests 
       }),
 
     /** Adds people, or changes their end; all or none. Returns how many were not in, or had another end. */
-    addMembers: (
+    addMembers,
+
+    /** The same with every mistake in the rows; many people are added by a job, which it returns. */
+    async addMany(
       groupId: string,
       members: readonly NewMember[],
       by: Actor,
-      onDone: OnCreated<number> = async () => {},
-    ) =>
-      changing(groupId, by, 'group.change-members', async (tx) => {
-        const count = await groups.addMembers(groupId, members, { by, tx });
-        await onDone(count, tx);
-        return count;
-      }),
+      onDone: OnCreated<number | MemberChange>,
+    ): Promise<number | MemberChange> {
+      if (members.length > limits.groups.atOnce)
+        return start(groupId, (await prepare(groupId, members, by)).id, by, onDone);
+      if (members.length > 1) await groupChanges.check(groupId, members, by);
+      return addMembers(groupId, members, by, onDone);
+    },
+
+    prepare,
+    start,
+    change: groupChanges.get,
+    /** The newest first. */
+    async changes(groupId: string): Promise<MemberChange[]> {
+      await groups.get(groupId);
+      return groupChanges.list(groupId);
+    },
+
+    /** Members as text; the first mistakes, if there are any. */
+    readMembers: (text: string, period: { since: Date | null; until: Date | null }) =>
+      readMembers(text, period, { db, now }),
 
     /** Ends the own memberships of these people; what a connection, a domain or the file gives stays. Returns how many were in. */
     removeMembers: (groupId: string, userIds: readonly string[], by: Actor): Promise<number> =>
@@ -346,6 +395,32 @@ const losses = z
   })
   .meta({ id: 'GroupLosses' });
 
+const change = z
+  .object({
+    id: z.string(),
+    group: z.string(),
+    state: z
+      .enum(['prepared', 'waiting', 'running', 'done', 'failed'])
+      .describe(
+        'prepared: checked in the console and not started; failed: `error` says why, and who is in by then stays',
+      ),
+    total: z.int().describe('People'),
+    done: z.int().describe('Of them'),
+    changed: z.int().describe('Of those who are done: who were not in, or had other times'),
+    error: z.string().nullable().describe('The code of the error'),
+    created_at: time,
+    ended_at: time.nullable(),
+  })
+  .meta({ id: 'GroupChange' });
+
+const changeJson = ({ id: changeId, groupId, createdAt, endedAt, by: _by, ...rest }: MemberChange) => ({
+  id: changeId,
+  group: groupId,
+  ...rest,
+  created_at: iso(createdAt),
+  ended_at: iso(endedAt),
+});
+
 const groupName = z.string().refine(isGroupName, rule('group-name-form'));
 /** A new group. */
 export const newGroup = z.strictObject({
@@ -357,7 +432,6 @@ export const newGroup = z.strictObject({
 });
 /** A time of a body; null: none. */
 export const moment = time.transform((at) => new Date(at)).nullable();
-const MOST_MEMBERS = 10_000;
 
 function summaryJson({ acceptsRequests, fileMembers, createdAt, ...group }: Group): z.output<typeof summary> {
   const { id: groupId, name, path, description, source } = group;
@@ -523,22 +597,45 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
     action({
       path: '/members',
       operationId: 'addGroupMembers',
-      summary: 'Adds people, or changes when they begin and end; all of them or none',
-      description: 'Takes the right to give every role of the group and of the groups above it.',
+      summary: 'Adds people, or changes when they begin and end; with a mistake in any row, nobody',
+      description: `Takes the right to give every role of the group and of the groups above it. More than ${limits.groups.atOnce} people are added by a job, piece by piece.`,
       idempotent: true,
-      maxBodyBytes: 2 * 1024 * 1024,
+      maxBodyBytes: 24 * 1024 * 1024,
       body: z.strictObject({
         members: z
           .array(z.strictObject({ user: id, since: moment.optional(), until: moment.optional() }))
           .min(1)
-          .max(MOST_MEMBERS),
+          .max(limits.groups.members),
       }),
       response: z.object({ changed: z.int().describe('How many were not in, or had other times') }),
+      accepted: change,
       async run({ key, body, by, record }) {
         const members = body.members.map(({ user: userId, ...times }) => ({ userId, ...times }));
-        const answer = (changed: number) => ({ body: { changed } });
-        return answer(await groups.addMembers(key, members, by, (changed, tx) => record(answer(changed), tx)));
+        const answer = (done: number | MemberChange): Answer<object> =>
+          typeof done === 'number'
+            ? { body: { changed: done } }
+            : { status: 202, body: changeJson(done), location: `/groups/${key}/changes/${done.id}` };
+        return answer(await groups.addMany(key, members, by, (done, tx) => record(answer(done), tx)));
       },
+    }),
+    action({
+      method: 'get',
+      path: '/changes',
+      operationId: 'listGroupChanges',
+      needs: noun.read,
+      summary: 'The jobs of a week that add many people, the newest first; at most 20',
+      response: z.object({ items: z.array(change) }),
+      run: async ({ key }) => ({ body: { items: (await groups.changes(key)).map(changeJson) } }),
+    }),
+    action({
+      method: 'get',
+      path: '/changes/{change}',
+      operationId: 'getGroupChange',
+      needs: noun.read,
+      summary: 'A job that adds many people, with its progress',
+      params: byId.extend({ change: id }),
+      response: change,
+      run: async ({ key, params }) => ({ body: changeJson(await groups.change(key, params.change ?? '')) }),
     }),
     action({
       method: 'delete',

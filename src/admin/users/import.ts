@@ -1,10 +1,10 @@
 // Users from a CSV file: each row is checked and created on its own, so that a wrong row stops no other. A trial run checks
 // the same and creates nothing.
 
-import { CsvError, parse } from 'csv-parse/sync';
 import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Stopwatch } from '../../base/platform/clock.ts';
+import { parseCsv } from '../../base/platform/csv.ts';
 import { forSeconds } from '../../base/platform/turns.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 import { fault, faultText, formatPath, textFault } from '../../base/texts/faults.ts';
@@ -75,7 +75,7 @@ export function createUserImport(services: ConsoleServices, stopwatch?: Stopwatc
       { isTrial, done, limit }: { isTrial: boolean; done: number; limit: number },
       by: Actor,
     ): Promise<ImportResult> {
-      const [header, ...lines] = parseCsv(text);
+      const [header, ...lines] = await parseCsv(text);
       const columns = (header?.cells ?? []).map(columnName);
       if (!columns.includes('username')) {
         throw invalidInput([
@@ -262,41 +262,3 @@ function profileOf(values: Values) {
 }
 
 const namesIn = (cell = ''): string[] => cell.split(';').flatMap((name) => name.trim() || []);
-
-interface CsvRow {
-  /** Where it begins in the text, the first line being 1. */
-  line: number;
-  cells: string[];
-}
-
-/** The rows of the text; rows without a value are left out. A quote that is never closed is closed at the end. */
-export function parseCsv(text: string): CsvRow[] {
-  // One kind of line end: the parser counts a CR LF inside quotes as two lines.
-  const source = text.replaceAll('\r\n', '\n');
-  try {
-    return rowsOf(source);
-  } catch (error) {
-    if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') return rowsOf(`${source}"`);
-    throw error;
-  }
-}
-
-function rowsOf(source: string): CsvRow[] {
-  const firstLine = source.slice(0, source.search(/\n|$/));
-  const rows = parse(source, {
-    bom: true,
-    delimiter: firstLine.includes(';') && !firstLine.includes(',') ? ';' : ',',
-    record_delimiter: '\n',
-    relax_column_count: true,
-    relax_quotes: true,
-    trim: true,
-    skip_records_with_empty_values: true,
-    info: true,
-  }) as unknown as { record: string[]; info: { lines: number } }[];
-  // `info.lines` is the line on which the row ends.
-  return rows.map(({ record, info }) => ({ line: info.lines - lineEnds(record), cells: record }));
-}
-
-function lineEnds(cells: readonly string[]): number {
-  return cells.join('').split('\n').length - 1;
-}

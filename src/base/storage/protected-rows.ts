@@ -125,6 +125,18 @@ export const protectedTables = {
       expiresAt: 'time',
     },
   },
+  group_changes: {
+    model: 'groupChange',
+    key: ['id'],
+    relations: { group: 'groups', pieces: 'group_change_pieces' },
+    covers: { id: 'text', groupId: 'text', by: 'text', total: 'number', state: 'text' },
+  },
+  group_change_pieces: {
+    model: 'groupChangePiece',
+    key: ['changeId', 'position'],
+    relations: { change: 'group_changes' },
+    covers: { changeId: 'text', position: 'number', members: 'text' },
+  },
   roles: { model: 'role', key: ['id'], byHand: true, covers: { id: 'text', name: 'text', permissions: 'list' } },
   password_credentials: { model: 'passwordCredential', key: ['userId'], covers: { userId: 'text', hash: 'text' } },
   passkeys: {

@@ -641,6 +641,10 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
         return work(group, tx);
       }),
     mayJoin,
+    /** Throws unless the actor may add people as an administrator does: the right, and not in the file. */
+    assertMayAdd: async (id: string, options: GroupChange = {}, tx: Tx = db): Promise<void> =>
+      void (await joinable(id, 'direct', options, tx)),
+    confersAdmin: (id: string, tx: Tx = db) => rights.confersAdmin([id], tx),
     losses,
     create,
     update,

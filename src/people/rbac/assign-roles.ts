@@ -159,7 +159,7 @@ export async function isLastAdmin(userId: string, tx: Tx, now: Date): Promise<bo
 export async function hasAdministrator(
   tx: Tx,
   now: Date,
-  userId: { not?: string; equals?: string } = {},
+  userId: { not?: string; equals?: string; notIn?: string[] } = {},
 ): Promise<boolean> {
   // Locks the row, so that two administrators who remove each other at the same moment are serialized.
   await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });

@@ -67,7 +67,7 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
 
   return {
     /** Every permission of a user; none for a disabled account. For `Actor.grantedRights`. */
-    rightsOfUser: (userId: string): Promise<'everything' | string[]> => rightsOfUser(userId),
+    rightsOfUser: (userId: string, tx?: Tx): Promise<'everything' | string[]> => rightsOfUser(userId, {}, tx),
 
     /** Throws forbidden, or not_found for a user or an application outside the limits of the actor's permission. */
     async assertMay(by: Actor, change: Change, tx?: Tx): Promise<void> {

@@ -102,7 +102,9 @@ describe('a group', () => {
     for (let at = 0; at < 3; at += 1) users.push((await aUser(idp.services)).account.id);
     const until = new Date(Date.now() + 3_600_000).toISOString();
     const members = users.map((user) => ({ user, until }));
-    await ok('POST', path, { members: [...members, { user: 'nobody' }] }, { status: 404 });
+    const wrong = await ok('POST', path, { members: [...members, { user: 'nobody' }] }, { status: 400 });
+    expect(wrong).toMatchObject({ errors: [{ path: 'members[3].user' }] });
+    await ok('POST', path, { members: [{ user: 'nobody' }] }, { status: 404 });
     expect(await ok('GET', path)).toMatchObject({ items: [] });
     const headers = { 'idempotency-key': fresh('members') };
     expect(await ok('POST', path, { members }, { headers })).toMatchObject({ changed: 3 });

@@ -57,6 +57,7 @@ const storageContract = {
   'attacks/groups':
     'NUL, half characters and look-alikes as names of groups; a list of members of which nothing is stored',
   'admin/group-desk': 'the people of a group as a condition of lists, sessions and the audit log',
+  'groups/changes': 'a change of many members under the locks of groups, while others delete; a killed server',
   'groups/domains': 'a proof that is lost while people join by it; the members of a domain found by their source',
   'groups/one-group': 'roles and groups above, read for each token of a group; the group in stored codes and tokens',
   'oidc/tokens/api-access': 'access rules of APIs, read by the ids in them',

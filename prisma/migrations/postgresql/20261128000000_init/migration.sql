@@ -950,6 +950,34 @@ CREATE TABLE "group_invitations" (
 );
 
 -- CreateTable
+CREATE TABLE "group_changes" (
+    "id" TEXT NOT NULL,
+    "group_id" TEXT NOT NULL,
+    "by" TEXT NOT NULL,
+    "total" INTEGER NOT NULL,
+    "done" INTEGER NOT NULL DEFAULT 0,
+    "changed" INTEGER NOT NULL DEFAULT 0,
+    "state" TEXT NOT NULL,
+    "error" TEXT,
+    "created_at" TIMESTAMP(3) NOT NULL,
+    "ended_at" TIMESTAMP(3),
+    "expires_at" TIMESTAMP(3) NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "group_changes_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "group_change_pieces" (
+    "change_id" TEXT NOT NULL,
+    "position" INTEGER NOT NULL,
+    "members" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "group_change_pieces_pkey" PRIMARY KEY ("change_id","position")
+);
+
+-- CreateTable
 CREATE TABLE "connection_group_mappings" (
     "connection_id" TEXT NOT NULL,
     "upstream_group" TEXT NOT NULL,
@@ -1332,6 +1360,15 @@ CREATE INDEX "group_invitations_invited_by_idx" ON "group_invitations"("invited_
 CREATE INDEX "group_invitations_expires_at_idx" ON "group_invitations"("expires_at");
 
 -- CreateIndex
+CREATE INDEX "group_changes_group_id_created_at_idx" ON "group_changes"("group_id", "created_at");
+
+-- CreateIndex
+CREATE INDEX "group_changes_state_created_at_idx" ON "group_changes"("state", "created_at");
+
+-- CreateIndex
+CREATE INDEX "group_changes_expires_at_idx" ON "group_changes"("expires_at");
+
+-- CreateIndex
 CREATE INDEX "connection_group_mappings_group_id_idx" ON "connection_group_mappings"("group_id");
 
 -- CreateIndex
@@ -1483,6 +1520,12 @@ ALTER TABLE "group_requests" ADD CONSTRAINT "group_requests_user_id_fkey" FOREIG
 
 -- AddForeignKey
 ALTER TABLE "group_invitations" ADD CONSTRAINT "group_invitations_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_changes" ADD CONSTRAINT "group_changes_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "group_change_pieces" ADD CONSTRAINT "group_change_pieces_change_id_fkey" FOREIGN KEY ("change_id") REFERENCES "group_changes"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "connection_group_mappings" ADD CONSTRAINT "connection_group_mappings_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;

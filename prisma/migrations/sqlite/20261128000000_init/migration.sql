@@ -886,6 +886,34 @@ CREATE TABLE "group_invitations" (
 );
 
 -- CreateTable
+CREATE TABLE "group_changes" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "group_id" TEXT NOT NULL,
+    "by" TEXT NOT NULL,
+    "total" INTEGER NOT NULL,
+    "done" INTEGER NOT NULL DEFAULT 0,
+    "changed" INTEGER NOT NULL DEFAULT 0,
+    "state" TEXT NOT NULL,
+    "error" TEXT,
+    "created_at" DATETIME NOT NULL,
+    "ended_at" DATETIME,
+    "expires_at" DATETIME NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    CONSTRAINT "group_changes_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "group_change_pieces" (
+    "change_id" TEXT NOT NULL,
+    "position" INTEGER NOT NULL,
+    "members" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    PRIMARY KEY ("change_id", "position"),
+    CONSTRAINT "group_change_pieces_change_id_fkey" FOREIGN KEY ("change_id") REFERENCES "group_changes" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
 CREATE TABLE "connection_group_mappings" (
     "connection_id" TEXT NOT NULL,
     "upstream_group" TEXT NOT NULL,
@@ -1270,6 +1298,15 @@ CREATE INDEX "group_invitations_invited_by_idx" ON "group_invitations"("invited_
 
 -- CreateIndex
 CREATE INDEX "group_invitations_expires_at_idx" ON "group_invitations"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "group_changes_group_id_created_at_idx" ON "group_changes"("group_id", "created_at");
+
+-- CreateIndex
+CREATE INDEX "group_changes_state_created_at_idx" ON "group_changes"("state", "created_at");
+
+-- CreateIndex
+CREATE INDEX "group_changes_expires_at_idx" ON "group_changes"("expires_at");
 
 -- CreateIndex
 CREATE INDEX "connection_group_mappings_group_id_idx" ON "connection_group_mappings"("group_id");

@@ -1,0 +1,336 @@
+// Many people join a group in pieces: each is a short transaction, so that sign-ins and other requests go on in between. Every row is
+// checked before the first piece. A piece is deleted in the transaction that carries it out, so a server that is killed, or another node,
+// goes on with what is left, and each piece asks again for the right of who asked.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError, badRequest, conflict, type ErrorCode, forbidden, notFound } from '../../base/http/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { randomId } from '../../base/platform/random.ts';
+import { inTurns } from '../../base/platform/turns.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
+import { type Tx, transaction } from '../../base/storage/database.ts';
+import { lockGroups } from '../../base/storage/row-lock.ts';
+import { type Fault, fault, textFault } from '../../base/texts/faults.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
+import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
+import { hasAdministrator } from '../rbac/assign-roles.ts';
+import type { Authority } from '../rbac/authority.ts';
+import { sharedRights } from '../rbac/rights.ts';
+import type { Groups, NewMember } from './groups.ts';
+
+export interface MemberChange {
+  id: string;
+  groupId: string;
+  by: Actor;
+  total: number;
+  done: number;
+  /** Of those who are done, who were not in, or had other times. */
+  changed: number;
+  /** `prepared`: everything is checked, and nobody has started it. */
+  state: 'prepared' | 'waiting' | 'running' | 'done' | 'failed';
+  /** Why it failed. */
+  error: ErrorCode | null;
+  createdAt: Date;
+  endedAt: Date | null;
+}
+
+export type GroupChanges = ReturnType<typeof createGroupChanges>;
+
+export const GROUP_CHANGES_JOB = 'group-changes';
+/** People of one transaction. */
+const PIECE = 25;
+/** Between two transactions, in which other processes may write. */
+const PAUSE_MS = 2;
+/** Rows of one statement. */
+const ROWS = 500;
+/** Pieces that are stored by one transaction. */
+const STORED = 40;
+/** Mistakes that are listed one by one. */
+const LISTED = 50;
+const HOUR_MS = 3600 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+type StoredMember = [userId: string, since: number | null, until: number | null];
+
+export function createGroupChanges({
+  db,
+  sql,
+  now,
+  groups,
+  authority,
+  wakeGroupChanges,
+}: Core & { groups: Groups; authority: Authority; wakeGroupChanges(): void }) {
+  /**
+   * Checks every row, and whether the actor may put these people in. Throws what `addMembers` of groups.ts throws, and invalid_input with
+   * the first mistakes and their number.
+   */
+  async function check(groupId: string, members: readonly NewMember[], by: Actor): Promise<void> {
+    await groups.assertMayAdd(groupId, { by });
+    const at = now();
+    const known = new Set<string>();
+    const rows = members.map(({ userId }) => userId);
+    await inChunks(
+      rows,
+      async (piece) => {
+        const found = await db.asStored.user.findMany({ where: { id: { in: piece } }, select: { id: true } });
+        for (const { id } of found) known.add(id);
+        return [];
+      },
+      ROWS,
+    );
+    const faults: Fault[] = [];
+    let wrong = 0;
+    const note = (row: number, field: string, make: (path: (string | number)[]) => Fault) => {
+      wrong += 1;
+      if (faults.length < LISTED) faults.push(make(['members', row, field]));
+    };
+    let row = 0;
+    for await (const { userId, since = null, until = null } of inTurns(members, ROWS)) {
+      if (!known.has(userId)) note(row, 'user', (path) => textFault(path, t('console.person.unknown')));
+      else if (until && (until <= at || (since && until <= since)))
+        note(row, 'until', (path) => fault(path, 'end-passed'));
+      row += 1;
+    }
+    if (wrong > 0) throw rowsWrong(faults, wrong);
+    await assertAdministrator(groupId, members);
+  }
+
+  /** One administrator has the role without an end, also after this change. Throws last_admin (409). */
+  async function assertAdministrator(groupId: string, members: readonly NewMember[]): Promise<void> {
+    if (!(await groups.confersAdmin(groupId))) return;
+    const ending = members.filter(({ since, until }) => since || until).map(({ userId }) => userId);
+    const lasting = members.length > ending.length ? [] : await lastingMembers(groupId, ending);
+    if (lasting.length === 0) return;
+    const isKept = await transaction(db, (tx) => hasAdministrator(tx, now(), { notIn: lasting.slice(0, ROWS) }));
+    if (!isKept) throw conflict('last_admin');
+  }
+
+  const lastingMembers = async (groupId: string, userIds: readonly string[]): Promise<string[]> =>
+    (
+      await inChunks(
+        userIds,
+        (piece) =>
+          db.asStored.groupMember.findMany({
+            where: { groupId, userId: { in: piece }, until: null },
+            select: { userId: true },
+          }),
+        ROWS,
+      )
+    ).map(({ userId }) => userId);
+
+  /** Checks and stores a change that `start` starts. One that nobody starts is deleted after an hour. Throws as `check` does. */
+  async function prepare(groupId: string, members: readonly NewMember[], by: Actor): Promise<MemberChange> {
+    await check(groupId, members, by);
+    const id = randomId();
+    const at = now();
+    const row = { id, groupId, by: storedActor(by), total: members.length, state: 'prepared', createdAt: at };
+    await db.groupChange.create({ data: { ...row, expiresAt: new Date(at.getTime() + HOUR_MS) } });
+    for (let position = 0; position * PIECE < members.length; position += STORED) {
+      const pieces = Array.from({ length: STORED }, (_, offset) => position + offset)
+        .map((one) => ({ position: one, people: members.slice(one * PIECE, (one + 1) * PIECE) }))
+        .filter(({ people }) => people.length > 0);
+      const data = pieces.map(({ people, position: one }) => ({
+        changeId: id,
+        position: one,
+        members: toJson(people),
+      }));
+      await db.groupChangePiece.createMany({ data });
+      await sleep(PAUSE_MS);
+    }
+    return get(groupId, id);
+  }
+
+  /** Starts what was prepared. Throws not_found, and conflict where it is started already. */
+  async function start(groupId: string, id: string, by: Actor, tx: Tx): Promise<MemberChange> {
+    await groups.assertMayAdd(groupId, { by }, tx);
+    const expiresAt = new Date(now().getTime() + limits.groups.keepChangesDays * DAY_MS);
+    const data = { state: 'waiting', by: storedActor(by), expiresAt };
+    const { count } = await tx.groupChange.updateMany({ where: { id, groupId, state: 'prepared' }, data });
+    const change = await get(groupId, id, tx);
+    if (count === 0) throw conflict('changed_meanwhile');
+    wakeGroupChanges();
+    return change;
+  }
+
+  async function get(groupId: string, id: string, tx: Tx = db): Promise<MemberChange> {
+    const row = await tx.groupChange.findFirst({ where: { id, groupId } });
+    if (!row) throw notFound({ detail: { changeId: id } });
+    return changeOf(row);
+  }
+
+  /**
+   * Adds one piece of many people: who was deleted since the check is left out, and so is a membership that has ended since. Throws what
+   * `addMembers` of groups.ts throws.
+   */
+  async function addPiece(groupId: string, members: readonly NewMember[], by: Actor, tx: Tx): Promise<number> {
+    const ids = members.map(({ userId }) => userId);
+    const found = await tx.user.findMany({ where: { id: { in: ids } }, select: { id: true } });
+    const left = members.filter(
+      ({ userId, until }) => found.some(({ id }) => id === userId) && !(until && until <= now()),
+    );
+    return groups.addMembers(groupId, left, { by, tx });
+  }
+
+  /** Carries out the next piece. False when there is none left, or the change is over. */
+  async function next({ id, groupId }: { id: string; groupId: string }): Promise<boolean> {
+    return transaction(db, async (tx) => {
+      await lockGroups(tx, sql, 'shared');
+      const where = { id, state: { in: ['waiting', 'running'] } };
+      const change = await tx.groupChange.findFirst({ where });
+      if (!change) return false;
+      const [piece] = await tx.groupChangePiece.findMany({
+        where: { changeId: id },
+        orderBy: { position: 'asc' },
+        take: 1,
+      });
+      if (!piece) {
+        // A piece that another program wrote or deleted is missing.
+        const isWhole = change.done === change.total;
+        const end = isWhole ? { state: 'done' } : { state: 'failed', error: 'changed_outside' };
+        await tx.groupChange.updateMany({ where, data: { ...end, endedAt: now() } });
+        await tx.groupChangePiece.deleteMany({ where: { changeId: id } });
+        return false;
+      }
+      const { position } = piece;
+      // Another node was faster.
+      if ((await tx.groupChangePiece.deleteMany({ where: { changeId: id, position } })).count === 0) return true;
+      const members = membersIn(piece.members);
+      const changed = await addPiece(groupId, members, await actorNow(change.by, tx), tx);
+      const progress = { done: change.done + members.length, changed: change.changed + changed };
+      const data = { ...(change.state === 'waiting' && { state: 'running' }), ...progress };
+      const { count } = await tx.groupChange.updateMany({ where: { ...where, done: change.done }, data });
+      if (count === 0) throw conflict('changed_meanwhile');
+      return true;
+    });
+  }
+
+  /** Who asked, with the rights of this moment. Throws forbidden where the application or the key may no longer act. */
+  async function actorNow(stored: string, tx: Tx): Promise<Actor> {
+    const by = JSON.parse(stored) as Actor;
+    const { actorId, actorApp, apiKey, grantedRights } = by;
+    if (grantedRights === undefined) return by;
+    if (actorApp !== undefined) {
+      const application = await tx.application.findFirst({ where: { clientId: actorApp, enabled: true } });
+      if (!application) throw forbidden('forbidden');
+    }
+    if (apiKey) {
+      const key = await tx.apiKey.findUnique({ where: { id: apiKey.id } });
+      if (!key || key.revokedAt || key.expiresAt <= now()) throw forbidden('forbidden');
+    }
+    if (actorId === undefined) return by;
+    const rights = await authority.rightsOfUser(actorId, tx);
+    return { ...by, grantedRights: grantedRights === 'everything' ? rights : sharedRights(grantedRights, rights) };
+  }
+
+  /** Ends a change that cannot go on; what is done stays. */
+  async function fail(id: string, error: ErrorCode): Promise<void> {
+    await transaction(db, async (tx) => {
+      const data = { state: 'failed', error, endedAt: now() };
+      await tx.groupChange.updateMany({ where: { id, state: { in: ['waiting', 'running'] } }, data });
+      await tx.groupChangePiece.deleteMany({ where: { changeId: id } });
+    });
+  }
+
+  async function carryOut(change: { id: string; groupId: string }, signal: AbortSignal): Promise<void> {
+    try {
+      while (!signal.aborted && (await next(change))) await sleep(PAUSE_MS);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) throw error;
+      // A person joined by another way at the same moment.
+      if (error.code === 'changed_meanwhile') return;
+      await fail(change.id, error.code);
+    }
+  }
+
+  const job: ScheduledJob = {
+    name: GROUP_CHANGES_JOB,
+    everySeconds: limits.groups.changesPollSeconds,
+    async run(signal) {
+      while (!signal.aborted) {
+        const [open] = await db.groupChange.findMany({
+          where: { state: { in: ['waiting', 'running'] } },
+          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+          take: 1,
+        });
+        if (!open) return;
+        await carryOut(open, signal);
+      }
+    },
+  };
+
+  return {
+    check,
+    prepare,
+    start,
+    get,
+    /** The newest first, without those that nobody started. */
+    async list(groupId: string, limit = 20): Promise<MemberChange[]> {
+      const where = { groupId, NOT: { state: 'prepared' } };
+      const rows = await db.groupChange.findMany({
+        where,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: limit,
+      });
+      return rows.map(changeOf);
+    },
+    /** Adds people at once, in pieces: of a program that waits for it. Returns how many changed. Throws as `check` does. */
+    async addNow(
+      groupId: string,
+      members: readonly NewMember[],
+      by: Actor,
+      onPiece: (done: number) => void = () => {},
+    ): Promise<number> {
+      await check(groupId, members, by);
+      let changed = 0;
+      for (let at = 0; at < members.length; at += PIECE) {
+        const piece = members.slice(at, at + PIECE);
+        changed += await transaction(db, (tx) => addPiece(groupId, piece, by, tx));
+        onPiece(at + piece.length);
+        await sleep(PAUSE_MS);
+      }
+      return changed;
+    },
+    jobs: [job],
+  };
+}
+
+/** Throws invalid_input with some of the mistakes, and the number of all. */
+const rowsWrong = (faults: readonly Fault[], count: number) =>
+  badRequest('invalid_input', {
+    faults,
+    message: t('console.groups.rows-wrong', { count }),
+  });
+
+const toJson = (members: readonly NewMember[]): string =>
+  JSON.stringify(
+    members.map(
+      ({ userId, since = null, until = null }): StoredMember => [
+        userId,
+        since?.getTime() ?? null,
+        until?.getTime() ?? null,
+      ],
+    ),
+  );
+
+function membersIn(json: string): NewMember[] {
+  const dateOf = (at: number | null) => (at === null ? null : new Date(at));
+  return (JSON.parse(json) as StoredMember[]).map(([userId, since, until]) => ({
+    userId,
+    since: dateOf(since),
+    until: dateOf(until),
+  }));
+}
+
+/** Without the proof, which was asked for when the change was started. */
+function storedActor({ proof: _proof, ...by }: Actor): string {
+  return JSON.stringify(by);
+}
+
+function changeOf(
+  row: Omit<MemberChange, 'by' | 'state' | 'error'> & { by: string; state: string; error: string | null },
+) {
+  const { id, groupId, total, done, changed, createdAt, endedAt } = row;
+  const { state, error } = row as unknown as Pick<MemberChange, 'state' | 'error'>;
+  return { id, groupId, by: JSON.parse(row.by) as Actor, total, done, changed, state, error, createdAt, endedAt };
+}

@@ -1,0 +1,204 @@
+// Many people join a group by a job: sign-ins go on meanwhile, the right of who asked is asked for again, and a killed server goes on.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/base/storage/database.ts';
+import { type ApiCaller, aPerson, aService, tokenOf } from '../admin/support.ts';
+import { serverProcess } from '../robustness/support.ts';
+import { aUser } from '../support/factories.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { patientDatabase } from '../support/waits.ts';
+
+let idp: TestIdp;
+let admin: ApiCaller;
+let count = 0;
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await aService(idp);
+}, 120_000);
+afterAll(() => idp?.stop());
+
+interface Change {
+  id: string;
+  state: string;
+  total: number;
+  done: number;
+  changed: number;
+  error: string | null;
+}
+
+const aGroup = ({ services } = idp) => services.groups.create({ name: `Many ${++count}` });
+
+/** Accounts without a password. */
+async function people(many: number, { services } = idp): Promise<string[]> {
+  const { account } = await aUser(services);
+  const { id, createdAt, address, attributes, roles, permissions, groups, ...columns } = account;
+  const ids = Array.from({ length: many }, (_, at) => `${id}-${at}`);
+  for (let at = 0; at < many; at += 500)
+    await services.db.user.createMany({
+      data: ids.slice(at, at + 500).map((one) => ({
+        ...columns,
+        id: one,
+        username: one,
+        usernameKey: one.toLowerCase(),
+        email: null,
+        emailKey: null,
+        createdAt,
+        address: null,
+        attributes: '{}',
+        searchKey: one,
+        nameKey: one,
+      })),
+    });
+  return ids;
+}
+
+async function added(group: string, ids: readonly string[], by = admin, headers = {}) {
+  const answer = await by.send('POST', `/groups/${group}/members`, { members: ids.map((user) => ({ user })) }, headers);
+  expect(answer.status, answer.text).toBe(202);
+  const change = answer.json<Change>();
+  expect(answer.headers.location).toBe(`/api/admin/groups/${group}/changes/${change.id}`);
+  return change;
+}
+
+async function changeOf(group: string, { id }: { id: string }): Promise<Change> {
+  const answer = await admin.get(`/groups/${group}/changes/${id}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json<Change>();
+}
+
+/** The change once this holds. */
+async function when(group: string, change: { id: string }, holds: (now: Change) => boolean): Promise<Change> {
+  const end = Date.now() + 120_000;
+  for (;;) {
+    const now = await changeOf(group, change);
+    if (holds(now)) return now;
+    if (Date.now() > end) throw new Error(`it stays ${JSON.stringify(now)}`);
+    await sleep(50);
+  }
+}
+const isOver = ({ state }: Change) => state === 'done' || state === 'failed';
+const members = (groupId: string, { db }: Pick<Database, 'db'> = idp.services) =>
+  db.asStored.groupMember.count({ where: { groupId } });
+
+it('ten thousand people join while others sign in', async ({ annotate }) => {
+  const [{ id }, ids, user] = [await aGroup(), await people(10_000), await aUser(idp.services)];
+  const headers = { 'idempotency-key': 'ten-thousand' };
+  const began = performance.now();
+  const change = await added(id, ids, admin, headers);
+  const accepted = performance.now() - began;
+  expect((await added(id, ids, admin, headers)).id).toBe(change.id);
+  let isDone = false;
+  const done = when(id, change, isOver).finally(() => {
+    isDone = true;
+  });
+  const signIns: number[] = [];
+  while (!isDone) {
+    const start = performance.now();
+    await tokenOf(idp, admin.app, user, 'openid', {}).catch(() => {});
+    signIns.push(performance.now() - start);
+  }
+  expect(await done).toMatchObject({ state: 'done', total: 10_000, done: 10_000, changed: 10_000, error: null });
+  expect(await members(id)).toBe(10_000);
+  expect(await idp.services.db.groupChangePiece.count({ where: { changeId: change.id } })).toBe(0);
+  expect(signIns.length).toBeGreaterThan(2);
+  const seconds = (performance.now() - began) / 1000;
+  await annotate(
+    `accepted in ${accepted.toFixed(0)} ms, done in ${seconds.toFixed(1)} s; ${signIns.length} sign-ins, the longest ${Math.max(...signIns).toFixed(0)} ms`,
+  );
+  expect((await admin.get(`/groups/${id}/changes`)).json()).toMatchObject({ items: [{ id: change.id }] });
+}, 240_000);
+
+it('nobody joins where a row is wrong', async () => {
+  const [{ id }, ids] = [await aGroup(), await people(600)];
+  const rows = ids.map((user) => ({ user }));
+  const wrong = [...rows, { user: 'nobody' }, { user: ids[0] ?? '', until: '2001-01-01T00:00:00Z' }];
+  const answer = await admin.send('POST', `/groups/${id}/members`, { members: wrong });
+  expect(answer.status).toBe(400);
+  const problem = answer.json<{ detail: string; errors: { path: string }[] }>();
+  expect(problem.errors.map(({ path }) => path)).toEqual(['members[600].user', 'members[601].until']);
+  expect(problem.detail).toContain('2 rows are wrong');
+  expect(await idp.services.db.groupChange.count({ where: { groupId: id } })).toBe(0);
+  expect(await members(id)).toBe(0);
+}, 60_000);
+
+it('it stops where the right of who asked ends, and says after how many', async () => {
+  const role = `groups-${++count}`;
+  await idp.services.roles.create({ name: role, permissions: ['gatehouse.groups:write', 'gatehouse.groups:read'] });
+  const manager = await aPerson(idp, [role]);
+  const [{ id }, ids] = [await aGroup(), await people(3000)];
+  const change = await added(id, ids, manager);
+  await when(id, change, ({ done }) => done > 0);
+  await idp.services.roles.setRoles(manager.user?.account.id ?? '', []);
+  const ended = await when(id, change, isOver);
+  expect(ended).toMatchObject({ state: 'failed', error: 'forbidden', total: 3000 });
+  expect(ended.done).toBeLessThan(3000);
+  expect(await members(id)).toBe(ended.done);
+}, 120_000);
+
+it('it leaves out who was deleted meanwhile, and ends with the group', async () => {
+  const [{ id }, ids] = [await aGroup(), await people(2000)];
+  const change = await added(id, ids);
+  await idp.services.db.user.delete({ where: { id: ids.at(-1) ?? '' } });
+  expect(await when(id, change, isOver)).toMatchObject({ state: 'done', changed: 1999 });
+  const other = await aGroup();
+  const deleted = await added(other.id, ids.slice(0, -1));
+  await when(other.id, deleted, ({ done }) => done > 0);
+  await idp.services.groups.remove(other.id);
+  expect((await admin.get(`/groups/${other.id}/changes/${deleted.id}`)).status).toBe(404);
+  await idp.services.groupChanges.jobs[0]?.run(new AbortController().signal);
+  expect(await members(other.id)).toBe(0);
+}, 120_000);
+
+it('a piece that another program wrote adds nobody', async () => {
+  const [{ id }, ids, stranger] = [await aGroup(), await people(600), await aUser(idp.services)];
+  const { groupChanges, db } = idp.services;
+  const change = await groupChanges.prepare(
+    id,
+    ids.map((userId) => ({ userId })),
+    {},
+  );
+  const changeId_position = { changeId: change.id, position: 3 };
+  const forged = { members: JSON.stringify([[stranger.account.id, null, null]]) };
+  await db.asStored.groupChangePiece.update({ where: { changeId_position }, data: forged });
+  await db.$transaction((tx) => groupChanges.start(id, change.id, {}, tx));
+  expect(await when(id, change, isOver)).toMatchObject({ state: 'failed', error: 'changed_outside' });
+  const rows = await db.groupMember.findMany({ where: { groupId: id, userId: stranger.account.id } });
+  expect(rows).toEqual([]);
+}, 60_000);
+
+it('a server that is killed leaves the rest to the next one', async () => {
+  const first = await startIdp();
+  const [{ id }, ids] = [await aGroup(first), await people(4000, first)];
+  const { groupChanges, db } = first.services;
+  const rows = ids.map((userId) => ({ userId }));
+  const { id: changeId } = await groupChanges.prepare(id, rows, {});
+  await db.$transaction((tx) => groupChanges.start(id, changeId, {}, tx));
+  await first.stop();
+  const { environment } = first;
+  const database = await openDatabase(String(environment.DATABASE_URL), { limits: patientDatabase });
+  const before = await members(id, database);
+  const killed = await serverProcess(environment);
+  while ((await members(id, database)) === before) await sleep(20);
+  await killed.kill('SIGKILL');
+  const atDeath = await members(id, database);
+  await database.close();
+  expect(atDeath).toBeLessThan(ids.length);
+  // The lock of the job lasts a minute after its instance has died.
+  const next = await startIdp({
+    environment: environment as Record<string, string>,
+    now: () => new Date(Date.now() + 61_000),
+  });
+  for (;;) {
+    const { state, done, total } = await next.services.groupChanges.get(id, changeId);
+    if (state === 'done') {
+      expect([done, total]).toEqual([ids.length, ids.length]);
+      break;
+    }
+    expect(['waiting', 'running']).toContain(state);
+    await sleep(100);
+  }
+  expect(await members(id, next.services)).toBe(ids.length);
+  const events = await next.services.db.auditEvent.count({ where: { type: 'group.member-added' } });
+  expect(events).toBe(ids.length);
+  await next.stop();
+}, 240_000);
