@@ -24,7 +24,7 @@ const PROGRESS_MS = 2000;
 /** The options of what begins and ends. */
 export const times = {
   since: { type: 'string', value: 'TIME', help: 'when it begins, such as 2026-12-01T00:00:00Z; default: now' },
-  until: { type: 'string', value: 'TIME', help: 'when it ends; default: never' },
+  until: { type: 'string', value: 'TIME', help: 'when it ends, or never; default: as it is, or never' },
 } as const;
 
 async function* allGroups({ groups }: Services): AsyncGenerator<Group> {
@@ -141,8 +141,7 @@ const show: Command = {
 
 const untilText = (until: Date | null) => (until ? ` until ${formatDate(until)}` : '');
 
-const periodText = ({ since, until }: { since: Date | null; until: Date | null }) =>
-  (since ? ` from ${formatDate(since)}` : '') + untilText(until);
+const periodText = ({ since, until }: Period) => (since ? ` from ${formatDate(since)}` : '') + untilText(until);
 
 const create: Command = {
   name: 'group create',
@@ -209,13 +208,16 @@ like since and until. With a mistake in any row, no user is added. More than ${l
       const [, login] = input.words;
       const file = input.text('file');
       if ((login === undefined) === (file === undefined)) throw new UsageError('either LOGIN or --file is needed');
-      const period = { since: timeOption(input, 'since'), until: timeOption(input, 'until') };
+      let period = periodOption(input);
       let members: NewMember[];
       let username: string | undefined;
       if (file === undefined) {
         const account = await services.accounts.findByLogin(login ?? '');
         if (!account) return noUser(login ?? '', io);
         ({ username } = account);
+        const { PERSONAL } = await import('../people/groups/rights.ts');
+        const where = { groupId: id, userId: account.id, source: { in: [...PERSONAL] } };
+        period = periodOption(input, await services.db.groupMember.findFirst({ where }));
         members = [{ userId: account.id, ...period }];
       } else {
         const read = await membersInFile(file, period, services);
@@ -242,7 +244,7 @@ function printMistakes({ mistakes, wrong }: MemberRows, io: Io): number {
 }
 
 /** The members that a file lists; `period` is that of the rows without one. */
-async function membersInFile(file: string, period: { since: Date | null; until: Date | null }, services: Services) {
+async function membersInFile(file: string, period: Period, services: Services) {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${file} cannot be read (${error.code ?? error.message})`);
   });
@@ -267,10 +269,25 @@ const instant = z.iso.datetime({ offset: true });
 /** Throws UsageError for text that is no time. */
 export function timeOption(input: Input, name: string): Date | null {
   const text = input.text(name);
-  if (!text) return null;
+  if (!text || text === NEVER) return null;
   const at = new Date(text);
   if (instant.safeParse(text).success && isStorableTime(at)) return at;
   throw new UsageError(`--${name} is no time such as 2026-12-31T00:00:00Z`);
+}
+
+/** `--until never` ends an end. */
+const NEVER = 'never';
+
+/** The times that the options say; those of `held`, what the user has already, where they say nothing. */
+export function periodOption(input: Input, held?: Period | null): Period {
+  const isSilent = input.text('since') === undefined && input.text('until') === undefined;
+  if (isSilent && held) return { since: held.since, until: held.until };
+  return { since: timeOption(input, 'since'), until: timeOption(input, 'until') };
+}
+
+interface Period {
+  since: Date | null;
+  until: Date | null;
 }
 
 /** A command that adds something to a group, or takes it away. */

@@ -8,7 +8,7 @@ import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
-import { timeOption, times } from './groups.ts';
+import { periodOption, times } from './groups.ts';
 import { formatDate, type Io, plain } from './io.ts';
 
 export const userList: Command = {
@@ -108,9 +108,10 @@ export const userAddRole: Command = {
   summary: 'give a user a role, or change when it begins and ends',
   options: { ...times, ...jsonOption },
   run: (input, io) =>
-    withUser(input, io, async ({ id, username }, { roles }) => {
+    withUser(input, io, async ({ id, username }, { roles, db }) => {
       const role = input.words[1] ?? '';
-      const period = { since: timeOption(input, 'since'), until: timeOption(input, 'until') };
+      const held = await db.userRole.findFirst({ where: { userId: id, via: '', role: { name: role } } });
+      const period = periodOption(input, held);
       const changed = await roles.assign(id, role, {}, undefined, period);
       if (input.flag('json')) io.json({ id, username, role, ...period, changed });
       else if (!changed) io.out(plain(`${username} already had the role ${role} for the same time.`));

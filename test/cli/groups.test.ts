@@ -33,6 +33,10 @@ describe('gatehouse group', () => {
     const added = ['add', 'Lab', 'U0@example.com', '--until', '2041-01-01T00:00:00Z'];
     expect((await group(...added)).out).toBe('u0 is in Lab until 2041-01-01 00:00.\n');
     expect((await group(...added)).out).toBe('u0 was already in Lab until 2041-01-01 00:00.\n');
+    // An end is ended by "never" alone, not by an addition that says no time.
+    expect((await group('add', 'Lab', 'u0')).out).toBe('u0 was already in Lab until 2041-01-01 00:00.\n');
+    expect((await group('add', 'Lab', 'u0', '--until', 'never')).out).toBe('u0 is in Lab.\n');
+    await group(...added);
     expect(await show('Lab')).toMatchObject({
       path: '/Science/Lab',
       parents: ['Science'],
@@ -52,6 +56,7 @@ describe('gatehouse group', () => {
     await group('add', 'Desk', 'u9', '--until', until);
     expect((await user('add-role', 'u9', 'lab-user', '--until', until)).out).toContain('role lab-user until 2040');
     expect((await user('add-role', 'u9', 'lab-user', '--until', until)).out).toContain('for the same time');
+    expect((await user('add-role', 'u9', 'lab-user')).out).toContain('for the same time');
     expect((await user('show', 'u9')).out).toMatch(
       /roles +lab-user\nroles by time +lab-user until 2040.*\ngroups +Desk until 2040/,
     );
