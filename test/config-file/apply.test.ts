@@ -87,8 +87,8 @@ describe('applying a file', () => {
     expect(lines(result)).toEqual([
       'create settings session_hours',
       'create settings mfa',
-      'create resources https://api.example.com',
       'create roles editor',
+      'create resources https://api.example.com',
       'create clients web',
       'create clients editors',
       'create service_providers Wiki',
@@ -170,8 +170,8 @@ describe('applying a file', () => {
       'delete users alice',
       'delete settings session_hours',
       'delete settings mfa',
-      'delete resources https://api.example.com',
       'delete roles editor',
+      'delete resources https://api.example.com',
     ]);
     expect(await bench.accounts.findByLogin('alice')).toBeUndefined();
     expect(await bench.db.retiredSubject.findUnique({ where: { id: alice?.id ?? '' } })).not.toBeNull();

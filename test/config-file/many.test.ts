@@ -10,6 +10,7 @@ const emptyUser = {
   email: null,
   emailKey: null,
   emailVerified: false,
+  emailProven: false,
   phoneNumber: null,
   phoneNumberVerified: false,
   address: null,
