@@ -95,6 +95,11 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
   await run(`INSERT INTO audit_events (at, type, outcome, reason, actor_id, subject_id, client_id, address, request_id, data, chain_seq, chain_hash)
     ${numbers(rows)} SELECT ${at}, ${type}, CASE WHEN n % 10 = 1 THEN 'failure' ELSE 'success' END, NULL, 'sub-' || n, 'sub-' || n,
     'https://oidc-' || (n % 1000) || '.example.com/', '192.0.2.1', 'req-' || n, '{}', 100000000 + n, 'x' FROM n`);
+  // A tenth of the events of groups are about group 1, the others about all of them, twenty each.
+  const group = `CASE WHEN n % 10 = 0 THEN 'g-1' ELSE 'g-' || (n % ${GROUPS}) END`;
+  await run(`INSERT INTO audit_events (at, type, outcome, actor_id, subject_id, data, chain_seq, chain_hash)
+    ${numbers(rows)} SELECT ${at}, ${oneOf(['group.member-added', 'group.member-removed', 'group.request-granted'])}, 'success', 'sub-0',
+    'sub-' || n, '{"groupId":"' || ${group} || '","groupName":"Group","via":"direct"}', 200000000 + n, 'x' FROM n`);
   if (!sqlite) await run('VACUUM ANALYZE');
 }
 
@@ -162,6 +167,9 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'groups, parts of the top': '/admin/groups/g-0/parts',
     'groups, owners of one': '/admin/groups/g-3/owners',
     'groups, applications of one': '/admin/groups/g-5/applications',
+    'groups, activity of one': '/admin/groups/g-1/activity',
+    'groups, activity of a quiet one': '/admin/groups/g-4999/activity',
+    'groups, activity of a quiet one, oldest first': '/admin/groups/g-4999/activity?sort=at',
     'groups, several people at once': '/admin/groups/g-1/bulk',
     'groups, deletion of one with all users': '/admin/groups/g-2/delete',
     'groups, deletion of the top': '/admin/groups/g-0/delete',

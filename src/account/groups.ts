@@ -22,13 +22,15 @@ import { prepareRegistration } from './registration/create-registration.ts';
 
 const HERE = '/account/groups';
 const MEMBERS = 50;
+/** Groups of an owner on a page. */
+const OWNED = 100;
 const id = z.string().min(1).max(64);
 /** The last day of a membership, in UTC; empty: no end. */
 const lastDay = z
   .union([z.literal(''), z.iso.date()])
   .default('')
   .transform((text) => (text === '' ? null : new Date(`${text}T23:59:59Z`)));
-const membersQuery = z.object({ after: z.string().max(1000).optional() });
+const pageQuery = z.object({ after: z.string().max(1000).optional() });
 const askQuery = z.object({ application: id });
 const addForm = z.object({ login: z.string().trim().min(1).max(254), until: lastDay });
 const inviteForm = z.object({ email: z.string().trim().max(254), until: lastDay });
@@ -54,12 +56,14 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
-    const owned = await groupOwners.groupsOf(account.id);
+    const { after } = parseQuery(ctx, pageQuery);
+    const { groups: owned, next, total } = await groupOwners.groupsOf(account.id, { after, limit: OWNED });
     const waiting = await groupRequests.openFor(owned.map((group) => group.id));
     ctx.render('account/groups', {
       notice: page.takeNotice(ctx),
       groups: account.groups,
       owned: owned.map((group) => ({ ...group, waiting: waiting.filter((one) => one.groupId === group.id).length })),
+      next: next && { href: `${HERE}?after=${encodeURIComponent(next)}`, total },
       requests: await groupRequests.of(account.id),
     });
   });
@@ -101,7 +105,7 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
 
   router.get('/:id', signedIn.requireSignIn, async (ctx: GroupContext) => {
     const group = await ownedGroup(ctx);
-    const { after } = parseQuery(ctx, membersQuery);
+    const { after } = parseQuery(ctx, pageQuery);
     const { members, next } = await groupOwners.members(group.id, { after, limit: MEMBERS });
     ctx.render('account/group', {
       notice: page.takeNotice(ctx),

@@ -172,17 +172,20 @@ const remove: Command = {
   run: (input, io) =>
     withGroup(input, io, async ({ id, name }, { groups }) => {
       const lost = await groups.losses(id);
-      const { roles, applications, closed, apis, limited } = lost;
+      const { totals } = lost;
+      const named = (kind: keyof typeof totals) => {
+        const more = totals[kind] - lost[kind].length;
+        return plain(lost[kind].join(', ') || 'none') + (more > 0 ? ` and ${more} more` : '');
+      };
       const { counted } = limits.lists;
       const members = lost.members > counted ? `over ${counted} members` : plural(lost.members, 'member');
       if (!input.flag('yes')) {
         io.err(`This deletes the group ${plain(name)}. To confirm, add --yes. ${members} would lose:`);
-        io.err(plain(`  roles: ${roles.join(', ') || 'none'}`));
-        io.err(plain(`  applications: ${applications.join(', ') || 'none'}`));
-        if (closed.length > 0) io.err(plain(`  nothing else opens: ${closed.join(', ')}`));
-        io.err(plain(`  APIs: ${apis.join(', ') || 'none'}`));
-        if (limited.length > 0)
-          io.err(plain(`Permissions of these roles are limited to it, and end: ${limited.join(', ')}`));
+        io.err(`  roles: ${named('roles')}`);
+        io.err(`  applications: ${named('applications')}`);
+        if (totals.closed > 0) io.err(`  nothing else opens: ${named('closed')}`);
+        io.err(`  APIs: ${named('apis')}`);
+        if (totals.limited > 0) io.err(`Permissions of these roles are limited to it, and end: ${named('limited')}`);
         return 1;
       }
       await groups.remove(id);

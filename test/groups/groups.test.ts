@@ -245,7 +245,16 @@ describe('who puts people in a group', () => {
     const by = { actorId: owner.id };
     const add = (id: string) => groups.addMembers(id, [{ userId: member.id }], { by, via: 'owner' });
     expect([await add(group.id), await add(below.id)]).toEqual([1, 1]);
-    expect((await groups.ownedBy(owner.id, people.db)).sort()).toEqual([group.id, below.id].sort());
+    const first = await groups.ownedBy(owner.id, { limit: 1 });
+    const second = await groups.ownedBy(owner.id, { limit: 1, after: first.next });
+    expect([...first.groups, ...second.groups].map(({ id }) => id)).toEqual([group.id, below.id]);
+    expect([first.total, second.next]).toEqual([2, undefined]);
+    // A row of another program makes nobody an owner.
+    const other = await aGroup();
+    await people.db
+      .$executeRaw`INSERT INTO group_ancestors (group_id, ancestor_id, mac) VALUES (${other.id}, ${group.id}, 'x')`;
+    expect((await groups.ownedBy(owner.id, { limit: 9 })).groups.map(({ id }) => id)).toEqual([group.id, below.id]);
+    await people.db.$executeRaw`DELETE FROM group_ancestors WHERE group_id = ${other.id} AND ancestor_id = ${group.id}`;
     await expect(add(sibling.id)).rejects.toEqual(code('forbidden'));
     await expect(groups.addMembers(group.id, [{ userId: member.id }], { by })).rejects.toEqual(code('forbidden'));
     await expect(groups.addRole(group.id, 'timed', { by })).rejects.toEqual(code('forbidden'));
@@ -362,7 +371,14 @@ describe('many members', () => {
     const both = [{ userId: one.id }, { userId: other.id }, { userId: one.id }];
     expect(await groups.addMembers(group.id, both)).toBe(2);
     expect(await groups.addMembers(group.id, both)).toBe(0);
-    expect(await groups.losses(group.id)).toMatchObject({ members: 2, children: 0, owners: 0 });
+    for (let at = 0; at < 25; at += 1) {
+      const name = `lost-${String(at).padStart(2, '0')}`;
+      await roles.create({ name });
+      await groups.addRole(group.id, name);
+    }
+    const { roles: named, totals, ...lost } = await groups.losses(group.id);
+    expect(lost).toMatchObject({ members: 2, children: 0, owners: 0 });
+    expect([named.length, named[0], totals.roles]).toEqual([20, 'lost-00', 25]);
     expect(await groups.removeMembers(group.id, [one.id, other.id])).toBe(2);
   });
 

@@ -479,25 +479,23 @@ async function changesBlock(group: GroupDetails, { admin: { groups } }: ConsoleS
   return [list];
 }
 
-function lossesText({
-  members,
-  roles,
-  applications,
-  closed,
-  apis,
-  limited,
-}: Awaited<ReturnType<ConsoleServices['admin']['groups']['losses']>>): Text {
+function lossesText(lost: Awaited<ReturnType<ConsoleServices['admin']['groups']['losses']>>): Text {
+  const { members, totals } = lost;
+  const named = (kind: keyof typeof totals) => {
+    const more = totals[kind] - lost[kind].length;
+    return totals[kind] > 0
+      ? [t(`console.groups.losses-${kind}`, { names: lost[kind].join(', '), more, count: totals[kind] })]
+      : [];
+  };
   return sentences([
     members > limits.lists.counted
       ? t('console.groups.losses-many', { count: limits.lists.counted })
       : t('console.groups.losses-members', { count: members }),
-    ...(roles.length > 0 ? [t('console.groups.losses-roles', { count: roles.length, roles: roles.join(', ') })] : []),
-    ...(applications.length > 0
-      ? [t('console.groups.losses-applications', { applications: applications.join(', ') })]
-      : []),
-    ...(closed.length > 0 ? [t('console.groups.losses-closed', { applications: closed.join(', ') })] : []),
-    ...(apis.length > 0 ? [t('console.groups.losses-apis', { apis: apis.join(', ') })] : []),
-    ...(limited.length > 0 ? [t('console.groups.losses-limited', { roles: limited.join(', ') })] : []),
+    ...named('roles'),
+    ...named('applications'),
+    ...named('closed'),
+    ...named('apis'),
+    ...named('limited'),
   ]);
 }
 

@@ -13,7 +13,7 @@ import { rule } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
 import type { GroupDomain } from '../../people/groups/domains.ts';
-import type { Group, NewMember } from '../../people/groups/groups.ts';
+import { type Group, type NewMember, peopleBelow } from '../../people/groups/groups.ts';
 import { PERSONAL } from '../../people/groups/rights.ts';
 import { isGroupName } from '../../people/rbac/names.ts';
 import type { AdminServices } from '../admin-services.ts';
@@ -122,15 +122,14 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
     list: ({ search, after, limit = limits.api.pageSize }: ListMembers): Promise<Group[]> =>
       groups.list({ ...(search && { search }), ...(after && { after }), limit }),
 
-    /** The people in each of these groups itself, and with those below it, counted up to `limits.lists.counted` + 1. */
+    /** The people in each of these groups itself, up to `limits.lists.counted` + 1, and with those below it, as `peopleBelow` says. */
     async counts(ids: readonly string[]): Promise<Map<string, { direct: number; all: number }>> {
       if (ids.length === 0) return new Map();
       const most = limits.lists.counted + 1;
       const counts = ids.map(
         (groupId) => fragment`SELECT ${groupId} AS id, (SELECT COUNT(*) FROM
             (SELECT DISTINCT user_id FROM group_members WHERE group_id = ${groupId} LIMIT ${most}) AS own) AS direct,
-          (SELECT COUNT(*) FROM (SELECT DISTINCT m.user_id FROM group_ancestors a JOIN group_members m ON m.group_id = a.group_id
-            WHERE a.ancestor_id = ${groupId} LIMIT ${most}) AS found) AS "all"`,
+          (SELECT COUNT(*) FROM (${peopleBelow(groupId)}) AS found) AS "all"`,
       );
       type Counted = { id: string; direct: number | bigint; all: number | bigint };
       const rows = await db.$queryRaw<Counted[]>(joinFragments(counts, ' UNION ALL '));
@@ -384,14 +383,17 @@ const owner = z
   .meta({ id: 'GroupOwner' });
 const losses = z
   .object({
-    limited: z.array(z.string()).describe('Roles with permissions that are limited to the group, which end'),
-    members: z.int().describe('People in the group and in those below it, counted up to 10,001'),
+    limited: z
+      .array(z.string())
+      .describe('The first 20 roles with permissions that are limited to the group, which end'),
+    members: z.int().describe('People in the group and in those below it, counted up to 10,001 in 30,000 memberships'),
     children: z.int(),
     owners: z.int(),
-    roles: z.array(z.string()),
-    applications: z.array(z.string()),
-    closed: z.array(z.string()).describe('Those of them that nothing else opens'),
-    apis: z.array(z.string()),
+    roles: z.array(z.string()).describe('The first 20'),
+    applications: z.array(z.string()).describe('The first 20'),
+    closed: z.array(z.string()).describe('The first 20 of those that nothing else opens'),
+    apis: z.array(z.string()).describe('The first 20'),
+    totals: z.object({ roles: z.int(), applications: z.int(), closed: z.int(), apis: z.int(), limited: z.int() }),
   })
   .meta({ id: 'GroupLosses' });
 

@@ -1,7 +1,7 @@
 // /api/groups: what the account page does for an owner of groups, for programs. Same functions, same limits.
 import { z } from 'zod';
 import type { ListedInvitation } from '../../people/groups/invitations.ts';
-import { byPath, type GroupOwners, type OwnedMember } from '../../people/groups/owners.ts';
+import type { GroupOwners, OwnedMember } from '../../people/groups/owners.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
@@ -103,18 +103,13 @@ export function ownerEndpoints({ groupInvitations, groupOwners, groupRequests }:
       method: 'get',
       path: '',
       operationId: 'listOwnedGroups',
-      summary: 'The groups that the user owns, and those below them, by path',
+      summary: 'The groups that the user owns, and those below them, by name',
       query: z.object(paged),
       response: pageOf(group),
       async handle(call) {
         const { limit, cursor } = call.query as { limit: number; cursor?: string };
-        const all = await groupOwners.groupsOf(userOf(call));
-        const [path = '', lastId = ''] = fromCursor(cursor)?.split('\n') ?? [];
-        const left = all.filter((one) => byPath(one, { path, id: lastId }) > 0);
-        const page = left.slice(0, limit);
-        const last = left.length > limit ? page.at(-1) : undefined;
-        const next = toCursor(last && `${last.path}\n${last.id}`);
-        return { body: { items: page.map((one) => group.parse(one)), next } };
+        const { groups, next } = await groupOwners.groupsOf(userOf(call), { after: fromCursor(cursor), limit });
+        return { body: { items: groups.map((one) => group.parse(one)), next: toCursor(next) } };
       },
     },
     ofGroup({

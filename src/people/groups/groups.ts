@@ -67,6 +67,9 @@ export type SignInSource = Extract<MemberSource, `${string}:${string}`>;
 
 export type Groups = ReturnType<typeof createGroups>;
 
+/** Names of roles, applications and APIs before the deletion of a group. */
+const NAMED = 20;
+
 /** Members of one turn of the event loop: each has an audit event. */
 const RECORDED = 25;
 
@@ -205,41 +208,67 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
   }
 
   /**
-   * What a page says before the group is deleted: how much its members, and those of the groups below, lose. Members are counted up to
-   * `limits.lists.counted` + 1.
+   * What a page says before the group is deleted: how much its members, and those of the groups below, lose. Members are counted as
+   * `peopleBelow` says.
    */
   async function losses(id: string, tx: Tx = db) {
     await get(id, tx);
-    const [found] = await tx.$queryRaw<{ count: number | bigint }[]>(fragment`SELECT COUNT(*) AS count FROM
-      (SELECT DISTINCT m.user_id FROM group_ancestors a JOIN group_members m ON m.group_id = a.group_id
-        WHERE a.ancestor_id = ${id} LIMIT ${limits.lists.counted + 1}) AS found`);
+    const [found] = await tx.$queryRaw<{ count: number | bigint }[]>(
+      fragment`SELECT COUNT(*) AS count FROM (${peopleBelow(id)}) AS found`,
+    );
     const stored = tx.asStored;
     // One after the other: a transaction has one connection.
     const children = await stored.groupChild.count({ where: { parentId: id } });
     const owners = await stored.groupOwner.count({ where: { groupId: id } });
     const name = { select: { name: true } };
-    const roles = await stored.groupRole.findMany({ where: { groupId: id }, select: { role: name } });
-    const applications = await stored.applicationGroup.findMany({
-      where: { groupId: id },
-      select: { application: { select: { name: true, _count: { select: { groups: true, roles: true } } } } },
+    const take = NAMED;
+    const ofGroup = { groupId: id };
+    const roles = await stored.groupRole.findMany({
+      where: ofGroup,
+      select: { role: name },
+      orderBy: { role: { name: 'asc' } },
+      take,
     });
-    const namesOfThese = (rows: typeof applications) => rows.map(({ application }) => application.name).sort();
+    const applications = await stored.applicationGroup.findMany({
+      where: ofGroup,
+      select: { application: name },
+      orderBy: { application: { nameKey: 'asc' } },
+      take,
+    });
+    const onlyByGroup = { ...ofGroup, application: { roles: { none: {} }, groups: { every: { groupId: id } } } };
+    const closed = await stored.applicationGroup.findMany({
+      where: onlyByGroup,
+      select: { application: name },
+      orderBy: { application: { nameKey: 'asc' } },
+      take,
+    });
+    const opened = { access: { contains: JSON.stringify(id) } };
     const apis = await stored.resource.findMany({
-      where: { access: { contains: JSON.stringify(id) } },
+      where: opened,
       select: { identifier: true },
+      orderBy: { identifier: 'asc' },
+      take,
     });
     const limited = await rolesLimitedTo({ kind: 'group', name: id }, tx);
     return {
       members: Number(found?.count ?? 0),
       children,
       owners,
-      roles: roles.map(({ role }) => role.name).sort(),
-      applications: namesOfThese(applications),
+      roles: roles.map(({ role }) => role.name),
+      applications: applications.map(({ application }) => application.name),
       /** Those of them that nothing else opens. */
-      closed: namesOfThese(applications.filter(({ application: { _count: by } }) => by.groups + by.roles === 1)),
-      apis: apis.map(({ identifier }) => identifier).sort(),
+      closed: closed.map(({ application }) => application.name),
+      apis: apis.map(({ identifier }) => identifier),
       /** The roles with permissions that are limited to the group, which end. */
-      limited: limited.map(({ name }) => name),
+      limited: limited.map(({ name }) => name).slice(0, take),
+      /** How many there are of those of which at most NAMED are named. */
+      totals: {
+        roles: await stored.groupRole.count({ where: ofGroup }),
+        applications: await stored.applicationGroup.count({ where: ofGroup }),
+        closed: await stored.applicationGroup.count({ where: onlyByGroup }),
+        apis: await stored.resource.count({ where: opened }),
+        limited: limited.length,
+      },
     };
   }
 
@@ -623,8 +652,28 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
         roles: roles.map(({ role }) => role.name).sort(),
       };
     },
-    /** The groups that a person owns now, and those below them. */
-    ownedBy: rights.ownedBy,
+    owns: rights.owns,
+    /** The groups that a person owns now and those below them, by name: a page after the name `after`, and how many there are. */
+    async ownedBy(userId: string, { after = '', limit }: { after?: string | undefined; limit: number }, tx: Tx = db) {
+      const owned = await rights.ownerships(userId, tx);
+      const where = { ancestors: { some: { ancestorId: { in: owned } } } };
+      const found = await tx.group.findMany({
+        where: { ...where, nameKey: { gt: groupKey(after) } },
+        orderBy: { nameKey: 'asc' },
+        take: limit + 1,
+      });
+      const rows = found.slice(0, limit);
+      // The condition counts rows that another program wrote.
+      const below = await tx.groupAncestor.findMany({
+        where: { groupId: { in: rows.map((row) => row.id) }, ancestorId: { in: owned } },
+      });
+      const genuine = new Set(below.map(({ groupId }) => groupId));
+      return {
+        groups: rows.filter((row) => genuine.has(row.id)).map(groupOf),
+        next: found.length > limit ? rows.at(-1)?.name : undefined,
+        total: await tx.asStored.group.count({ where }),
+      };
+    },
     rolesConferred: (id: string, tx: Tx = db) => rights.rolesConferred([id], tx),
     /** What an appointment covers: the roles of the group and of those below it. */
     rolesOfOwners: (id: string, tx: Tx = db) => rights.rolesCoveredBy(id, tx),
@@ -703,6 +752,11 @@ export async function takeConnectionMemberships(
     await logoutOnRoleChange(userId, by, tx);
   }
 }
+
+/** The people in the group or below it, up to `limits.lists.counted` + 1, in three times as many memberships. */
+export const peopleBelow = (groupId: string): Fragment => fragment`SELECT DISTINCT user_id FROM
+  (SELECT m.user_id FROM group_ancestors a JOIN group_members m ON m.group_id = a.group_id
+    WHERE a.ancestor_id = ${groupId} LIMIT ${limits.lists.counted * 3}) AS memberships LIMIT ${limits.lists.counted + 1}`;
 
 /** A limit of a permission names a group by its id or its name. Throws group_name_taken (409). */
 async function assertNoId(name: string, tx: Tx): Promise<void> {

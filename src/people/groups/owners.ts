@@ -55,15 +55,11 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
   return {
     member,
 
-    /** The groups that the person owns now and those below them, by path. */
-    async groupsOf(userId: string) {
-      const owned = await groups.listByIds(await groups.ownedBy(userId, db));
-      return owned.sort(byPath);
-    },
+    groupsOf: groups.ownedBy,
 
     /** Throws not_found, as for a group that does not exist, unless the person owns it or one above it. */
     async group(groupId: string, userId: string) {
-      if (!(await groups.ownedBy(userId, db)).includes(groupId)) throw notFound();
+      if (!(await groups.owns(userId, groupId, db))) throw notFound();
       return groups.get(groupId);
     },
 
@@ -138,9 +134,4 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
     remove: (groupId: string, userId: string, { by = {} }: GroupChange): Promise<number> =>
       groups.removeMembers(groupId, [userId], { by, via: 'owner' }),
   };
-}
-
-/** The order in which an owner sees groups. */
-export function byPath(one: { path: string; id: string }, other: { path: string; id: string }): number {
-  return one.path.localeCompare(other.path, 'en') || (one.id < other.id ? -1 : Number(one.id > other.id));
 }

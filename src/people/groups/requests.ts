@@ -143,8 +143,8 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
       await lockGroups(tx, sql, 'shared');
       const { group, user, groupId, userId } = await find(id, tx);
       if (expected !== undefined && expected !== groupId) throw notFound();
-      const owned = by.actorId === undefined ? [] : await groups.ownedBy(by.actorId, tx);
-      const via = owned.includes(groupId) ? 'request' : 'direct';
+      const isOwner = by.actorId !== undefined && (await groups.owns(by.actorId, groupId, tx));
+      const via = isOwner ? 'request' : 'direct';
       // An owner says no without a confirmed appointment too: that gives nothing.
       if (isGranted || via === 'direct') await groups.assertMayPut(groupId, via, { by }, tx);
       await close(id, { state: isGranted ? 'granted' : 'denied', answer, decidedBy: by.actorId ?? null }, tx);

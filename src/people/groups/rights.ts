@@ -176,12 +176,15 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
       await assertReachStays([id], roles, by, tx);
     },
 
-    /** The ids of the groups that the person may put people in as an owner: those owned now and all below them. */
-    ownedBy: async (userId: string, tx: Tx): Promise<string[]> =>
-      idsBelow(
-        (await ownershipsOf(userId, tx)).map(({ groupId }) => groupId),
-        tx,
-      ),
+    /** Whether the person owns the group, or one above it, now. */
+    async owns(userId: string, id: string, tx: Tx): Promise<boolean> {
+      const above = await idsAbove([id], tx);
+      return (await ownershipsOf(userId, tx)).some(({ groupId }) => above.includes(groupId));
+    },
+
+    /** The ids of the groups that the person owns now, without those below them. */
+    ownerships: async (userId: string, tx: Tx): Promise<string[]> =>
+      (await ownershipsOf(userId, tx)).map(({ groupId }) => groupId),
 
     confersAdmin: async (groupIds: readonly string[], tx: Tx): Promise<boolean> =>
       (await rolesConferred(await idsBelow(groupIds, tx), tx)).some(({ name }) => name === ADMIN_ROLE),
