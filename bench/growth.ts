@@ -1,7 +1,7 @@
 // `npm run bench:growth`: what an operation costs with a million users, sessions, tokens and known browsers in the database, beside the
 // same server on an empty one, in paired bursts. The rows are written by SQL and belong to other users, so they need no MACs. On PostgreSQL
 // it also prints what an operation costs there: CPU, statements, rows and bytes of WAL. `--rows 10000000` needs the disk for it, in TMPDIR.
-// `--groups 50` compares a person in so many groups with one in none instead.
+// `--groups 50` compares a person in so many groups, by which the applications are opened and which they receive, with one in none instead.
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -47,8 +47,12 @@ try {
   // First start: creates the tables, the application and the user.
   await (await startGatehouse(folders[0], { databaseUrl: databases[0]?.url })).stop();
   if (groups === 0) await fill(databases[0]?.url ?? `file:${path.join(folders[0], 'data', 'gatehouse.db')}`);
+  const scope = groups > 0 ? { scope: 'openid profile email groups' } : {};
   const [large, empty] = await Promise.all(
-    folders.map((folder, at) => startGatehouse(folder, { databaseUrl: databases[at]?.url })),
+    folders.map(async (folder, at) => ({
+      ...(await startGatehouse(folder, { databaseUrl: databases[at]?.url })),
+      ...scope,
+    })),
   );
   if (!large || !empty) throw new Error('the servers did not start');
   const rows: Row[] = [];

@@ -35,7 +35,8 @@ export const scenarios: Scenario[] = [
     async worker(target) {
       // The bare engine gives offline access only with prompt=consent (OpenID Connect Core section 11).
       const prompt: Record<string, string> = target.name === 'bare' ? { prompt: 'consent' } : {};
-      const { code } = await signIn(target, { scope: 'openid profile email offline_access', ...prompt });
+      const scope = `${target.scope ?? 'openid profile email'} offline_access`;
+      const { code } = await signIn(target, { scope, ...prompt });
       let current = (await redeem(target, code)).refresh_token ?? '';
       return async () => {
         const { refresh_token = '' } = await token(target, { grant_type: 'refresh_token', refresh_token: current });

@@ -16,6 +16,8 @@ const runs: string[][] = [
   chaos('postgresql'),
   ['tsx', 'test/peers/main.ts'],
   ['tsx', 'test/peers/products.ts'],
+  ['tsx', 'test/peers/slapd.ts'],
+  ['tsx', 'test/peers/samba.ts'],
   ...(isSuiteThere ? [['tsx', 'test/conformance/main.ts']] : []),
 ];
 

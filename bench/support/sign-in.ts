@@ -14,12 +14,15 @@ export const clientHeaders = {
 };
 
 /** The authorization request; `prompt: consent` where the engine wants it for offline access. */
-export function authorizeUrl({ origin }: Target, parameters: Record<string, string> = {}): string {
+export function authorizeUrl(
+  { origin, scope = 'openid profile email' }: Target,
+  parameters: Record<string, string> = {},
+): string {
   const query = {
     client_id: client.id,
     redirect_uri: client.redirectUri,
     response_type: 'code',
-    scope: 'openid profile email',
+    scope,
     state: 'state',
     nonce: 'nonce',
     code_challenge: challenge,

@@ -15,6 +15,8 @@ import { connection } from './upstream.ts';
 export interface Target extends StartedChild {
   name: 'gatehouse' | 'bare';
   origin: string;
+  /** What its client requests. */
+  scope?: string;
 }
 
 export const client = {
@@ -29,7 +31,7 @@ export const root = path.dirname(path.dirname(import.meta.dirname));
 
 const watcher = path.join(root, 'bench', 'support', 'event-loop.mjs');
 
-/** Groups of the user, each below another one. */
+/** Groups of the user, each below another one, which opens the applications. */
 const groupsOf = (count: number) =>
   count === 0
     ? ''
@@ -38,7 +40,7 @@ const groupsOf = (count: number) =>
     groups: [${Array.from({ length: count }, (_, at) => `Group ${at}`).join(', ')}]
 ${Array.from({ length: count }, (_, at) => `  - name: Group ${at}\n    members: [${person.username}]\n`).join('')}`;
 
-const configuration = (isAdministrator: boolean) => `settings:
+const configuration = (isAdministrator: boolean, groups: number) => `settings:
   rate_limits: false
 ${isAdministrator ? '  admin_mfa: optional # the password is enough\n' : ''}clients:
   - client_id: ${client.id}
@@ -47,11 +49,13 @@ ${isAdministrator ? '  admin_mfa: optional # the password is enough\n' : ''}clie
     redirect_uris: ['${client.redirectUri}']
     grant_types: [authorization_code, refresh_token, client_credentials]
     consent: implicit
+    access: ${groups > 0 ? '{ groups: [Everyone] }' : 'everyone'}
 service_providers:
   - name: Wiki
     entity_id: ${serviceProvider.entityId}
     acs_url: ${serviceProvider.acsUrl}
-    attributes: { email: email, displayName: name }
+    attributes: { email: email, displayName: name${groups > 0 ? ', groups: groups' : ''} }
+    access: ${groups > 0 ? '{ groups: [Everyone] }' : 'everyone'}
 users:
   - username: ${person.username}
     email: alice@example.com
@@ -76,7 +80,7 @@ export function gatehouseFolder(
   folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-bench-')),
 ): string {
   mkdirSync(folder, { recursive: true });
-  const text = configuration(isAdministrator) + groupsOf(groups) + (upstream ? connectionTo(upstream) : '');
+  const text = configuration(isAdministrator, groups) + groupsOf(groups) + (upstream ? connectionTo(upstream) : '');
   writeFileSync(path.join(folder, 'gatehouse.yaml'), text);
   return folder;
 }

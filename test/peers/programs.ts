@@ -12,6 +12,13 @@ export class Missing extends Error {
   override name = 'Missing';
 }
 
+/** Ends a program whose only peer is missing, without a failure. */
+export function skip(error: unknown): never {
+  if (!(error instanceof Missing)) throw error;
+  process.stdout.write(`skipped, ${error.message}\n`);
+  process.exit(0);
+}
+
 const running = new Set<ChildProcess>();
 const folders: string[] = [];
 process.on('exit', () => {

@@ -1,4 +1,4 @@
-// Signs in with passwords of a real OpenLDAP (slapd with memberof and ppolicy), over ldaps and StartTLS. Run by hand:
+// Signs in with passwords of a real OpenLDAP (slapd with memberof and ppolicy), over ldaps and StartTLS. Part of `npm run test:long`:
 //   apt-get install slapd ldap-utils     (needs /usr/sbin/slapd, slapadd and the modules of Debian, and openssl)
 //   npx tsx test/peers/slapd.ts
 // It starts slapd on free ports of loopback, with its data in a new folder below /tmp, and stops it at the end.
@@ -6,6 +6,7 @@
 import type { LdapConnection } from '../../src/federation/connections/connection.ts';
 import { checkConnection, partsOf } from '../../src/federation/connections/schema.ts';
 import { directoryWith, storedPassword } from './directory-password.ts';
+import { skip } from './programs.ts';
 import { base, groupEntry, startSlapd, userEntry } from './slapd-server.ts';
 
 const server = await startSlapd(
@@ -16,7 +17,7 @@ const server = await startSlapd(
     groupEntry('staff', `uid=ann,ou=people,${base}`),
     groupEntry('all', `cn=staff,ou=groups,${base}`),
   ].join(''),
-);
+).catch(skip);
 
 /** A connection as the registry returns it. */
 function connection(fields: Record<string, unknown>): LdapConnection {
