@@ -170,6 +170,8 @@ describe('a request', () => {
     const client = await signedIn(person);
     const list = await open('/dashboard', client);
     expect(textOf(list.text)).toContain(`App ${count}`);
+    expect(textOf(list.text)).toContain('You don’t have any apps yet.');
+    expect(textOf(list.text)).not.toContain('Ask an administrator');
     const path = `/account/groups/ask?application=${application.applicationId}`;
     expect(list.text).toContain(path);
     const asked = await client.follow(await client.submit(await open(path, client), { reason: 'For <b>audits</b>' }));
@@ -193,6 +195,10 @@ describe('a request', () => {
       ['group.request-made', person.account.id],
     ]);
     expect(textOf((await open('/account/activity', client)).text)).toContain(`asked to join the group ${group.name}`);
+    await idp.services.groups.removeMembers(group.id, [person.account.id]);
+    const ended = textOf((await open('/account/groups', client)).text);
+    expect(ended).toContain('Membership ended');
+    expect(ended).not.toContain('Approved');
   });
 
   it('is found on the app list by the name of the application, however many there are', async () => {
@@ -343,6 +349,29 @@ describe('an end', () => {
     clock.advance({ days: 14 });
     await ends.warn();
     expect((await subjectsTo(soon)).filter((subject) => subject.includes(group.name))).toHaveLength(2);
+  });
+
+  it('is told although another program wrote more ends than a batch has', async () => {
+    const { db, groups, ends, roles } = idp.services;
+    const group = await aGroup();
+    const person = await aUser(idp.services);
+    await groups.addMembers(group.id, [{ userId: person.account.id, until: inDays(6) }]);
+    await roles.create({ name: 'forged-ends' });
+    await roles.assign(person.account.id, 'forged-ends', {}, undefined, { until: inDays(6) });
+    const member = await db.asStored.groupMember.findFirst({ where: { groupId: group.id, userId: person.account.id } });
+    const grant = await db.asStored.userRole.findFirst({ where: { userId: person.account.id } });
+    if (!member || !grant) expect.fail('not stored');
+    const forged = Array.from({ length: 101 }, (_, at) => ({ at, until: inDays(5) }));
+    await db.asStored.groupMember.createMany({
+      data: forged.map(({ at, until }) => ({ ...member, source: `connection:${at}`, until })),
+    });
+    await db.asStored.userRole.createMany({
+      data: forged.map(({ at, until }) => ({ ...grant, via: `connection:${at}`, until })),
+    });
+    await ends.warn();
+    const subjects = await subjectsTo(person);
+    expect(subjects.filter((subject) => subject.includes(group.name))).toHaveLength(1);
+    expect(subjects.filter((subject) => subject.includes('forged-ends'))).toHaveLength(1);
   });
 
   it('of a role is told to the person', async () => {

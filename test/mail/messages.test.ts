@@ -27,7 +27,15 @@ function every(to: Recipient = ann): MailMessage[] {
     { kind: 'unlock', to, token, minutes: 60 },
     { kind: 'factor-changed', to, change: 'totp-added', place },
     { kind: 'new-sign-in', to, place },
-    { kind: 'group-request', to, group: 'Lab', groupId: 'id', person: 'zoe' },
+    {
+      kind: 'group-request',
+      to,
+      group: 'Lab',
+      groupId: 'id',
+      username: 'zoe',
+      name: to.name ?? null,
+      application: 'Wiki',
+    },
     { kind: 'group-answer', to, group: 'Lab', isGranted: true, until: place.at },
     { kind: 'group-answer', to, group: 'Lab', isGranted: false, until: null },
     { kind: 'membership-end', to, of: 'group', name: 'Lab', until: place.at },
@@ -117,6 +125,15 @@ describe('a name in a mail', () => {
       if (message.kind !== 'confirm-new-email' && message.kind !== 'registration') continue;
       expect(plainText(compose(message, issuer))).not.toMatch(/Buy now|buynow/);
     }
+  });
+
+  it('of a person who asks is beside the username and the application', () => {
+    const asking = { group: 'Lab', groupId: 'id', username: 'zoe', application: 'Wiki' };
+    const text = (name: string | null) =>
+      plainText(compose({ kind: 'group-request', to: ann, ...asking, name }, issuer));
+    expect(text('Zoe Example').replace(/\s+/g, ' ')).toContain('Zoe Example (zoe) wants to use Wiki and asks to join');
+    expect(text(null).replace(/\s+/g, ' ')).toContain('zoe wants to use Wiki');
+    expect(text('evil.example').replace(/\s+/g, ' ')).toContain('zoe wants to use Wiki');
   });
 
   it('is used in the greeting', () => {

@@ -5,7 +5,17 @@
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { allLanguages, bestLanguage, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import type { MailContent } from './content.ts';
-import { describeDay, describeTime, facts, greeting, maskEmail, type Place, short, words } from './wording.ts';
+import {
+  describeDay,
+  describeTime,
+  facts,
+  greeting,
+  maskEmail,
+  type Place,
+  personOf,
+  short,
+  words,
+} from './wording.ts';
 
 // The mails to administrators about a secret or certificate of a connection that ends, and about one that was rejected.
 
@@ -172,7 +182,14 @@ export type MailMessage = { to: Recipient } & (
   | { kind: 'factor-changed'; change: FactorChange; place: Place }
   | { kind: 'new-sign-in'; place: Place }
   | { kind: 'one-time-code'; code: string; minutes: number }
-  | { kind: 'group-request'; group: string; groupId: string; person: string }
+  | {
+      kind: 'group-request';
+      group: string;
+      groupId: string;
+      username: string;
+      name: string | null;
+      application: string;
+    }
   | { kind: 'group-invitation'; group: string; token: string; until: Date }
   | { kind: 'group-answer'; group: string; isGranted: boolean; until: Date | null }
   | { kind: 'membership-end'; of: 'group' | 'role'; name: string; until: Date }
@@ -342,7 +359,11 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     // Without the reason, which may be any text: the page shows it.
     paragraphs: [
       hello,
-      words('mail.group-request.text', { person: short(message.person), group: short(message.group) }),
+      words('mail.group-request.text', {
+        person: personOf(message),
+        app: short(message.application),
+        group: short(message.group),
+      }),
     ],
     action: { label: words('mail.group-request.action'), url: link(`/account/groups/${message.groupId}`) },
     after: [],

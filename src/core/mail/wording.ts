@@ -38,10 +38,20 @@ export function short(text: string): string {
 
 /** "Hello Ann,". Only for an address that is verified or was entered by an administrator. */
 export function greeting(name: string | null | undefined): string {
+  const shortened = withoutLink(name);
+  return shortened === '' ? words('mail.hello') : words('mail.hello-name', { name: shortened });
+}
+
+/** "Ann Example (ann)", for a mail to someone else; the username alone where there is no name. */
+export function personOf({ username, name }: { username: string; name: string | null }): string {
+  const shortened = withoutLink(name);
+  return shortened === '' ? short(username) : `${shortened} (${short(username)})`;
+}
+
+/** The name, cut; empty where it looks like a URL or an address, which mail programs turn into a link. */
+function withoutLink(name: string | null | undefined): string {
   const shortened = short(name ?? '');
-  // Mail programs turn text that looks like a URL or an address into a link, so such a name is left out.
-  const looksLikeLink = /[./@:]/.test(shortened.replace(/\.(?=\s|$)/g, ''));
-  return shortened === '' || looksLikeLink ? words('mail.hello') : words('mail.hello-name', { name: shortened });
+  return /[./@:]/.test(shortened.replace(/\.(?=\s|$)/g, '')) ? '' : shortened;
 }
 
 /** `November 21, 2026 at 9:45 AM UTC`. */

@@ -3,7 +3,7 @@
 
 import { mergePatch } from '../../admin/applications/saml-declarations.ts';
 import { nameAndUsername } from '../../admin/console/names.ts';
-import { missingRoles } from '../../applications/access-decision.ts';
+import { missingGroups, missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
 import { metadataOf, oidcClient } from '../../applications/fields/oidc-client.ts';
 import { serviceProvider, serviceProviderRules, settingsOf } from '../../applications/fields/service-provider.ts';
@@ -37,15 +37,16 @@ interface Change {
   patch: Record<string, unknown>;
 }
 
-/** So many roles get a button. */
+/** So many roles get a button, and so many groups. */
 const MAX_ROLES = 5;
+const MAX_GROUPS = 3;
 
 /**
  * The fixes of a broken rule with which a trial run of the request passes; of an application none where the configuration file declares
  * it.
  */
 export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticServices): Promise<ApplicableFix[]> {
-  const { applications, users } = services.admin;
+  const { applications, groups, users } = services.admin;
   const { application, account, connection, rejection } = about;
   if (connection) return upstreamFixesOf(rule, rejection, { connection, account }, services);
   if (!application || application.source === 'file') return [];
@@ -64,16 +65,33 @@ export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticSer
     ];
   }
   if (rule === 'access') {
-    if (!account || account.source === 'file') return [];
-    return missingRoles(application.access, account)
-      .slice(0, MAX_ROLES)
-      .map((role) => ({
-        id: `role ${role}`,
-        label: t('console.rejections.give-role', { user: nameAndUsername(account), role }),
-        effect: t('console.rejections.effect.role', { user: nameAndUsername(account) }),
-        needs: 'gatehouse.roles:write',
-        apply: (by) => users.setRoles(account.id, [...account.roles, role], by),
-      }));
+    if (!account) return [];
+    const user = nameAndUsername(account);
+    const roles = account.source === 'file' ? [] : missingRoles(application.access, account).slice(0, MAX_ROLES);
+    const named = missingGroups(application.access, account).slice(0, MAX_GROUPS);
+    const found = await Promise.all(named.map((group) => groups.find(group)));
+    return [
+      ...roles.map(
+        (role): ApplicableFix => ({
+          id: `role ${role}`,
+          label: t('console.rejections.give-role', { user, role }),
+          effect: t('console.rejections.effect.role', { user }),
+          needs: 'gatehouse.roles:write',
+          apply: (by) => users.setRoles(account.id, [...account.roles, role], by),
+        }),
+      ),
+      ...found
+        .filter((group) => group !== undefined)
+        .map(
+          (group): ApplicableFix => ({
+            id: `group ${group.name}`,
+            label: t('console.rejections.add-to-group', { user, group: group.name }),
+            effect: t('console.rejections.effect.group', { user, group: group.name }),
+            needs: 'gatehouse.groups:write',
+            apply: (by) => users.join(group.id, { userId: account.id }, by),
+          }),
+        ),
+    ];
   }
   if (application.protocol === 'saml' && isSetByMetadata(rule, application)) {
     if (!(await passesWithNewMetadata(rule, application, about, services))) return [];
@@ -393,6 +411,7 @@ export interface Fix {
   /** The permission for the change. */
   needs:
     | 'gatehouse.applications:write'
+    | 'gatehouse.groups:write'
     | 'gatehouse.roles:write'
     | 'gatehouse.connections:write'
     | 'gatehouse.users:write';

@@ -85,11 +85,14 @@ export function createGroupChanges({
       wrong += 1;
       if (faults.length < LISTED) faults.push(make(['members', row, field]));
     };
+    const before = new Set<string>();
     let row = 0;
     for await (const { userId, since = null, until = null } of inTurns(members, ROWS)) {
       if (!known.has(userId)) note(row, 'user', (path) => textFault(path, t('console.person.unknown')));
       else if (until && (until <= at || (since && until <= since)))
         note(row, 'until', (path) => fault(path, 'end-passed'));
+      else if (before.has(userId)) note(row, 'user', (path) => fault(path, 'twice', { entry: userId }));
+      before.add(userId);
       row += 1;
     }
     if (wrong > 0) throw rowsWrong(faults, wrong);

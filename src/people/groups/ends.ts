@@ -4,13 +4,14 @@ import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import { deleteEndedGrants, markWarned, reportBegunGrants } from '../rbac/assign-roles.ts';
+import { type Batch, deleteEndedGrants, markWarned, type Page, reportBegunGrants } from '../rbac/assign-roles.ts';
 import type { LogoutOnRoleChange } from '../rbac/connection-roles.ts';
 import { lapseRequests } from './requests.ts';
 import { ownersOf } from './rights.ts';
 
 /** Rows of one transaction. */
 const BATCH = 100;
+const BY_KEY = [{ groupId: 'asc' }, { userId: 'asc' }, { source: 'asc' }] as const;
 /** How long before the end people are told. */
 export const NOTICE_DAYS = 7;
 
@@ -23,9 +24,17 @@ export function createEnds({
   outbox,
   logoutOnRoleChange,
 }: Core & { logoutOnRoleChange: LogoutOnRoleChange }) {
-  /** Runs a batch until one is not full. */
-  async function inBatches(signal: AbortSignal | undefined, run: (tx: Tx) => Promise<number>): Promise<void> {
-    while (!signal?.aborted && (await transaction(db, run)) === BATCH);
+  /** Runs a batch until one is not full, and skips the forged rows of those before. */
+  async function inBatches(
+    signal: AbortSignal | undefined,
+    run: (tx: Tx, page: Page) => Promise<Batch>,
+  ): Promise<void> {
+    let skip = 0;
+    while (!signal?.aborted) {
+      const { found, forged = 0 } = await transaction(db, (tx) => run(tx, { take: BATCH, skip }));
+      if (found < BATCH) return;
+      skip += forged;
+    }
   }
 
   /** Deletes what has ended and reports what has begun. */
@@ -41,9 +50,9 @@ export function createEnds({
         await audit.record({ type: 'group.member-expired', outcome: 'success', subjectId: userId, data }, tx);
         await logoutOnRoleChange(userId, {}, tx);
       }
-      return rows.length;
+      return { found: rows.length };
     });
-    await inBatches(signal, (tx) => deleteEndedGrants({ audit, logoutOnRoleChange }, now(), tx, BATCH));
+    await inBatches(signal, (tx, page) => deleteEndedGrants({ audit, logoutOnRoleChange }, now(), tx, page));
     await inBatches(signal, async (tx) => {
       const include = { group: { select: { name: true } } } as const;
       const rows = await tx.asStored.groupOwner.findMany({ where: ended, include, take: BATCH });
@@ -52,39 +61,36 @@ export function createEnds({
         const data = { groupId, groupName: group.name, ended: true };
         await audit.record({ type: 'group.owner-removed', outcome: 'success', subjectId: userId, data }, tx);
       }
-      return rows.length;
+      return { found: rows.length };
     });
-    await inBatches(signal, async (tx) => {
-      const members = await tx.groupMember.findMany({ where: begun, take: BATCH });
+    await inBatches(signal, async (tx, page) => {
+      const query = { where: begun, orderBy: [...BY_KEY], ...page };
+      const found = await tx.groupMember.count(query);
+      const members = await tx.groupMember.findMany(query);
       for (const { groupId, userId, source } of members) {
         const where = { groupId, userId, source };
         const { count } = await tx.groupMember.updateMany({ where, data: { notice: '' } });
         if (count > 0) await logoutOnRoleChange(userId, {}, tx);
       }
-      return members.length;
+      return { found, forged: found - members.length };
     });
-    await inBatches(signal, (tx) => reportBegunGrants({ logoutOnRoleChange }, now(), tx, BATCH));
-    await inBatches(signal, (tx) => lapseRequests({ audit, db: tx }, now(), BATCH));
+    await inBatches(signal, (tx, page) => reportBegunGrants({ logoutOnRoleChange }, now(), tx, page));
+    await inBatches(signal, (tx, page) => lapseRequests({ audit, db: tx }, now(), page));
   }
 
-  /** Memberships and roles that end within NOTICE_DAYS and whose people were not told, the next one first. */
-  async function endingSoon(tx: Tx = db) {
+  /** What ends within NOTICE_DAYS and whose people were not told. */
+  function endingSoon() {
     const before = new Date(now().getTime() + NOTICE_DAYS * 24 * 3600 * 1000);
-    const query = {
-      where: { until: { gt: now(), lte: before }, notice: '' },
-      orderBy: { until: 'asc' },
-      take: BATCH,
-    } as const;
-    const members = await tx.groupMember.findMany({ ...query, include: { group: true, user: true } });
-    const grants = await tx.userRole.findMany({ ...query, include: { role: true, user: true } });
-    return { members, grants };
+    return { until: { gt: now(), lte: before }, notice: '' };
   }
 
   /** Mails the people whose memberships or roles end soon, and the owners of the groups, each once. */
   async function warn(signal?: AbortSignal): Promise<void> {
-    await inBatches(signal, async (tx) => {
+    await inBatches(signal, async (tx, page) => {
       const ending = new Map<string, Ending[]>();
-      const { members, grants } = await endingSoon(tx);
+      const query = { where: endingSoon(), orderBy: [{ until: 'asc' as const }, ...BY_KEY], ...page };
+      const found = await tx.groupMember.count(query);
+      const members = await tx.groupMember.findMany({ ...query, include: { group: true, user: true } });
       for (const { groupId, userId, source, until, group, user } of members) {
         const row = { groupId, userId, source, until, notice: '' };
         // With another end since, the next run decides.
@@ -97,11 +103,18 @@ export function createEnds({
           { group: group.name, name: user.name ?? user.username, until },
         ]);
       }
+      for (const [groupId, list] of ending) await mailOwners(groupId, list, tx);
+      return { found, forged: found - members.length };
+    });
+    await inBatches(signal, async (tx, page) => {
+      const orderBy = [{ until: 'asc' as const }, { userId: 'asc' as const }, { roleId: 'asc' as const }];
+      const query = { where: endingSoon(), orderBy, ...page };
+      const found = await tx.userRole.count(query);
+      const grants = await tx.userRole.findMany({ ...query, include: { role: true, user: true } });
       for (const { role, user, ...grant } of grants)
         if ((await markWarned(grant, tx)) && grant.until)
           await mailPerson(user, { of: 'role', name: role.name, until: grant.until }, tx);
-      for (const [groupId, list] of ending) await mailOwners(groupId, list, tx);
-      return Math.max(members.length, grants.length);
+      return { found, forged: found - grants.length };
     });
   }
 
@@ -118,7 +131,7 @@ export function createEnds({
     }
   }
 
-  return { tidy, endingSoon, warn };
+  return { tidy, warn };
 }
 
 interface Ending {

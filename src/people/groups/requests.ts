@@ -9,11 +9,13 @@ import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { nameKey } from '../accounts/names.ts';
-import { assertTimes } from '../rbac/assign-roles.ts';
+import { assertTimes, type Batch, type Page } from '../rbac/assign-roles.ts';
 import type { Groups } from './groups.ts';
 import { type GroupChange, ownersOf } from './rights.ts';
 
 export type RequestState = 'open' | 'granted' | 'denied' | 'withdrawn' | 'lapsed';
+/** As its person sees it: `ended` is granted, but the membership is over. */
+type DisplayedState = RequestState | 'ended';
 
 interface NewRequest {
   userId: string;
@@ -77,7 +79,8 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
   function ask({ userId, groupId, applicationId, reason, until }: NewRequest, { by = {} }: GroupChange = {}) {
     return transaction(db, async (tx) => {
       const group = await groups.get(groupId, tx);
-      if (!group.acceptsRequests || (await openings(applicationId, { groupId, tx })).length === 0) throw notFound();
+      const [opening] = await openings(applicationId, { groupId, tx });
+      if (!group.acceptsRequests || !opening) throw notFound();
       const at = now();
       assertTimes({ since: null, until }, at);
       await lockRow(tx, sql, 'users', userId);
@@ -94,10 +97,11 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
       const columns = { id, groupId, userId, applicationId, reason, until, expiresAt };
       await tx.groupRequest.create({ data: { ...columns, state: 'open', createdAt: at } });
       await record('group.request-made', { group, userId }, { by }, tx, { applicationId });
+      const { username, name } = account;
+      const facts = { group: group.name, groupId, username, name, application: opening.application.name };
       for (const owner of await ownersOf(groupId, at, tx)) {
         const to = recipientOf(owner);
-        if (to)
-          await outbox.send({ to, kind: 'group-request', group: group.name, groupId, person: account.username }, tx);
+        if (to) await outbox.send({ to, kind: 'group-request', ...facts }, tx);
       }
     });
   }
@@ -220,10 +224,12 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
         orderBy: { createdAt: 'desc' },
         take: LISTED,
       });
-      return (await withApplications(rows)).map(({ state, ...row }) => ({
-        ...row,
-        state: (state === 'open' && row.expiresAt <= now() ? 'lapsed' : state) as RequestState,
-      }));
+      const memberOf = (await accounts.find(userId))?.groups ?? [];
+      const stateOf = ({ state, expiresAt, groupId }: (typeof rows)[number]) => {
+        if (state === 'open' && expiresAt <= now()) return 'lapsed';
+        return state === 'granted' && !memberOf.some(({ id }) => id === groupId) ? 'ended' : state;
+      };
+      return (await withApplications(rows)).map((row) => ({ ...row, state: stateOf(row) as DisplayedState }));
     },
 
     /** The open requests for these groups, the oldest first. */
@@ -244,19 +250,21 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
 
 const askHref = (applicationId: string) => `/account/groups/ask?application=${encodeURIComponent(applicationId)}`;
 
-/** Of the job `ends`: up to `limit` open requests lapse. Returns how many it found. */
+/** Of the job `ends`: a batch of open requests lapses. */
 export async function lapseRequests(
   { audit, db }: { audit: Audit; db: Tx | Db },
   at: Date,
-  limit: number,
-): Promise<number> {
+  page: Page,
+): Promise<Batch> {
   const where = { state: 'open', expiresAt: { lte: at } };
-  const rows = await db.groupRequest.findMany({ where, include: { group: { select: { name: true } } }, take: limit });
+  const query = { where, orderBy: { id: 'asc' }, ...page } as const;
+  const found = await db.groupRequest.count(query);
+  const rows = await db.groupRequest.findMany({ ...query, include: { group: { select: { name: true } } } });
   for (const { id, groupId, userId, group } of rows) {
     if ((await db.groupRequest.updateMany({ where: { id, ...where }, data: { state: 'lapsed' } })).count === 0)
       continue;
     const data = { groupId, groupName: group.name };
     await audit.record({ type: 'group.request-lapsed', outcome: 'success', subjectId: userId, data }, db);
   }
-  return rows.length;
+  return { found, forged: found - rows.length };
 }

@@ -184,12 +184,25 @@ const MOST_READ = 100;
 
 type GrantJob = Pick<AssignmentContext, 'audit' | 'logoutOnRoleChange'>;
 
+/** Rows of one transaction of the job `ends`. */
+export interface Page {
+  take: number;
+  skip: number;
+}
+
+/** What a transaction of the job `ends` found. */
+export interface Batch {
+  found: number;
+  /** Of them, what another program wrote: a read leaves it out, and it stays. */
+  forged?: number;
+}
+
 export async function deleteEndedGrants(
   { audit, logoutOnRoleChange }: GrantJob,
   now: Date,
   tx: Tx,
-  take: number,
-): Promise<number> {
+  { take }: Page,
+): Promise<Batch> {
   const ended = { until: { lte: now } };
   const include = { role: { select: { name: true } } } as const;
   const rows = await tx.asStored.userRole.findMany({ where: ended, include, take });
@@ -199,21 +212,25 @@ export async function deleteEndedGrants(
     await audit.record({ type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
     await logoutOnRoleChange(userId, {}, tx);
   }
-  return rows.length;
+  return { found: rows.length };
 }
 
 export async function reportBegunGrants(
   { logoutOnRoleChange }: Pick<GrantJob, 'logoutOnRoleChange'>,
   now: Date,
   tx: Tx,
-  take: number,
-): Promise<number> {
-  const rows = await tx.userRole.findMany({ where: { notice: 'begins', since: { lte: now } }, take });
+  page: Page,
+): Promise<Batch> {
+  const where = { notice: 'begins', since: { lte: now } };
+  const asc = 'asc' as const;
+  const query = { where, orderBy: [{ userId: asc }, { roleId: asc }, { via: asc }], ...page };
+  const found = await tx.userRole.count(query);
+  const rows = await tx.userRole.findMany(query);
   for (const { userId, roleId, via } of rows) {
     await tx.userRole.updateMany({ where: { userId, roleId, via }, data: { notice: '' } });
     await logoutOnRoleChange(userId, {}, tx);
   }
-  return rows.length;
+  return { found, forged: found - rows.length };
 }
 
 /** The user is told of the end by mail. False when that happened before, or the end is another one. */

@@ -142,6 +142,33 @@ describe('a rejected authorization request', () => {
     expect(done.location).toContain('code=');
   });
 
+  it('is fixed by putting the user in the group, which takes the right to change groups', async () => {
+    const group = await idp.services.groups.create({ name: 'Translators' });
+    const { clientId } = await aClient(idp.services, {
+      redirect_uris: [REDIRECT],
+      access: { roles: [], groups: [group.name] },
+    });
+    const user = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const query = new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: REDIRECT,
+      response_type: 'code',
+      scope: 'openid',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    const signIn = await browser.follow(await browser.get(`/authorize?${query}`));
+    const rejected = await browser.follow(
+      await browser.submit(signIn, { username: user.username, password: PASSWORD }),
+    );
+    const button = `Add Ann Example (${user.username}) to the group Translators`;
+    const support = await consoleOf(idp, await staff(idp, 'support'));
+    expect((await support.get(`/admin/rejections/${codeIn(rejected)}`)).text).not.toContain(button);
+    await fix(codeIn(rejected), 'The user has access to the application', button, user.username, 'Translators');
+    expect((await browser.get(`/authorize?${query}`)).location).toContain('code=');
+  });
+
   it('offers no role for a user whom the configuration file manages, and says where it is given', async () => {
     await idp.services.roles.create({ name: 'payroll' });
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], access: { roles: ['payroll'] } });

@@ -104,6 +104,8 @@ describe('a group', () => {
     const members = users.map((user) => ({ user, until }));
     const wrong = await ok('POST', path, { members: [...members, { user: 'nobody' }] }, { status: 400 });
     expect(wrong).toMatchObject({ errors: [{ path: 'members[3].user' }] });
+    const twice = { members: [...members, { user: users[1] }] };
+    expect(await ok('POST', path, twice, { status: 400 })).toMatchObject({ errors: [{ path: 'members[3].user' }] });
     await ok('POST', path, { members: [{ user: 'nobody' }] }, { status: 404 });
     expect(await ok('GET', path)).toMatchObject({ items: [] });
     const headers = { 'idempotency-key': fresh('members') };
