@@ -15,3 +15,22 @@ export async function turnsDuring(work: Promise<unknown>): Promise<number> {
   await done;
   return turns;
 }
+
+/** The longest turn of the event loop, in milliseconds of this process' CPU, which other processes do not take away; and the result. */
+export async function longestTurn<T>(work: () => Promise<T>): Promise<{ longest: number; result: T }> {
+  let longest = 0;
+  let isOver = false;
+  const watch = async () => {
+    while (!isOver) {
+      const before = process.cpuUsage();
+      await nextTurn();
+      const { user, system } = process.cpuUsage(before);
+      longest = Math.max(longest, (user + system) / 1000);
+    }
+  };
+  const watching = watch();
+  const result = await work();
+  isOver = true;
+  await watching;
+  return { longest, result };
+}

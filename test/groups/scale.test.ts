@@ -1,11 +1,11 @@
 // Groups of many people, and people in many groups: what reads cost, and that a change holds the event loop for moments only.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { inChunks } from '../../src/base/storage/chunks.ts';
 import { createGroups, type Groups } from '../../src/people/groups/groups.ts';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
+import { longestTurn } from '../credentials/event-loop.ts';
 import { servicesOf } from '../support/services-of.ts';
 
 const MANY = 10_000;
@@ -44,25 +44,6 @@ beforeAll(async () => {
   }
 }, 120_000);
 afterAll(() => people.close());
-
-/** The longest turn of the event loop, in milliseconds of this process' CPU, which other processes do not take away; and the result. */
-async function longestTurn<T>(work: () => Promise<T>): Promise<{ longest: number; result: T }> {
-  let longest = 0;
-  let isOver = false;
-  const watch = async () => {
-    while (!isOver) {
-      const before = process.cpuUsage();
-      await nextTurn();
-      const { user, system } = process.cpuUsage(before);
-      longest = Math.max(longest, (user + system) / 1000);
-    }
-  };
-  const watching = watch();
-  const result = await work();
-  isOver = true;
-  await watching;
-  return { longest, result };
-}
 
 describe('a group of ten thousand people', () => {
   test('is filled, nested and given roles while the event loop goes on, and a change of the group writes none of their rows', async ({

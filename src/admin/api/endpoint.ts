@@ -68,6 +68,8 @@ interface Common {
   /** A body that is not JSON: its media type. */
   accepts?: string;
   maxBodyBytes?: number;
+  /** A list in the body that is checked piece by piece. Its schema has no rule across rows. */
+  longList?: { name: string; max: number };
   /** Media types of a streamed answer; the first is the default where the caller may choose (Accept, RFC 9110 12.5.1). */
   streams?: readonly string[];
   /** Statuses besides those that follow from the description, with their meaning. */

@@ -1,12 +1,13 @@
 // The endpoints as routes, each in this order: authenticate the caller, check permissions, parse the request, look for an
 // earlier response to the same Idempotency-Key, call the action. Errors are problem+json (src/base/http/error-handler.ts).
 import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
 import { badRequest, invalidInput, preconditionFailed } from '../../base/http/errors.ts';
 import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../base/http/input.ts';
-import { check } from '../../base/texts/faults.ts';
+import { check, type Fault } from '../../base/texts/faults.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { assertMay, type Caller, createCallers } from './caller.ts';
 import { type Answer, baseOf, type Call, type Endpoint, type Streamed } from './endpoint.ts';
@@ -18,6 +19,8 @@ type ReadCall = Omit<Call<unknown, unknown, unknown>, 'record'>;
 /** Without an Idempotency-Key no response is stored. */
 const recordNothing = async () => {};
 const MAX_FAULTS = 50;
+/** Rows of a long list that are checked in one turn of the event loop. */
+const ROWS = 500;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** RFC 9110 13.1.1 and 8.8.3. */
 const ENTITY_TAG = '(W/)?"[!#-~\\x80-\\xff]*"';
@@ -66,7 +69,7 @@ export function apiRouter(services: AdminServices, endpoints: readonly Endpoint[
 
 async function readCall(
   ctx: Context,
-  { params, query, body, versioned, accepts }: Endpoint,
+  { params, query, body, versioned, accepts, longList }: Endpoint,
   caller: Caller,
   pathParameters: Record<string, string>,
 ): Promise<ReadCall> {
@@ -74,7 +77,9 @@ async function readCall(
   return {
     params: params && parse(params, pathParameters),
     query: query && parseQuery(ctx, query),
-    body: body && parseBody(body, accepts ? await readText(ctx, accepts) : await parseJson(ctx, z.unknown())),
+    body:
+      body &&
+      (await parseBody(body, accepts ? await readText(ctx, accepts) : await parseJson(ctx, z.unknown()), longList)),
     version,
     by: caller.by,
     caller,
@@ -91,7 +96,35 @@ function versionOf(ctx: Context): string {
 }
 
 /** Throws invalid_input with the paths and messages that the configuration file uses for the same fields. */
-function parseBody(schema: z.ZodType, value: unknown): unknown {
+async function parseBody(schema: z.ZodType, value: unknown, longList: Endpoint['longList']): Promise<unknown> {
+  const body = value as Record<string, unknown> | null;
+  const rows = longList && body?.[longList.name];
+  if (!longList || !Array.isArray(rows) || rows.length <= ROWS) return checked(schema, value);
+  const { name, max } = longList;
+  checked(z.object({ [name]: z.array(z.unknown()).max(max) }), value);
+  const parsed: unknown[] = [];
+  let others = {};
+  const faults: Fault[] = [];
+  for (let at = 0; at < rows.length && faults.length < MAX_FAULTS; at += ROWS) {
+    const result = check(schema, { ...body, [name]: rows.slice(at, at + ROWS) });
+    if (result.ok) {
+      const piece = result.value as Record<string, unknown[]>;
+      for (const row of piece[name] ?? []) parsed.push(row);
+      others = piece;
+    } else {
+      const inBody = (path: Fault['path']) =>
+        path.map((part, index) => (index === 1 && path[0] === name ? at + Number(part) : part));
+      // What is wrong beside the list is found again with each piece.
+      const found = result.faults.filter(({ path }) => at === 0 || path[0] === name).slice(0, MAX_FAULTS);
+      for (const fault of found) faults.push({ ...fault, path: inBody(fault.path) });
+    }
+    await nextTurn();
+  }
+  if (faults.length > 0) throw invalidInput(faults.slice(0, MAX_FAULTS));
+  return { ...others, [name]: parsed };
+}
+
+function checked(schema: z.ZodType, value: unknown): unknown {
   const result = check(schema, value);
   if (result.ok) return result.value;
   throw invalidInput(result.faults.slice(0, MAX_FAULTS));

@@ -388,7 +388,7 @@ function mistakesPage(group: GroupDetails, given: Bulk, { mistakes, wrong }: Mem
         caption: t('console.groups.mistakes-caption'),
         ...tableOf(mistakes, [
           [{ label: t('console.groups.mistake-line'), isNumber: true }, ({ line }) => line],
-          [t('console.groups.mistakes'), ({ text }) => text],
+          [t('console.groups.mistake'), ({ text }) => text],
         ]),
         empty: '',
       },

@@ -603,6 +603,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       description: `Takes the right to give every role of the group and of the groups above it. More than ${limits.groups.atOnce} people are added by a job, piece by piece.`,
       idempotent: true,
       maxBodyBytes: 24 * 1024 * 1024,
+      longList: { name: 'members', max: limits.groups.members },
       body: z.strictObject({
         members: z
           .array(z.strictObject({ user: id, since: moment.optional(), until: moment.optional() }))

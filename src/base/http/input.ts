@@ -1,6 +1,7 @@
 // Parses and validates request input. Accepts only the expected content type, UTF-8, a limited size, each parameter once
 // and storable characters; then applies the zod schema of the route. Anything else is a 400, 413 or 415.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { output, ZodType } from 'zod';
 import { limits } from '../limits.ts';
 import { isStorable } from '../storage/storable-text.ts';
@@ -24,6 +25,8 @@ const MAX_FIELDS = 200;
 const MAX_FIELDS_OF_LONG_FORMS = 2000;
 const MAX_FAULTS = 20;
 const MAX_DEPTH = 32;
+/** Values of a JSON body that are looked at in one turn of the event loop. */
+const VALUES = 2000;
 const FORM = 'application/x-www-form-urlencoded';
 const UPLOAD = 'multipart/form-data';
 
@@ -78,7 +81,7 @@ export async function parseJson<Schema extends ZodType>(ctx: Context, schema: Sc
   } catch (cause) {
     throw badRequest('malformed_body', { message: 'The body isn’t valid JSON.', cause });
   }
-  rejectUnstorable(value);
+  await rejectUnstorable(value);
   return parse(schema, value);
 }
 
@@ -184,11 +187,14 @@ function unknownKey(path: string[]) {
   return invalidInput([fault(path, 'unknown-key', { advice: 'none', known: '' })]);
 }
 
-function rejectUnstorable(root: unknown): void {
+async function rejectUnstorable(root: unknown): Promise<void> {
   // A work list instead of recursion: the client chooses the depth.
   const work: { value: unknown; path: string[] }[] = [{ value: root, path: [] }];
+  let seen = 0;
   for (let item = work.pop(); item; item = work.pop()) {
     const { value, path } = item;
+    seen += 1;
+    if (seen % VALUES === 0) await nextTurn();
     if (typeof value === 'string' && !isStorable(value)) throw badRequest('malformed_body');
     if (typeof value !== 'object' || value === null) continue;
     if (path.length >= MAX_DEPTH) throw badRequest('malformed_body', { message: 'The JSON is nested too deeply.' });

@@ -42,10 +42,10 @@ export const GROUP_CHANGES_JOB = 'group-changes';
 const PIECE = 25;
 /** Between two transactions, in which other processes may write. */
 const PAUSE_MS = 2;
-/** Rows of one statement. */
-const ROWS = 500;
+/** Rows of one statement, and of one turn of the event loop. */
+const ROWS = 100;
 /** Pieces that are stored by one transaction. */
-const STORED = 40;
+const STORED = 10;
 /** Mistakes that are listed one by one. */
 const LISTED = 50;
 const HOUR_MS = 3600 * 1000;

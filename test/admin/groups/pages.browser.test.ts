@@ -125,3 +125,70 @@ it('links to the form that adds several people, and says what owners do', async 
     'Owners add and remove people in this group and in those below it. They change neither its name nor its roles.',
   );
 });
+
+it('displays the progress of a file with 600 people until all are in, and the rows of a file that are wrong', {
+  timeout: 180_000,
+}, async () => {
+  const { groups, db } = idp.services;
+  const { id } = await groups.create({ name: 'Six hundred' });
+  const path = `/admin/groups/${id}`;
+  const names = await accounts(600);
+  const upload = async (rows: readonly string[]) => {
+    await page.goto(`${idp.issuer}${path}/bulk`);
+    const buffer = Buffer.from(['username,until', ...rows].join('\n'));
+    await page.setInputFiles('[name=file]', { name: 'people.csv', mimeType: 'text/csv', buffer });
+    await page.click('main form .btn-primary');
+  };
+  const looksRight = async (name: string) => {
+    for (const [viewport, scheme] of [
+      [desktop.viewport, 'light'],
+      [{ width: 320, height: 800 }, 'dark'],
+    ] as const) {
+      await page.setViewportSize(viewport);
+      expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(viewport.width);
+      await screenshot(page, `group-${name}-${viewport.width}`);
+      expect(await axe(page, [scheme]), name).toEqual([]);
+    }
+    await page.setViewportSize(desktop.viewport);
+  };
+  await page.goto(`${idp.issuer}/language/en?next=${path}`);
+  await upload([...names.slice(0, 599), 'nobody-here', `${names[599]},tomorrow`]);
+  await page.waitForSelector('text=2 rows are wrong');
+  expect(await page.textContent('main')).toContain('tomorrow is no time');
+  await looksRight('mistakes');
+  expect(await db.asStored.groupMember.count({ where: { groupId: id } })).toBe(0);
+  await upload(names);
+  await page.waitForSelector('text=All 600 rows are right');
+  await looksRight('change-prepared');
+  await page.click('text=Add 600 people');
+  await page.waitForSelector('text=The people are being added');
+  // The page loads itself again.
+  await page.waitForSelector('text=600 people were added', { timeout: 120_000 });
+  await looksRight('change-done');
+  expect(await db.asStored.groupMember.count({ where: { groupId: id } })).toBe(600);
+  await page.goto(`${idp.issuer}${path}`);
+  await looksRight('changes');
+});
+
+/** The usernames of new accounts without a password. */
+async function accounts(many: number): Promise<string[]> {
+  const { account } = await aUser(idp.services);
+  const { createdAt, address, attributes, roles, permissions, groups, ...columns } = account;
+  const names = Array.from({ length: many }, (_, at) => `${account.username}-${at}`);
+  await idp.services.db.user.createMany({
+    data: names.map((name) => ({
+      ...columns,
+      id: name,
+      username: name,
+      usernameKey: name.toLowerCase(),
+      email: null,
+      emailKey: null,
+      createdAt,
+      address: null,
+      attributes: '{}',
+      searchKey: name,
+      nameKey: name,
+    })),
+  });
+  return names;
+}
