@@ -70,8 +70,8 @@ describe('the tabs of an application', () => {
 
   it('are links to pages of their own, of which one is current', async () => {
     for (const [at, labels] of [
-      [oidc, ['Overview', 'Setup guide', 'Settings', 'Access', 'Claims', 'Credentials', 'Activity']],
-      [saml, ['Overview', 'Setup guide', 'Settings', 'Access', 'Attributes', 'Activity']],
+      [oidc, ['Overview', 'Setup guide', 'Settings', 'Access', 'People', 'Claims', 'Credentials', 'Activity']],
+      [saml, ['Overview', 'Setup guide', 'Settings', 'Access', 'People', 'Attributes', 'Activity']],
     ] as const) {
       const [nav = ''] = /<nav class="tabs"[\s\S]*?<\/nav>/.exec((await admin.get(at)).text) ?? [];
       const links = [...nav.matchAll(/<a href="([^"]+)"([^>]*)>([^<]+)</g)];
