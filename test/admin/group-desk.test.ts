@@ -251,8 +251,9 @@ describe('a group in a limit', () => {
     await groups.addMembers(again.id, [{ userId: outsider.account.id }]);
     expect([403, 404]).toContain(await status(actor.get(`/users/${outsider.account.id}`)));
     // Nor does a group that is named like the id of another one.
-    await expect(groups.create({ name: lab })).rejects.toMatchObject({ code: 'group_name_taken' });
-    await expect(groups.update(again.id, { name: lab })).rejects.toMatchObject({ code: 'group_name_taken' });
+    const code = expect.stringMatching(/^(group_name_taken|invalid_input)$/); // an id may begin as no name does
+    await expect(groups.create({ name: lab })).rejects.toMatchObject({ code });
+    await expect(groups.update(again.id, { name: lab })).rejects.toMatchObject({ code });
     // The MAC of the role covers the new permissions.
     expect((await idp.services.accounts.find(actor.user?.account.id ?? ''))?.permissions).toEqual(['app:use']);
   });

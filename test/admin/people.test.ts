@@ -1,10 +1,9 @@
 // Who can open an application: the list by API and as CSV, the applications of a user, and the pages that give and take access.
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aClient, aUser } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
 import { consoleOf, staff } from './console/support.ts';
 import { type ApiCaller, aService } from './support.ts';
 
@@ -25,8 +24,9 @@ const anApp = async (access: object | 'everyone') => {
   return { ...client, at: `/admin/applications/${client.applicationId}` };
 };
 
+afterAll(() => idp?.stop());
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   admin = await consoleOf(idp, await staff(idp, 'admin'));
   api = await aService(idp);
 });

@@ -27,7 +27,7 @@ describe('the stack trace of a logged error', () => {
   it.each([
     ['src/server/start.ts', 'function beginStart('],
     ['src/server/stop.ts', 'server.announceStop();'],
-    ['src/protocols/saml/metadata/parse.ts', 'function spSsoDescriptor('],
+    ['src/protocols/saml/metadata/parse.ts', 'function readWithSamlify('],
     ['src/base/storage/seen-ids.ts', 'function isFirstUse('],
   ])('names the line in %s instead of the one in the bundle', (source, text) => {
     expect(sourceStack(`Error: wrong\n${frame(text)}`)).toBe(

@@ -23,7 +23,7 @@ const db = () => test.database.db;
 const none = Object.fromEntries(
   ['email', 'emailKey', 'phoneNumber', 'address', 'ssoId', ...textFieldNames].map((column) => [column, null]),
 );
-const flags = { emailVerified: false, phoneNumberVerified: false, isActive: true };
+const flags = { emailVerified: false, emailProven: false, phoneNumberVerified: false, isActive: true };
 const user = { ...none, ...flags, id: 'ann', username: 'ann', usernameKey: 'ann', attributes: '{}', source: 'local' };
 const later = new Date(Date.UTC(2100, 0));
 const session = { id: 's', userId: 'ann', ssoUid: 'x', acr: null, amr: '["pwd"]', authTime: later, expiresAt: later };
