@@ -81,7 +81,7 @@ export function createUserAdmin(services: AdminServices) {
       await assertMayCreate(services, user.roles ?? [], by);
       return createUser(services, lookup, user, by, async (created, tx) => {
         await services.ssoIds.set(created.account, { before: null, connectionId: ssoConnection }, by, tx);
-        if (user.roles?.length) assertFreshProof(by, 'user.create-with-roles', user.username);
+        if (user.roles?.length || user.groups?.length) assertFreshProof(by, 'user.create-with-roles', user.username);
         await onCreated(created, tx);
       });
     },
