@@ -1,16 +1,16 @@
 // The admin API does what its OpenAPI document says, where a generator of requests (schemathesis) found a difference.
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { httpClient } from '../support/http.ts';
-import type { TestIdp } from '../support/idp.ts';
-import { sharedIdp } from '../support/shared-idp.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type ApiCaller, aService, described } from './support.ts';
 
 let idp: TestIdp;
 let admin: ApiCaller;
+afterAll(() => idp?.stop());
 beforeAll(async () => {
-  idp = await sharedIdp();
+  idp = await startIdp();
   admin = await aService(idp);
 });
 
