@@ -144,7 +144,7 @@ describe('an invitation', () => {
     expect((await idp.services.accounts.find(person.account.id))?.emailVerified).toBe(true);
   });
 
-  it('admits nobody but the account with its address, whoever has the mail', async () => {
+  it('admits only the account with its address, also by a forwarded mail', async () => {
     const lab = await aLab();
     const [invited, other] = [await aUser(idp.services), await aUser(idp.services)];
     await lab.invite(invited.account.email ?? '');

@@ -44,7 +44,7 @@ export function createInvitations(
 
     /**
      * Sends an invitation, inside `outer` together with its new account. A further invitation replaces the one before. An account with
-     * any credential gets none: whoever reads its mail could replace that credential.
+     * any credential gets none: a person who reads its mail could replace that credential.
      */
     async invite(
       account: Account,

@@ -371,7 +371,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   'group-invitation': ({ message: { group, token, until }, server, link }) => ({
     subject: words('mail.group-invitation.subject', { group: short(group) }),
     preheader: server,
-    // No name of a person: whoever invites could write a message with it.
+    // No name of a person: an inviter could choose a name that is a message.
     paragraphs: [words('mail.hello'), words('mail.group-invitation.text', { group: short(group), host: server })],
     action: { label: words('mail.group-invitation.action'), url: link('/join', token) },
     after: [words('mail.group-invitation.after', { day: describeDay(until) })],

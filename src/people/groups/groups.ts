@@ -474,7 +474,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     return changed;
   }
 
-  /** Removes the memberships of these people that have the source `via`; `direct` is a person's own one, whoever gave it. Returns their number. */
+  /** Removes the memberships of these people that have the source `via`; `direct` stands for every source of a person's own one. Returns their number. */
   function removeMembers(
     id: string,
     userIds: readonly string[],

@@ -170,7 +170,7 @@ export function createGroupInvitations(
     /**
      * Makes the account a member in the name of the inviter, and its address a verified one; `prepare` may make the account before. Throws
      * invitation_closed (409) when the inviter may not put people in any more, and link_invalid (400) for a used link and for an account with
-     * another address: whoever a member of Lab forwards an invitation to is not admitted.
+     * another address: a forwarded invitation admits nobody.
      */
     async accept(
       invitation: GroupInvitation,

@@ -100,7 +100,7 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
     await assertReachStays(groupIds, roles, by, tx);
   }
 
-  /** Throws forbidden for an actor with a permission that is limited to the people in these groups, or to one of these roles of theirs. */
+  /** Throws forbidden for an actor who has a permission limited to one of these groups or roles: more members would extend it. */
   async function assertReachStays(
     groupIds: readonly string[],
     roles: readonly Role[],
