@@ -12,6 +12,7 @@ const longer = [
   'test/diagnostics/sign-ins.property.test.ts',
   'test/faults/long-outage.test.ts',
   'test/flows/saml/every-authn-context.test.ts',
+  'test/groups/changes.test.ts',
 ];
 const longFiles = ['test/**/*.long.test.ts', ...longer];
 
@@ -22,8 +23,8 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     setupFiles: ['test/support/setup-file.ts'],
-    // One more than cores on a small machine, because a fifth of the time is spent waiting for browsers and other processes.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Two more than cores on a small machine, because a third of the time is spent waiting for browsers and other processes.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     // Long timeouts, because password hashing, browsers and two databases share a small machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
