@@ -12,7 +12,7 @@ import { type Application, fromRow, UnreadableApplication, withAccess } from './
 import { withoutGroupToChoose } from './groups-to-choose.ts';
 
 export interface ListApplications {
-  /** Part of the name or identifier. */
+  /** Part of the name or identifier. Without an order the best matches come first: equal ones, then beginnings, then the rest. */
   search?: string | undefined;
   protocol?: 'oidc' | 'saml' | undefined;
   enabled?: boolean | undefined;
@@ -92,21 +92,24 @@ export function createApplicationReads(db: Db) {
     /** A page of applications, by name or by rank. */
     async list(query: ListApplications = {}): Promise<ApplicationPage> {
       if (query.rank) return listByRank(db, query, query.rank);
-      const { isDescending = false, limit = PAGE } = query;
-      const [key, id] = parseCursor(query.after) ?? [null, null];
+      const { isDescending, limit = PAGE } = query;
+      const rank = isDescending === undefined ? rankOf(query.search) : fragment`0`;
+      const [key, id, after = 0] = parseCursor(query.after) ?? [null, null];
       const [beyond, order] = isDescending
         ? [trustedText('<'), trustedText('DESC')]
         : [trustedText('>'), trustedText('ASC')];
-      const found = await db.$queryRaw<{ id: string }[]>`SELECT id FROM applications
+      const found = await db.$queryRaw<{ id: string; rank: number }[]>`SELECT id, ${rank} AS "rank" FROM applications
         WHERE ${matching(query)}
-          AND (CAST(${id} AS TEXT) IS NULL OR name_key ${beyond} ${key} OR (name_key = ${key} AND id ${beyond} ${id}))
-        ORDER BY name_key ${order}, id ${order} LIMIT ${limit + 1}`;
+          AND (CAST(${id} AS TEXT) IS NULL OR ${rank} > ${after} OR (${rank} = ${after}
+            AND (name_key ${beyond} ${key} OR (name_key = ${key} AND id ${beyond} ${id}))))
+        ORDER BY "rank", name_key ${order}, id ${order} LIMIT ${limit + 1}`;
       const applications = await byIds(
         db,
         found.slice(0, limit).map((row) => row.id),
       );
       const last = applications.at(-1);
-      return found.length > limit && last ? { applications, next: cursorOf(last) } : { applications };
+      const lastRank = Number(found[limit - 1]?.rank ?? 0);
+      return found.length > limit && last ? { applications, next: cursorOf(last, lastRank) } : { applications };
     },
 
     /** Those that this account can sign in to by the access rule, by name. */
@@ -188,16 +191,29 @@ function matching({ search, identifiers, ...query }: ListApplications): Fragment
     AND ${isListed}`;
 }
 
-function cursorOf({ name, id }: Application): string {
-  return Buffer.from(JSON.stringify([listKey(name), id])).toString('base64url');
+/** 0 where the name or identifier is the text, 1 where it begins with it, else 2. */
+function rankOf(search: string | undefined): Fragment {
+  const text = withoutUnstorable(search ?? '')
+    .trim()
+    .toLowerCase();
+  if (text === '') return fragment`0`;
+  const key = listKey(text);
+  const begins = (value: string) => `${value.replace(/[\\%_]/g, '\\$&')}%`;
+  return fragment`CASE WHEN name_key = ${key} OR lower(client_id) = ${text} THEN 0
+    WHEN name_key LIKE ${begins(key)} ESCAPE '\\' OR lower(client_id) LIKE ${begins(text)} ESCAPE '\\' THEN 1 ELSE 2 END`;
+}
+
+function cursorOf({ name, id }: Application, rank: number): string {
+  return Buffer.from(JSON.stringify([listKey(name), id, rank])).toString('base64url');
 }
 
 // A malformed cursor starts at the first page.
-function parseCursor(text: string | undefined): [key: string, id: string] | undefined {
+function parseCursor(text: string | undefined): [key: string, id: string, rank: number] | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(text ?? '', 'base64url').toString());
-    const isOne = Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
-    return isOne ? (value as [string, string]) : undefined;
+    const [key, id, rank] = Array.isArray(value) ? value : [];
+    const isOne = typeof key === 'string' && typeof id === 'string' && [0, 1, 2].includes(rank);
+    return isOne ? [withoutUnstorable(key), withoutUnstorable(id), rank] : undefined;
   } catch {
     return undefined;
   }

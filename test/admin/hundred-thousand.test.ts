@@ -1,11 +1,12 @@
 // Lists of a hundred thousand users: which index each query uses, and its results. The duration is annotated, and judged by
 // the benchmarks.
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { trustedText } from '../../src/base/storage/fragments.ts';
+import { type Fragment, trustedText } from '../../src/base/storage/fragments.ts';
 import {
   createAccountList,
   type FilterSizes,
   type ListAccounts,
+  matchQuery,
   pageQuery,
 } from '../../src/people/accounts/account-list.ts';
 import { nameKey } from '../../src/people/accounts/names.ts';
@@ -55,10 +56,12 @@ async function timed<T>({ annotate, task }: TestContext, work: () => Promise<T>)
   return result;
 }
 
-async function plan(query: Parameters<typeof pageQuery>[1], sizes?: FilterSizes) {
-  const { db, sql } = test.database;
+const plan = (query: Parameters<typeof pageQuery>[1], sizes?: FilterSizes) =>
+  explained(pageQuery(test.database.sql.dialect, query, sizes));
+
+async function explained(found: Fragment) {
+  const { db } = test.database;
   const explain = databaseKind() === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
-  const found = pageQuery(sql.dialect, query, sizes);
   // SQLite's `detail` says where the rows are found, PostgreSQL's plan is a list of lines.
   const lines = await db.$queryRaw<object[]>`${trustedText(explain)} ${found}`;
   return lines.map((line) => Object.values(line).map(String).join(' ')).join('\n');
@@ -156,6 +159,20 @@ describe('a list of a hundred thousand users', () => {
     expect(await count({ role: 'many' })).toEqual({ count: 10_000, isMore: true });
     expect(await count({ role: 'many', isActive: false })).toEqual({ count: undefined, isMore: false });
     await test.database.db.user.delete({ where: { id: 'sub-one-more' } });
+  });
+
+  it('finds beginnings at each key by indexes alone', async (context) => {
+    const found = async (search: string) =>
+      (await list({ search, isQuick: true, limit: 5 })).accounts.map(({ username }) => username);
+    expect(await timed(context, () => found('user-77777'))).toEqual(['user-77777']);
+    expect(await found('USER-777')).toEqual(['user-777', 'user-77799', 'user-77798', 'user-77797', 'user-77796']);
+    expect(await timed(context, () => found('u'))).toHaveLength(5);
+    expect(await found('nobody')).toEqual([]);
+    const query = matchQuery(test.database.sql.dialect, { search: 'user-777' }, { isLarge: true }, { rank: 0 });
+    const text = await explained(query);
+    for (const index of ['username_key_key', 'email_key_key', 'name_key_id_idx', 'last_name_key_id_idx'])
+      expect(text).toContain(`users_${index}`);
+    expect(text).not.toMatch(/SCAN f\b|Seq Scan on users f/);
   });
 
   it('filters by activity, and by a role with few or with all members', async (context) => {

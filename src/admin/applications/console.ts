@@ -40,7 +40,7 @@ const listIn = listAt(
     protocol: z.enum(['', 'oidc', 'saml']).default(''),
     state: z.enum(['', 'enabled', 'disabled']).default(''),
   },
-  ['name', '-name', 'sign-ins', '-sign-ins'],
+  ['name', '-name', 'sign-ins', '-sign-ins', 'match'],
 );
 
 function addListPage(
@@ -61,7 +61,7 @@ function addListPage(
           after,
           limit: limits.api.pageSize,
           ...(protocol && { protocol }),
-          isDescending: sort.startsWith('-'),
+          ...(sort !== 'match' && { isDescending: sort.startsWith('-') }),
           ...(isBySignIns && { rank: ({ clientId }) => counts?.get(clientId)?.total ?? 0 }),
         },
         by,

@@ -10,7 +10,7 @@ import { cursorField, listPath, trailField } from './frame.ts';
  * A list whose address has filters and an order. Returns what reads the address: the given values, and the parts of the page that lead to
  * other addresses of the same list.
  *
- * @param sorts the orders, the one of an address without `sort` first
+ * @param sorts the orders, the one of an address without `sort` first; a search in no order lists the best matches first, where there is `match`
  * @param more what else the address may have; no link keeps it
  */
 export function listAt<
@@ -18,14 +18,16 @@ export function listAt<
   const Sort extends string = '',
   More extends z.ZodRawShape = Record<never, never>,
 >(path: string, filters: Filters, sorts: readonly [Sort, ...Sort[]] = ['' as Sort], more: More = {} as More) {
-  const [defaultSort] = sorts;
-  const order = z.enum([...sorts]).default(defaultSort as never);
+  const [first] = sorts;
+  const order = z.enum([...sorts]).optional();
   const query = z.object({ ...filters, ...more, after: cursorField, trail: trailField, sort: order });
   type Given = z.output<z.ZodObject<Filters & More>> & { after?: string; trail: string; sort: Sort };
 
   return (ctx: Context) => {
-    const given = parseQuery(ctx, query) as unknown as Given;
-    const { sort } = given;
+    const read = parseQuery(ctx, query) as unknown as Omit<Given, 'sort'> & { sort?: Sort; q?: string };
+    const defaultSort = read.q && sorts.includes('match' as Sort) ? ('match' as Sort) : first;
+    const { sort = defaultSort } = read;
+    const given = { ...read, sort } as Given;
     const names = Object.keys(filters);
     const chosen = Object.fromEntries(names.map((name) => [name, (given as Record<string, string>)[name]]));
     const address: ListAddress = { path, filters: chosen, sort, defaultSort };

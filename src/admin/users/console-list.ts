@@ -25,7 +25,7 @@ const STATE = z.enum(['', 'active', 'disabled', 'locked']).default('');
 const listIn = listAt(
   HOME,
   { q: listQuery.shape.q, state: STATE, role: z.string().trim().max(100).default('') },
-  ['-created', 'created', 'name', '-name', 'username', '-username'],
+  ['-created', 'created', 'name', '-name', 'username', '-username', 'match'],
   { select: z.enum(['', 'all']).default('') },
 );
 type Given = ReturnType<typeof listIn>['given'];
@@ -40,7 +40,7 @@ export async function userListPage(
   const locked = new Set((await lockedAccounts()).map(({ id }) => id));
   const filter = { search, ...stateFilter(state, locked), ...(role && { role }) };
   const [page, found] = await Promise.all([
-    users.list({ ...filter, sort, after, limit: limits.api.pageSize }, by),
+    users.list({ ...filter, sort: sort === 'match' ? undefined : sort, after, limit: limits.api.pageSize }, by),
     users.count(filter, by),
   ]);
   const lastSignIns = await users.lastSignIns(page.accounts.map(({ id }) => id));

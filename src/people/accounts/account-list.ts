@@ -14,13 +14,16 @@ import { type Address, addressOf, type TextFieldName, textFieldNames } from './p
 
 /**
  * `search`: part of the username, email address or name, in whatever case and spelling. With more than `limits.lists.searched`
- * users it is the beginning of one of these or of the last name, and at most `limits.lists.matches` of each are found.
+ * users it is the beginning of one of these or of the last name, and at most `limits.lists.matches` of each are found. Without
+ * `sort` the best matches come first: equal ones, then beginnings, then the rest.
  */
 export interface ListAccounts extends AccountPageQuery {
   /** A role's name. */
   role?: string | undefined;
   /** Only users who have at least one of each of these. */
   memberOf?: readonly MemberOf[] | undefined;
+  /** Finds beginnings alone from `limits.lists.few` users on, so that it reads a few rows of indexes: for a search at each key. */
+  isQuick?: boolean | undefined;
 }
 
 /** Names of roles and ids of groups. */
@@ -78,14 +81,47 @@ const SUMMARY = {
 } as const;
 
 export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'now'>) {
+  type PageIds = { ids: string[]; isMore: boolean; at?: MatchRow | { rank: number } | undefined };
+
+  async function idsOf(query: ListAccounts & { limit: number }, sizes: FilterSizes): Promise<PageIds> {
+    const found = await db.$queryRaw<{ id: string }[]>(pageQuery(sql.dialect, query, sizes));
+    return { ids: found.slice(0, query.limit).map(({ id }) => id), isMore: found.length > query.limit };
+  }
+
+  /** The best matches, found by index and sorted, then the others as the list is sorted without a search. */
+  async function matchesOf(
+    { after, limit, ...query }: ListAccounts & { limit: number },
+    sizes: FilterSizes,
+  ): Promise<PageIds> {
+    const from = matchCursor(after);
+    const best = from.rank === REST ? [] : await matchPage({ ...query, limit }, sizes, from);
+    const rest = { rank: REST };
+    const others =
+      best.length > limit || sizes.isLarge
+        ? []
+        : await matchPage({ ...query, limit: limit - best.length }, sizes, from.rank === REST ? from : rest);
+    const found = [...best, ...others];
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    // The others begin on the next page.
+    const isAtRest = last && last.rank !== REST && found[limit]?.rank === REST;
+    return { ids: page.map(({ id }) => id), isMore: found.length > limit, at: isAtRest ? rest : last };
+  }
+
+  const matchPage = async (query: ListAccounts & { limit: number }, sizes: FilterSizes, at: MatchCursor) =>
+    (await db.$queryRaw<MatchRow[]>(matchQuery(sql.dialect, query, sizes, at))).map((row) => ({
+      ...row,
+      rank: Number(row.rank),
+    }));
+
   return {
     /** One page of accounts that match the query, and the cursor of the next one. */
     async list(query: ListAccounts = {}): Promise<AccountPage> {
       const { role, sort, limit = limits.api.pageSize } = query;
       if (role !== undefined && !isStorable(role)) return { accounts: [] };
       const sizes = await sizesOf(db, now(), query);
-      const found = await db.$queryRaw<{ id: string }[]>(pageQuery(sql.dialect, { ...query, limit }, sizes));
-      const ids = found.slice(0, limit).map(({ id }) => id);
+      const byMatch = isByMatch(query);
+      const { ids, isMore, at } = await (byMatch ? matchesOf : idsOf)({ ...query, limit }, sizes);
       const rows = new Map(
         (await db.asStored.user.findMany({ where: { id: { in: ids } }, select: SUMMARY })).map((row) => [row.id, row]),
       );
@@ -101,7 +137,8 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
         roles: namesOf(held.filter(({ userId }) => userId === row.id)),
       }));
       const last = page.at(-1);
-      return found.length > limit && last ? { accounts, next: cursorOf(last, sort) } : { accounts };
+      if (!isMore || !last) return { accounts };
+      return { accounts, next: at ? toMatchCursor(at) : cursorOf(last, sort) };
     },
 
     /** The number of accounts that match, counted up to `limits.lists.counted`. */
@@ -127,9 +164,10 @@ function namesOf(held: readonly { name: string }[]): string[] {
 async function sizesOf(
   db: Db,
   now: Date,
-  { role, memberOf = [], search, isActive, sort }: ListAccounts,
+  { role, memberOf = [], search, isActive, sort, isQuick }: ListAccounts,
 ): Promise<FilterSizes> {
-  const { few, searched } = limits.lists;
+  const { few } = limits.lists;
+  const searched = isQuick ? few : limits.lists.searched;
   const byRole = role === undefined ? [] : [{ role: [role], group: [] }];
   const filters = [...byRole, ...memberOf.map((one) => ({ ...one, role: one.role.filter(isStorable) }))];
   const isByName = sort !== undefined && !sort.endsWith('created');
@@ -230,6 +268,77 @@ export function pageQuery(dialect: Dialect, query: AccountPageQuery, sizes: Filt
     );
   }
   return fragment`SELECT f.id FROM users f ${clause(where)} ORDER BY ${column} ${order}, f.id ${order} LIMIT ${limit + 1}`;
+}
+
+/** Whether the best matches come first: a search in no other order. */
+const isByMatch = ({ search, sort }: AccountPageQuery): boolean =>
+  sort === undefined && nameKey(withoutUnstorable(search ?? '')) !== '';
+
+interface MatchRow {
+  id: string;
+  rank: number;
+  createdAt: Date | string;
+}
+
+/** Where a page of matches begins: after this account, or with the first one of its rank. */
+interface MatchCursor {
+  rank: number;
+  at?: Date;
+  id?: string;
+}
+
+/** The rank of matches that no index finds. */
+const REST = 2;
+
+/**
+ * Finds a page, and one more, of the accounts that begin with the text, equal ones first; or of the others that have it, which the index of
+ * the list finds in its order.
+ */
+export function matchQuery(
+  dialect: Dialect,
+  { search = '', limit = limits.api.pageSize, ...filter }: AccountPageQuery,
+  sizes: FilterSizes,
+  { rank, at, id }: MatchCursor,
+): Fragment {
+  const key = nameKey(withoutUnstorable(search));
+  const isRest = rank === REST;
+  const begins = fragment`f.id IN (${joinFragments(
+    rangesOf(key).map((range) => fragment`SELECT id FROM (${range}) AS found`),
+    ' UNION ',
+  )})`;
+  const where = isRest
+    ? [
+        ...conditions(dialect, { ...filter, search }, { ...sizes, isLarge: false }, 'created'),
+        fragment`NOT (${begins})`,
+      ]
+    : [...conditions(dialect, filter, sizes, 'name'), begins];
+  const ranked = isRest
+    ? fragment`2`
+    : fragment`CASE WHEN ${key} IN (f.username_key, f.email_key, f.name_key) THEN 0 ELSE 1 END`;
+  if (at && id !== undefined) {
+    const later = fragment`(f.created_at <= ${at} AND (f.created_at < ${at} OR f.id < ${id}))`;
+    where.push(isRest ? later : fragment`(${ranked} > ${rank} OR (${ranked} = ${rank} AND ${later}))`);
+  }
+  const order = isRest ? noFragment : fragment`${ranked}, `;
+  return fragment`SELECT f.id, ${ranked} AS "rank", f.created_at AS "createdAt" FROM users f ${clause(where)}
+    ORDER BY ${order}f.created_at DESC, f.id DESC LIMIT ${limit + 1}`;
+}
+
+function toMatchCursor({ rank, createdAt, id }: Partial<MatchRow> & { rank: number }): string {
+  const place = createdAt === undefined ? [] : [new Date(createdAt).getTime(), id];
+  return Buffer.from(JSON.stringify([rank, ...place])).toString('base64url');
+}
+
+// A malformed cursor starts at the first page.
+function matchCursor(text: string | undefined): MatchCursor {
+  try {
+    const [rank, at, id]: unknown[] = JSON.parse(Buffer.from(text ?? '', 'base64url').toString());
+    if (rank !== 0 && rank !== 1 && rank !== REST) return { rank: 0 };
+    if (!Number.isSafeInteger(at) || typeof id !== 'string') return { rank: rank === REST ? REST : 0 };
+    return { rank, at: new Date(at as number), id: withoutUnstorable(id) };
+  } catch {
+    return { rank: 0 };
+  }
 }
 
 /** Counts the accounts of the query, at most `limits.lists.counted` + 1 of them; undefined where that would take too long. */

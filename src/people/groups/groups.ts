@@ -561,6 +561,23 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     });
   }
 
+  const listByIds = async (ids: readonly string[], tx: Tx = db): Promise<Group[]> =>
+    (await inChunks(ids, (some) => tx.group.findMany({ where: { id: { in: some } } }))).map(groupOf);
+
+  async function matches(key: string, { after, limit }: { after: string | undefined; limit: number }, tx: Tx) {
+    const begins = `${key.replace(/[\\%_]/g, '\\$&')}%`;
+    const rank = fragment`CASE WHEN name_key = ${key} THEN 0 WHEN name_key LIKE ${begins} ESCAPE '\\' THEN 1 ELSE 2 END`;
+    const last = after === undefined ? undefined : groupKey(withoutUnstorable(after));
+    const lastRank = last === key ? 0 : last?.startsWith(key) ? 1 : 2;
+    const later = fragment`AND (${rank} > ${lastRank} OR (${rank} = ${lastRank} AND name_key > ${last}))`;
+    const rows = await tx.$queryRaw<{ id: string }[]>`SELECT id FROM groups
+      WHERE ${sql.dialect.contains('name_key', key)} ${last === undefined ? noFragment : later}
+      ORDER BY ${rank}, name_key LIMIT ${limit}`;
+    const ids = rows.map(({ id }) => id);
+    const groups = new Map((await listByIds(ids, tx)).map((group) => [group.id, group]));
+    return ids.flatMap((id) => groups.get(id) ?? []);
+  }
+
   return {
     get,
     /** By its name, or a name that looks like it. */
@@ -569,17 +586,19 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       const row = await tx.group.findUnique({ where: { nameKey: groupKey(name) } });
       return row ? groupOf(row) : undefined;
     },
-    /** By name, those whose name has the text `search`; `after` is the name of the last one of the page before. */
+    /**
+     * By name, those whose name has the text `search`: the one with this name, then those that begin with it, then the others. `after` is
+     * the name of the last one of the page before.
+     */
     async list(
       { search, after, limit = 50 }: { search?: string; after?: string; limit?: number } = {},
       tx: Tx = db,
     ): Promise<Group[]> {
-      const found = search === undefined ? [] : [{ nameKey: { contains: groupKey(search) } }];
-      const where = { AND: [...found, ...(after === undefined ? [] : [{ nameKey: { gt: groupKey(after) } }])] };
+      if (search !== undefined) return matches(groupKey(withoutUnstorable(search)), { after, limit }, tx);
+      const where = after === undefined ? {} : { nameKey: { gt: groupKey(after) } };
       return (await tx.group.findMany({ where, orderBy: { nameKey: 'asc' }, take: limit })).map(groupOf);
     },
-    listByIds: async (ids: readonly string[], tx: Tx = db): Promise<Group[]> =>
-      (await inChunks(ids, (some) => tx.group.findMany({ where: { id: { in: some } } }))).map(groupOf),
+    listByIds,
     /** The names of the groups that these people are in now, themselves, by the ids of the people. */
     async namesByMember(people: readonly { id: string }[]): Promise<Map<string, string[]>> {
       const where = { userId: { in: people.map(({ id }) => id) } };
