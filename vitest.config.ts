@@ -2,7 +2,7 @@
 // `npm test` runs both; `npx vitest run --project sqlite test/keys` runs one folder on SQLite.
 // `npm run test:long` runs *.long.test.ts, and the files below in full.
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { postgresqlInclude } from './test/support/database/postgresql-files.ts';
 import { isLongRun } from './test/support/long-run.ts';
 
@@ -16,30 +16,34 @@ const longer = [
 ];
 const longFiles = ['test/**/*.long.test.ts', ...longer];
 
+/** What both projects have. `maxWorkers` is not among it: Vitest prefers that of a project to `--maxWorkers`. */
+const shared: TestProjectInlineConfiguration['test'] = {
+  // Processes instead of threads, because native modules and the OIDC engine have global state. The files of a process share
+  // their imports, which halves the total time.
+  pool: 'forks',
+  isolate: false,
+  setupFiles: ['test/support/setup-file.ts'],
+  // Long timeouts, because password hashing, browsers and two databases share a small machine.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  // expect.poll ends as soon as it succeeds; a busy machine may need long.
+  expect: { poll: { timeout: 30_000, interval: 25 } },
+  // One retry in CI, until three whole runs at load 8 have passed without one; the report names the retried tests.
+  retry: process.env.CI ? 1 : 0,
+  restoreMocks: true,
+  unstubEnvs: true,
+  unstubGlobals: true,
+};
+
 export default defineConfig({
   test: {
-    // Processes instead of threads, because native modules and the OIDC engine have global state. The files of a process share
-    // their imports, which halves the total time.
-    pool: 'forks',
-    isolate: false,
-    setupFiles: ['test/support/setup-file.ts'],
     // Two more than cores on a small machine, because a third of the time is spent waiting for browsers and other processes.
     maxWorkers: Math.max(4, availableParallelism() - 1),
-    // Long timeouts, because password hashing, browsers and two databases share a small machine.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
     teardownTimeout: 30_000,
-    // expect.poll ends as soon as it succeeds; a busy machine may need long.
-    expect: { poll: { timeout: 30_000, interval: 25 } },
-    // One retry in CI, until three whole runs at load 8 have passed without one; the report names the retried tests.
-    retry: process.env.CI ? 1 : 0,
-    restoreMocks: true,
-    unstubEnvs: true,
-    unstubGlobals: true,
     projects: [
       {
-        extends: true,
         test: {
+          ...shared,
           name: 'sqlite',
           include: isLongRun ? longFiles : ['test/**/*.test.ts'],
           exclude: isLongRun ? [] : ['test/**/*.long.test.ts'],
@@ -47,8 +51,8 @@ export default defineConfig({
         },
       },
       {
-        extends: true,
         test: {
+          ...shared,
           name: 'postgresql',
           include: isLongRun ? longer.filter((file) => postgresqlInclude.includes(file)) : [...postgresqlInclude],
           globalSetup: ['test/support/database/setup-postgresql.ts'],
