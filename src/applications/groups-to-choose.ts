@@ -1,10 +1,11 @@
 // The groups for which an account can sign in to an application (`ask_group`, and the parameter `group` at the authorization endpoint).
 import type { Db, Tx } from '../base/storage/database.ts';
+import { isStorable } from '../base/storage/storable-text.ts';
 import type { Account, AccountGroup } from '../people/accounts/account.ts';
 import { type AccountView, visibleGroups } from '../people/accounts/visible-roles.ts';
 import { idsAbove, rolesConferred } from '../people/groups/rights.ts';
-import { accessDecisionFilter, grantingGroups, grantingRoles } from './access-decision.ts';
-import { fromRow, withAccess } from './application.ts';
+import { accessDecisionFilter, grantingGroups, grantingRoles, missingGroups } from './access-decision.ts';
+import { type Application, fromRow, withAccess } from './application.ts';
 import type { Access } from './fields/oidc-client.ts';
 
 /** An account as it signs in for one of its groups. */
@@ -80,6 +81,28 @@ export async function withoutGroupToChoose(account: Account, db: Db): Promise<st
     if ((await groupsToChoose(application, account, db)).length === 0) ids.push(application.id);
   }
   return ids;
+}
+
+/**
+ * The names of the groups that would admit the account, which is in none of them: those of the access rule. Where the application asks for a
+ * group, only those that it would offer.
+ */
+export async function groupsThatAdmit(
+  application: Pick<Application, 'protocol' | 'access' | 'metadata'>,
+  account: Account,
+  db: Db,
+): Promise<string[]> {
+  const { protocol, access, metadata } = application;
+  const names = missingGroups(access, account);
+  if (names.length === 0 || protocol === 'saml' || !('ask_group' in metadata && metadata.ask_group)) return names;
+  const rows = await db.asStored.group.findMany({
+    where: { name: { in: names.filter(isStorable) } },
+    select: { id: true, name: true, path: true },
+  });
+  const offered = rows.filter((row) =>
+    isVisible({ ...row, isDirect: true, via: row.name, until: null }, { access, metadata }),
+  );
+  return names.filter((name) => offered.some((row) => row.name === name));
 }
 
 /** By `groups_filter`, also where the application receives no list of groups. */

@@ -31,6 +31,8 @@ export interface ListApplications {
 export interface OpenTo {
   identifiers?: readonly string[] | undefined;
   limit: number;
+  /** `next` of the page before. */
+  after?: string | undefined;
 }
 
 export interface ApplicationPage {
@@ -113,18 +115,25 @@ export function createApplicationReads(db: Db) {
     },
 
     /** Those that this account can sign in to by the access rule, by name. */
-    async openTo(account: Account, { identifiers, limit }: OpenTo): Promise<Application[]> {
+    async openTo(account: Account, { identifiers, limit, after }: OpenTo): Promise<ApplicationPage> {
       const listed = identifiers ? { clientId: { in: identifiers.filter(isStorable) } } : {};
+      const [nameKey, id] = parseCursor(after) ?? [];
+      const beyond =
+        nameKey === undefined || id === undefined
+          ? {}
+          : { OR: [{ nameKey: { gt: nameKey } }, { nameKey, id: { gt: id } }] };
       const rows = await db.asStored.application.findMany({
         where: {
-          AND: [accessDecisionFilter(account), listed],
+          AND: [accessDecisionFilter(account), listed, beyond],
           NOT: { id: { in: await withoutGroupToChoose(account, db) } },
         },
         include: withAccess,
-        orderBy: [{ name: 'asc' }, { id: 'asc' }],
-        take: limit,
+        orderBy: [{ nameKey: 'asc' }, { id: 'asc' }],
+        take: limit + 1,
       });
-      return rows.map(fromRow);
+      const applications = rows.slice(0, limit).map(fromRow);
+      const last = applications.at(-1);
+      return rows.length > limit && last ? { applications, next: cursorOf(last, 0) } : { applications };
     },
 
     /** How many match, by protocol. */

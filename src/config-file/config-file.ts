@@ -136,8 +136,10 @@ function fileReader(folder: string, onRead: PlanOptions['onRead']): Planning['re
 // Deleted users and applications free names and addresses for new ones; what other rows refer to is deleted last.
 function inOrder(steps: readonly Step[]): Step[] {
   const rank = ({ kind, section }: Step) => {
-    if (kind === 'delete')
-      return section === 'groups' || section === 'roles' || section === 'resources' || section === 'settings' ? 3 : 0;
+    if (kind === 'delete') {
+      if (section === 'resources') return 3;
+      return section === 'groups' || section === 'roles' || section === 'settings' ? 4 : 0;
+    }
     return section === 'users' ? 2 : 1;
   };
   return [...steps].sort((a, b) => rank(a) - rank(b));

@@ -138,6 +138,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/groups/:id': ['addGroupMembers'],
   '/admin/groups/:id/bulk': ['addGroupMembers'],
   '/admin/groups/:id/changes/:change': ['addGroupMembers'],
+  '/admin/groups/:id/members/:user': ['putUserInGroup'],
   '/admin/groups/:id/members/:user/remove': ['removeGroupMember'],
   '/admin/groups/:id/parts': ['addChildGroup', 'addGroupRole'],
   '/admin/groups/:id/parts/child/:part/remove': ['removeChildGroup'],

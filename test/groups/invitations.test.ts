@@ -78,6 +78,21 @@ async function invitationOf(lab: Lab, email = aNewAddress()) {
 }
 const found = (token: string) => idp.services.groupInvitations.find(token);
 
+describe('a new owner', () => {
+  it('gets one mail with the end and a link to the group, and none when the appointment is confirmed', async () => {
+    const { groups, db } = idp.services;
+    const group = await groups.create({ name: 'Mailed Lab' });
+    const { account } = await aUser(idp.services);
+    const email = account.email ?? '';
+    const until = new Date('2099-07-31T12:00:00Z');
+    for (let time = 0; time < 2; time += 1) await groups.appointOwner(group.id, { userId: account.id, until });
+    const { text } = await mailOf(box, email, 'You now manage the group Mailed Lab');
+    expect(text.replace(/\s+/g, ' ')).toContain('You now manage the group Mailed Lab until July 31, 2099');
+    expect(text).toContain(`${idp.issuer}/account/groups/${group.id}`);
+    expect(await db.mailMessage.count({ where: { recipient: email } })).toBe(1);
+  });
+});
+
 describe('an invitation', () => {
   it('to an address without an account makes the account, while sign-up is off', async () => {
     const lab = await aLab();
@@ -85,7 +100,11 @@ describe('an invitation', () => {
     const answer = await lab.invite(email, '2099-07-31');
     expect(textOf(answer.text)).toContain(`We’ll email an invitation to ${email}`);
     expect(await idp.services.accounts.findByLogin(email)).toBeUndefined();
-    const { browser, page } = await open(idp, await linkTo(email, lab));
+    const mail = await mailOf(box, email, subjectOf(lab));
+    const text = mail.text.replace(/\s+/g, ' ');
+    expect(text).toContain(`${lab.owner.username} invites you to the group ${lab.group.name}`);
+    expect(text).toContain('until July 31, 2099');
+    const { browser, page } = await open(idp, linkIn(mail));
     expect(textOf(page.text)).toContain(`Join ${lab.group.name}?`);
     expect(textOf(page.text)).toContain(`${lab.owner.username} invites you`);
     expect(textOf(page.text)).toContain('until July 31, 2099');

@@ -308,7 +308,7 @@ describe('an application that asks for a group', () => {
     // A role that is given directly opens it, but a sign-in is for a group.
     expect(await listed()).not.toContain('Ask Initech');
     const account = (await accounts.find(user.account.id)) ?? expect.fail();
-    const openTo = (await applications.openTo(account, { limit: 500 })).map(({ clientId }) => clientId);
+    const openTo = (await applications.openTo(account, { limit: 500 })).applications.map(({ clientId }) => clientId);
     expect([openTo.includes(open.clientId), openTo.includes(roles.clientId)]).toEqual([true, false]);
     const owner = await aUser(idp.services);
     await groups.update(named('Initech'), { acceptsRequests: true });
@@ -356,6 +356,21 @@ describe('an application that asks for a group', () => {
     await leave('Globex');
     await leave('Acme East');
     expect(await ask()).toMatchObject({ state: 'failed' });
+  });
+
+  it('offers each group once, and none that the application hides', async () => {
+    await idp.services.groups.create({ name: 'Hidden Customer' });
+    const shown = await anApplication(idp, {
+      access: { roles: [], groups: ['Initech', 'Hidden Customer'] },
+      ask_group: true,
+      groups_filter: ['Ini*'],
+    });
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const query = new URLSearchParams({ user: user.username, app: shown.clientId });
+    const { text } = await admin.get(`/admin/access-check?${query}`);
+    expect([...textOf(text).matchAll(/to the group (Initech|Hidden Customer)/g)].map(([, name]) => name)).toEqual([
+      'Initech',
+    ]);
   });
 
   it('shows the group in the preview', async () => {

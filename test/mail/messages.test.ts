@@ -36,6 +36,8 @@ function every(to: Recipient = ann): MailMessage[] {
       name: to.name ?? null,
       application: 'Wiki',
     },
+    { kind: 'group-owner', to, group: 'Lab', groupId: 'id', until: place.at },
+    { kind: 'group-owner', to, group: 'Lab', groupId: 'id', until: null },
     { kind: 'group-answer', to, group: 'Lab', isGranted: true, until: place.at },
     { kind: 'group-answer', to, group: 'Lab', isGranted: false, until: null },
     { kind: 'membership-end', to, of: 'group', name: 'Lab', until: place.at },

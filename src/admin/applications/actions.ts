@@ -12,7 +12,7 @@ import { fieldsWith } from '../../applications/fields/application-field.ts';
 import { type OidcClientInput, oidcClient } from '../../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../applications/fields/service-provider.ts';
 import type { PictureState } from '../../applications/pictures/pictures.ts';
-import type { ApplicationPage, ListApplications, StoredApplication } from '../../applications/read.ts';
+import type { ApplicationPage, ListApplications, OpenTo, StoredApplication } from '../../applications/read.ts';
 import { isClosed, rightsOfApplication, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
 import { AppError, conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
@@ -115,8 +115,8 @@ export function createApplicationAdmin(services: AdminServices) {
     list: async (query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<ApplicationPage> =>
       applications.list({ ...query, ...(await visibleTo(by)) }),
     /** Those of them that the access rule opens to this account, by name, at most so many. */
-    openTo: async (account: Account, limit: number, by: Actor): Promise<Application[]> =>
-      applications.openTo(account, { ...(await visibleTo(by)), limit }),
+    openTo: async (account: Account, page: Omit<OpenTo, 'identifiers'>, by: Actor): Promise<ApplicationPage> =>
+      applications.openTo(account, { ...(await visibleTo(by)), ...page }),
     /** How many a list of this query has, by protocol. */
     countByProtocol: async (
       query: Omit<ListApplications, 'identifiers'>,

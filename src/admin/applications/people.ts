@@ -37,6 +37,12 @@ export interface Takeable {
   stays: boolean;
 }
 
+/** An application that a person can open. */
+interface OpenedApplication {
+  application: Application;
+  ways: AccessWay[];
+}
+
 export type PeopleAdmin = ReturnType<typeof createPeopleAdmin>;
 
 const PAGE = 200;
@@ -114,15 +120,20 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
       return { stream: rows(application, by), type: 'text/csv; charset=utf-8; header=present', fileName: 'people.csv' };
     },
 
-    /** The applications that the person can open, at most so many, by name; those for no one but themselves are left out. */
-    async of(account: Account, limit: number, by: Actor): Promise<{ application: Application; ways: AccessWay[] }[]> {
-      const found = [];
-      for (const application of await applications.openTo(account, limit, by)) {
+    /** A page of the applications that the person can open, by name; those for no one but themselves are left out of it. */
+    async of(
+      account: Account,
+      page: { limit: number; after?: string | undefined },
+      by: Actor,
+    ): Promise<{ open: OpenedApplication[]; next?: string | undefined }> {
+      const { applications: found, next } = await applications.openTo(account, page, by);
+      const open: OpenedApplication[] = [];
+      for (const application of found) {
         if (isServiceAccount(application)) continue;
         const [one] = await applicationPeople.withAccess(application, [account]);
-        if (one) found.push({ application, ways: one.ways });
+        if (one) open.push({ application, ways: one.ways });
       }
-      return found;
+      return { open, next };
     },
 
     /**
@@ -256,21 +267,21 @@ export function peopleEndpoints(
       operationId: 'listUserApplications',
       tag: 'Users',
       needs: PEOPLE_OF,
-      summary: 'The applications that the user can open, by name, and why; at most 200',
+      summary: 'The applications that the user can open, by name, and why',
       params: byId,
-      response: z.object({ items: z.array(opened) }),
-      async handle({ params, by }) {
+      query: z.object(paged),
+      response: pageOf(opened),
+      async handle({ params, query: { limit, cursor }, by }) {
         const account = await users.find(params.id, by, 'gatehouse.users:read');
-        const items = (await people.of(account, PAGE, by)).map(
-          ({ application: { id, protocol, clientId: identifier, name }, ways: all }) => ({
-            id,
-            protocol,
-            identifier,
-            name,
-            ways: all.map(wayJson),
-          }),
-        );
-        return { body: { items } };
+        const page = await people.of(account, { limit, after: cursor }, by);
+        const items = page.open.map(({ application: { id, protocol, clientId: identifier, name }, ways: all }) => ({
+          id,
+          protocol,
+          identifier,
+          name,
+          ways: all.map(wayJson),
+        }));
+        return { body: { items, next: page.next ?? null } };
       },
     }),
   ];

@@ -1,6 +1,8 @@
 // /admin/groups: the groups, and each one with its members, what is above and below it, its owners and its applications.
 
+import type Router from '@koa/router';
 import { z } from 'zod';
+import type { Extras, State } from '../../base/http/context.ts';
 import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { acceptUploads, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
@@ -10,6 +12,7 @@ import { type PageText, sentences, type Text, t, textAt } from '../../base/texts
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
+import { within } from '../../people/rbac/rights.ts';
 import { protocolName } from '../applications/console-parts.ts';
 import { productPresets } from '../applications/presets/products.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
@@ -20,10 +23,11 @@ import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import { nameAndUsername } from '../console/names.ts';
-import type { Visit } from '../console/pages.ts';
+import { addForm, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';
+import { type HeldGroup, isPersonal } from '../users/grants.ts';
 import { fromCursor, type GroupDetails, groupNoun, type Member, newGroup, PEOPLE, toCursor } from './groups.ts';
 import type { MemberRows } from './member-rows.ts';
 
@@ -60,7 +64,10 @@ export const momentsOf = ({ since, until }: { since: string; until: string }, be
   until: until !== '' && until === dayOf(before?.until ?? null) ? (before?.until ?? null) : endOf(until),
 });
 const dayOf = (at: Date | null) => at?.toISOString().slice(0, 10) ?? '';
-const memberForm = z.object({ user: z.string().trim().max(320).default(''), since: day, until: day });
+/** To put a person in a group. */
+export const JOIN = [WRITE, within('gatehouse.users:read')] as const;
+const period = z.object({ since: day, until: day });
+const memberForm = period.extend({ user: z.string().trim().max(320).default('') });
 const decisionForm = z.object({
   decision: z.enum(['approve', 'decline']),
   until: day,
@@ -162,6 +169,11 @@ export function groupRoutes(services: ConsoleServices) {
     const account = actorId === undefined ? undefined : await services.accounts.find(actorId);
     return account ? nameAndUsername(account) : (actorApp ?? t('console.groups.change-server'));
   }
+
+  addMembershipPage(router, services, '/:id/members/:user', {
+    ids: ({ id = '', user = '' }) => ({ userId: user, groupId: id }),
+    back: ({ held }) => ({ href: pathOf(held), label: held.name }),
+  });
 
   change('/members/:user/remove', {
     needs: [...PEOPLE, WRITE],
@@ -334,6 +346,49 @@ export function groupRoutes(services: ConsoleServices) {
     },
   });
   return router;
+}
+
+interface Membership {
+  account: Account;
+  held: HeldGroup;
+}
+
+/** The form with the begin and the end of a membership, opened from the group or from the user. */
+export function addMembershipPage(
+  router: Router<State, Extras>,
+  { frame, admin: { users, groups } }: ConsoleServices,
+  path: string,
+  {
+    ids,
+    back,
+  }: {
+    ids(params: Record<string, string>): { userId: string; groupId: string };
+    back(subject: Membership): { href: string; label: PageText };
+  },
+): void {
+  addForm<Membership, z.output<typeof period>>(router, frame, path, {
+    needs: JOIN,
+    async load({ params }, by) {
+      const { userId, groupId } = ids(params);
+      const account = await users.find(userId, by, 'gatehouse.users:read');
+      const held = (await users.heldGroups(userId, by)).find(({ id, source }) => id === groupId && isPersonal(source));
+      if (!held) throw notFound();
+      return { account, held };
+    },
+    assertOpen: ({ by, subject: { held } }) => groups.assertMayPut(held.id, by),
+    title: ({ account, held }) =>
+      t('console.users.held.change-title', { user: account.name ?? account.username, what: held.name }),
+    back,
+    button: t('console.shared.save-changes'),
+    fields: ({ subject: { held } }) => [sinceField(held), untilField(held)],
+    body: period,
+    async submit({ by, subject }, given) {
+      const { account, held } = subject;
+      const changed = await users.join(held.id, { userId: account.id, ...momentsOf(given, held) }, by);
+      const notice = t(`console.users.held.${changed > 0 ? 'end-changed' : 'same'}`);
+      return { to: back(subject).href, notice, tone: changed > 0 ? 'good' : 'warn' };
+    },
+  });
 }
 
 interface Bulk {
@@ -695,13 +750,13 @@ async function memberBlocks(
       mayPut && [
         t('console.shared.action'),
         (one) =>
-          isPersonal(one)
+          isPersonal(one.source)
             ? [
                 {
                   action: {
                     label: t('console.users.held.change-end'),
                     of: nameAndUsername(one),
-                    href: `/admin/users/${one.userId}/group/${group.id}`,
+                    href: `${path}/members/${one.userId}`,
                   },
                 },
                 removeAction(`${path}/members/${one.userId}/remove`, nameAndUsername(one)),
@@ -720,8 +775,6 @@ async function memberBlocks(
 }
 
 const ENDED = { text: t('console.shared.expired'), tone: 'bad' as const };
-
-const isPersonal = ({ source }: Member) => !source.includes(':') && source !== 'file';
 
 /** How a person came in, in words. */
 export function wayIn({ source }: Pick<Member, 'source'>): PageText {
@@ -973,6 +1026,17 @@ async function applicationsBlock(
       [
         t('console.roles.application'),
         (one) => ({ text: one.name, href: `/admin/applications/${one.id}`, logo: { name: one.name } }),
+      ],
+      [
+        t('console.users.access.why'),
+        ({ groups: named, roles }) => [
+          ...named.map(({ group }) =>
+            group.id === id
+              ? t('console.groups.opens-itself')
+              : { text: t('console.people.group', { name: group.name }), href: pathOf(group) },
+          ),
+          ...roles.map(({ role }) => t('console.people.role', { name: role.name })),
+        ],
       ],
       [t('console.roles.protocol'), ({ protocol }) => protocolName[protocol === 'saml' ? 'saml' : 'oidc']],
       [

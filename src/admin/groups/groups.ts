@@ -14,7 +14,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
 import type { GroupDomain } from '../../people/groups/domains.ts';
 import { type Group, type NewMember, peopleBelow } from '../../people/groups/groups.ts';
-import { PERSONAL } from '../../people/groups/rights.ts';
+import { idsAbove, PERSONAL, rolesConferred } from '../../people/groups/rights.ts';
 import { isGroupName } from '../../people/rbac/names.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Answer, Endpoint } from '../api/endpoint.ts';
@@ -318,14 +318,24 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
     /** For a page: throws what putting people in would throw. */
     assertMayPut: (groupId: string, by: Actor): Promise<void> => groups.assertMayPut(groupId, 'direct', { by }),
 
-    /** The applications whose access rule names the group, by name. */
-    applications: (groupId: string) =>
-      db.asStored.application.findMany({
-        where: { access: 'roles', groups: { some: { groupId } } },
-        select: { id: true, name: true, protocol: true, enabled: true },
+    /** The applications whose access rule names the group, one above it, or a role that they give; by name, each with these. */
+    async applications(groupId: string) {
+      const groupIn = { groupId: { in: await idsAbove([groupId], db) } };
+      const roleIn = { roleId: { in: (await rolesConferred([groupId], db)).map(({ id }) => id) } };
+      return db.asStored.application.findMany({
+        where: { access: 'roles', OR: [{ groups: { some: groupIn } }, { roles: { some: roleIn } }] },
+        select: {
+          id: true,
+          name: true,
+          protocol: true,
+          enabled: true,
+          groups: { where: groupIn, select: { group: { select: { id: true, name: true } } } },
+          roles: { where: roleIn, select: { role: { select: { name: true } } } },
+        },
         orderBy: [{ name: 'asc' }, { id: 'asc' }],
         take: limits.api.pageSize,
-      }),
+      });
+    },
   };
 
   async function usersById(ids: readonly string[]) {

@@ -20,6 +20,7 @@ export const templateNames: Record<MailKind, PageText> = {
   'factor-changed': t('console.mail.template.factor-changed'),
   'group-request': t('console.mail.template.group-request'),
   'group-invitation': t('console.mail.template.group-invitation'),
+  'group-owner': t('console.mail.template.group-owner'),
   'group-answer': t('console.mail.template.group-answer'),
   'membership-end': t('console.mail.template.membership-end'),
   'members-end': t('console.mail.template.members-end'),

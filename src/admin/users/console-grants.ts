@@ -14,12 +14,11 @@ import { expiryCell } from '../console/expiry.ts';
 import { tableOf } from '../console/lists.ts';
 import { addForm, addPage, type Params, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { day, momentsOf, sinceField, untilField, wayIn } from '../groups/console.ts';
+import { addMembershipPage, day, JOIN, momentsOf, sinceField, untilField, wayIn } from '../groups/console.ts';
 import { nameOf, tabPath } from './console-actions.ts';
 import { ASSIGN, type HeldGroup, type HeldRole, isPersonal } from './grants.ts';
 
 const GROUPS = 'gatehouse.groups:write' as const;
-const JOIN = [GROUPS, within('gatehouse.users:read')] as const;
 const GIVE = [within(...ASSIGN)] as const;
 const period = { since: day, until: day };
 
@@ -253,27 +252,9 @@ export function grantPages(router: Router<State, Extras>, services: ConsoleServi
     },
   });
 
-  const groupOf = async (ctx: Params, by: Actor): Promise<Of<HeldGroup>> => {
-    const account = await load(ctx, by);
-    const held = (await users.heldGroups(account.id, by)).find(
-      ({ id, source }) => id === ctx.params.group && isPersonal(source),
-    );
-    if (!held) throw notFound();
-    return { account, held };
-  };
-  addForm<Of<HeldGroup>, { since: string; until: string }>(router, frame, '/:id/group/:group', {
-    needs: JOIN,
-    load: groupOf,
-    assertOpen: ({ by, subject: { held } }) => groups.assertMayPut(held.id, by),
-    title: ({ account, held }) => t('console.users.held.change-title', { user: nameOf(account), what: held.name }),
+  addMembershipPage(router, services, '/:id/group/:group', {
+    ids: ({ id = '', group = '' }) => ({ userId: id, groupId: group }),
     back: ({ account }) => back(account),
-    button: t('console.shared.save-changes'),
-    fields: ({ subject: { held } }) => [sinceField(held), untilField(held)],
-    body: z.object(period),
-    async submit({ by, subject: { account, held } }, given) {
-      const changed = await users.join(held.id, { userId: account.id, ...momentsOf(given, held) }, by);
-      return done(account, t('console.users.held.end-changed'), changed > 0);
-    },
   });
 
   addPage(router, frame, '/:id/group/:group/remove', {

@@ -4,9 +4,9 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
 import { nameWithin } from '../../base/texts/languages.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
-import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import {
   addressPartNames,
@@ -23,7 +23,7 @@ import { addTakePage, GIVE, takeLink, waysCell } from '../applications/tabs/peop
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, ConsolePage, Empty } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
-import { tableOf } from '../console/lists.ts';
+import { listAt, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import type { Names } from '../console/names.ts';
 import { addPage, type Visit } from '../console/pages.ts';
@@ -81,8 +81,7 @@ const blocksOf: Readonly<Record<UserTab, Blocks>> = {
     return [profileFacts(details, { disabled, invitation, language })];
   },
   roles: (visit, services) => grantBlocks(visit, visit.subject.details.account, services),
-  access: async ({ by, meets, subject: { details } }, services) =>
-    accessBlocks(services, details.account, by, meets(GIVE)),
+  access: async (visit, services) => accessBlocks(visit, services),
   security: async ({ subject: { details } }, services) => [
     securityFacts(details, await deliveryOf(services, details.account.id, 'password-reset')),
   ],
@@ -153,17 +152,18 @@ const MOST = 100;
 
 /** What the user can open and why, and a form for more. */
 async function accessBlocks(
+  { ctx, by, meets, subject: { details } }: Visit<OpenUser>,
   { admin: { people }, names }: ConsoleServices,
-  account: Account,
-  by: Actor,
-  mayGive: boolean,
 ): Promise<Block[]> {
-  const read = await people.of(account, MOST + 1, by);
-  const open = read.slice(0, MOST);
+  const { account } = details;
+  const mayGive = meets(GIVE);
+  const path = tabPath(account.id, 'access');
+  const list = listAt(path, {})(ctx);
+  const { after } = list.given;
+  const { open, next } = await people.of(account, { limit: limits.api.pageSize, after }, by);
   const connections = await names.connections(
     open.flatMap(({ ways }) => ways.map(({ connection }) => connection ?? null)),
   );
-  const path = tabPath(account.id, 'access');
   const give: Block = {
     kind: 'search',
     title: t('console.people.give'),
@@ -193,7 +193,7 @@ async function accessBlocks(
       ],
     ]),
     empty: nothingOpen(account),
-    ...(read.length > MOST && { count: t('console.users.access.cut', { count: MOST }) }),
+    pages: list.pages(next),
   };
   return mayGive && account.isActive ? [give, table] : [table];
 }

@@ -42,7 +42,7 @@ export interface HeldGroup extends Times {
   source: string;
   /** The name of the group whose member the user is. */
   below?: string;
-  addedBy: { id: string; username: string } | null;
+  addedBy: { id: string; username: string; name: string | null } | null;
   /** The configuration file declares the members. */
   isDeclared: boolean;
 }
@@ -83,7 +83,7 @@ export function createUserGrants(services: AdminServices, { find, lockForChange 
       const adders = [...new Set(rows.flatMap((row) => row.addedBy ?? []))];
       const users = await db.asStored.user.findMany({
         where: { id: { in: adders } },
-        select: { id: true, username: true },
+        select: { id: true, username: true, name: true },
       });
       return [
         ...rows.map(({ group, source, since, until, addedBy }) => ({
@@ -172,7 +172,10 @@ const heldGroup = z
     source: z.enum([...memberSource.options, 'below']).describe('The way in; `below`: by a group below this one'),
     source_id: z.string().nullable().describe('The domain, or the id of the connection; null for the other sources'),
     below: z.string().nullable().describe('The name of the group below it by which the user is in it'),
-    added_by: z.string().nullable().describe('Id of the account that added the user'),
+    added_by: z
+      .object({ user: z.string().describe('Id of the account'), username: z.string(), name: z.string().nullable() })
+      .nullable()
+      .describe('Who added the user'),
     ...times,
   })
   .meta({ id: 'HeldGroup' });
@@ -193,7 +196,7 @@ function groupJson({ id: group, name, path, below, addedBy, ...held }: HeldGroup
     path,
     ...way,
     below: below ?? null,
-    added_by: addedBy?.id ?? null,
+    added_by: addedBy && { user: addedBy.id, username: addedBy.username, name: addedBy.name },
     since: iso(since),
     until: iso(until),
   };

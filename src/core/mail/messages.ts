@@ -190,7 +190,17 @@ export type MailMessage = { to: Recipient } & (
       name: string | null;
       application: string;
     }
-  | { kind: 'group-invitation'; group: string; token: string; until: Date }
+  | {
+      kind: 'group-invitation';
+      /** The username. */
+      inviter: string;
+      group: string;
+      memberUntil: Date | null;
+      token: string;
+      /** Of the link. */
+      until: Date;
+    }
+  | { kind: 'group-owner'; group: string; groupId: string; until: Date | null }
   | { kind: 'group-answer'; group: string; isGranted: boolean; until: Date | null }
   | { kind: 'membership-end'; of: 'group' | 'role'; name: string; until: Date }
   | { kind: 'members-end'; group: string; groupId: string; members: readonly { name: string; until: Date }[] }
@@ -368,13 +378,31 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     action: { label: words('mail.group-request.action'), url: link(`/account/groups/${message.groupId}`) },
     after: [],
   }),
-  'group-invitation': ({ message: { group, token, until }, server, link }) => ({
+  'group-invitation': ({ message: { inviter, group, memberUntil, token, until }, server, link }) => ({
     subject: words('mail.group-invitation.subject', { group: short(group) }),
     preheader: server,
-    // No name of a person: an inviter could choose a name that is a message.
-    paragraphs: [words('mail.hello'), words('mail.group-invitation.text', { group: short(group), host: server })],
+    // No name of a person, which could be chosen to be a message: the inviter has not chosen the username.
+    paragraphs: [
+      words('mail.hello'),
+      words('mail.group-invitation.text', {
+        person: short(inviter),
+        group: short(group),
+        host: server,
+        end: memberUntil ? describeDay(memberUntil) : 'none',
+      }),
+    ],
     action: { label: words('mail.group-invitation.action'), url: link('/join', token) },
     after: [words('mail.group-invitation.after', { day: describeDay(until) })],
+  }),
+  'group-owner': ({ message: { group, groupId, until }, hello, server, link }) => ({
+    subject: words('mail.group-owner.subject', { group: short(group) }),
+    preheader: server,
+    paragraphs: [
+      hello,
+      words('mail.group-owner.text', { group: short(group), end: until ? describeDay(until) : 'none' }),
+    ],
+    action: { label: words('mail.members-end.action'), url: link(`/account/groups/${groupId}`) },
+    after: [],
   }),
   'group-answer': ({ message: { group, isGranted, until }, hello, server, link }) => ({
     subject: words('mail.group-answer.subject', { group: short(group), answer: isGranted ? 'granted' : 'denied' }),

@@ -126,7 +126,16 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
     name: 'Zoe',
     application: 'Wiki',
   }),
-  'group-invitation': (at) => ({ kind: 'group-invitation', to, group: 'Lab', token, until: inDays(at, 7) }),
+  'group-invitation': (at) => ({
+    kind: 'group-invitation',
+    to,
+    inviter: 'zoe',
+    group: 'Lab',
+    memberUntil: inDays(at, 30),
+    token,
+    until: inDays(at, 7),
+  }),
+  'group-owner': (at) => ({ kind: 'group-owner', to, group: 'Lab', groupId: 'example', until: inDays(at, 30) }),
   'group-answer': (at) => ({ kind: 'group-answer', to, group: 'Lab', isGranted: true, until: inDays(at, 14) }),
   'membership-end': (at) => ({ kind: 'membership-end', to, of: 'group', name: 'Lab', until: inDays(at, 7) }),
   'members-end': (at) => ({

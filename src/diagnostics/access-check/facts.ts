@@ -14,7 +14,7 @@ import { type AccessCondition, accessDecisionConditions } from '../../applicatio
 import type { Application } from '../../applications/application.ts';
 import { hasKeyFor } from '../../applications/fields/client-keys.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
-import { groupsToChoose } from '../../applications/groups-to-choose.ts';
+import { groupsThatAdmit, groupsToChoose } from '../../applications/groups-to-choose.ts';
 import { signingUses } from '../../applications/oidc-rules.ts';
 import { type Resource, resourcesOf } from '../../applications/resources.ts';
 import { acceptsSignIn, type SignInRule, signInRulesOf } from '../../applications/rules/sign-in-rule.ts';
@@ -80,6 +80,8 @@ export interface AccessFacts {
   secrets: 'unused' | 'valid' | 'missing';
   /** Of an application that asks for a group: the names of those that it offers. */
   groupChoices: string[] | undefined;
+  /** The names of the groups that would admit the person. */
+  admittingGroups: string[];
   /** The APIs of the application that are not open to everyone. */
   apis: Resource[];
   now: Date;
@@ -170,6 +172,7 @@ export async function readFacts(
     openid: openidOf(application),
     apis: await closedApisOf(services, application),
     groupChoices: await groupChoicesOf(services, account, application),
+    admittingGroups: await groupsThatAdmit(application, account, services.db),
     unsignable: unsignableOf(application),
   };
 }

@@ -3,7 +3,7 @@
 
 import type { MissingScope } from '../../admin/applications/presets/demands.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
-import { missingGroups, missingRoles } from '../../applications/access-decision.ts';
+import { missingRoles } from '../../applications/access-decision.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -206,7 +206,7 @@ function roleOffers(services: DiagnosticServices, facts: AccessFacts): Offer[] {
 
 /** The groups that open the application, or the rule itself. */
 function groupOffers(services: DiagnosticServices, facts: AccessFacts): Offer[] {
-  const groups = missingGroups(facts.application.access, facts.account).slice(0, MAX_GROUPS);
+  const groups = facts.admittingGroups.slice(0, MAX_GROUPS);
   return [
     ...groups.map((group) => addToGroup(services, facts, group)),
     link(facts, t('console.access-check.change-rule'), 'access'),

@@ -22,7 +22,7 @@ export interface Cause {
   note?: PageText | undefined;
 }
 
-/** The checks that are not passed, each with the fixes that the actor may use. @param mayOpen whether the actor may open a page */
+/** The checks that are not passed, each with the fixes that the actor may use; a fix is offered once, for its first cause. @param mayOpen whether the actor may open a page */
 export async function causesOf(
   services: DiagnosticServices,
   checks: readonly Check[],
@@ -31,9 +31,11 @@ export async function causesOf(
 ): Promise<Cause[]> {
   // What blocks the sign-in comes first.
   const open = (['failed', 'warning'] as const).flatMap((state) => checks.filter((check) => check.state === state));
+  const offered = new Set<string>();
+  const isFirst = ({ fix }: Offer) => !('id' in fix) || (!offered.has(fix.id) && offered.add(fix.id));
+  const causes = open.map((check) => ({ check, offers: offersFor(services, check.id, facts).filter(isFirst) }));
   return Promise.all(
-    open.map(async (check): Promise<Cause> => {
-      const offers = offersFor(services, check.id, facts);
+    causes.map(async ({ check, offers }): Promise<Cause> => {
       const reasons = await Promise.all(offers.map((offer) => reasonAgainst(services, offer, facts, { by, mayOpen })));
       const usable = offers.flatMap(({ fix }, index) => (reasons[index] === undefined ? [fix] : []));
       // Without any button that the actor may use, the page says why, also where a link is left.

@@ -3,10 +3,11 @@
 
 import { mergePatch } from '../../admin/applications/saml-declarations.ts';
 import { nameAndUsername } from '../../admin/console/names.ts';
-import { missingGroups, missingRoles } from '../../applications/access-decision.ts';
+import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
 import { metadataOf, oidcClient } from '../../applications/fields/oidc-client.ts';
 import { serviceProvider, serviceProviderRules, settingsOf } from '../../applications/fields/service-provider.ts';
+import { groupsThatAdmit } from '../../applications/groups-to-choose.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
 import { rightsOfApplication } from '../../applications/rules/field-rights.ts';
 import { withProfileFields } from '../../applications/security-profile.ts';
@@ -68,7 +69,7 @@ export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticSer
     if (!account) return [];
     const user = nameAndUsername(account);
     const roles = account.source === 'file' ? [] : missingRoles(application.access, account).slice(0, MAX_ROLES);
-    const named = missingGroups(application.access, account).slice(0, MAX_GROUPS);
+    const named = (await groupsThatAdmit(application, account, services.db)).slice(0, MAX_GROUPS);
     const found = await Promise.all(named.map((group) => groups.find(group)));
     return [
       ...roles.map(

@@ -13,6 +13,7 @@ import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { AuditEventType } from '../../core/audit/events.ts';
 import type { Core } from '../../core/core.ts';
+import { recipientOf } from '../../core/mail/messages.ts';
 import { isCurrent } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
 import { assertTimes, hasAdministrator, isLastAdmin, sameTime } from '../rbac/assign-roles.ts';
@@ -78,7 +79,7 @@ const LONG = { timeout: 120_000 };
 
 /** Every operation on groups. A change joins the transaction `tx`, or is one of its own. */
 export function createGroups(core: Core & { authority: Authority; logoutOnRoleChange: LogoutOnRoleChange }) {
-  const { db, sql, now, audit } = core;
+  const { db, sql, now, audit, outbox } = core;
   const rights = createGroupRights(core);
 
   /** Runs a change under the lock of groups: `shared` where only memberships change. */
@@ -356,8 +357,8 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
   }
 
   /**
-   * Makes a person an owner, or changes the end of the ownership; again, it confirms roles that the group got since. Takes every role of the
-   * group. Throws group_sensitive (409), forbidden, not_found.
+   * Makes a person an owner, who gets an email, or changes the end of the ownership; again, it confirms roles that the group got since. Takes
+   * every role of the group. Throws group_sensitive (409), forbidden, not_found.
    */
   function appointOwner(
     id: string,
@@ -369,11 +370,17 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       const roles = await rights.assertMayAppoint(id, options, tx);
       const { userId, until = null } = owner;
       assertTimes({ since: null, until }, now());
-      if (!(await tx.user.findUnique({ where: { id: userId }, select: { id: true } }))) throw unknownUser(userId);
+      const user = await tx.user.findUnique({ where: { id: userId } });
+      if (!user) throw unknownUser(userId);
+      const key = { groupId: id, userId };
+      const before = await tx.groupOwner.findUnique({ where: { groupId_userId: key } });
       const covers = JSON.stringify(roles.map((role) => role.id));
-      const columns = { groupId: id, userId, until, covers };
+      const columns = { ...key, until, covers };
       const row = { ...columns, appointedBy: options.by?.actorId ?? null, createdAt: now() };
-      await tx.groupOwner.upsert({ where: { groupId_userId: { groupId: id, userId } }, create: row, update: columns });
+      await tx.groupOwner.upsert({ where: { groupId_userId: key }, create: row, update: columns });
+      const isOwner = before && isCurrent({ since: null, until: before.until }, now());
+      const to = isOwner || !user.isActive ? undefined : recipientOf(user);
+      if (to) await outbox.send({ to, kind: 'group-owner', group: group.name, groupId: id, until }, tx);
       await record('group.owner-added', group, options, tx, { subjectId: userId, until });
     });
   }

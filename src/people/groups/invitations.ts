@@ -125,7 +125,9 @@ export function createGroupInvitations(
       await tx.groupInvitation.create({ data: { ...row, createdAt: at, expiresAt } });
       const group = await groups.get(groupId, tx);
       const to = { email, pageLanguage: by.request?.language };
-      await outbox.send({ to, kind: 'group-invitation', group: group.name, token, until: expiresAt }, tx);
+      const inviter = (await accounts.find(invitedBy, tx))?.username ?? '';
+      const mail = { inviter, group: group.name, memberUntil: until, token, until: expiresAt };
+      await outbox.send({ to, kind: 'group-invitation', ...mail }, tx);
       await record('group.invitation-sent', { group, email, until }, { by }, tx);
       const made: ListedInvitation = { id, email, until, createdAt: at, expiresAt, state: 'open' };
       await onCreated(made, tx);

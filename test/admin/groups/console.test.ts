@@ -151,6 +151,26 @@ it('says that a deletion closes an application which nothing else opens', async 
   );
 });
 
+it('lists the applications that the group, one above it or a role of them opens, and says when a rule names nothing any more', async () => {
+  const { groups, roles } = idp.services;
+  const [above, below] = [await groups.create({ name: 'Opens above' }), await groups.create({ name: 'Opens below' })];
+  await groups.addChild(above.id, below.id);
+  await groups.addRole(above.id, (await roles.create({ name: 'opens role' })).name);
+  const redirect_uris = ['https://opens.example.com/cb'];
+  const app = async (client_name: string, access: object) =>
+    (await aClient(idp.services, { client_name, redirect_uris, access })).applicationId;
+  const onlyAbove = await app('Opens by above', { roles: [], groups: ['Opens above'] });
+  await app('Opens by itself', { roles: [], groups: ['Opens below'] });
+  await app('Opens by role', { roles: ['opens role'] });
+  const text = textOf((await admin.get(`/admin/groups/${below.id}/applications`)).text);
+  expect(text).toMatch(/Opens by above Group Opens above .*Opens by itself This group .*Opens by role Role opens role/);
+  expect(textOf((await admin.get(`/admin/groups/${above.id}/applications`)).text)).not.toContain('Opens by itself');
+  await groups.remove(above.id);
+  const page = textOf((await admin.get(`/admin/applications/${onlyAbove}`)).text);
+  expect(page).toContain('Nobody can open it');
+  expect(page).not.toContain('Limited to');
+});
+
 it('lists members by name, on every page of a small and of a large group', async () => {
   const { db, groups, accounts } = idp.services;
   const { few } = limits.lists;

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 import { sharedIdp } from '../../support/shared-idp.ts';
 import { consoleOf, staff } from '../console/support.ts';
 import { type ApiCaller, aPerson, aService } from '../support.ts';
@@ -75,6 +75,14 @@ it('adds a person to a group with an end, and says which roles and groups come f
   const change = await admin.get(`${at}/group/${physics.id}`);
   await admin.submit(change, { until: inDays(40) });
   expect((await accounts.find(account.id))?.groups[0]?.until).toEqual(new Date(`${inDays(40)}T23:59:59Z`));
+  // Opened from the group, the same form leads back there.
+  const home = `/admin/groups/${physics.id}`;
+  const link = linksOf((await admin.get(home)).text, idp.issuer).find(({ href }) => href.includes('/members/'));
+  const ofGroup = await admin.get(link?.href ?? expect.fail('no link'));
+  const back = linksOf(ofGroup.text, idp.issuer).filter(({ label }) => label === 'Cancel' || label === physics.name);
+  expect(back.map(({ href }) => href)).toEqual([`${idp.issuer}${home}`, `${idp.issuer}${home}`]);
+  expect((await admin.submit(ofGroup, { until: inDays(50) })).location).toBe(`${idp.issuer}${home}`);
+  expect((await accounts.find(account.id))?.groups[0]?.until).toEqual(new Date(`${inDays(50)}T23:59:59Z`));
   await admin.submit(await admin.get(`${at}/roles`), {}, { form: `${at}/group/${physics.id}/remove` });
   expect((await accounts.find(account.id))?.groups).toEqual([]);
 });

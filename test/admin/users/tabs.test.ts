@@ -63,8 +63,9 @@ it('has each action on the tab that it belongs to, and leads back there', async 
   expect(sent.location).toBe(`${idp.issuer}${at('/sessions')}`);
 });
 
+const app = (client_name: string, more: object) => aClient(idp.services, { client_name, redirect_uris, ...more });
+
 it('lists the applications that the access rule opens to the user, and why', async () => {
-  const app = (client_name: string, more: object) => aClient(idp.services, { client_name, redirect_uris, ...more });
   await app('Tabs open', { access: 'everyone' });
   await app('Tabs by role', { access: { roles: ['tabs-other', ROLE] } });
   await app('Tabs closed', { access: { roles: ['tabs-other'] } });
@@ -79,9 +80,26 @@ it('lists the applications that the access rule opens to the user, and why', asy
 
 it('reads no more applications than it lists, and only those that the administrator may see', async () => {
   const { services } = idp;
-  const open = await services.applications.openTo(user.account, { limit: 1 });
-  expect(open).toHaveLength(1);
-  expect(await services.applications.openTo(user.account, { limit: 5, identifiers: [] })).toEqual([]);
+  const account = (await services.accounts.find(user.account.id)) ?? expect.fail('no account');
+  const first = await services.applications.openTo(account, { limit: 1 });
+  expect(first.applications).toHaveLength(1);
+  const second = await services.applications.openTo(account, { limit: 1, after: first.next });
+  const names = [...first.applications, ...second.applications].map(({ name }) => name);
+  expect(names).toEqual(['Tabs by role', 'Tabs open']);
+  expect(await services.applications.openTo(user.account, { limit: 5, identifiers: [] })).toEqual({ applications: [] });
+});
+
+it('leads from page to page of the applications that a user can open', async () => {
+  const { account } = await aUser(idp.services);
+  for (let at = 10; at < 62; at += 1) await app(`Tabs paged ${at}`, { access: 'everyone' });
+  const path = `/admin/users/${account.id}/access`;
+  const seen: string[] = [];
+  for (let url: string | undefined = path; url; ) {
+    const page = await admin.get(url);
+    seen.push(...[...textOf(page.text).matchAll(/Tabs paged \d+/g)].map(([name]) => name));
+    url = linksOf(page.text, page.url).find(({ label }) => label === 'Next page')?.href;
+  }
+  expect([...new Set(seen)]).toHaveLength(52);
 });
 
 it('says why a disabled user can open nothing', async () => {

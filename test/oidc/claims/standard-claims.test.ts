@@ -63,7 +63,15 @@ describe('the standard claims', () => {
   it('are announced in discovery', async () => {
     const document = (await httpClient(idp.issuer).get('/.well-known/openid-configuration')).json();
     expect(document.scopes_supported).toContain('address');
-    const claims = [...Object.keys(texts), 'name', 'given_name', 'family_name', 'phone_number_verified', 'address'];
+    const claims = [
+      ...Object.keys(texts),
+      'name',
+      'given_name',
+      'family_name',
+      'phone_number_verified',
+      'address',
+      'group',
+    ];
     expect(document.claims_supported).toEqual(expect.arrayContaining(claims));
   });
 

@@ -1,7 +1,7 @@
 // /admin/applications/:id: how the application is connected, what is left to set up, how much it is used, and what happened last.
 
 import type { Application } from '../../../applications/application.ts';
-import { needsPkce } from '../../../applications/fields/oidc-client.ts';
+import { type Access, needsPkce } from '../../../applications/fields/oidc-client.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { oneOf, type PageText, t } from '../../../base/texts/text.ts';
 import type { AuditEntry } from '../../../core/audit/audit.ts';
@@ -184,14 +184,7 @@ function setupSteps(
       ...(firstSignIn && { doneAt: firstSignIn }),
       action: { label: t('console.tabs.setup'), of: application.name, href: `${path}/setup` },
     },
-    {
-      title:
-        access === 'everyone'
-          ? t('console.tabs.step.open')
-          : t('console.tabs.step.limited', { roles: access.roles.length, groups: access.groups?.length ?? 0 }),
-      text: '',
-      isDone: true,
-    },
+    accessStep(access, edit(t('console.access-check.change-rule'), application.name, 'access')),
     ...demands,
     {
       title: t('console.tabs.step.listed'),
@@ -211,6 +204,14 @@ function setupSteps(
         ]
       : []),
   ];
+}
+
+/** Who may open it. A rule that names nothing any more lets nobody in. */
+function accessStep(access: Access, change: Pick<Step, 'action'>): Step {
+  if (access === 'everyone') return { title: t('console.tabs.step.open'), text: '', isDone: true };
+  const [roles, groups] = [access.roles.length, access.groups?.length ?? 0];
+  if (roles + groups > 0) return { title: t('console.tabs.step.limited', { roles, groups }), text: '', isDone: true };
+  return { title: t('console.tabs.step.closed'), text: t('console.tabs.step.closed-text'), isDone: false, ...change };
 }
 
 /** What the product demands of people: done when no one who may open the application lacks it. */

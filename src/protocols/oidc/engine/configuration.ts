@@ -127,6 +127,7 @@ export function createConfiguration(dependencies: Http & ConfigurationDependenci
       openid: ['sub', 'acr', 'amr', 'auth_time'],
       iss: null,
       sid: null,
+      group: null,
     },
     acrValues: dependencies.acrValues,
     subjectTypes: ['public', 'pairwise'],
