@@ -167,7 +167,7 @@ it('lists the applications that the group, one above it or a role of them opens,
   expect(textOf((await admin.get(`/admin/groups/${above.id}/applications`)).text)).not.toContain('Opens by itself');
   await groups.remove(above.id);
   const page = textOf((await admin.get(`/admin/applications/${onlyAbove}`)).text);
-  expect(page).toContain('Nobody can open it');
+  expect(page).toContain('Closed to everyone');
   expect(page).not.toContain('Limited to');
 });
 
