@@ -255,12 +255,13 @@ async function removePasskey(dependencies: FactorPages, ctx: Context): Promise<v
   else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-gone'), 'warn');
 }
 
-function sealChallenge({ now, vault }: Base, userId: string, challenge: string): string {
+/** The challenge of a new passkey, for the form of this account. */
+export function sealChallenge({ now, vault }: Base, userId: string, challenge: string): string {
   const until = now().getTime() + limits.passkey.timeoutSeconds * 1000;
   return vault.seal(JSON.stringify({ challenge, until }), challengeAad(userId));
 }
 
-function openChallenge({ now, vault }: Base, userId: string, sealed: string): string | undefined {
+export function openChallenge({ now, vault }: Base, userId: string, sealed: string): string | undefined {
   try {
     const { challenge, until } = sealedEnrolment.parse(JSON.parse(vault.open(sealed, challengeAad(userId)).toString()));
     return until > now().getTime() ? challenge : undefined;

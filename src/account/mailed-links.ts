@@ -55,6 +55,8 @@ function createAccountLinks(services: Core & People) {
   return {
     issue: linkTokens.issue,
     consume: linkTokens.consume,
+    markOpened: linkTokens.markOpened,
+    invitationsOf: linkTokens.invitationsOf,
 
     /** The link of this token and its account; undefined when it does not work (any more). Does not use it up. */
     async find<Purpose extends LinkPurpose>(
@@ -145,6 +147,15 @@ export function createLinkPage({ cookies, rateLimits }: Http & People, { cookie,
       cookies.set(ctx, 'linkDone', path);
       ctx.status = 303;
       ctx.redirect(path);
+    },
+
+    /** Redirects to a sign-in that begins with what the form has proven; `token` is of `Invitations.accept`. */
+    redirectToSignIn(ctx: Context, token: string, to: string): void {
+      cookies.clear(ctx, cookie);
+      cookies.set(ctx, 'accepted', token);
+      ctx.set('Cache-Control', 'no-store');
+      ctx.status = 303;
+      ctx.redirect(to);
     },
 
     /** The page of the result: displays `message` once, in this browser only, and nothing later or in another browser. */
@@ -286,35 +297,23 @@ export async function answerUniformly(
   ctx.redirect(page);
 }
 
-// The pages behind a mailed link that sets a password: the form, and the page that reports the change. For password
-// resets and invitations.
-
-interface OtherWay {
-  connectionId: string;
-  name: string;
-  /** The password of a directory is entered on the sign-in page. */
-  isDirectory: boolean;
-}
+// The pages behind the mailed link of a password reset: the form, and the page that reports the change.
 
 interface NewPasswordRoutesOptions {
   path: string;
-  /** Replace the texts of a password reset. */
-  texts?: { title: PageText; lead: PageText };
   /** The account of a usable link; does not use it up. */
   find(token: string): Promise<Account | undefined>;
   setPassword(token: string, password: string, request: RequestInfo): Promise<LinkOutcome>;
   hasSecondFactor(accountId: string): Promise<boolean>;
   doneMessage(ctx: Context): DoneMessage;
-  /** The connection at which the user can sign in without this password. */
-  otherSignIn?(account: Account): Promise<OtherWay | undefined>;
 }
 
-const passwordForm = z.object({ username: z.string().max(254), password: z.string().max(4096) });
+export const passwordForm = z.object({ username: z.string().max(254), password: z.string().max(4096) });
 
 export function addNewPasswordRoutes(
   router: Router<State, Extras>,
   services: Http & People,
-  { path, texts, find, setPassword, hasSecondFactor, doneMessage, otherSignIn }: NewPasswordRoutesOptions,
+  { path, find, setPassword, hasSecondFactor, doneMessage }: NewPasswordRoutesOptions,
 ): void {
   const {
     csrf: { check: checkCsrf },
@@ -343,8 +342,7 @@ export function addNewPasswordRoutes(
   async function show(ctx: Context, account: Account, faults: PasswordFault[] = []): Promise<void> {
     const { id, username } = account;
     const hasFactor = await hasSecondFactor(id);
-    const other = await otherSignIn?.(account);
-    const form = { ...texts, action: path, username, minLength: minimumLength(hasFactor), other };
+    const form = { action: path, username, minLength: minimumLength(hasFactor) };
     if (faults.length === 0) return ctx.render('mailed-links/new-password', form);
     const error = sentences(faults.map((fault) => passwordAdvice(fault, hasFactor)));
     ctx.render('mailed-links/new-password', { ...form, error }, 400);
@@ -352,10 +350,11 @@ export function addNewPasswordRoutes(
 }
 
 // Sets a password with a mailed link, of a password reset or an invitation. One transaction marks the link as used,
-// stores the password and ends all sessions. It does not sign the user in; the next sign-in requires a second factor as always.
+// stores the password and ends all sessions. A password reset does not sign the user in; the next sign-in requires a second factor as always.
 
 export type LinkOutcome =
-  | { outcome: 'done' }
+  /** `signIn`: what the owner signs in with at once. */
+  | { outcome: 'done'; signIn?: string | undefined }
   | { outcome: 'invalid' }
   /** The password breaks the rules. The link stays valid. */
   | { outcome: 'rejected'; faults: PasswordFault[] };

@@ -83,7 +83,8 @@ export const limits = {
   /** A reset link lives 15 to 30 minutes. */
   resetToken: { bytes: 32, defaultMinutes: 20, minMinutes: 15, maxMinutes: 30 },
   /** Users open invitations and address confirmations later than a reset mail. */
-  invitation: { bytes: 32, hours: 72 },
+  /** `message`: characters of the text that an administrator adds. Its state is kept for `keepDays`. */
+  invitation: { bytes: 32, hours: 72, message: 1000, keepDays: 90, signInSeconds: 10 * MINUTE },
   emailVerification: { bytes: 32, hours: 24 },
   /** The mailed link that ends a lockout. No lockout lasts longer than the link. */
   unlockLink: { bytes: 32, minutes: 60 },

@@ -41,7 +41,7 @@ export async function createProtocols(services: Services, http: Http) {
     checkDirectories: services.directoryUsers.check,
     upstream: { ...upstreamSessions, ...services.stepUps },
     logout: {
-      ...createEngineLogoutHooks({ ...http, endSession, runs, ownClientId: FIRST_PARTY_CLIENT_ID }),
+      ...createEngineLogoutHooks({ config, ...http, endSession, runs, ownClientId: FIRST_PARTY_CLIENT_ID }),
       async limitSessions(accountId) {
         const max = settings.latest().max_sessions_per_user;
         if (max > 0) await endSession.exceeding(accountId, max);

@@ -23,7 +23,12 @@ export function createUserPages({ services, http, protocols }: Parts) {
 
   const mailedLinks = createMailedLinks({ ...services, ...http });
   const recovery = createRecovery({ ...services, ...http, mailedLinks });
-  const registration = createRegistration({ ...services, ...http, mailedLinks });
+  const recoveryCodesPages = createRecoveryCodesPages({
+    storedPages,
+    server: { address: config.issuer, brandName },
+    now,
+  });
+  const registration = createRegistration({ ...services, ...http, mailedLinks, recoveryCodesPages });
 
   // The account pages and the console are a relying party of this server.
   const rp = createRp({
@@ -41,11 +46,6 @@ export function createUserPages({ services, http, protocols }: Parts) {
     async confirmAddress(to, email, request) {
       await registration.emailVerification.requestEmailChange(to, email, { actorId: to.id, request });
     },
-  });
-  const recoveryCodesPages = createRecoveryCodesPages({
-    storedPages,
-    server: { address: config.issuer, brandName },
-    now,
   });
   const account = createAccountPages({
     ...services,
@@ -70,6 +70,12 @@ export function createUserPages({ services, http, protocols }: Parts) {
     samlRequirements: saml.requirements,
     upstream: federation.signIns,
     recoveryCodesPages,
+    async takeAccepted(ctx) {
+      const signIn = cookies.get(ctx, 'accepted');
+      if (signIn === undefined) return undefined;
+      cookies.clear(ctx, 'accepted');
+      return registration.invitations.redeem(signIn);
+    },
     async invitedId(ctx) {
       const token = cookies.get(ctx, 'reset');
       return token === undefined ? undefined : (await registration.invitations.find(token))?.id;

@@ -98,6 +98,10 @@ function decisionRoutes({ audit, consents, flow, interactions }: SignInFlow): Ro
   return router;
 }
 
+/** Of a sign-in to the pages of this server, where nothing was proven. */
+const isFirstStep = ({ ownClientId }: SignInFlow, { step, attempt, clientId }: CurrentStep) =>
+  step === 'identify' && clientId === ownClientId && attempt.userId === undefined && !attempt.choosesOtherAccount;
+
 // GET /signin/:uid, the dispatcher: shows the page of the current step, sends the browser to an upstream, or returns to the OIDC engine after the last
 // one. POST cancel returns to the application.
 
@@ -110,6 +114,8 @@ function dispatchRoutes(services: SignInFlow & { pages: StepPages }): Router<Sta
     if (await flow.hasGoneOn(ctx, current)) return;
     if (current.step === 'done') return flow.finish(ctx, current);
     if (current.step === 'upstream') return sendStepUp(services, ctx, current);
+    const accepted = isFirstStep(services, current) ? await services.takeAccepted(ctx) : undefined;
+    if (accepted) return flow.proceed(ctx, current, { ...accepted, followsInvitation: true });
     const connection = current.step === 'identify' ? await namedConnection(upstream, current) : undefined;
     if (connection) return sendUpstream(services, ctx, current, connection);
     await pages.show(ctx, current);

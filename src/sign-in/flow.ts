@@ -179,7 +179,8 @@ async function finishSignIn(services: SignInState, ctx: Context, current: Curren
   if (amr.includes('mfa') && hasOwnFactor(attempt)) await firstEnrolment.secondFactorProven(account.id);
   // A new sign-in answers the select_account prompt too.
   await interactions.answer(ctx, { login, select_account: {} });
-  await browserCookie.signedIn(ctx, account, { trust: attempt.trustBrowser && amr.includes('mfa') });
+  const trust = attempt.trustBrowser && amr.includes('mfa');
+  await browserCookie.signedIn(ctx, account, { trust, isExpected: attempt.followsInvitation === true });
   await sql.commitWaiting();
   // Checked last: a password change ends the sessions and interactions that are stored at that moment.
   await rejectOldPassword(services, account.id, attempt).catch(async (error: unknown) => {
@@ -268,7 +269,14 @@ function isOtherUser({ userId: before }: Attempt, { userId }: Partial<Attempt>):
 
 /** What one user has proven never counts for another. */
 function withoutProofs(attempt: Attempt): Attempt {
-  return { ...attempt, amr: [], passwordSetAt: undefined, usedRecoveryCode: undefined, trustBrowser: false };
+  return {
+    ...attempt,
+    amr: [],
+    passwordSetAt: undefined,
+    usedRecoveryCode: undefined,
+    followsInvitation: undefined,
+    trustBrowser: false,
+  };
 }
 
 /** What stays of the upstream when an account is proven here. */

@@ -41,7 +41,11 @@ export function createKnownBrowserCookie({
       rememberDays() > 0 && (await recognize(ctx, accountId))?.isTrusted === true,
 
     /** After a sign-in: remembers the browser, and sends a notice to the account's owner if it is a new one. */
-    async signedIn(ctx: Context, account: Account, { trust }: { trust: boolean }): Promise<void> {
+    async signedIn(
+      ctx: Context,
+      account: Account,
+      { trust, isExpected }: { trust: boolean; isExpected: boolean },
+    ): Promise<void> {
       const { request } = ctx.state;
       const trustDays = trust ? rememberDays() : 0;
       const browser = await knownBrowsers.remember(cookies.get(ctx, 'knownBrowser'), account.id, {
@@ -53,7 +57,7 @@ export function createKnownBrowserCookie({
       if (trustDays > 0) await audit.record({ type: 'browser.remembered', outcome: 'success', ...about });
       if (!browser.isNew) return;
       await audit.record({ type: 'sign-in.new-browser', outcome: 'success', ...about });
-      await sendNotice(ctx, account);
+      if (!isExpected) await sendNotice(ctx, account);
     },
   };
 }

@@ -9,6 +9,7 @@ import type { People } from '../people/people.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { SamlRequirements } from '../protocols/oidc/engine/saml-requirements.ts';
 import type { ClientSource } from '../protocols/oidc/store/clients.ts';
+import type { Attempt } from './attempts.ts';
 import type { DirectorySignIns, UpstreamSignIns } from './first-factor/upstream.ts';
 import type { RecoveryCodesPages } from './second-factor/recovery-codes-page.ts';
 import type { SignInPolicy } from './sign-in-policy.ts';
@@ -46,4 +47,6 @@ export type SignInServices = Core &
     recoveryCodesPages: RecoveryCodesPages;
     /** The account of an invitation that is open in this browser. */
     invitedId(ctx: Context): Promise<string | undefined>;
+    /** Uses up the sign-in of an invitation that was accepted in this browser a moment ago. */
+    takeAccepted(ctx: Context): Promise<(Pick<Attempt, 'amr' | 'passwordSetAt'> & { userId: string }) | undefined>;
   };

@@ -64,7 +64,7 @@ describe('the page after a link was used', () => {
     expect(mail.text.replace(/\s+/g, ' ')).toContain('passkeys, two-step verification and sessions');
   });
 
-  it.each(['/reset-password/done', '/invitation/done', '/verify-email/done', '/unlock/done', '/sign-up/done'])(
+  it.each(['/reset-password/done', '/verify-email/done', '/unlock/done', '/sign-up/done'])(
     'reports nothing in another browser: %s',
     async (path) => {
       const page = await httpClient(test.idp.issuer).get(path);

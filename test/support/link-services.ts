@@ -16,6 +16,10 @@ export function linkServices(services: Services) {
   const all = servicesOf({ ...services, cookies, csrf });
   const mailedLinks = createMailedLinks(all);
   const { passwordReset, unlock } = createRecovery({ ...all, mailedLinks });
-  const { invitations, emailVerification } = createRegistration({ ...all, mailedLinks });
+  const { invitations, emailVerification } = createRegistration({
+    ...all,
+    mailedLinks,
+    recoveryCodesPages: undefined as never,
+  });
   return { passwordReset, unlock, invitations, emailVerification };
 }

@@ -22,8 +22,8 @@ export interface Mailbox {
   messages: ReceivedMail[];
   /** The oldest mail to this address that no call has returned yet; waits for it. */
   waitForMail(to: string, options?: { seconds?: number }): Promise<ReceivedMail>;
-  /** Answers the next messages with a temporary failure (451), as a busy server does. */
-  rejectNext(count: number): void;
+  /** Rejects the next messages: with a temporary failure (451), as a busy server does, or with another code. */
+  rejectNext(count: number, responseCode?: number): void;
   close(): Promise<void>;
 }
 
@@ -33,6 +33,7 @@ export async function mailbox(): Promise<Mailbox> {
   const taken = new Set<ReceivedMail>();
   const arrived = new Set<() => void>();
   let rejections = 0;
+  let rejectedWith = 451;
 
   const server = new SMTPServer({
     authOptional: true,
@@ -43,7 +44,7 @@ export async function mailbox(): Promise<Mailbox> {
         .then(async (source) => {
           if (rejections > 0) {
             rejections -= 1;
-            throw Object.assign(new Error('Try again later'), { responseCode: 451 });
+            throw Object.assign(new Error('Not now, or never'), { responseCode: rejectedWith });
           }
           const { mailFrom, rcptTo } = session.envelope;
           messages.push(
@@ -82,8 +83,9 @@ export async function mailbox(): Promise<Mailbox> {
     url: `smtp://127.0.0.1:${address.port}`,
     messages,
     waitForMail,
-    rejectNext: (count) => {
+    rejectNext: (count, responseCode = 451) => {
       rejections = count;
+      rejectedWith = responseCode;
     },
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };

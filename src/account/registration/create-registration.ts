@@ -10,10 +10,10 @@ import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { withLanguage } from '../../base/http/pages/language.ts';
 import { limits } from '../../base/limits.ts';
-import { randomId } from '../../base/platform/random.ts';
+import { randomId, sha256 } from '../../base/platform/random.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
-import { sentences, type Text, t } from '../../base/texts/text.ts';
+import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
 import type { DeferredWriter } from '../../core/mail/delivery.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
@@ -23,14 +23,17 @@ import { emailFault, isInDomains } from '../../people/accounts/names.ts';
 import { emptyProfile } from '../../people/accounts/profile-fields.ts';
 import { passwordAdvice } from '../../people/credentials/password-advice.ts';
 import { minimumLength } from '../../people/credentials/password-policy.ts';
+import { parseAttestation } from '../../people/mfa/factors/webauthn-ceremony.ts';
 import type { People } from '../../people/people.ts';
+import type { RecoveryCodesPages } from '../../sign-in/second-factor/recovery-codes-page.ts';
+import { openChallenge, sealChallenge } from '../factors.ts';
 import {
-  addNewPasswordRoutes,
   answerUniformly,
   createLinkPage,
   type LinkOutcome,
   type LinkPage,
   type MailedLinks,
+  passwordForm,
   type ReturnToSignIn,
   sentPage,
 } from '../mailed-links.ts';
@@ -40,7 +43,10 @@ import { createInvitations, type Invitations } from './invitation.ts';
 export type Registration = ReturnType<typeof createRegistration>;
 
 export function createRegistration(
-  dependencies: Core & Http & People & FederationServices & { mailedLinks: MailedLinks },
+  dependencies: Core &
+    Http &
+    People &
+    FederationServices & { mailedLinks: MailedLinks; recoveryCodesPages: RecoveryCodesPages },
 ) {
   const { accountLinks, returnToSignIn, setPasswordByLink } = dependencies.mailedLinks;
   const invitations = createInvitations({ ...dependencies, accountLinks, setPasswordByLink });
@@ -57,32 +63,101 @@ export function createRegistration(
   };
 }
 
-function invitationRoutes(
-  dependencies: Http & People & FederationServices & { invitations: Invitations },
-): Router<State, Extras> {
-  const { invitations, otherSignIns } = dependencies;
-  const router = new Router<State, Extras>();
+const INVITATION = '/invitation';
+/** The sign-in that follows an invitation; another account may be signed in here. */
+const SIGN_IN = '/login?prompt=login';
+const passkeyForm = z.object({
+  username: z.string().max(254),
+  response: z.string().max(20_000),
+  name: z.string().max(200).default(''),
+  sealed: z.string().max(1024),
+});
 
-  addNewPasswordRoutes(router, dependencies, {
-    path: '/invitation',
-    texts: {
-      title: t('invitation.title'),
-      lead: t('invitation.lead'),
-    },
-    find: invitations.find,
-    otherSignIn: async (account) => (await otherSignIns(account))[0],
-    setPassword: invitations.accept,
-    // No account has a second factor before its first password.
-    hasSecondFactor: async () => false,
-    doneMessage: () => ({
-      title: t('invitation.done'),
-      lead: t('invitation.done-lead'),
-      next: { href: '/account', label: t('sign-in.title') },
-    }),
+/** The page of an invitation: a password, or a passkey in its place; after it the owner is signed in. */
+function invitationRoutes(
+  services: Base &
+    Http &
+    People &
+    FederationServices & { invitations: Invitations; recoveryCodesPages: RecoveryCodesPages },
+): Router<State, Extras> {
+  const { cookies, invitations, mfa, otherSignIns, recoveryCodesPages } = services;
+  const { check: checkCsrf } = services.csrf;
+  const router = new Router<State, Extras>();
+  const next = { href: '/forgot-password', label: t('mailed-link.new') };
+  const page = createLinkPage(services, { cookie: 'reset', next });
+
+  async function show(ctx: Context, account: Account, error?: PageText): Promise<void> {
+    const { id, username } = account;
+    const texts = { title: t('invitation.title'), lead: t('invitation.lead') };
+    // An account with credentials got them after it was invited: a passkey would be one more.
+    const options = (await invitations.hasCredentials(id))
+      ? undefined
+      : await mfa.passkeys.registrationOptions(account, true, true);
+    const passkey = options && {
+      action: `${INVITATION}/passkey`,
+      mode: 'create',
+      username,
+      options: JSON.stringify(options),
+      sealed: sealChallenge(services, id, options.challenge),
+      name: t('passkey.default-name'),
+      label: t('factors.create-passkey'),
+    };
+    const [other] = await otherSignIns(account);
+    const form = { ...texts, action: INVITATION, username, minLength, other, passkey, error };
+    ctx.render('mailed-links/new-password', form, error ? 400 : 200);
+  }
+
+  router.get(INVITATION, page.receiveToken, async (ctx) => {
+    const { found: account } = await page.resolve(ctx, invitations.open);
+    await show(ctx, account);
+  });
+
+  router.post(INVITATION, checkCsrf, async (ctx) => {
+    const { token, found: account } = await page.resolve(ctx, invitations.find);
+    const { username, password } = await parseForm(ctx, passwordForm);
+    page.assertUnchanged(username, account.username);
+    const result = await invitations.accept(token, password, withLanguage(ctx));
+    if (result.outcome === 'rejected')
+      return show(ctx, account, sentences(result.faults.map((fault) => passwordAdvice(fault, false))));
+    if (result.outcome === 'invalid' || !result.signIn) return page.reject(ctx);
+    page.redirectToSignIn(ctx, result.signIn, SIGN_IN);
+  });
+
+  router.post(`${INVITATION}/passkey`, checkCsrf, async (ctx) => {
+    const { token, found: account } = await page.resolve(ctx, invitations.find);
+    const { username, response, name, sealed } = await parseForm(ctx, passkeyForm);
+    page.assertUnchanged(username, account.username);
+    const answer = parseAttestation(response);
+    const challenge = openChallenge(services, account.id, sealed);
+    const { request } = ctx.state;
+    const result =
+      answer && challenge
+        ? await invitations.acceptWithPasskey(token, { answer, challenge, name }, request)
+        : { outcome: 'wrong' as const };
+    if (result.outcome === 'invalid') return page.reject(ctx);
+    if (result.outcome !== 'done') {
+      const isKnown = result.outcome === 'already-registered';
+      return show(ctx, account, isKnown ? t('enrol.passkey-exists') : t('enrol.passkey-failed'));
+    }
+    const { signIn } = result;
+    page.redirectToSignIn(ctx, signIn, SIGN_IN);
+    const codes = await mfa.recoveryCodes.createFor(account.id, sealed, { actorId: account.id, request });
+    if (codes) await recoveryCodesPages.redirect(ctx, `${INVITATION}/recovery-codes`, ownerOf(account, signIn), codes);
+  });
+
+  router.get(`${INVITATION}/recovery-codes/:value`, async (ctx) => {
+    const signIn = cookies.get(ctx, 'accepted') ?? '';
+    const account = await invitations.accountOf(signIn);
+    if (!account) throw notFound({ next: { href: '/login', label: t('sign-in.title') } });
+    const { value = '' } = ctx.params;
+    await recoveryCodesPages.show(ctx, { account, owner: ownerOf(account, signIn), value, continueUrl: SIGN_IN });
   });
 
   return router;
 }
+
+/** Whose codes they are: of the browser that accepted the invitation. */
+const ownerOf = ({ id }: Account, signIn: string) => ({ userId: id, session: sha256(signIn) });
 
 // Self-registration, while the setting `self_registration` is on. The response is the same whether the address has an
 // account or not; the mail tells its owner. The account is created when the link in that mail is used, with a verified

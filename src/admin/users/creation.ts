@@ -128,7 +128,7 @@ async function createWithoutPassword(
       await groups.addMembers(id, [{ userId: account.id }], { by, tx });
     await authority.assertMay(by, { what: 'user', id: account.id, needs: WRITE }, tx);
     if (passwordHash !== undefined) await credentials.importHash(account.id, passwordHash, by, tx);
-    if (invite) assertMailed(await registration.invitations.invite(account, by, tx));
+    if (invite) assertMailed(await registration.invitations.invite(account, by, { tx }));
     const created = { account: await lookup.find(account.id, tx) };
     await onCreated(created, tx);
     return created;

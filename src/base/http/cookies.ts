@@ -32,6 +32,8 @@ const cookieTable = {
   device: { name: 'gatehouse_device', maxAgeSeconds: limits.deviceCode.seconds },
   /** The browser that opened a password-reset or invitation link. */
   reset: { name: 'gatehouse_reset', maxAgeSeconds: limits.resetToken.maxMinutes * 60 },
+  /** What an accepted invitation signs in with, once. */
+  accepted: { name: 'gatehouse_accepted', maxAgeSeconds: limits.invitation.signInSeconds },
   /** The browser that opened another mailed link: an address to confirm, an account to unlock. */
   link: { name: 'gatehouse_link', maxAgeSeconds: limits.interaction.seconds },
   /** The result of a mailed link, for the page that displays it once. */

@@ -7,6 +7,8 @@ export interface MailContent {
   /** The preview text that mail programs show beside the subject. */
   preheader: string;
   paragraphs: string[];
+  /** What a person wrote, in lines, and how it is introduced. */
+  quote?: { label: string; lines: string[] };
   /** A code to type, in large characters. */
   code?: string;
   /** The one link, as a button. */
@@ -22,10 +24,11 @@ const WIDTH = 76;
 
 /** The content as plain text in the current language (RFC 2046, section 5.1.4), in lines of at most 76 characters. `name`: that of the brand. */
 export function plainText(content: MailContent, name?: string): string {
-  const { subject, paragraphs, code, action, facts = [], after, service } = content;
+  const { subject, paragraphs, quote, code, action, facts = [], after, service } = content;
   const blocks = [
     subject,
     ...paragraphs.map(wrap),
+    ...(quote ? [words('page.label', { label: quote.label }), quote.lines.map(quoted).join('\n')] : []),
     ...(code ? [`    ${code}`] : []),
     ...(facts.length > 0
       ? [facts.map(({ label, value }) => `${words('page.label', { label })} ${value}`).join('\n')]
@@ -37,6 +40,9 @@ export function plainText(content: MailContent, name?: string): string {
   ];
   return `${blocks.join('\n\n')}\n`;
 }
+
+/** RFC 3676, section 4.5. */
+const quoted = (line: string) => wrap(line).replace(/^/gm, '> ').trimEnd();
 
 // Breaks between words only: a URL stays on one line.
 function wrap(text: string): string {

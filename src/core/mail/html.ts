@@ -42,12 +42,13 @@ export function createHtmlRenderer(viewsDir: string): RenderHtml {
 }
 
 function withWholeWords(content: MailContent, language: string): MailContent {
-  const { subject, paragraphs, after, action, facts = [] } = content;
+  const { subject, paragraphs, quote, after, action, facts = [] } = content;
   const whole = (text: string) => withoutBadBreaksInMail(text, language);
   return {
     ...content,
     subject: whole(subject),
     paragraphs: paragraphs.map(whole),
+    ...(quote && { quote: { label: whole(quote.label), lines: quote.lines.map(whole) } }),
     after: after.map(whole),
     facts: facts.map(({ label, value }) => ({ label, value: whole(value) })),
     ...(action && { action: { ...action, label: whole(action.label) } }),

@@ -1,12 +1,14 @@
 // Tokens of mailed links: 32 random bytes, of which only the hash is stored. A token serves one purpose, works once and
 // expires. A new token of the same purpose replaces the older one. Tokens of password resets have a table of their own.
+// The token `accepted` is in a cookie: with it an invited person signs in after the form of the invitation.
 
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
 import type { Tx } from '../../base/storage/database.ts';
 
-const mailPurposes = ['verify-email', 'change-email', 'invite', 'unlock'] as const;
+const mailPurposes = ['verify-email', 'change-email', 'invite', 'accepted', 'unlock'] as const;
 export type LinkPurpose = (typeof mailPurposes)[number] | 'reset-password';
 
 export interface LinkToken<Purpose extends LinkPurpose = LinkPurpose> {
@@ -15,6 +17,21 @@ export interface LinkToken<Purpose extends LinkPurpose = LinkPurpose> {
   purpose: Purpose;
   /** The address that the link was mailed to; for `change-email` the new address. Not stored for a password reset. */
   email: Purpose extends 'reset-password' ? undefined : string;
+  /** Of `accepted`: what was proven (RFC 8176). */
+  amr?: string[];
+}
+
+export const invitationStates = ['invited', 'opened', 'accepted', 'expired', 'bounced'] as const;
+export type InvitationState = (typeof invitationStates)[number];
+
+/** What became of the last invitation of a user. */
+export interface InvitationView {
+  /** `bounced`: the mail server rejected it, or took nothing until the link expired. */
+  state: InvitationState;
+  sentAt: Date;
+  expiresAt: Date;
+  openedAt: Date | null;
+  acceptedAt: Date | null;
 }
 
 export type LinkTokens = ReturnType<typeof createLinkTokens>;
@@ -31,14 +48,14 @@ export function createLinkTokens({ db, now }: Base) {
   async function findOther(tokenHash: string, purposes: LinkPurpose[]) {
     const row = await db.mailToken.findFirst({ where: { tokenHash, purpose: { in: purposes }, ...usable() } });
     if (!row) return null;
-    const { email } = JSON.parse(row.data) as { email: string };
-    return { id: row.id, userId: row.userId, purpose: row.purpose, email };
+    const data = JSON.parse(row.data) as { email: string; amr?: string[] };
+    return { ...data, id: row.id, userId: row.userId, purpose: row.purpose };
   }
 
   return {
     /** Stores a new token and returns it; it expires after `seconds`. Older ones of the same account and purpose are deleted. */
     async issue<Purpose extends LinkPurpose>(
-      { userId, purpose, email }: Omit<LinkToken<Purpose>, 'id'>,
+      { userId, purpose, ...data }: Omit<LinkToken<Purpose>, 'id'>,
       seconds: number,
       tx: Tx,
     ): Promise<string> {
@@ -51,7 +68,7 @@ export function createLinkTokens({ db, now }: Base) {
         await tx.passwordResetToken.create({ data: row });
       } else {
         await tx.mailToken.deleteMany({ where: { userId, purpose } });
-        await tx.mailToken.create({ data: { ...row, purpose, data: JSON.stringify({ email }) } });
+        await tx.mailToken.create({ data: { ...row, purpose, data: JSON.stringify(data) } });
       }
       return token;
     },
@@ -74,7 +91,36 @@ export function createLinkTokens({ db, now }: Base) {
         purpose === 'reset-password' ? await tx.passwordResetToken.updateMany(use) : await tx.mailToken.updateMany(use);
       return count === 1;
     },
+
+    /** The page of an invitation was displayed: by its reader, or by a program that checks links. */
+    async markOpened({ id }: LinkToken<'invite'>): Promise<void> {
+      await db.mailToken.updateMany({ where: { id, openedAt: null }, data: { openedAt: now() } });
+    },
+
+    /** The last invitations of these users. */
+    async invitationsOf(userIds: readonly string[]): Promise<Map<string, InvitationView>> {
+      const rows = await inChunks(userIds, (piece) =>
+        db.asStored.mailToken.findMany({ where: { userId: { in: piece }, purpose: 'invite' } }),
+      );
+      return new Map(
+        rows.map(({ userId, createdAt: sentAt, expiresAt, openedAt, usedAt: acceptedAt, bouncedAt }) => {
+          const isOpen = !acceptedAt && !bouncedAt && expiresAt > now();
+          const ended = acceptedAt ? 'accepted' : bouncedAt ? 'bounced' : 'expired';
+          const state = isOpen ? (openedAt ? 'opened' : 'invited') : ended;
+          return [userId, { state, sentAt, expiresAt, openedAt, acceptedAt }];
+        }),
+      );
+    },
   };
+}
+
+/** Notes on the invitation that the mail of `sentAt` is about whether the mail server rejected it. A later one has a later token. */
+export async function noteDelivery(
+  { userId, sentAt, bouncedAt }: { userId: string; sentAt: Date; bouncedAt: Date | null },
+  tx: Tx,
+): Promise<void> {
+  const where = { userId, purpose: 'invite', createdAt: { lte: sentAt } };
+  await tx.mailToken.updateMany({ where, data: { bouncedAt } });
 }
 
 /** Deletes the unused tokens of an account: all of them, or those with one of these purposes. */

@@ -6,6 +6,7 @@ import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { Alarm } from '../audit/alarm.ts';
 import type { Audit, AuditInput } from '../audit/audit.ts';
 import type { QueuedJob, QueueStore } from '../jobs/queue.ts';
+import { noteDelivery } from './link-tokens.ts';
 import { DEFERRED_RECIPIENT, decryptContent, type StoredContent } from './outbox.ts';
 
 export type MailLane = 'mail-server' | 'deferred';
@@ -66,7 +67,9 @@ export function createMessageStore(
       await transaction(db, async (tx) => {
         const data = { sentAt: now(), failedAt: null, lastError: null, bodySealed: '' };
         const { count } = await tx.mailMessage.updateMany({ where: { id: job.id, sentAt: null }, data });
-        if (count === 1) await record(audit, job, { tx, isWrittenToFiles });
+        if (count === 0) return;
+        await noteInvitation(job, null, tx);
+        await record(audit, job, { tx, isWrittenToFiles });
       });
     },
 
@@ -90,7 +93,9 @@ export function createMessageStore(
         const where = { id: job.id, tries: job.tries + 1, ...PENDING };
         const data = { failedAt: now(), lastError: reason, bodySealed: '' };
         const { count } = await tx.mailMessage.updateMany({ where, data });
-        if (count === 1) await record(audit, job, { tx, failure: reason });
+        if (count === 0) return;
+        await noteInvitation(job, now(), tx);
+        await record(audit, job, { tx, failure: reason });
       });
     },
 
@@ -98,6 +103,11 @@ export function createMessageStore(
       await db.mailMessage.updateMany({ where: { ...PENDING, nextTryAt: { gt: until } }, data: { nextTryAt: until } });
     },
   };
+}
+
+async function noteInvitation({ content, createdAt }: MailJob, bouncedAt: Date | null, tx: Tx): Promise<void> {
+  if (content?.type !== 'message' || content.kind !== 'invitation' || !content.userId) return;
+  await noteDelivery({ userId: content.userId, sentAt: createdAt, bouncedAt }, tx);
 }
 
 /** Unfinished messages whose turn has come, oldest first. */

@@ -175,7 +175,8 @@ export type MailMessage = { to: Recipient } & (
   | { kind: 'confirm-new-email'; token: string; hours: number }
   | { kind: 'email-taken' }
   | { kind: 'email-changed'; newEmail: string; place: Place }
-  | { kind: 'invitation'; token: string; hours: number }
+  /** `message`: what the administrator adds. */
+  | { kind: 'invitation'; token: string; hours: number; message?: string | undefined }
   | { kind: 'registration'; token: string; hours: number }
   | { kind: 'already-registered' }
   | { kind: 'unlock'; token: string; minutes: number }
@@ -321,6 +322,9 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     subject: words('mail.invitation.subject', { host: server }),
     preheader: words('mail.invitation.preheader'),
     paragraphs: [hello, words('mail.invitation.text', { host: server, user: to.username ?? '' })],
+    ...(message.message && {
+      quote: { label: words('mail.invitation.message'), lines: message.message.split('\n') },
+    }),
     action: { label: words('mail.invitation.action'), url: link('/invitation', message.token) },
     after: [words('mail.invitation.after', { hours: message.hours })],
   }),

@@ -248,7 +248,7 @@ function createStoredPasswords(
       await tx.passwordCredential.upsert({ where: { userId }, create: { userId, ...data }, update: data });
       // Older links become invalid, also that of a change of address: an attacker who had the old password could direct the
       // next reset to an address of their own.
-      await deleteLinkTokens(tx, userId, ['reset-password', 'invite', 'change-email']);
+      await deleteLinkTokens(tx, userId, ['reset-password', 'invite', 'accepted', 'change-email']);
       // A sign-in that began with the old password must not finish, not even one that only has to return to the engine.
       await abandonSignIns(userId, tx);
     },

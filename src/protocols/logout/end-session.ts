@@ -8,6 +8,7 @@
 // protocols/logout/front-channel/steps.ts probes, shows the frames, redirects to each service provider and to the upstream, and completes the run.
 
 import { readMetadata } from '../../applications/application.ts';
+import type { Base } from '../../base/base.ts';
 import type { Http } from '../../base/http/http.ts';
 import { languagesOf } from '../../base/http/pages/language.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
@@ -294,7 +295,7 @@ async function endPending(
     tx,
     except === undefined ? {} : { except: await sessions.browsersOf([except], tx) },
   );
-  await deleteLinkTokens(tx, accountId, ['change-email']);
+  await deleteLinkTokens(tx, accountId, ['change-email', 'accepted']);
 }
 
 /** Ends these sessions, those of each account in a logout run of its own. Returns the first run. */
@@ -448,22 +449,33 @@ export function createLogoutOnRoleChange(
   };
 }
 
+/** The path of the engine at which a sign-in continues is below it. */
+const AUTHORIZATION = '/authorize';
+
 export function createEngineLogoutHooks(
-  dependencies: Http & {
+  dependencies: Pick<Base, 'config'> & Http & {
     endSession: EndSession;
     runs: LogoutRunStore;
     /** client_id of this server's own pages. */
     ownClientId: string;
   },
 ) {
-  const { endSession, runs, cookies, ownClientId } = dependencies;
+  const {
+    endSession,
+    runs,
+    cookies,
+    ownClientId,
+    config: { issuer },
+  } = dependencies;
   const logoutBrowserOf = createLogoutBrowserOf({ cookies });
   return {
     queueLogoutToken: endSession.queueLogoutToken,
 
     endSession: (async (uid, ctx, { clientId, actorId, returnUri }) => {
-      // For this server's own pages, the page of the logout run displays the result.
-      const isRelyingParty = returnUri !== undefined && clientId !== ownClientId;
+      // After a sign-out on this server's own pages, the page of the logout run displays the result. Where another account signs in, the
+      // engine goes on with that sign-in.
+      const goesBack = clientId !== ownClientId || returnUri?.startsWith(`${issuer}${AUTHORIZATION}/`);
+      const isRelyingParty = returnUri !== undefined && goesBack === true;
       const completion: LogoutCompletion = isRelyingParty ? { kind: 'oidc', uri: returnUri } : { kind: 'page' };
       const ended = await endSession.one(uid, 'signed-out', {
         ...(clientId && { clientId }),

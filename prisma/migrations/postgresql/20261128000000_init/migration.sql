@@ -222,6 +222,8 @@ CREATE TABLE "mail_tokens" (
     "mac" TEXT NOT NULL DEFAULT '',
     "expires_at" TIMESTAMP(3) NOT NULL,
     "used_at" TIMESTAMP(3),
+    "opened_at" TIMESTAMP(3),
+    "bounced_at" TIMESTAMP(3),
     "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "mail_tokens_pkey" PRIMARY KEY ("id")
@@ -1070,6 +1072,9 @@ CREATE INDEX "mail_tokens_user_id_purpose_idx" ON "mail_tokens"("user_id", "purp
 
 -- CreateIndex
 CREATE INDEX "mail_tokens_expires_at_idx" ON "mail_tokens"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "mail_tokens_purpose_used_at_expires_at_idx" ON "mail_tokens"("purpose", "used_at", "expires_at");
 
 -- CreateIndex
 CREATE INDEX "one_time_codes_user_id_idx" ON "one_time_codes"("user_id");

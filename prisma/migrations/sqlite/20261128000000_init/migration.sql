@@ -207,6 +207,8 @@ CREATE TABLE "mail_tokens" (
     "mac" TEXT NOT NULL DEFAULT '',
     "expires_at" DATETIME NOT NULL,
     "used_at" DATETIME,
+    "opened_at" DATETIME,
+    "bounced_at" DATETIME,
     "created_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CONSTRAINT "mail_tokens_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
 );
@@ -1010,6 +1012,9 @@ CREATE INDEX "mail_tokens_user_id_purpose_idx" ON "mail_tokens"("user_id", "purp
 
 -- CreateIndex
 CREATE INDEX "mail_tokens_expires_at_idx" ON "mail_tokens"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "mail_tokens_purpose_used_at_expires_at_idx" ON "mail_tokens"("purpose", "used_at", "expires_at");
 
 -- CreateIndex
 CREATE INDEX "one_time_codes_user_id_idx" ON "one_time_codes"("user_id");

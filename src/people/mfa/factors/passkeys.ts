@@ -104,7 +104,13 @@ interface PasskeyOwner {
 }
 
 /** What the server stored when it sent the options, with the name that the user gave. */
-type RegistrationCeremony = { challenge: string; name: string; mustVerify?: boolean } & Actor;
+type RegistrationCeremony = {
+  challenge: string;
+  name: string;
+  mustVerify?: boolean;
+  /** In the transaction that stores the passkey, before it. `amr`: what a sign-in with it proves. */
+  inTransaction?(tx: Tx, amr: Amr[]): Promise<void>;
+} & Actor;
 type NewPasskey = Parameters<Tx['passkey']['create']>[0]['data'] & { userId: string };
 
 function createPasskeyRegistrar(
@@ -119,10 +125,11 @@ function createPasskeyRegistrar(
     config: { issuerUrl },
   } = dependencies;
   return {
-    /** `mustVerify`: only a passkey that verifies its user is accepted. */
+    /** `mustVerify`: only a passkey that verifies its user is accepted. `isOnly`: it replaces the password, so it must name its account. */
     async registrationOptions(
       owner: PasskeyOwner,
       mustVerify: boolean = false,
+      isOnly = false,
     ): Promise<PublicKeyCredentialCreationOptionsJSON> {
       const { generateRegistrationOptions } = await webauthn();
       return generateRegistrationOptions({
@@ -135,7 +142,10 @@ function createPasskeyRegistrar(
         attestationType: 'none',
         excludeCredentials: await descriptorsOf(db, owner.id),
         // Preferred, not required: a security key without PIN is still a good second factor.
-        authenticatorSelection: { residentKey: 'preferred', userVerification: mustVerify ? 'required' : 'preferred' },
+        authenticatorSelection: {
+          residentKey: isOnly ? 'required' : 'preferred',
+          userVerification: mustVerify ? 'required' : 'preferred',
+        },
         extensions: { credProps: true },
       });
     },
@@ -152,7 +162,7 @@ async function register(
   dependencies: Core,
   owner: PasskeyOwner,
   answer: AttestationResponse,
-  { challenge, name, mustVerify = false, ...by }: RegistrationCeremony,
+  { challenge, name, mustVerify = false, inTransaction, ...by }: RegistrationCeremony,
 ): Promise<PasskeyRegistration> {
   const {
     sql,
@@ -187,7 +197,7 @@ async function register(
     createdAt: now(),
   };
   try {
-    await store(dependencies, row, by);
+    await store(dependencies, row, by, async (tx) => inTransaction?.(tx, amrOf(credentialDeviceType, userVerified)));
   } catch (error) {
     if (isUniqueConstraintError(error)) return { outcome: 'already-registered' };
     throw error;
@@ -196,9 +206,15 @@ async function register(
 }
 
 /** Throws conflict (409) when the account has as many passkeys as it may have. */
-async function store({ db, audit }: Core, row: NewPasskey, by: Actor): Promise<void> {
+async function store(
+  { db, audit }: Core,
+  row: NewPasskey,
+  by: Actor,
+  inTransaction: (tx: Tx) => Promise<void>,
+): Promise<void> {
   const { userId, name, aaguid } = row;
   await transaction(db, async (tx) => {
+    await inTransaction(tx);
     if ((await tx.passkey.count({ where: { userId } })) >= limits.passkey.maxPerUser) {
       throw conflict('conflict', { message: t('error.too-many-passkeys') });
     }
@@ -301,7 +317,13 @@ async function authenticate(
   });
   if (count === 0) return { outcome: 'cloned' };
 
-  const amr: Amr[] = [credentialDeviceType === 'singleDevice' ? 'hwk' : 'swk', 'pop'];
-  if (userVerified) amr.push('user');
+  const amr = amrOf(credentialDeviceType, userVerified);
   return { outcome: 'ok', userId: row.userId, passkeyId: row.id, amr, userVerified };
 }
+
+/** RFC 8176, section 2. */
+const amrOf = (device: 'singleDevice' | 'multiDevice', isVerified: boolean): Amr[] => [
+  device === 'singleDevice' ? 'hwk' : 'swk',
+  'pop',
+  ...(isVerified ? (['user'] as const) : []),
+];
