@@ -11,7 +11,7 @@ import { limits } from '../base/limits.ts';
 import { type PageText, t } from '../base/texts/text.ts';
 import { maskNumber, phoneNumber } from '../people/mfa/factors/phone-number.ts';
 import type { RecoveryCodes } from '../people/mfa/factors/recovery-codes.ts';
-import { parseAttestation } from '../people/mfa/factors/webauthn-ceremony.ts';
+import { openChallenge, parseAttestation, sealChallenge } from '../people/mfa/factors/webauthn-ceremony.ts';
 import { hasSecondFactor } from '../people/mfa/policy.ts';
 import type { People } from '../people/people.ts';
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
@@ -174,7 +174,6 @@ const newForm = z.object({
 });
 const idForm = z.object({ id: z.string().min(1).max(1400) });
 const renameForm = idForm.extend({ name: z.string().max(200) });
-const sealedEnrolment = z.object({ challenge: z.string(), until: z.number() });
 
 export function passkeyRoutes(dependencies: FactorPages): Router<State, Extras> {
   const {
@@ -253,25 +252,6 @@ async function removePasskey(dependencies: FactorPages, ctx: Context): Promise<v
   if (isRemoved) await page.notifyOwner(account, 'passkey-removed', ctx);
   if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-removed'));
   else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-gone'), 'warn');
-}
-
-/** The challenge of a new passkey, for the form of this account. */
-export function sealChallenge({ now, vault }: Base, userId: string, challenge: string): string {
-  const until = now().getTime() + limits.passkey.timeoutSeconds * 1000;
-  return vault.seal(JSON.stringify({ challenge, until }), challengeAad(userId));
-}
-
-export function openChallenge({ now, vault }: Base, userId: string, sealed: string): string | undefined {
-  try {
-    const { challenge, until } = sealedEnrolment.parse(JSON.parse(vault.open(sealed, challengeAad(userId)).toString()));
-    return until > now().getTime() ? challenge : undefined;
-  } catch {
-    return undefined; // encrypted for another account, or modified
-  }
-}
-
-function challengeAad(userId: string): string {
-  return `passkey enrolment:${userId}`;
 }
 
 const PHONE_PATH = `${FACTORS_PAGE}/phone`;

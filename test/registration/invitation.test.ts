@@ -50,7 +50,8 @@ describe('an invitation', () => {
     const { account, link } = await invited();
     await redeem(test.idp, await link());
     await mailIsIdle(test.idp.services);
-    const subjects = () => test.box.messages.filter(({ to }) => to.includes(account.email ?? '')).map(({ subject }) => subject);
+    const subjects = () =>
+      test.box.messages.filter(({ to }) => to.includes(account.email ?? '')).map(({ subject }) => subject);
     expect(subjects()).toEqual([`You’ve been invited to ${host()}`]);
     const elsewhere = httpClient(test.idp.issuer);
     const form = await elsewhere.follow(await elsewhere.get('/login'));

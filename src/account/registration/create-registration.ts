@@ -23,10 +23,9 @@ import { emailFault, isInDomains } from '../../people/accounts/names.ts';
 import { emptyProfile } from '../../people/accounts/profile-fields.ts';
 import { passwordAdvice } from '../../people/credentials/password-advice.ts';
 import { minimumLength } from '../../people/credentials/password-policy.ts';
-import { parseAttestation } from '../../people/mfa/factors/webauthn-ceremony.ts';
+import { openChallenge, parseAttestation, sealChallenge } from '../../people/mfa/factors/webauthn-ceremony.ts';
 import type { People } from '../../people/people.ts';
 import type { RecoveryCodesPages } from '../../sign-in/second-factor/recovery-codes-page.ts';
-import { openChallenge, sealChallenge } from '../factors.ts';
 import {
   answerUniformly,
   createLinkPage,

@@ -453,12 +453,13 @@ export function createLogoutOnRoleChange(
 const AUTHORIZATION = '/authorize';
 
 export function createEngineLogoutHooks(
-  dependencies: Pick<Base, 'config'> & Http & {
-    endSession: EndSession;
-    runs: LogoutRunStore;
-    /** client_id of this server's own pages. */
-    ownClientId: string;
-  },
+  dependencies: Pick<Base, 'config'> &
+    Http & {
+      endSession: EndSession;
+      runs: LogoutRunStore;
+      /** client_id of this server's own pages. */
+      ownClientId: string;
+    },
 ) {
   const {
     endSession,

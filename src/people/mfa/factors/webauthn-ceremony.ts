@@ -2,6 +2,7 @@
 // descriptors, and the single use of a challenge. The only file that loads @simplewebauthn/server.
 
 import { z } from 'zod';
+import type { Base } from '../../../base/base.ts';
 import { limits } from '../../../base/limits.ts';
 import type { Clock } from '../../../base/platform/clock.ts';
 import { sha256 } from '../../../base/platform/random.ts';
@@ -136,3 +137,23 @@ function fromJson(text: string): unknown {
     return undefined;
   }
 }
+
+const sealedEnrolment = z.object({ challenge: z.string(), until: z.number() });
+
+/** The challenge of a new passkey, for the form of this account. */
+export function sealChallenge({ now, vault }: Base, userId: string, challenge: string): string {
+  const until = now().getTime() + limits.passkey.timeoutSeconds * 1000;
+  return vault.seal(JSON.stringify({ challenge, until }), challengeAad(userId));
+}
+
+/** Undefined after its time, and where it was sealed for another account. */
+export function openChallenge({ now, vault }: Base, userId: string, sealed: string): string | undefined {
+  try {
+    const { challenge, until } = sealedEnrolment.parse(JSON.parse(vault.open(sealed, challengeAad(userId)).toString()));
+    return until > now().getTime() ? challenge : undefined;
+  } catch {
+    return undefined; // encrypted for another account, or modified
+  }
+}
+
+const challengeAad = (userId: string) => `passkey enrolment:${userId}`;
