@@ -25,9 +25,13 @@ export interface Gatehouse {
 
 /**
  * Starts it on an empty database. `localhost`, because the peers are at 127.0.0.1: for browsers that is another site. With `https` it is
- * behind a TLS proxy whose certificate is of a private authority.
+ * behind a TLS proxy whose certificate is of a private authority. `environment` adds variables.
  */
-export async function startGatehouse(host = 'localhost', scheme: 'http' | 'https' = 'http'): Promise<Gatehouse> {
+export async function startGatehouse(
+  host = 'localhost',
+  scheme: 'http' | 'https' = 'http',
+  environment: Record<string, string> = {},
+): Promise<Gatehouse> {
   const port = await freePort();
   const folder = newFolder('gatehouse');
   const proxy = scheme === 'https' ? await startTlsProxy(folder, host, port) : undefined;
@@ -38,6 +42,7 @@ export async function startGatehouse(host = 'localhost', scheme: 'http' | 'https
     PORT: String(port),
     DATA_DIR: path.join(folder, 'data'),
     LOG_FORMAT: 'json',
+    ...environment,
   };
   const config = loadConfig(env, { cwd: folder, terminal: false });
   const log: string[] = [];

@@ -1,6 +1,7 @@
 // A relying party on openid-client, with sessions of its own; it verifies logout tokens itself.
 import { randomUUID } from 'node:crypto';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
+import type { OidcClientInput } from '../../../src/applications/fields/oidc-client.ts';
 import { relyingParty } from '../../support/applications/rp.ts';
 import { aClient } from '../../support/factories.ts';
 import { type App, type Held, type Idp, page } from './app.ts';
@@ -8,12 +9,13 @@ import { type AppAnswer, type AppRequest, appServer } from './app-server.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** openid-client; is notified of logouts by back channel, by front channel, or not at all. `parameters` are of its requests. */
+/** openid-client; is notified of logouts by back channel, by front channel, or not at all. `parameters` are of its requests, `fields` of its registration. */
 export async function oidcApp(
   idp: Idp,
   channel: 'back' | 'front' | 'none',
   name: string,
   parameters: Record<string, string> = {},
+  fields: Partial<OidcClientInput> = {},
 ): Promise<App> {
   const held = new Map<string, Held>();
   const heard: string[] = [];
@@ -79,6 +81,7 @@ export async function oidcApp(
       backchannel_logout_session_required: true,
     }),
     ...(channel === 'front' && { frontchannel_logout_uri: `${server.origin}/frontchannel` }),
+    ...fields,
   });
   const rp = await relyingParty({ issuer: idp.issuer, ...client, redirectUri: `${server.origin}/cb` });
   return { ...server, name, clientId: client.clientId, heard, answers: [], sessions: () => held.size };
