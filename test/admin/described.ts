@@ -33,18 +33,34 @@ export interface Description {
 export const pathsBelow = ({ paths }: OpenApi, base: '/api/admin' | '/api/groups') =>
   Object.entries(paths).filter(([path]) => path === base || path.startsWith(`${base}/`));
 
+const judges = new Map<string, (schema: AnySchemaObject) => ValidateFunction>();
+
+/** Compiles schemas of the document, each once per process: a server of each file has the same one. */
+function judgesOf({ components }: OpenApi): (schema: AnySchemaObject) => ValidateFunction {
+  const text = JSON.stringify(components);
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+  ajv.addSchema({ $id: 'api', components });
+  const compiled = new Map<string, ValidateFunction>();
+  const judgeOf =
+    judges.get(text) ??
+    ((schema: AnySchemaObject) => {
+      const absolute = JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/');
+      const judge = compiled.get(absolute) ?? ajv.compile(JSON.parse(absolute));
+      compiled.set(absolute, judge);
+      return judge;
+    });
+  judges.set(text, judgeOf);
+  return judgeOf;
+}
+
 /** Reads the document of a running server. */
 export async function descriptionOf(issuer: string): Promise<Description> {
   const document = (await httpClient(issuer).get('/api/openapi.json')).json<unknown>() as OpenApi;
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
-  ajv.addSchema({ $id: 'api', components: document.components });
-  const compiled = new Map<AnySchemaObject, ValidateFunction>();
+  const judgeOf = judgesOf(document);
   const statuses = new Map<string, Set<number>>();
 
   function validate(schema: AnySchemaObject, value: unknown, what: string): void {
-    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/'));
-    const judge = compiled.get(schema) ?? ajv.compile(absolute);
-    compiled.set(schema, judge);
+    const judge = judgeOf(schema);
     expect(judge(value) ? [] : judge.errors, `${what}: ${JSON.stringify(value)?.slice(0, 500)}`).toEqual([]);
   }
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/base/storage/database.ts';
 import { smallRsaKeys } from '../keys/support.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { headerProxy } from '../support/header-proxy.ts';
 import { startIdp } from '../support/idp.ts';
 import { commandLine } from './support.ts';
@@ -105,7 +106,7 @@ describe('gatehouse doctor', () => {
     expect(text.out).toMatch(/\d failed, \d warnings?, \d+ passed\n$/);
   });
 
-  it('connects to the mail server, and reports one that does not speak SMTP', async () => {
+  itOnSqlite('connects to the mail server, and reports one that does not speak SMTP', async () => {
     const server = createServer((socket) => void socket.resume().end(greeting));
     let greeting = '220 ready\r\n';
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -119,7 +120,7 @@ describe('gatehouse doctor', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it.each<[string, Record<string, string | string[] | undefined>, string]>([
+  itOnSqlite.each<[string, Record<string, string | string[] | undefined>, string]>([
     ['replaces', { 'referrer-policy': 'no-referrer' }, 'changes the header Referrer-Policy to "no-referrer"'],
     [
       'adds to',
@@ -142,7 +143,7 @@ describe('gatehouse doctor', () => {
     await Promise.all([proxy.close(), idp.stop()]);
   });
 
-  it('finds the headers unchanged behind a proxy that repeats them', async () => {
+  itOnSqlite('finds the headers unchanged behind a proxy that repeats them', async () => {
     const proxy = await headerProxy({ 'x-frame-options': ['SAMEORIGIN', 'SAMEORIGIN'] });
     const idp = await startIdp({ environment: { ISSUER: proxy.origin } });
     proxy.forwardTo(Number(idp.environment.PORT));
@@ -150,7 +151,7 @@ describe('gatehouse doctor', () => {
     await Promise.all([proxy.close(), idp.stop()]);
   });
 
-  it('reports only the invalid setting', async () => {
+  itOnSqlite('reports only the invalid setting', async () => {
     const { code, findings } = await doctor({ PORT: 'x' });
     expect(code).toBe(1);
     expect(findings).toEqual([

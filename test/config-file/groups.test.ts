@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resourcesOf } from '../../src/applications/resources.ts';
 import { readValidFile } from '../../src/config-file/read-file.ts';
 import { testFolder } from '../support/database/database.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { configFileBench, lines } from './support.ts';
 
 const FILE = `
@@ -84,7 +85,7 @@ describe('a file with groups', () => {
     expect(await bench.groups.members(guests.id)).toEqual([]);
   });
 
-  it('has roles that are limited to a group, which it makes in the same run, by its name', async () => {
+  itOnSqlite('has roles that are limited to a group, which it makes in the same run, by its name', async () => {
     const desk = "{ name: desk, permissions: ['gatehouse.users[group:New%20Lab]:read', 'desk:use'] }";
     const limited = FILE.replace('{ name: reader }]', `{ name: reader }, ${desk}]`).replace(
       '  - { name: Guests }',
@@ -191,7 +192,7 @@ describe('a file with groups', () => {
     await bench.groups.remove(local.id);
   });
 
-  it('opens an API to its groups, and is exported with that', async () => {
+  itOnSqlite('opens an API to its groups, and is exported with that', async () => {
     const api =
       'resources: [{ identifier: https://api.example, scopes: [read], access: { groups: [Science, Guests] } }]\n';
     const declared = api + FILE;
@@ -250,7 +251,7 @@ describe('a wrong file', () => {
       ),
     );
 
-  it.each<[string, () => string, string]>([
+  itOnSqlite.each<[string, () => string, string]>([
     ['a cycle', () => groups('{ name: A, groups: [B] }', '{ name: B, groups: [A] }'), 'would be in itself'],
     [
       'a group in itself',

@@ -1,5 +1,6 @@
 // Users of the file: when their passwords are set and when not, what they may change themselves, and who they are.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { configFileBench, lines } from './support.ts';
 
 let bench: Awaited<ReturnType<typeof configFileBench>>;
@@ -20,7 +21,7 @@ const check = async (login: string, password: string) =>
 describe('a declared password', () => {
   const text = user('bob', 'password: the first pass phrase');
 
-  it('is not restored after the user changed it', async () => {
+  itOnSqlite('is not restored after the user changed it', async () => {
     await bench.apply(text);
     await bench.credentials.setPassword(await account('bob'), 'a phrase of their own choice');
     expect(lines(await bench.apply(text))).toEqual([]);
@@ -28,7 +29,7 @@ describe('a declared password', () => {
     expect(await check('bob', 'the first pass phrase')).toBe('wrong');
   });
 
-  it('is set when the declaration changes, and ends the sessions', async () => {
+  itOnSqlite('is set when the declaration changes, and ends the sessions', async () => {
     await bench.apply(text);
     expect(lines(await bench.apply(user('bob', 'password: the second pass phrase')))).toEqual([
       'change users bob (password)',
@@ -37,7 +38,7 @@ describe('a declared password', () => {
     expect(bench.ended).toEqual([`password-reset ${(await account('bob')).id}`]);
   });
 
-  it('may be a hash, and a rehash at sign-in is not undone', async () => {
+  itOnSqlite('may be a hash, and a rehash at sign-in is not undone', async () => {
     // PBKDF2-SHA256 of "imported pass phrase", salt "somesalt", 29000 rounds, in the spelling of passlib.
     const { pbkdf2Sync } = await import('node:crypto');
     const b64 = (bytes: Buffer) => bytes.toString('base64').replaceAll('+', '.').replaceAll('=', '');
@@ -112,7 +113,7 @@ describe('a declared user', () => {
     ]);
   });
 
-  it('must not have a role that does not exist', async () => {
+  itOnSqlite('must not have a role that does not exist', async () => {
     expect(lines(await bench.plan(user('grace', 'roles: [editor]')))).toEqual([
       'f:1:28: users[0].roles: this role doesn’t exist: editor.',
     ]);
@@ -127,7 +128,7 @@ describe('a declared user', () => {
 });
 
 describe('a declared right', () => {
-  it('is limited to a role that exists, and only where a limit has a meaning', async () => {
+  itOnSqlite('is limited to a role that exists, and only where a limit has a meaning', async () => {
     const plan = async (permission: string) =>
       lines(await bench.plan(`roles: [{ name: desk, permissions: ["${permission}"] }, { name: pupils }]`));
     expect(await plan('gatehouse.users[role:students]:read')).toEqual([

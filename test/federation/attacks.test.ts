@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/base/platform/random.ts';
 import type { RuleId } from '../../src/core/rejections/rules.ts';
 import { redirectUri } from '../oidc/support.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aClient } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
@@ -107,13 +108,13 @@ describe('an answer of an upstream', () => {
     expect(again.status).not.toBe(200);
   });
 
-  it('is not accepted at the callback of another connection', async () => {
+  itOnSqlite('is not accepted at the callback of another connection', async () => {
     const browser = httpClient(idp.issuer);
     const url = new URL(await anAnswer(browser));
     await isRejected(await browser.get(`/upstream/${other.connection}/callback${url.search}`));
   });
 
-  it.each([
+  itOnSqlite.each([
     ['names another issuer (mix-up)', { iss: 'https://attacker.example' }],
     ['names no issuer although the upstream announces one', { iss: undefined }],
     ['has another state', { state: 'forged' }],
@@ -123,14 +124,14 @@ describe('an answer of an upstream', () => {
     await isRejected((await signInOver(idp, corp.connection)).page);
   });
 
-  it('is explained when the user declines, and leads back', async () => {
+  itOnSqlite('is explained when the user declines, and leads back', async () => {
     corp.upstream.quirks = { answer: { code: undefined, error: 'access_denied' } };
     const { page } = await signInOver(idp, corp.connection);
     await isRejected(page, 'Example Corp didn’t sign you in.');
     expect(page.text).toContain('/signin/');
   });
 
-  it('appears in the rejected requests with what was expected and received', async () => {
+  itOnSqlite('appears in the rejected requests with what was expected and received', async () => {
     corp.upstream.quirks = { idToken: { iss: 'https://attacker.example' } };
     const { page } = await signInOver(idp, corp.connection);
     const { found, failed } = await rejectionOn(page);
@@ -147,7 +148,7 @@ describe('an answer of an upstream', () => {
 describe('an ID token', () => {
   const hour = 3600;
   const now = () => Math.floor(Date.now() / 1000);
-  it.each<[string, RuleId, () => OidcQuirks]>([
+  itOnSqlite.each<[string, RuleId, () => OidcQuirks]>([
     ['without a signature', 'algorithm', () => ({ signature: 'none' })],
     ['signed with the public key as an HMAC secret', 'algorithm', () => ({ signature: 'hmac' })],
     ['signed with another key under the same kid', 'token_signature', () => ({ signature: 'other-key' })],
@@ -175,14 +176,14 @@ describe('an ID token', () => {
     expect(await accountOf(idp, corp.connection, `attack-${count}`)).toBeUndefined();
   });
 
-  it('is rejected with userinfo of another subject', async () => {
+  itOnSqlite('is rejected with userinfo of another subject', async () => {
     corp.upstream.quirks = { userinfo: { sub: 'victim', email: 'victim@corp.example' } };
     await isRejected((await signInOver(idp, corp.connection)).page);
   });
 });
 
 describe('a connection', () => {
-  it('stops every sign-in when the subject is missing, and writes nothing', async () => {
+  itOnSqlite('stops every sign-in when the subject is missing, and writes nothing', async () => {
     const strict = await anUpstream(idp, { subject_claim: 'employee_id' });
     strict.upstream.user = { sub: `attack-${count}`, email: 'x@corp.example', email_verified: true };
     const { page } = await signInOver(idp, strict.connection);
@@ -192,7 +193,7 @@ describe('a connection', () => {
     expect(await idp.services.db.externalIdentity.count({ where: { connectionId: strict.connection } })).toBe(0);
   });
 
-  it('admits only users of the allowed organizations, whatever is signed', async () => {
+  itOnSqlite('admits only users of the allowed organizations, whatever is signed', async () => {
     const limited = await anUpstream(idp, { allowed_tenants: ['tenant-a'] });
     limited.upstream.user = { sub: `attack-${count}`, tid: 'tenant-b' };
     const outside = await signInOver(idp, limited.connection);
@@ -203,7 +204,7 @@ describe('a connection', () => {
     expectSignedIn(inside.page);
   });
 
-  it('is closed by every door while it is disabled, also for an answer that is on its way', async () => {
+  itOnSqlite('is closed by every door while it is disabled, also for an answer that is on its way', async () => {
     const closing = await anUpstream(idp);
     const browser = httpClient(idp.issuer);
     const url = await anAnswer(browser, closing);
@@ -220,7 +221,7 @@ describe('a connection', () => {
     await closing.remove();
   });
 
-  it('admits nobody by itself when it is only for linking', async () => {
+  itOnSqlite('admits nobody by itself when it is only for linking', async () => {
     const linking = await anUpstream(idp, { link_only: true });
     linking.upstream.user = { sub: `attack-${count}` };
     const page = await openSignIn(idp, { clientId, connection: linking.connection });
@@ -229,7 +230,7 @@ describe('a connection', () => {
     expect(await accountOf(idp, linking.connection, `attack-${count}`)).toBeUndefined();
   });
 
-  it('is started by no form of another site', async () => {
+  itOnSqlite('is started by no form of another site', async () => {
     const browser = httpClient(idp.issuer);
     const form = await openSignIn(idp, { clientId, browser });
     const headers = { origin: 'https://attacker.example', 'sec-fetch-site': 'cross-site' };

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '../../src/base/storage/database.ts'
 import { type ApiCaller, aPerson, aService, aTool, tokenOf } from '../admin/support.ts';
 import { longestTurn } from '../credentials/event-loop.ts';
 import { serverProcess } from '../robustness/support.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -127,39 +128,47 @@ it('thousands of people join while others sign in', async ({ annotate }) => {
   expect((await admin.get(`/groups/${id}/changes`)).json()).toMatchObject({ items: [{ id: change.id }] });
 }, 300_000);
 
-it('nobody joins where a row is wrong', async () => {
-  const [{ id }, ids] = [await aGroup(), await people(600)];
-  const rows = ids.map((user) => ({ user }));
-  const wrong = [...rows, { user: 'nobody' }, { user: ids[0] ?? '', until: '2001-01-01T00:00:00Z' }];
-  const answer = await admin.send('POST', `/groups/${id}/members`, { members: wrong });
-  expect(answer.status).toBe(400);
-  const problem = answer.json<{ detail: string; errors: { path: string }[] }>();
-  expect(problem.errors.map(({ path }) => path)).toEqual(['members[600].user', 'members[601].until']);
-  expect(problem.detail).toContain('2 rows are wrong');
-  const malformed = await admin.send('POST', `/groups/${id}/members`, {
-    members: [...rows, { user: 7 }, { user: ids[0], until: 'tomorrow' }],
-    reason: 'of the body itself, not of its rows',
-  });
-  expect(malformed.status).toBe(400);
-  const paths = malformed.json<typeof problem>().errors.map(({ path }) => path);
-  expect(paths.sort()).toEqual(['members[600].user', 'members[601].until', 'reason']);
-  expect(await idp.services.db.groupChange.count({ where: { groupId: id } })).toBe(0);
-  expect(await members(id)).toBe(0);
-}, 60_000);
+itOnSqlite(
+  'nobody joins where a row is wrong',
+  async () => {
+    const [{ id }, ids] = [await aGroup(), await people(600)];
+    const rows = ids.map((user) => ({ user }));
+    const wrong = [...rows, { user: 'nobody' }, { user: ids[0] ?? '', until: '2001-01-01T00:00:00Z' }];
+    const answer = await admin.send('POST', `/groups/${id}/members`, { members: wrong });
+    expect(answer.status).toBe(400);
+    const problem = answer.json<{ detail: string; errors: { path: string }[] }>();
+    expect(problem.errors.map(({ path }) => path)).toEqual(['members[600].user', 'members[601].until']);
+    expect(problem.detail).toContain('2 rows are wrong');
+    const malformed = await admin.send('POST', `/groups/${id}/members`, {
+      members: [...rows, { user: 7 }, { user: ids[0], until: 'tomorrow' }],
+      reason: 'of the body itself, not of its rows',
+    });
+    expect(malformed.status).toBe(400);
+    const paths = malformed.json<typeof problem>().errors.map(({ path }) => path);
+    expect(paths.sort()).toEqual(['members[600].user', 'members[601].until', 'reason']);
+    expect(await idp.services.db.groupChange.count({ where: { groupId: id } })).toBe(0);
+    expect(await members(id)).toBe(0);
+  },
+  60_000,
+);
 
-it('it stops where the right of who asked ends, and says after how many', async () => {
-  const role = `groups-${++count}`;
-  await idp.services.roles.create({ name: role, permissions: ['gatehouse.groups:write', 'gatehouse.groups:read'] });
-  const manager = await aPerson(idp, [role]);
-  const [{ id }, ids] = [await aGroup(), await people(3000)];
-  const change = await added(id, ids, manager);
-  await when(id, change, ({ done }) => done > 0);
-  await idp.services.roles.setRoles(manager.user?.account.id ?? '', []);
-  const ended = await when(id, change, isOver);
-  expect(ended).toMatchObject({ state: 'failed', error: 'forbidden', total: 3000 });
-  expect(ended.done).toBeLessThan(3000);
-  expect(await members(id)).toBe(ended.done);
-}, 120_000);
+itOnSqlite(
+  'it stops where the right of who asked ends, and says after how many',
+  async () => {
+    const role = `groups-${++count}`;
+    await idp.services.roles.create({ name: role, permissions: ['gatehouse.groups:write', 'gatehouse.groups:read'] });
+    const manager = await aPerson(idp, [role]);
+    const [{ id }, ids] = [await aGroup(), await people(3000)];
+    const change = await added(id, ids, manager);
+    await when(id, change, ({ done }) => done > 0);
+    await idp.services.roles.setRoles(manager.user?.account.id ?? '', []);
+    const ended = await when(id, change, isOver);
+    expect(ended).toMatchObject({ state: 'failed', error: 'forbidden', total: 3000 });
+    expect(ended.done).toBeLessThan(3000);
+    expect(await members(id)).toBe(ended.done);
+  },
+  120_000,
+);
 
 it('it leaves out who was deleted meanwhile, and ends with the group', async () => {
   const [{ id }, ids] = [await aGroup(), await people(2000)];
@@ -175,22 +184,26 @@ it('it leaves out who was deleted meanwhile, and ends with the group', async () 
   expect(await members(other.id)).toBe(0);
 }, 120_000);
 
-it('a piece that another program wrote adds nobody', async () => {
-  const [{ id }, ids, stranger] = [await aGroup(), await people(600), await aUser(idp.services)];
-  const { groupChanges, db } = idp.services;
-  const change = await groupChanges.prepare(
-    id,
-    ids.map((userId) => ({ userId })),
-    {},
-  );
-  const changeId_position = { changeId: change.id, position: 3 };
-  const forged = { members: JSON.stringify([[stranger.account.id, null, null]]) };
-  await db.asStored.groupChangePiece.update({ where: { changeId_position }, data: forged });
-  await db.$transaction((tx) => groupChanges.start(id, change.id, {}, tx));
-  expect(await when(id, change, isOver)).toMatchObject({ state: 'failed', error: 'changed_outside' });
-  const rows = await db.groupMember.findMany({ where: { groupId: id, userId: stranger.account.id } });
-  expect(rows).toEqual([]);
-}, 60_000);
+itOnSqlite(
+  'a piece that another program wrote adds nobody',
+  async () => {
+    const [{ id }, ids, stranger] = [await aGroup(), await people(600), await aUser(idp.services)];
+    const { groupChanges, db } = idp.services;
+    const change = await groupChanges.prepare(
+      id,
+      ids.map((userId) => ({ userId })),
+      {},
+    );
+    const changeId_position = { changeId: change.id, position: 3 };
+    const forged = { members: JSON.stringify([[stranger.account.id, null, null]]) };
+    await db.asStored.groupChangePiece.update({ where: { changeId_position }, data: forged });
+    await db.$transaction((tx) => groupChanges.start(id, change.id, {}, tx));
+    expect(await when(id, change, isOver)).toMatchObject({ state: 'failed', error: 'changed_outside' });
+    const rows = await db.groupMember.findMany({ where: { groupId: id, userId: stranger.account.id } });
+    expect(rows).toEqual([]);
+  },
+  60_000,
+);
 
 it('a server that is killed leaves the rest to the next one', async () => {
   const first = await startIdp();

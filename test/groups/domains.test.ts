@@ -4,6 +4,7 @@ import { type ApiCaller, aPerson, aService } from '../admin/support.ts';
 import { anUpstream, signInOver } from '../federation/support.ts';
 import { anApplication, completeSignIn } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -102,7 +103,7 @@ describe('a person with a proven address in a proven domain', () => {
     expect(await joined(mover)).toEqual([other.name]);
   });
 
-  it('keeps what another way gives', async () => {
+  itOnSqlite('keeps what another way gives', async () => {
     const lab = await aGroup();
     const user = await person(`both@${lab.domain}`);
     await idp.services.groups.addMembers(lab.id, [{ userId: user.account.id }]);
@@ -114,7 +115,7 @@ describe('a person with a proven address in a proven domain', () => {
 });
 
 describe('nobody joins', () => {
-  it('with an address that only an administrator calls verified, in any way', async () => {
+  itOnSqlite('with an address that only an administrator calls verified, in any way', async () => {
     const lab = await aGroup();
     const manager = await aPerson(idp, ['user-manager']);
     const self = manager.user ?? expect.fail('no user');
@@ -133,7 +134,7 @@ describe('nobody joins', () => {
     expect(await joined(stated)).toEqual([]);
   });
 
-  it('from a subdomain, a parent domain, a look-alike, or a domain inside the name', async () => {
+  itOnSqlite('from a subdomain, a parent domain, a look-alike, or a domain inside the name', async () => {
     const lab = await aGroup({ domain: `${fresh('look')}.lab.example` });
     for (const address of [
       `a@sub.${lab.domain}`,
@@ -149,7 +150,7 @@ describe('nobody joins', () => {
     }
   });
 
-  it('before the domain is proven, nor by a record of another group or connection', async () => {
+  itOnSqlite('before the domain is proven, nor by a record of another group or connection', async () => {
     const domain = `${fresh('claimed')}.example`;
     const [first, second] = [await aGroup({ domain }), await aGroup({ domain, isProven: false })];
     const user = await person(`x@${domain}`);
@@ -159,7 +160,7 @@ describe('nobody joins', () => {
     expect((await joined(user)).sort()).toEqual([first.name, second.name].sort());
   });
 
-  it('in a group that gives a permission in Gatehouse, however it came to', async () => {
+  itOnSqlite('in a group that gives a permission in Gatehouse, however it came to', async () => {
     const { groups, roles } = idp.services;
     const lab = await aGroup();
     await expect(groups.addRole(lab.id, 'auditor')).rejects.toMatchObject({ code: 'group_sensitive' });
@@ -198,7 +199,7 @@ describe('a proof', () => {
     expect(await idp.services.groups.members(lab.id)).toEqual([]);
   });
 
-  it('is punycode for an international domain, whose addresses join in both forms', async () => {
+  itOnSqlite('is punycode for an international domain, whose addresses join in both forms', async () => {
     const lab = await aGroup({ domain: 'BÜCHER.example' });
     expect(lab.domain).toBe('xn--bcher-kva.example');
     const user = await person('u@bücher.example', { username: fresh('books') });
@@ -207,7 +208,7 @@ describe('a proof', () => {
 });
 
 describe('who may change the domains of a group', () => {
-  it('who may change the group: it takes every role of it', async () => {
+  itOnSqlite('who may change the group: it takes every role of it', async () => {
     const { groups, roles } = idp.services;
     const role = await roles.create({ name: fresh('given'), permissions: [] });
     const lab = await aGroup();
@@ -231,7 +232,7 @@ describe('who may change the domains of a group', () => {
 });
 
 describe('an upstream', () => {
-  it('that is trusted proves the address, and another does not', async () => {
+  itOnSqlite('that is trusted proves the address, and another does not', async () => {
     const lab = await aGroup();
     for (const [trusted, expected] of [
       ['verified', [lab.name]],

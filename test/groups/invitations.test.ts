@@ -6,6 +6,7 @@ import type { Group } from '../../src/people/groups/groups.ts';
 import { completeSignIn } from '../oidc/support.ts';
 import { linkIn, mailOf, NEW_PASSWORD, open } from '../recovery/support.ts';
 import { testClock } from '../support/clock.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -132,7 +133,7 @@ describe('an invitation', () => {
     expect((await browser.get('/join')).status).toBe(400);
   });
 
-  it('to an address with an account asks after the sign-in, and looks the same to the owner', async () => {
+  itOnSqlite('to an address with an account asks after the sign-in, and looks the same to the owner', async () => {
     const lab = await aLab();
     const person = await aUser(idp.services);
     const [known, unknown] = [person.account.email ?? '', aNewAddress()];
@@ -155,7 +156,7 @@ describe('an invitation', () => {
     expect(await memberIds(lab)).toEqual([person.account.id]);
   });
 
-  it('proves the mailbox: the address of the account is verified', async () => {
+  itOnSqlite('proves the mailbox: the address of the account is verified', async () => {
     const lab = await aLab();
     const person = await aUser(idp.services, { emailVerified: false });
     const { invitation } = await invitationOf(lab, person.account.email ?? '');
@@ -163,7 +164,7 @@ describe('an invitation', () => {
     expect((await idp.services.accounts.find(person.account.id))?.emailVerified).toBe(true);
   });
 
-  it('admits only the account with its address, also by a forwarded mail', async () => {
+  itOnSqlite('admits only the account with its address, also by a forwarded mail', async () => {
     const lab = await aLab();
     const [invited, other] = [await aUser(idp.services), await aUser(idp.services)];
     await lab.invite(invited.account.email ?? '');
@@ -297,7 +298,7 @@ describe('an owner', () => {
     await expect(invite()).rejects.toMatchObject({ code: 'too_many_invitations' });
   });
 
-  it('invites and adds 30 people a day', async () => {
+  itOnSqlite('invites and adds 30 people a day', async () => {
     const lab = await aLab();
     const by = { actorId: lab.owner.account.id };
     const { groupInvitations, groupOwners } = idp.services;
@@ -310,7 +311,7 @@ describe('an owner', () => {
     expect((await lab.invite(email)).status).toBe(429);
   });
 
-  it('invites addresses of the domains in the settings, and no look-alike of them', async () => {
+  itOnSqlite('invites addresses of the domains in the settings, and no look-alike of them', async () => {
     const lab = await aLab();
     const early = await invitationOf(lab, 'early@elsewhere.example');
     await setting('invite_domains', ['example.com'] as never);
@@ -330,7 +331,7 @@ describe('an owner', () => {
     }
   });
 
-  it('invites to no group of others, and none that the file declares', async () => {
+  itOnSqlite('invites to no group of others, and none that the file declares', async () => {
     const lab = await aLab();
     const by = { actorId: lab.owner.account.id };
     const sibling = await idp.services.groups.create({ name: `Sibling ${count}` });
@@ -355,7 +356,7 @@ describe('an owner', () => {
     expect(await found(token)).toBeUndefined();
   });
 
-  it.each([
+  itOnSqlite.each([
     ['is disabled', async ({ owner }: Lab) => void (await idp.services.accounts.setActive(owner.account.id, false))],
     [
       'has not confirmed a later role',

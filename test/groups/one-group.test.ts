@@ -15,6 +15,7 @@ import {
   postAs,
   signIn,
 } from '../oidc/support.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
@@ -125,22 +126,25 @@ describe('the parameter group', () => {
     });
   });
 
-  it('is rejected in one way, whether the group is unknown, of others, or does not open the application', async () => {
-    await signIn(browser, app, user);
-    const asked = async (group: string) => {
-      const silent = await outcome(browser, authorizeUrl(idp, app.clientId, { scope, group, prompt: 'none' }));
-      const page = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId, { scope, group })));
-      const text = textOf(page.text).replaceAll(/(reference|ID)[ :]+\S+/g, '');
-      return { error: silent.get('error'), code: silent.get('code'), status: page.status, text };
-    };
-    const unknown = await asked('Nobody Has This');
-    expect(unknown).toMatchObject({ error: 'access_denied', code: null, status: 403 });
-    expect(unknown.text).toContain('This app requires a group that your account isn’t in.');
-    for (const group of ['Initech', named('Initech'), 'Not A Customer', 'acme', 'x'.repeat(2000), '__proto__'])
-      expect(await asked(group), group).toEqual(unknown);
-  });
+  itOnSqlite(
+    'is rejected in one way, whether the group is unknown, of others, or does not open the application',
+    async () => {
+      await signIn(browser, app, user);
+      const asked = async (group: string) => {
+        const silent = await outcome(browser, authorizeUrl(idp, app.clientId, { scope, group, prompt: 'none' }));
+        const page = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId, { scope, group })));
+        const text = textOf(page.text).replaceAll(/(reference|ID)[ :]+\S+/g, '');
+        return { error: silent.get('error'), code: silent.get('code'), status: page.status, text };
+      };
+      const unknown = await asked('Nobody Has This');
+      expect(unknown).toMatchObject({ error: 'access_denied', code: null, status: 403 });
+      expect(unknown.text).toContain('This app requires a group that your account isn’t in.');
+      for (const group of ['Initech', named('Initech'), 'Not A Customer', 'acme', 'x'.repeat(2000), '__proto__'])
+        expect(await asked(group), group).toEqual(unknown);
+    },
+  );
 
-  it('is carried by a pushed request and by a request object', async () => {
+  itOnSqlite('is carried by a pushed request and by a request object', async () => {
     const pushed = await oidc.buildAuthorizationUrlWithPAR(app.rp.config, {
       redirect_uri: app.redirectUri,
       scope,
@@ -180,7 +184,7 @@ describe('the parameter group', () => {
     expect(decodeJwt(String(answer.json().id_token))).toMatchObject({ group: globex() });
   });
 
-  it('cannot be set by the parameter claims, nor widened by it', async () => {
+  itOnSqlite('cannot be set by the parameter claims, nor widened by it', async () => {
     const members = {
       chosen_group: named('Initech'),
       group: named('Initech'),
@@ -212,7 +216,7 @@ describe('the parameter group', () => {
     expect(decodeJwt(String(answer.json().id_token))).toMatchObject({ group: globex(), roles: ['crm-user'] });
   });
 
-  it('gives no token for the APIs of Gatehouse, whose rights are those of the user', async () => {
+  itOnSqlite('gives no token for the APIs of Gatehouse, whose rights are those of the user', async () => {
     const tool = await aTool(idp, {
       grant_types: ['authorization_code', 'refresh_token'],
       scope: 'openid offline_access admin:*',
@@ -226,7 +230,7 @@ describe('the parameter group', () => {
     }
   });
 
-  it('is judged by the roles of the group where the access rule names roles', async () => {
+  itOnSqlite('is judged by the roles of the group where the access rule names roles', async () => {
     const byRole = await anApplication(idp, { access: { roles: ['crm-admin'] } });
     const acmes = await signIn(browser, byRole, user, { scope, group: 'Acme' });
     expect(acmes.tokens.claims()).toMatchObject({ group: acme() });
@@ -234,7 +238,7 @@ describe('the parameter group', () => {
     expect((await outcome(browser, url)).get('error')).toBe('access_denied');
   });
 
-  it('keeps a group secret that the application may not see', async () => {
+  itOnSqlite('keeps a group secret that the application may not see', async () => {
     const narrow = await anApplication(idp, { groups_filter: ['Globex'] });
     await signIn(browser, narrow, user);
     const ask = async (group: string) =>
@@ -278,7 +282,7 @@ describe('an application that asks for a group', () => {
     expect(await finish(direct.started, direct.page)).toMatchObject({ group: globex() });
   });
 
-  it('does not ask where there is one, and is closed where there is none', async () => {
+  itOnSqlite('does not ask where there is one, and is closed where there is none', async () => {
     await leave('Globex');
     const { started, page } = await begin(browser);
     expect(await finish(started, page)).toMatchObject({ group: acme() });
@@ -321,7 +325,7 @@ describe('an application that asks for a group', () => {
     await groups.dismissOwner(named('Initech'), owner.account.id);
   });
 
-  it('takes no group that it did not offer, and none that another account chose', async () => {
+  itOnSqlite('takes no group that it did not offer, and none that another account chose', async () => {
     const { page } = await begin(browser);
     const forged = await browser.follow(
       await browser.submit(page, { group: named('Initech') }, { form: page.forms[0]?.action ?? '' }),
@@ -343,7 +347,7 @@ describe('an application that asks for a group', () => {
     expect(buttons(asked)).toEqual([named('Acme'), named('Globex')]);
   });
 
-  it('is explained by the access check', async () => {
+  itOnSqlite('is explained by the access check', async () => {
     const service = await aService(idp);
     const query = new URLSearchParams({ user: user.account.id, application: asking.clientId });
     const ask = async () => {
@@ -373,7 +377,7 @@ describe('an application that asks for a group', () => {
     ]);
   });
 
-  it('shows the group in the preview', async () => {
+  itOnSqlite('shows the group in the preview', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const query = new URLSearchParams({ user: user.username, app: asking.clientId });
     const text = textOf((await admin.get(`/admin/access-check?${query}`)).text);

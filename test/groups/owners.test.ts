@@ -4,6 +4,7 @@ import { limits } from '../../src/base/limits.ts';
 import type { Group } from '../../src/people/groups/groups.ts';
 import { anApplication, completeSignIn } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -70,7 +71,7 @@ describe('an owner', () => {
     expect(event).toMatchObject({ actorId: owner.account.id, data: { via: 'owner' } });
   });
 
-  it('gets the same answer for a person who exists and for one who does not, 30 times a day', async () => {
+  itOnSqlite('gets the same answer for a person who exists and for one who does not, 30 times a day', async () => {
     const searching = await aUser(idp.services);
     const group = await aGroup({ by: searching });
     const client = await signedIn(searching);
@@ -100,7 +101,7 @@ describe('an owner', () => {
     expect((await add('one-more')).status).toBe(429);
   });
 
-  it('has no page of a sibling group, nor of one that does not exist', async () => {
+  itOnSqlite('has no page of a sibling group, nor of one that does not exist', async () => {
     const sibling = await idp.services.groups.create({ name: 'Sibling' });
     const parent = await idp.services.groups.create({ name: 'Parent' });
     const own = await aGroup();
@@ -123,7 +124,7 @@ describe('an owner', () => {
     }
   });
 
-  it('adds nobody after the group got a role, until the appointment is confirmed', async () => {
+  itOnSqlite('adds nobody after the group got a role, until the appointment is confirmed', async () => {
     const group = await aGroup();
     await idp.services.roles.create({ name: 'late-role', permissions: ['late:use'] });
     await idp.services.groups.addRole(group.id, 'late-role');
@@ -141,7 +142,7 @@ describe('an owner', () => {
     expect((await idp.services.accounts.find(account.id))?.roles).toContain('late-role');
   });
 
-  it('sets no end for a person who is not a member, so that this finds nobody', async () => {
+  itOnSqlite('sets no end for a person who is not a member, so that this finds nobody', async () => {
     const group = await aGroup();
     const { id } = (await aUser(idp.services)).account;
     for (const user of [id, 'unknown']) expect((await send(group, 'end', { user })).status).toBe(404);
@@ -239,7 +240,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('is decided by nobody but an owner of the group, or who may give what it gives', async () => {
+  itOnSqlite('is decided by nobody but an owner of the group, or who may give what it gives', async () => {
     const { person, ask, group } = await aClosedApplication();
     await ask();
     const id = await openOf(person);
@@ -258,22 +259,25 @@ describe('a request', () => {
     expect(await memberIds(group)).toEqual([person.account.id]);
   });
 
-  it('is not granted by an owner whose appointment does not cover a later role, and may be declined', async () => {
-    const { person, ask, group } = await aClosedApplication();
-    await ask();
-    await idp.services.roles.create({ name: `later-${count}` });
-    await idp.services.groups.addRole(group.id, `later-${count}`);
-    const by = { actorId: owner.account.id };
-    const id = await openOf(person);
-    await expect(idp.services.groupRequests.decide(id, { isGranted: true }, { by })).rejects.toMatchObject({
-      code: 'group_unconfirmed',
-    });
-    expect(await openOf(person)).toBe(id);
-    await idp.services.groupRequests.decide(id, { isGranted: false }, { by });
-    expect(await memberIds(group)).toEqual([]);
-  });
+  itOnSqlite(
+    'is not granted by an owner whose appointment does not cover a later role, and may be declined',
+    async () => {
+      const { person, ask, group } = await aClosedApplication();
+      await ask();
+      await idp.services.roles.create({ name: `later-${count}` });
+      await idp.services.groups.addRole(group.id, `later-${count}`);
+      const by = { actorId: owner.account.id };
+      const id = await openOf(person);
+      await expect(idp.services.groupRequests.decide(id, { isGranted: true }, { by })).rejects.toMatchObject({
+        code: 'group_unconfirmed',
+      });
+      expect(await openOf(person)).toBe(id);
+      await idp.services.groupRequests.decide(id, { isGranted: false }, { by });
+      expect(await memberIds(group)).toEqual([]);
+    },
+  );
 
-  it('is for a group that takes requests, has an owner and opens the application', async () => {
+  itOnSqlite('is for a group that takes requests, has an owner and opens the application', async () => {
     const { wish, group } = await aClosedApplication();
     const { groupRequests, groups } = idp.services;
     const reason = 'x';

@@ -90,7 +90,8 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-it.each(['en', 'de'])(
+// Colors and elements are the same in each language, and words have other widths: axe reads each page in one of the two forms.
+it.each(['en', 'de'] as const)(
   'fits a narrow phone and a desktop, and passes axe (%s)',
   { timeout: 180_000 },
   async (language) => {
@@ -99,9 +100,9 @@ it.each(['en', 'de'])(
       await page.setViewportSize(desktop.viewport);
       const response = await page.goto(`${idp.issuer}${path}`);
       expect(response?.status(), name).toBe(200);
-      for (const [viewport, scheme] of [
-        [desktop.viewport, 'light'],
-        [{ width: 320, height: 800 }, 'dark'],
+      for (const [viewport, scheme, axeIn] of [
+        [desktop.viewport, 'light', 'en'],
+        [{ width: 320, height: 800 }, 'dark', 'de'],
       ] as const) {
         await page.setViewportSize(viewport);
         const width = await page.evaluate('document.documentElement.scrollWidth');
@@ -110,7 +111,7 @@ it.each(['en', 'de'])(
         const cut = await page.$$eval('.checks', (all) => all.filter((one) => one.scrollWidth > one.clientWidth));
         expect(cut, name).toEqual([]);
         await screenshot(page, `group-${name}-${language}-${viewport.width}`);
-        expect(await axe(page, [scheme]), name).toEqual([]);
+        if (language === axeIn) expect(await axe(page, [scheme]), name).toEqual([]);
       }
     }
   },
