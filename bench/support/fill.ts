@@ -57,7 +57,7 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
   for (let at = 0; at < 10; at += 1)
     await run(`${members} ${numbers(rows)} SELECT 'g-' || ((n * 10 + ${at * 977}) % ${GROUPS - 10} + 10), 'sub-' || n, 'direct', ${mac}
       FROM n WHERE TRUE ON CONFLICT DO NOTHING`);
-  await run(`${members} ${numbers(rows)} SELECT 'g-1', 'sub-' || n, 'direct', '' FROM n WHERE n % 10 = 0`);
+  await run(`${members} ${numbers(rows)} SELECT 'g-1', 'sub-' || n, 'direct', ${mac} FROM n WHERE n % 10 = 0`);
   await run(`${members} ${numbers(rows)} SELECT 'g-2', 'sub-' || n, 'direct', ${mac} FROM n`);
   await run(
     `${members} ${numbers(50)} SELECT 'g-' || (n * 7 + 100), id, 'direct', '' FROM n, users WHERE username = 'alice'`,

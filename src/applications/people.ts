@@ -108,15 +108,8 @@ export function createApplicationPeople({ db, accounts, now }: Core & People) {
       const listed = await queryOf(application, query);
       if (!listed) return { people: [] };
       const { accounts: found, ...rest } = await accounts.list(listed);
-      const read = [];
-      for (const { id } of found) read.push(await accounts.find(id));
-      return {
-        people: await withAccess(
-          application,
-          read.flatMap((one) => one ?? []),
-        ),
-        ...rest,
-      };
+      const read = await accounts.findAll(found.map(({ id }) => id));
+      return { people: await withAccess(application, read), ...rest };
     },
 
     /** How many there are, as far as they are counted. */

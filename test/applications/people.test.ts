@@ -2,7 +2,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessDecision, grantingGroups, grantingRoles } from '../../src/applications/access-decision.ts';
+import type { Access } from '../../src/applications/fields/oidc-client.ts';
 import { type ApplicationPeople, createApplicationPeople } from '../../src/applications/people.ts';
+import { pageQuery } from '../../src/people/accounts/account-list.ts';
 import { createGroups, type Groups } from '../../src/people/groups/groups.ts';
 import { createRoles, type Roles } from '../../src/people/rbac/roles.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
@@ -26,6 +28,7 @@ let people: People;
 let roles: Roles;
 let groups: Groups;
 let applicationPeople: ApplicationPeople;
+const roleIds = new Map<string, string>();
 const groupIds = new Map<string, string>();
 beforeAll(async () => {
   people = await openPeople();
@@ -39,7 +42,7 @@ beforeAll(async () => {
   roles = createRoles(services);
   groups = createGroups(services);
   applicationPeople = createApplicationPeople(services);
-  for (const name of ROLES) await roles.create({ name });
+  for (const name of ROLES) roleIds.set(name, (await roles.create({ name })).id);
   for (const name of GROUPS) groupIds.set(name, (await groups.create({ name })).id);
   for (const [parent, child] of BELOW) await groups.addChild(idOf(parent), idOf(child));
   for (const [group, role] of GIVEN) await groups.addRole(idOf(group), role);
@@ -95,6 +98,9 @@ describe('the people who can open an application', () => {
             );
             const found = await everyPage(application);
             expect(found.map(({ account }) => account.id).sort()).toEqual(expected.sort());
+            const times = found.map(({ account }) => account.createdAt.getTime());
+            expect(times).toEqual([...times].sort((one, other) => other - one));
+            if (application.enabled) expect((await foundOneByOne(application.access)).sort()).toEqual(expected.sort());
             for (const { account, ways } of found) {
               const named = (by: string) =>
                 [...new Set(ways.flatMap((way) => (way.by === by ? [way.name] : [])))].sort();
@@ -109,6 +115,20 @@ describe('the people who can open an application', () => {
       { numRuns: 25 },
     );
   }, 120_000);
+
+  /** As where so many have the role that each person is looked at. */
+  async function foundOneByOne(access: Access): Promise<string[]> {
+    const members = access === 'everyone' ? [] : [{ ...idsOf(access), count: Number.POSITIVE_INFINITY }];
+    const { db, sql } = people;
+    const query = pageQuery(sql.dialect, { isActive: true, limit: 1000 }, { members, now: people.now() });
+    return (await db.$queryRaw<{ id: string }[]>(query)).map(({ id }) => id);
+  }
+
+  /** Each filter names a role: '' is none. */
+  const idsOf = ({ roles: named, groups: joined = [] }: Exclude<Access, 'everyone'>) => ({
+    roleIds: ['', ...named.map((name) => roleIds.get(name) ?? '')],
+    groupIds: joined.map(idOf),
+  });
 
   /** In pages of three. */
   async function everyPage(application: Parameters<ApplicationPeople['list']>[0]) {

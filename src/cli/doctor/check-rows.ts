@@ -4,7 +4,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { IMAGE_KEY } from '../../applications/brand/image-store.ts';
 import { plural } from '../../base/platform/plural.ts';
-import type { Db } from '../../base/storage/database.ts';
+import type { Db, Tx } from '../../base/storage/database.ts';
 import {
   type Covered,
   type ProtectedRows,
@@ -99,7 +99,7 @@ interface Rows {
 
 interface ProtectedTableEntry {
   /** The model of Prisma. */
-  model: keyof Db['asStored'];
+  model: keyof Tx['asStored'];
   /** The primary key. */
   key: readonly string[];
   /** What the MAC covers, where it is not the row as it is read. */
@@ -209,7 +209,7 @@ export function coveredOf({ covered }: ProtectedTableEntry, row: ProtectedRow): 
   return (covered?.(row) ?? row) as Covered<ProtectedTable>;
 }
 
-export function rowsOf(db: Db, { model }: ProtectedTableEntry): Rows {
+export function rowsOf(db: Tx, { model }: ProtectedTableEntry): Rows {
   return db.asStored[model] as unknown as Rows;
 }
 

@@ -147,9 +147,13 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
       if (role !== undefined && !isStorable(role)) return { count: 0, isMore: false };
       const sizes = await sizesOf(db, now(), query);
       const counting = countQuery(sql.dialect, query, sizes);
-      const count = counting && (await countOf(db, counting));
+      const [found] = counting ? await db.$queryRaw<{ count: number | bigint; ways?: unknown }[]>(counting) : [];
+      const count = found && Number(found.count);
       const isCut = sizes.isLarge && search ? (await countOf(db, matchesQuery(search))) >= limits.lists.matches : false;
-      return { count: count && Math.min(count, counted), isMore: isCut || (count !== undefined && count > counted) };
+      return {
+        count: count && Math.min(count, counted),
+        isMore: isCut || (count !== undefined && count > counted) || Number(found?.ways ?? 0) > maxWays,
+      };
     },
 
     count: (): Promise<number> => db.user.count(),
@@ -249,6 +253,8 @@ export interface FilterSizes {
 const noTime = new Date(0);
 const COLUMNS: Record<AccountSortKey, string> = { created: 'created_at', name: 'name_key', username: 'username_key' };
 const { few, matches, counted } = limits.lists;
+/** In which people with a role or in a group are counted. */
+const maxWays = counted * 3;
 
 /** Finds the ids of a page, and of one more account. */
 export function pageQuery(dialect: Dialect, query: AccountPageQuery, sizes: FilterSizes = {}): Fragment {
@@ -341,17 +347,21 @@ function matchCursor(text: string | undefined): MatchCursor {
   }
 }
 
-/** Counts the accounts of the query, at most `limits.lists.counted` + 1 of them; undefined where that would take too long. */
+/** Counts the accounts of the query, at most `limits.lists.counted` + 1 of them or in `maxWays` + 1; undefined where that would take too long. */
 function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes = {}): Fragment | undefined {
   const [members, ...others] = (sizes.members ?? []).filter(({ count }) => count > few);
   const { search, name, isActive, source, ids } = query;
   const isFiltered =
     search || name !== undefined || isActive !== undefined || source !== undefined || ids || others.length > 0;
   if (members && isFiltered) return undefined;
-  const from = members
-    ? fragment`SELECT DISTINCT user_id FROM (${membersIn(members, sizes.now ?? noTime)}) AS held`
-    : fragment`SELECT f.id FROM users f ${clause(conditions(dialect, query, sizes, 'created'))}`;
-  return fragment`SELECT COUNT(*) AS count FROM (${from} LIMIT ${counted + 1}) AS found`;
+  if (!members)
+    return countedTo(
+      fragment`SELECT f.id FROM users f ${clause(conditions(dialect, query, sizes, 'created'))}`,
+      counted + 1,
+    );
+  // A person may have a role, or be in a group, in several ways.
+  return fragment`SELECT COUNT(*) AS count, SUM(ways) AS ways FROM (SELECT user_id, COUNT(*) AS ways FROM
+    (${membersIn(members, sizes.now ?? noTime)} LIMIT ${maxWays + 1}) AS held GROUP BY user_id) AS found`;
 }
 
 /** How many accounts each of the ways of a search by index finds, at most `limits.lists.matches`. */

@@ -2,6 +2,7 @@
 // request and page (docs/performance.md).
 
 import type { Clock } from '../../base/platform/clock.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
 import type { Db, Tx } from '../../base/storage/database.ts';
 import { cacheDirectory } from '../../base/storage/directory-cache.ts';
 import { hotStatements, type Sql, type Statement } from '../../base/storage/statements.ts';
@@ -135,6 +136,15 @@ export function createAccountLookup({ db, sql, now }: { db: Db; sql: Sql; now: C
 
   return {
     find,
+    /** Those of these ids that exist, in their order, read in one statement. */
+    async findAll(ids: readonly string[]): Promise<Account[]> {
+      const read = await inChunks(ids, (piece) => {
+        const { byIds } = hotStatements('accounts', { byIds: `${SELECT_ACCOUNT} u.id IN (${piece.map(() => '?')})` });
+        return sql.in(db).genuine<Row>('users', byIds, ...piece);
+      });
+      const found = new Map(read.map((row) => [row.id, accountOf(row, lines, sql.macs, now()).account]));
+      return ids.flatMap((id) => found.get(id) ?? []);
+    },
     /** By username or email address, in whatever case and spelling. */
     async findByLogin(login: string, tx?: Tx): Promise<Account | undefined> {
       return (await queryOne(tx, statements.byLogin, nameKey(login), nameKey(login)))?.account;

@@ -16,12 +16,11 @@ export function hasRoleNamed(column: string, roleNames: readonly string[], now =
 
 /** The same for the ids of roles: a list, or a SELECT of them. */
 export function hasRole(column: string, roleIds: Fragment, now: Date): Fragment {
-  const user = trustedText(column);
-  return fragment`(EXISTS (SELECT 1 FROM user_roles ur
-      WHERE ur.user_id = ${user} AND ur.role_id IN (${roleIds}) AND ${isNow('ur', now)})
-    OR EXISTS (SELECT 1 FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id
-      JOIN group_roles gr ON gr.group_id = a.ancestor_id
-      WHERE m.user_id = ${user} AND gr.role_id IN (${roleIds}) AND ${isNow('m', now)}))`;
+  const granted = fragment`SELECT 1 FROM user_roles ur
+    WHERE ur.user_id = ${trustedText(column)} AND ur.role_id IN (${roleIds}) AND ${isNow('ur', now)}`;
+  const groups = fragment`SELECT a.group_id FROM group_roles gr JOIN group_ancestors a ON a.ancestor_id = gr.group_id
+    WHERE gr.role_id IN (${roleIds})`;
+  return fragment`(${isFound(granted)} OR ${isMember(column, groups, now)})`;
 }
 
 /** Whether the user in this column has one of the roles, or is in one of the groups, which are given by id. */
@@ -36,8 +35,8 @@ export function isWithinExtent(
 
 /** Whether the user in this column is in one of these groups, or in one below it. */
 export function isInGroups(column: string, groupIds: readonly string[], now: Date): Fragment {
-  return fragment`EXISTS (SELECT 1 FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id
-    WHERE m.user_id = ${trustedText(column)} AND a.ancestor_id IN (${joinFragments([...groupIds], ', ')}) AND ${isNow('m', now)})`;
+  const below = fragment`SELECT group_id FROM group_ancestors WHERE ancestor_id IN (${joinFragments([...groupIds], ', ')})`;
+  return isMember(column, below, now);
 }
 
 /** SELECTs the `user_id` of everyone who is in one of these groups, or in one below it. */
@@ -50,9 +49,9 @@ export function usersInGroups(groupIds: readonly string[], now: Date): Fragment 
 export function isInGroupNamed(column: string, groupNames: readonly string[], now: Date): Fragment {
   const names = groupNames.filter(isStorable);
   if (names.length === 0) return fragment`1 = 0`;
-  return fragment`EXISTS (SELECT 1 FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id
-    JOIN groups g ON g.id = a.ancestor_id
-    WHERE m.user_id = ${trustedText(column)} AND g.name IN (${joinFragments(names, ', ')}) AND ${isNow('m', now)})`;
+  const below = fragment`SELECT a.group_id FROM groups g JOIN group_ancestors a ON a.ancestor_id = g.id
+    WHERE g.name IN (${joinFragments(names, ', ')})`;
+  return isMember(column, below, now);
 }
 
 /** SELECTs the `user_id` of everyone who has one of these roles, once for each way of having it. */
@@ -75,4 +74,21 @@ export function rolesOfUsers(userIds: Fragment, now: Date): Fragment {
 function isNow(alias: 'ur' | 'm', now: Date): Fragment {
   const [since, until] = [trustedText(`${alias}.since`), trustedText(`${alias}.until`)];
   return fragment`(${since} IS NULL OR ${since} <= ${now}) AND (${until} IS NULL OR ${until} > ${now})`;
+}
+
+/**
+ * Whether the user in this column is a member of one of these groups, itself. `IS TRUE` keeps PostgreSQL from looking for the user in each
+ * group: it looks for each group of the user among these.
+ */
+function isMember(column: string, groupIds: Fragment, now: Date): Fragment {
+  return isFound(fragment`SELECT 1 FROM group_members m
+    WHERE m.user_id = ${trustedText(column)} AND (m.group_id IN (${groupIds})) IS TRUE AND ${isNow('m', now)}`);
+}
+
+/**
+ * Whether there is such a row. PostgreSQL would answer an EXISTS for all users at once, however few a page reads: it does not know how soon
+ * the page is full.
+ */
+function isFound(rows: Fragment): Fragment {
+  return fragment`(${rows} LIMIT 1) IS NOT NULL`;
 }
