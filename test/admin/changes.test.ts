@@ -138,9 +138,13 @@ describe('a change', () => {
       expect((await admin.get(path)).status, path).toBe(400);
     for (const time of ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])
       expect([200, 400]).toContain((await admin.get(`/audit?until=${time}`)).status);
-    for (const cursor of ['999999999999999.x', '99999999999999.x', 'nonsense'])
-      for (const list of ['users', 'mail', 'sessions', 'applications', 'roles'])
+    const lists = ['users', 'mail', 'sessions', 'applications', 'roles', 'groups', 'permissions', 'api-keys'];
+    for (const list of lists) {
+      for (const cursor of ['999999999999999.x', '99999999999999.x'])
         expect((await admin.get(`/${list}?cursor=${cursor}`)).status, list).toBe(200);
+      for (const cursor of ['nonsense', '%7b', ''])
+        expect((await admin.get(`/${list}?cursor=${cursor}`)).status, `${list} ${cursor}`).toBe(400);
+    }
   });
 });
 

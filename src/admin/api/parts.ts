@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import type { DomainProof } from '../../base/network/domains.ts';
+import { isStorable } from '../../base/storage/storable-text.ts';
+import { rule } from '../../base/texts/faults.ts';
 
 /** A time as the API writes it. */
 export const time = z.iso.datetime();
@@ -21,8 +23,32 @@ export const paged = {
     .max(limits.api.maxPageSize)
     .default(limits.api.pageSize)
     .describe(`How many, at most ${limits.api.maxPageSize}`),
-  cursor: z.string().max(1000).optional().describe('`next` of the previous page'),
+  cursor: z.string().max(1000).refine(isCursor, rule('not-a-page')).optional().describe('`next` of the previous page'),
 };
+
+/** A time and an identifier, a number, or names in base64url. */
+function isCursor(text: string): boolean {
+  return /^\d{1,15}(\.[\w.~|-]{1,200})?$/.test(text) || namesIn(text) !== undefined;
+}
+
+function namesIn(cursor: string): unknown[] | undefined {
+  try {
+    const names: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(names) ? names : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The cursor of the page after this name, for the API and the console; null after the last. */
+export const toCursor = (name: string | undefined): string | null =>
+  name === undefined ? null : Buffer.from(JSON.stringify([name])).toString('base64url');
+
+/** The name of such a cursor; that of another list begins at the first page. */
+export function fromCursor(cursor: string | undefined): string | undefined {
+  const [name, ...more] = (cursor !== undefined && namesIn(cursor)) || [];
+  return typeof name === 'string' && more.length === 0 && isStorable(name) ? name : undefined;
+}
 
 export const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 

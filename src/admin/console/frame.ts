@@ -7,7 +7,7 @@ import type { Context, ErrorPage, Middleware } from '../../base/http/context.ts'
 import { AppError, type ErrorOptions, forbidden } from '../../base/http/errors.ts';
 import { readForm } from '../../base/http/input.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
-import { type Fault, faultText, formatPath, rule } from '../../base/texts/faults.ts';
+import { type Fault, faultText, formatPath } from '../../base/texts/faults.ts';
 import { consoleLanguage } from '../../base/texts/messages.ts';
 import { inLanguage, type PageLink, type PageText, Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -15,6 +15,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { OWN_PREFIX, type OwnPermission } from '../../people/rbac/built-in.ts';
 import { meets, type Need, permissionsOf, permits, type Rights, type Target } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
+import { paged } from '../api/parts.ts';
 import { CONFIRM, pressedButtonPage, RESULT } from '../proof/confirmation-pages.ts';
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
 import type { Action, Block, ConsolePage } from './blocks.ts';
@@ -197,22 +198,10 @@ function headOf({ status, code, text, faults: own }: AppError, faults: readonly 
 /** The cursors of the pages before the present one, with one space between (pageLinks of lists.ts). */
 export const trailField = z.string().max(2500).default('');
 
-/** The cursor of a page of a list: a time and an identifier, a number, or a name and an identifier in base64url. */
-export const cursorField = z.string().max(1000).refine(isCursor, rule('not-a-page')).optional();
-
-function isCursor(text: string): boolean {
-  if (/^\d{1,15}(\.[\w.~|-]{1,200})?$/.test(text)) return true;
-  try {
-    return Array.isArray(JSON.parse(Buffer.from(text, 'base64url').toString()));
-  } catch {
-    return false;
-  }
-}
-
 /** The query of a list: a search, the cursor of the page, and those of the pages before. */
 export const listQuery = z.object({
   q: z.string().max(200).default(''),
-  after: cursorField,
+  after: paged.cursor,
   trail: trailField,
 });
 

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type { Context } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { inLanguage, type PageText, type Text, t } from '../../base/texts/text.ts';
+import { paged } from '../api/parts.ts';
 import { type Cell, type Column, type Field, hiddenField, type Search } from './blocks.ts';
-import { cursorField, listPath, trailField } from './frame.ts';
+import { listPath, trailField } from './frame.ts';
 
 /**
  * A list whose address has filters and an order. Returns what reads the address: the given values, and the parts of the page that lead to
@@ -20,7 +21,7 @@ export function listAt<
 >(path: string, filters: Filters, sorts: readonly [Sort, ...Sort[]] = ['' as Sort], more: More = {} as More) {
   const [first] = sorts;
   const order = z.enum([...sorts]).optional();
-  const query = z.object({ ...filters, ...more, after: cursorField, trail: trailField, sort: order });
+  const query = z.object({ ...filters, ...more, after: paged.cursor, trail: trailField, sort: order });
   type Given = z.output<z.ZodObject<Filters & More>> & { after?: string; trail: string; sort: Sort };
 
   return (ctx: Context) => {

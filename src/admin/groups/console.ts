@@ -13,6 +13,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
 import { within } from '../../people/rbac/rights.ts';
+import { fromCursor, toCursor } from '../api/parts.ts';
 import { protocolName } from '../applications/console-parts.ts';
 import { productPresets } from '../applications/presets/products.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
@@ -28,7 +29,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';
 import { type HeldGroup, isPersonal } from '../users/grants.ts';
-import { fromCursor, type GroupDetails, groupNoun, type Member, newGroup, PEOPLE, toCursor } from './groups.ts';
+import { type GroupDetails, groupNoun, type Member, newGroup, PEOPLE } from './groups.ts';
 import type { MemberRows } from './member-rows.ts';
 
 const HOME = '/admin/groups';

@@ -8,7 +8,6 @@ import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
-import { isStorable } from '../../base/storage/storable-text.ts';
 import { rule } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { MemberChange } from '../../people/groups/changes.ts';
@@ -19,7 +18,20 @@ import { isGroupName } from '../../people/rbac/names.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Answer, Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, domainCheck, domainProof, domainProofJson, id, iso, paged, pageOf, text, time } from '../api/parts.ts';
+import {
+  byId,
+  domainCheck,
+  domainProof,
+  domainProofJson,
+  fromCursor,
+  id,
+  iso,
+  paged,
+  pageOf,
+  text,
+  time,
+  toCursor,
+} from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
@@ -783,18 +795,4 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       }),
     }),
   ];
-}
-
-/** The cursor of the page after this one, for the API and the console; null after the last. */
-export const toCursor = (key: string | undefined): string | null =>
-  key === undefined ? null : Buffer.from(JSON.stringify([key])).toString('base64url');
-
-/** Any other text begins at the first page. */
-export function fromCursor(cursor: string | undefined): string | undefined {
-  if (cursor === undefined) return undefined;
-  try {
-    return z.tuple([z.string().refine(isStorable)]).parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()))[0];
-  } catch {
-    return undefined;
-  }
 }

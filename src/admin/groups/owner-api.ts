@@ -5,9 +5,9 @@ import type { GroupOwners, OwnedMember } from '../../people/groups/owners.ts';
 import type { AdminServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
+import { byId, fromCursor, id, iso, paged, pageOf, time, toCursor } from '../api/parts.ts';
 import { assertVersion } from '../api/versions.ts';
-import { decisionBody, decisionOf, fromCursor, moment, request, requestJson, toCursor } from './groups.ts';
+import { decisionBody, decisionOf, moment, request, requestJson } from './groups.ts';
 
 const group = z
   .object({

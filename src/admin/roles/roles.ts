@@ -19,7 +19,7 @@ import { type NewRole, type Role, withGroupNames } from '../../people/rbac/roles
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { paged, pageOf } from '../api/parts.ts';
+import { fromCursor, paged, pageOf, toCursor } from '../api/parts.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { answerOf, endpointsOf, type Resource } from '../resource.ts';
@@ -250,10 +250,10 @@ function pageBy<Item>(
   keyOf: (item: Item) => string,
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ): { items: Item[]; next: string | null } {
-  const after = cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString();
+  const after = fromCursor(cursor);
   const sorted = [...items].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const rest = after === undefined ? sorted : sorted.filter((item) => keyOf(item) > after);
   const page = rest.slice(0, limit);
   const last = page.at(-1);
-  return { items: page, next: rest.length > limit && last ? Buffer.from(keyOf(last)).toString('base64url') : null };
+  return { items: page, next: rest.length > limit && last ? toCursor(keyOf(last)) : null };
 }
