@@ -12,7 +12,7 @@ export interface Operation {
   /** Alternatives: the scopes of an access token, or the permissions of an API key. */
   security: ({ oauth: string[] } | { api_key: string[] } | { owner: string[] })[];
   parameters: { name: string; in: string; required: boolean; schema?: AnySchemaObject }[];
-  requestBody?: Content;
+  requestBody?: Content & { required?: boolean };
   responses: Record<string, Content>;
 }
 export interface OpenApi {
@@ -81,7 +81,8 @@ export async function descriptionOf(issuer: string): Promise<Description> {
       const schema = described?.content?.[type ?? '']?.schema;
       if (schema && type?.endsWith('json')) validate(schema, page.json(), name);
       const body = operation.requestBody?.content?.['application/json']?.schema;
-      if (body && page.status < 300) validate(body, sent, `the request of ${name}`);
+      const isSent = sent !== undefined || operation.requestBody?.required;
+      if (body && isSent && page.status < 300) validate(body, sent, `the request of ${name}`);
     },
   };
 }

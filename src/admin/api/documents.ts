@@ -214,7 +214,7 @@ function operation(
     parameters: parametersOf(endpoint, schemaOf),
     ...(body && {
       requestBody: {
-        required: true,
+        required: !body.safeParse(undefined).success,
         content: {
           [accepts ?? 'application/json']: { schema: accepts === YAML_TYPE ? CONFIGURATION : schemaOf(body, 'input') },
         },

@@ -77,14 +77,22 @@ async function readCall(
   return {
     params: params && parse(params, pathParameters),
     query: query && parseQuery(ctx, query),
-    body:
-      body &&
-      (await parseBody(body, accepts ? await readText(ctx, accepts) : await parseJson(ctx, z.unknown()), longList)),
+    body: body && (await readBody(ctx, { body, accepts, longList })),
     version,
     by: caller.by,
     caller,
     ctx,
   };
+}
+
+/** Undefined where the request has none, and needs none. */
+async function readBody(
+  ctx: Context,
+  { body, accepts, longList }: Pick<Endpoint, 'accepts' | 'longList'> & { body: z.ZodType },
+): Promise<unknown> {
+  const isEmpty = !ctx.get('Content-Type') && !ctx.get('Transfer-Encoding') && (ctx.request.length ?? 0) === 0;
+  if (isEmpty && body.safeParse(undefined).success) return undefined;
+  return parseBody(body, accepts ? await readText(ctx, accepts) : await parseJson(ctx, z.unknown()), longList);
 }
 
 /** If-Match, well-formed. */

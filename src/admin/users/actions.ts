@@ -6,6 +6,7 @@ import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import { newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import type { InvitationView } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AccountCount, AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
@@ -43,6 +44,8 @@ export interface UserDetails {
   hasCredentials: boolean;
   /** Whether the first second factor needs an approval, and has it. */
   firstEnrolment: FirstEnrolmentState;
+  /** The last one. */
+  invitation: InvitationView | undefined;
   /** Seconds that a new browser has to wait after wrong passwords. */
   lockedSeconds: number;
 }
@@ -113,15 +116,18 @@ function readActions(
     needs = 'gatehouse.users:read',
   ) => {
     const account = await covered(id, by, needs);
-    const [ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials] = await Promise.all([
-      ssoIds.connectionOf(account),
-      credentials.status(id),
-      mfa.factors.of(id),
-      mfa.firstEnrolment.state(id),
-      lockout.lockedSeconds(account),
-      invitations.hasCredentials(id),
-    ]);
-    return { account, ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials };
+    const [ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials, invited] =
+      await Promise.all([
+        ssoIds.connectionOf(account),
+        credentials.status(id),
+        mfa.factors.of(id),
+        mfa.firstEnrolment.state(id),
+        lockout.lockedSeconds(account),
+        invitations.hasCredentials(id),
+        invitations.statesOf([id]),
+      ]);
+    const invitation = invited.get(id);
+    return { account, ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials, invitation };
   };
 
   return {
@@ -162,6 +168,9 @@ function readActions(
     /** How many users a list of this query has. */
     count: async (query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountCount> =>
       accounts.countMatches({ ...query, ...(await visibleTo(by)) }),
+
+    /** The last invitations of these users. */
+    invitationsOf: invitations.statesOf,
 
     /** When these users last signed in, of those browsers that are still known; others are absent. */
     async lastSignIns(ids: readonly string[]): Promise<Map<string, Date>> {
@@ -244,8 +253,8 @@ function passwordActions(
   { findManaged }: UserLookup,
 ) {
   return {
-    invite: async (id: string, by: Actor): Promise<void> =>
-      assertMailed(await invitations.invite(await findManaged(id, by, INVITE), by)),
+    invite: async (id: string, by: Actor, message?: string): Promise<void> =>
+      assertMailed(await invitations.invite(await findManaged(id, by, INVITE), by, { message })),
 
     /** Mails a link for a new password. */
     async sendPasswordReset(id: string, by: Actor): Promise<void> {

@@ -4,6 +4,7 @@ import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { snakeCase } from '../../config-file/schema.ts';
+import { invitationStates } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AccountSummary } from '../../people/accounts/account-list.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
@@ -85,6 +86,18 @@ const userDetails = user
       phone: z.string().nullable(),
     }),
     sso_connection: z.string().nullable().describe('The connection at which the user signs in with `sso_id`'),
+    invitation: z
+      .object({
+        state: z
+          .enum(invitationStates)
+          .describe('bounced: the mail server rejected it; opened: perhaps by a program that checks links'),
+        sent_at: time,
+        expires_at: time,
+        opened_at: time.nullable(),
+        accepted_at: time.nullable(),
+      })
+      .nullable()
+      .describe('The last invitation; null: none, or long ago'),
     locked_seconds: z.int().describe('How long a new browser is locked out after wrong passwords'),
   })
   .meta({ id: 'UserDetails' });
@@ -127,13 +140,22 @@ export function userJson(account: Account) {
 }
 
 /** A user with password state, second factors and lockout. */
-function detailsJson({ account, ssoConnection, password: stored, factors, lockedSeconds }: UserDetails) {
+function detailsJson({ account, ssoConnection, password: stored, factors, invitation, lockedSeconds }: UserDetails) {
   const { totp, passkeys, recoveryCodes, phone = null } = factors;
   return {
     ...userJson(account),
     password: stored ? { must_change: stored.mustChange, changed_at: iso(stored.changedAt) } : null,
     second_factors: { totp, passkeys, recovery_codes: recoveryCodes, phone },
     sso_connection: ssoConnection,
+    invitation: invitation
+      ? {
+          state: invitation.state,
+          sent_at: iso(invitation.sentAt),
+          expires_at: iso(invitation.expiresAt),
+          opened_at: invitation.openedAt && iso(invitation.openedAt),
+          accepted_at: invitation.acceptedAt && iso(invitation.acceptedAt),
+        }
+      : null,
     locked_seconds: lockedSeconds,
   };
 }
@@ -168,6 +190,12 @@ export async function withApiFieldNames<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+/** What an administrator adds to an invitation. */
+export const invitationMessage = z
+  .string()
+  .max(limits.invitation.message)
+  .describe('Plain text that the invitation contains');
+
 const { username, ...optional } = profileFields;
 /** A new user. */
 export const newUser = z.strictObject({
@@ -179,7 +207,8 @@ export const newUser = z.strictObject({
     .optional()
     .describe('Without password, password_hash and invite a temporary password is generated and displayed once'),
   password_hash: z.string().max(1000).optional().describe('Argon2id, bcrypt, scrypt or PBKDF2, from another system'),
-  invite: z.boolean().optional().describe('Emails a link with which the user chooses a password'),
+  invite: z.boolean().optional().describe('Emails a link with which the user chooses a password or makes a passkey'),
+  invitation_message: invitationMessage.optional(),
 });
 /** The fields of a user to change. */
 export const changedUser = patchOf(z.object(profileFields));
@@ -215,6 +244,7 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
         active: flag.optional(),
         role: z.string().max(100).optional().describe('Name of a role'),
         source: z.enum(['local', 'file']).optional(),
+        invitation: z.enum(invitationStates).optional().describe('The state of the last invitation'),
       }),
       response: pageOf(userSummary),
       async handle({ cursor, active, ...query }, by) {
@@ -267,11 +297,12 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       path: '/invite',
       operationId: 'inviteUser',
       needs: [within('gatehouse.users:reset-password', 'gatehouse.users:write')],
-      summary: 'Queues an invitation with which the user chooses a password',
-      description: 'What becomes of it: GET /mail?user_id=…',
+      summary: 'Queues an invitation with which the user chooses a password or makes a passkey; again, too',
+      description: 'What becomes of it: `invitation` of the user. The link of an earlier one ends.',
+      body: z.strictObject({ message: invitationMessage.optional() }).optional(),
       response: done,
       status: 202,
-      run: ({ key, by }) => users.invite(key, by).then(isDone),
+      run: ({ key, body, by }) => users.invite(key, by, body?.message).then(isDone),
     }),
     action({
       path: '/password-reset',
@@ -331,8 +362,9 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
 
 /** As accounts take it. */
 export function newUserOf(body: z.output<typeof newUser>): NewUser {
-  const { active: isActive, roles = [], password: plain, password_hash: passwordHash, invite, username: name } = body;
-  const user = { ...profileOf(body), username: name, isActive, roles, password: plain, passwordHash, invite };
+  const { active: isActive, roles = [], password: plain, password_hash: passwordHash, username: name } = body;
+  const { invite, invitation_message: message } = body;
+  const user = { ...profileOf(body), username: name, isActive, roles, password: plain, passwordHash, invite, message };
   return Object.fromEntries(Object.entries(user).filter(([, value]) => value !== undefined)) as unknown as NewUser;
 }
 

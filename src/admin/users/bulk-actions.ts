@@ -18,19 +18,21 @@ export const BULK = '/admin/users/bulk';
 
 type BulkName =
   | ('enable' | 'disable' | 'add-role' | 'remove-role')
-  | ('force-change' | 'send-reset' | 'end-sessions' | 'delete');
+  | ('force-change' | 'invite' | 'send-reset' | 'end-sessions' | 'delete');
 
 export interface BulkAction {
   name: BulkName;
   /** The beginning of the keys of its texts; its name by default. */
-  texts?: BulkName | 'send-reset-file';
+  texts?: BulkName | 'send-reset-file' | 'invite-file';
   /** The same where no mail server is set. */
-  fileTexts?: 'send-reset-file';
+  fileTexts?: 'send-reset-file' | 'invite-file';
   /** One of these, for each user. */
   needs: readonly [OwnPermission, ...OwnPermission[]];
   isDangerous?: true;
   /** Its change is about a role, which the page asks for. */
   hasRole?: true;
+  /** The page asks for a text that each email contains. */
+  hasMessage?: true;
   /** The number of users has to be typed. */
   isFinal?: true;
   /** What the page that asks for a sign-in says; absent for what needs none. */
@@ -38,7 +40,7 @@ export interface BulkAction {
   /** Why there is nothing to do for this user. */
   skips?(account: Account): Text | undefined;
   /** Returns why nothing changed; nothing when it did. Throws what the change of one user throws. */
-  run(users: UserAdmin, id: string, by: Actor, role: string): Promise<Text | undefined>;
+  run(users: UserAdmin, id: string, by: Actor, given: { role: string; message: string }): Promise<Text | undefined>;
 }
 
 const WRITE = 'gatehouse.users:write' as const;
@@ -74,7 +76,7 @@ export const bulkActions: readonly BulkAction[] = [
     change: 'users.change-roles',
     hasRole: true,
     skips: fromFile,
-    run: async (users, id, by, role) =>
+    run: async (users, id, by, { role }) =>
       (await users.changeRole(id, { add: role }, by)) ? undefined : t('console.bulk.reason.has-role'),
   },
   {
@@ -84,7 +86,7 @@ export const bulkActions: readonly BulkAction[] = [
     hasRole: true,
     isDangerous: true,
     skips: fromFile,
-    run: async (users, id, by, role) =>
+    run: async (users, id, by, { role }) =>
       (await users.changeRole(id, { remove: role }, by)) ? undefined : t('console.bulk.reason.no-role'),
   },
   {
@@ -92,6 +94,14 @@ export const bulkActions: readonly BulkAction[] = [
     needs: [WRITE],
     change: 'users.force-password-change',
     run: (users, id, by) => users.forcePasswordChange(id, by).then(changed, hasNoPassword),
+  },
+  {
+    name: 'invite',
+    needs: ['gatehouse.users:reset-password', WRITE],
+    fileTexts: 'invite-file',
+    hasMessage: true,
+    skips: (account) => (account.email ? undefined : t('console.bulk.reason.no-email')),
+    run: (users, id, by, { message }) => users.invite(id, by, message).then(changed),
   },
   {
     name: 'send-reset',
@@ -131,7 +141,7 @@ export const doneOf = ({ name, texts = name }: BulkAction, users: PageText): Tex
 
 /** An email is not sent yet, and a file never is. */
 export function toneOf({ name, texts = name }: BulkAction): 'good' | 'plain' | 'warn' {
-  if (name !== 'send-reset') return 'good';
+  if (name !== 'send-reset' && name !== 'invite') return 'good';
   return texts === name ? 'plain' : 'warn';
 }
 
@@ -148,28 +158,42 @@ export interface BulkOutcome {
   reason?: PageText;
 }
 
+/** `named`: such as `3 users`, for the page that asks for a sign-in. */
+interface BulkRun {
+  action: BulkAction;
+  ids: readonly string[];
+  named: PageText;
+  role: string;
+  message: string;
+}
+
 /**
  * Makes the change for one user after the other, and says for each what became of it: a user that the actor may not change fails, and
  * the others are changed. What is left after `limits.bulk.seconds` waits. Throws StepUpNeeded before the first change.
- * @param users such as `3 users`, for the page that asks for a sign-in
  */
 export async function runBulk(
   dependencies: { users: UserAdmin; stopwatch?: Stopwatch },
-  { action, ids, role, named }: { action: BulkAction; ids: readonly string[]; role: string; named: PageText },
+  { action, ids, named, ...given }: BulkRun,
   by: Actor,
 ): Promise<BulkOutcome[]> {
   if (action.change) assertFreshProof(by, action.change, named);
   const { users, stopwatch } = dependencies;
   const outcomes: BulkOutcome[] = [];
   for await (const id of forSeconds(limits.bulk.seconds, ids, stopwatch))
-    outcomes.push(await runOne(action, users, id, by, role));
+    outcomes.push(await runOne(action, users, id, by, given));
   const waiting = { state: 'waiting', reason: t('console.bulk.reason.not-yet') } as const;
   return [...outcomes, ...ids.slice(outcomes.length).map((id) => ({ id, ...waiting }))];
 }
 
-async function runOne(action: BulkAction, users: UserAdmin, id: string, by: Actor, role: string): Promise<BulkOutcome> {
+async function runOne(
+  action: BulkAction,
+  users: UserAdmin,
+  id: string,
+  by: Actor,
+  given: { role: string; message: string },
+): Promise<BulkOutcome> {
   try {
-    const reason = await action.run(users, id, by, role);
+    const reason = await action.run(users, id, by, given);
     return reason ? { id, state: 'skipped', reason } : { id, state: 'done' };
   } catch (error) {
     // The sign-in became too old meanwhile.

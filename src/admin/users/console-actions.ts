@@ -1,6 +1,7 @@
 // What an administrator can do for one user with a button: a table, from which the page of the user and the routes are made.
 
 import type Router from '@koa/router';
+import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
@@ -9,11 +10,12 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { ConsolePage } from '../console/blocks.ts';
-import { addPage, addQuestion, type Next, type Params, type Visit } from '../console/pages.ts';
+import type { ConsolePage, Field } from '../console/blocks.ts';
+import { addForm, addPage, addQuestion, type Next, type Params, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { endedNotice } from '../sessions/console.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
+import { invitationMessage } from './api.ts';
 import { disabledBy, disabledSentence } from './disabled-by.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
@@ -35,13 +37,15 @@ export interface UserAction {
   consequence?: Text;
   /** The title of that page. */
   question?(user: string): Text;
+  /** A page of its own asks for more: its button leads there. */
+  hasForm?: true;
   /** It can't be undone: the administrator types the username first. */
   asksForName?: boolean;
   /** It gives nothing away and can be taken back: no part of the danger zone. */
   isHarmless?: boolean;
   isOffered(details: UserDetails): boolean;
   /** Returns what the next page says; with a tone unless it is done. */
-  run(users: UserAdmin, id: string, by: Actor): Promise<Text | Notice>;
+  run(users: UserAdmin, id: string, by: Actor, message?: string): Promise<Text | Notice>;
 }
 
 export const userActions: readonly UserAction[] = [
@@ -62,9 +66,10 @@ export const userActions: readonly UserAction[] = [
     label: t('console.user-action.invite'),
     file: { label: t('console.user-action.invite.file'), done: t('console.user-action.invite.not-sent') },
     needs: 'gatehouse.users:reset-password',
+    hasForm: true,
     isOffered: ({ hasCredentials, account }) => !hasCredentials && Boolean(account.email),
-    run: async (users, id, by) => {
-      await users.invite(id, by);
+    run: async (users, id, by, message) => {
+      await users.invite(id, by, message);
       return INVITED;
     },
   },
@@ -177,6 +182,15 @@ export const userActions: readonly UserAction[] = [
   },
 ];
 
+/** What an administrator adds to an invitation. */
+export const messageField: Field = {
+  name: 'message',
+  label: t('console.user-action.invite.message'),
+  hint: t('console.user-action.invite.message.hint'),
+  type: 'textarea',
+  rows: 4,
+};
+
 /** What the page of the user says where the invitation is on its way, or has become a file: then a temporary password helps. */
 export const invitedNotice = (hasMailServer: boolean, id: string): Notice =>
   hasMailServer ? INVITED : notSent(t('console.user-action.invite.not-sent'), id);
@@ -195,12 +209,24 @@ export function userActionPages(router: Router<State, Extras>, services: Console
     config: { hasMailServer },
   } = services;
   for (const action of userActions) {
-    const { path, tab, file, needs, label, consequence, question = () => label, isHarmless, asksForName, run } = action;
+    const {
+      path,
+      tab,
+      file,
+      needs,
+      label,
+      consequence,
+      question = () => label,
+      isHarmless,
+      asksForName,
+      hasForm,
+      run,
+    } = action;
     const target = {
       needs: [within(needs)],
       load: ({ params: { id = '' } }: Params, by: Actor) => users.find(id, by, needs),
-      async submit({ by, subject: { id }, may }: Visit<Account>): Promise<Next> {
-        const done = await run(users, id, by);
+      async submit({ by, subject: { id }, may }: Visit<Account>, message?: string): Promise<Next> {
+        const done = await run(users, id, by, message);
         const given = 'tone' in done ? done : { text: done, tone: 'good' as const };
         const { link, ...notice } = file && !hasMailServer ? notSent(file.done, id) : given;
         const to = path === 'delete' ? '/admin/users' : tabPath(id, tab);
@@ -208,12 +234,27 @@ export function userActionPages(router: Router<State, Extras>, services: Console
         return { to, notice: { ...notice, link: link && may(WRITE) ? link : undefined } };
       },
     };
+    if (hasForm) {
+      addForm<Account, { message?: string | undefined }>(router, frame, `/:id/${path}`, {
+        ...target,
+        assertOpen: ({ by, subject }) => users.assertMayChange(subject, by, needs),
+        title: (account) => t('console.user-action.invite.title', { user: nameOf(account) }),
+        back: (account) => ({ href: tabPath(account.id, tab), label: nameOf(account) }),
+        lead: async ({ subject: { email } }) => t('console.user-action.invite.lead', { email: email ?? '' }),
+        fields: () => [messageField],
+        button: file && !hasMailServer ? file.label : label,
+        body: z.strictObject({ message: invitationMessage.optional() }),
+        submit: (visit, { message }) => target.submit(visit, message),
+      });
+      continue;
+    }
     if (consequence === undefined) {
-      addPage(router, frame, `/:id/${path}`, target);
+      addPage(router, frame, `/:id/${path}`, { ...target, submit: (visit) => target.submit(visit) });
       continue;
     }
     addQuestion<Account>(router, frame, `/:id/${path}`, {
       ...target,
+      submit: (visit) => target.submit(visit),
       async assertOpen({ by, subject }) {
         // Ending sessions takes the permission only, whatever rights the user has.
         if (needs !== 'gatehouse.sessions:end') await users.assertMayChange(subject, by, needs);

@@ -15,6 +15,7 @@ import { type Block, type ConsolePage, type Field, hiddenField } from '../consol
 import { tableOf } from '../console/lists.ts';
 import { addPage } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
+import { invitationMessage } from './api.ts';
 import {
   BULK,
   type BulkAction,
@@ -28,7 +29,7 @@ import {
   runBulk,
   toneOf,
 } from './bulk-actions.ts';
-import { nameOf } from './console-actions.ts';
+import { messageField, nameOf } from './console-actions.ts';
 import { userMark } from './console-list.ts';
 
 /** A selected user, and why nothing will change. */
@@ -52,6 +53,7 @@ const confirmed = z.object({
     .regex(/^\/admin\/users(\?[\w%&=.*+-]*)?$/)
     .catch(HOME),
   role: z.string().max(100).default(''),
+  message: invitationMessage.default(''),
   confirm: z.string().trim().max(20).default(''),
 });
 type Confirmed = z.output<typeof confirmed>;
@@ -95,7 +97,7 @@ export function bulkPages(router: Router<State, Extras>, services: ConsoleServic
     async submit({ by, subject: { given, action, targets } }) {
       assertComplete(action, given);
       const named = namesOf(targets);
-      const outcomes = await runBulk({ users }, { action, ids: given.id, role: given.role, named }, by);
+      const outcomes = await runBulk({ users }, { ...given, action, ids: given.id, named }, by);
       const isWhole = outcomes.every(({ state }) => state === 'done');
       if (isWhole) return { to: given.list, notice: doneOf(action, named), tone: toneOf(action) };
       return { page: resultPage(action, targets, outcomes, given.list) };
@@ -123,7 +125,7 @@ function namesOf(targets: readonly Target[]): PageText {
 
 /** @param roles those that the administrator may give and take, for a change of roles */
 function questionPage(
-  { action, targets, given: { role, list } }: Selected,
+  { action, targets, given: { role, message, list } }: Selected,
   roles: readonly string[] | undefined,
 ): ConsolePage {
   const changing = targets.filter(({ reason }) => reason === undefined);
@@ -132,6 +134,7 @@ function questionPage(
   const hidden = [['action', action.name], ['list', list], ...changing.map(({ account }) => ['id', account.id])];
   const fields: Field[] = hidden.map(([name = '', value]) => hiddenField(name, value));
   if (roles) fields.push(roleField(roles, role));
+  if (action.hasMessage) fields.push({ ...messageField, value: message });
   if (action.isFinal)
     fields.push({
       name: 'confirm',

@@ -35,7 +35,7 @@ import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { changedUser, newUser, newUserOf, profileOf, userJson, withApiFieldNames } from './api.ts';
 import { attributeSection, sentAttributes } from './attribute-fields.ts';
-import { invitedNotice, nameOf, oneTimePasswordPage, tabPath } from './console-actions.ts';
+import { invitedNotice, messageField, nameOf, oneTimePasswordPage, tabPath } from './console-actions.ts';
 import type { HeldRole } from './grants.ts';
 import { versionOf } from './lookup.ts';
 
@@ -79,7 +79,7 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
     needs: [within(WRITE)],
     form: listForm,
     async page(visit, sent) {
-      const sections = await sectionsFor(visit, null, [beginKey(hasMailServer)]);
+      const sections = await sectionsFor(visit, null, [beginKey(hasMailServer), fieldKey(messageField)]);
       return {
         title: t('console.users.add'),
         lead: t('console.users.form.add.lead'),
@@ -103,10 +103,12 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
       const keys = (await sectionsFor(visit, null)).flatMap((section) => section.keys);
       const attributes = sentAttributes(await attributeSchema(), {}, sent);
       const invite = sentValue(sent, BEGIN) === 'invite';
+      const message = sentValue(sent, messageField.name);
       const body = parse(newUser.extend({ username: typedName }), {
         ...bodyOf(keys, sent),
         ...(attributes && { attributes }),
         invite,
+        ...(invite && message && { invitation_message: message }),
       });
       const { account, oneTimePassword } = await withApiFieldNames(users.create(newUserOf(body), visit.by));
       if (oneTimePassword) return { result: oneTimePasswordPage(services, account, oneTimePassword) };

@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
-import { t } from '../../base/texts/text.ts';
+import { type Text, t } from '../../base/texts/text.ts';
+import { type InvitationState, invitationStates } from '../../core/mail/link-tokens.ts';
 import type { AccountSummary } from '../../people/accounts/account-list.ts';
 import { within } from '../../people/rbac/rights.ts';
 import {
@@ -13,6 +14,7 @@ import {
   hiddenField,
   type Mark,
   type Selection,
+  type Tone,
 } from '../console/blocks.ts';
 import { listPath, listQuery } from '../console/frame.ts';
 import { choiceField, countText, listAt, searchField, tableOf } from '../console/lists.ts';
@@ -21,7 +23,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { BULK, type BulkAction, labelOf, offeredBulkActions } from './bulk-actions.ts';
 
 const HOME = '/admin/users';
-const STATE = z.enum(['', 'active', 'disabled', 'locked']).default('');
+const STATE = z.enum(['', 'active', 'disabled', 'locked', ...invitationStates]).default('');
 const listIn = listAt(
   HOME,
   { q: listQuery.shape.q, state: STATE, role: z.string().trim().max(100).default('') },
@@ -43,7 +45,8 @@ export async function userListPage(
     users.list({ ...filter, sort: sort === 'match' ? undefined : sort, after, limit: limits.api.pageSize }, by),
     users.count(filter, by),
   ]);
-  const lastSignIns = await users.lastSignIns(page.accounts.map(({ id }) => id));
+  const ids = page.accounts.map(({ id }) => id);
+  const [lastSignIns, invitations] = await Promise.all([users.lastSignIns(ids), users.invitationsOf(ids)]);
   const mayAdd = meets(within('gatehouse.users:write'));
   const add: Action = { label: t('console.users.add'), icon: 'plus', href: `${HOME}/new` };
   const none = {
@@ -76,7 +79,7 @@ export async function userListPage(
             list.column(t('console.users.created'), '-created', { isShort: true, isMinor: true }),
             ({ createdAt }) => createdAt,
           ],
-          [t('console.shared.status'), (one) => statusTag(one, locked.has(one.id))],
+          [t('console.shared.status'), (one) => statusTag(one, locked.has(one.id), invitations.get(one.id)?.state)],
         ]),
         empty: list.isFiltered || after ? t('console.users.none-match') : none,
         selection: selectionOf(offeredBulkActions(meets, hasMailServer), list.given, page.accounts),
@@ -89,6 +92,8 @@ export async function userListPage(
 
 function stateFilter(state: z.output<typeof STATE>, locked: ReadonlySet<string>) {
   if (state === 'locked') return { isActive: true, ids: [...locked] };
+  const invitation = invitationStates.find((one) => one === state);
+  if (invitation) return { invitation };
   return state ? { isActive: state === 'active' } : {};
 }
 
@@ -106,9 +111,19 @@ export function userMark({ id, name, username }: AccountSummary): Mark {
   return { text, href: `${HOME}/${id}`, small, logo: { name: text, isPerson: true } };
 }
 
-/** The state of an account: locked is a state of an active one. */
-export function statusTag({ isActive }: AccountSummary, isLocked: boolean): Mark {
+/** The state of an invitation, with the words of the filter. */
+export const invitationTags: Record<InvitationState, { text: Text; tone: Tone }> = {
+  invited: { text: t('console.users.invitation.invited'), tone: 'plain' },
+  opened: { text: t('console.users.invitation.opened'), tone: 'plain' },
+  accepted: { text: t('console.users.invitation.accepted'), tone: 'good' },
+  expired: { text: t('console.users.invitation.expired'), tone: 'warn' },
+  bounced: { text: t('console.users.invitation.bounced'), tone: 'bad' },
+};
+
+/** The state of an account: locked is a state of an active one, and so is an invitation that was not accepted. */
+export function statusTag({ isActive }: AccountSummary, isLocked: boolean, invitation?: InvitationState): Mark {
   if (!isActive) return { text: t('console.shared.disabled'), tone: 'bad' };
+  if (!isLocked && invitation && invitation !== 'accepted') return invitationTags[invitation];
   return isLocked
     ? { text: t('console.person.locked'), tone: 'warn' }
     : { text: t('console.shared.active'), tone: 'good' };
@@ -130,6 +145,7 @@ function filterFields({ q, role, state }: Given): Field[] {
       active: t('console.shared.active'),
       locked: t('console.person.locked'),
       disabled: t('console.shared.disabled'),
+      ...Object.fromEntries(invitationStates.map((one) => [one, invitationTags[one].text])),
     }),
   ];
 }

@@ -7,6 +7,7 @@ import { parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { nameWithin } from '../../base/texts/languages.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
+import type { InvitationView } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import {
   addressPartNames,
@@ -49,7 +50,7 @@ import {
 import { bulkPages } from './console-bulk.ts';
 import { userFormPages } from './console-forms.ts';
 import { grantBlocks, grantPages } from './console-grants.ts';
-import { statusTag, userListPage } from './console-list.ts';
+import { invitationTags, statusTag, userListPage } from './console-list.ts';
 import { type DisabledBy, disabledBy } from './disabled-by.ts';
 
 /** All pages below /admin/users. */
@@ -77,7 +78,8 @@ type Blocks = (visit: Visit<OpenUser>, services: ConsoleServices) => Promise<rea
 const blocksOf: Readonly<Record<UserTab, Blocks>> = {
   '': async ({ subject: { details, may }, language }, services) => {
     const disabled = may('gatehouse.audit:read') ? await disabledBy(services, details.account) : undefined;
-    const invitation = await deliveryOf(services, details.account.id, 'invitation');
+    const delivery = await deliveryOf(services, details.account.id, 'invitation');
+    const invitation = invitationCell(details.invitation, delivery);
     return [profileFacts(details, { disabled, invitation, language })];
   },
   roles: (visit, services) => grantBlocks(visit, visit.subject.details.account, services),
@@ -276,6 +278,19 @@ function profileFacts(
   };
 }
 
+/** What became of the last invitation: its state, since when, until when it can be accepted, and its email while that is kept. */
+function invitationCell(invitation: InvitationView | undefined, delivery: Cell | undefined): Cell | undefined {
+  if (!invitation) return delivery;
+  const { state, sentAt, expiresAt, openedAt, acceptedAt } = invitation;
+  const isOpen = state === 'invited' || state === 'opened';
+  return [
+    invitationTags[state],
+    (state === 'expired' ? expiresAt : undefined) ?? acceptedAt ?? openedAt ?? sentAt,
+    ...(isOpen ? [{ text: t('console.users.invitation.until', { at: expiresAt }) }] : []),
+    ...(delivery && state !== 'accepted' ? [delivery].flat() : []),
+  ];
+}
+
 /** @param passwordReset what became of the last email with a link for a new password */
 function securityFacts({ password, factors, firstEnrolment }: UserDetails, passwordReset: Cell | undefined): Facts {
   const second = [
@@ -404,7 +419,7 @@ function userTabPage(
     logo: { name: nameOf(account), isPerson: true },
     back: { href: '/admin/users', label: t('console.navigation.users') },
     tags: [
-      statusTag(account, lockedSeconds > 0),
+      statusTag(account, lockedSeconds > 0, details.invitation?.state),
       ...(firstEnrolment.requestedAt ? [NEEDS_APPROVAL] : []),
       ...(isFile ? [FILE_TAG] : []),
     ],
@@ -451,7 +466,8 @@ function actionBlocks({ path, offered, mayWrite }: OpenUser, tab: UserTab): { ha
   const here = offered.filter((one) => one.tab === tab);
   const items: Action[] = [
     ...(mayWrite && tab === 'security' ? [{ label: t('console.users.temporary'), href: `${path}/password` }] : []),
-    ...here.flatMap(({ path: action, label, consequence, isHarmless }): Action[] => {
+    ...here.flatMap(({ path: action, label, consequence, isHarmless, hasForm }): Action[] => {
+      if (hasForm) return [{ label, href: `${path}/${action}` }];
       if (consequence === undefined) return [{ label, post: `${path}/${action}` }];
       return isHarmless ? [{ label, href: `${path}/${action}` }] : [];
     }),

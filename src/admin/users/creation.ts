@@ -25,6 +25,8 @@ export interface NewUser extends NewAccount {
   password?: string | undefined;
   passwordHash?: string | undefined;
   invite?: boolean | undefined;
+  /** What the administrator adds to the invitation. */
+  message?: string | undefined;
   /** The user sets a password by a mailed link. */
   withoutPassword?: boolean | undefined;
 }
@@ -73,7 +75,7 @@ export async function createUser(
     return createWithoutPassword(services, lookup, user, by, onCreated);
   }
   const { authority } = services;
-  const { roles: names = [], password, passwordHash: _hash, invite: _invite, ...profile } = user;
+  const { roles: names = [], password, passwordHash: _hash, invite: _invite, message: _message, ...profile } = user;
   const created = await createAccountWithPassword(
     services,
     { ...profile, password, roles: names },
@@ -118,6 +120,7 @@ async function createWithoutPassword(
     groups: groupNames = [],
     passwordHash,
     invite,
+    message,
     withoutPassword: _without,
     ...profile
   } = user;
@@ -128,7 +131,7 @@ async function createWithoutPassword(
       await groups.addMembers(id, [{ userId: account.id }], { by, tx });
     await authority.assertMay(by, { what: 'user', id: account.id, needs: WRITE }, tx);
     if (passwordHash !== undefined) await credentials.importHash(account.id, passwordHash, by, tx);
-    if (invite) assertMailed(await registration.invitations.invite(account, by, { tx }));
+    if (invite) assertMailed(await registration.invitations.invite(account, by, { tx, message }));
     const created = { account: await lookup.find(account.id, tx) };
     await onCreated(created, tx);
     return created;

@@ -8,6 +8,7 @@ import type { Dialect } from '../../base/storage/dialect.ts';
 import { type Fragment, fragment, joinFragments, noFragment, trustedText } from '../../base/storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../../base/storage/storable-text.ts';
 import type { Core } from '../../core/core.ts';
+import type { InvitationState } from '../../core/mail/link-tokens.ts';
 import { hasRole, isInGroups, rolesOfUsers, usersInGroups, usersWithRoles } from './members.ts';
 import { nameKey } from './names.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames } from './profile-fields.ts';
@@ -225,6 +226,8 @@ interface AccountFilter {
   name?: string | undefined;
   isActive?: boolean | undefined;
   source?: 'local' | 'file' | undefined;
+  /** The state of the last invitation. */
+  invitation?: InvitationState | undefined;
   /** Only these accounts. */
   ids?: readonly string[] | undefined;
 }
@@ -350,9 +353,15 @@ function matchCursor(text: string | undefined): MatchCursor {
 /** Counts the accounts of the query, at most `limits.lists.counted` + 1 of them or in `maxWays` + 1; undefined where that would take too long. */
 function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes = {}): Fragment | undefined {
   const [members, ...others] = (sizes.members ?? []).filter(({ count }) => count > few);
-  const { search, name, isActive, source, ids } = query;
+  const { search, name, isActive, source, invitation, ids } = query;
   const isFiltered =
-    search || name !== undefined || isActive !== undefined || source !== undefined || ids || others.length > 0;
+    search ||
+    name !== undefined ||
+    isActive !== undefined ||
+    source !== undefined ||
+    invitation ||
+    ids ||
+    others.length > 0;
   if (members && isFiltered) return undefined;
   if (!members)
     return countedTo(
@@ -376,7 +385,7 @@ function clause(where: readonly Fragment[]): Fragment {
 
 function conditions(
   dialect: Dialect,
-  { search, name, isActive, source, ids }: AccountFilter,
+  { search, name, isActive, source, invitation, ids }: AccountFilter,
   { members = [], isLarge = false, disabled = 0, now = noTime }: FilterSizes,
   sortedBy: AccountSortKey,
 ): Fragment[] {
@@ -389,6 +398,7 @@ function conditions(
   }
   if (name !== undefined) where.push(fragment`f.name_key = ${nameKey(withoutUnstorable(name))}`);
   if (source !== undefined) where.push(fragment`f.source = ${source}`);
+  if (invitation !== undefined) where.push(fragment`f.id IN (${usersByInvitation(invitation, now)})`);
   if (ids) where.push(ids.length > 0 ? fragment`f.id IN (${joinFragments([...ids], ', ')})` : fragment`1 = 0`);
   if (key && isLarge) {
     const ranges = rangesOf(key).map((range) => fragment`SELECT id FROM (${range}) AS found`);
@@ -414,6 +424,25 @@ function rangesOf(search: string): Fragment[] {
     const column = trustedText(name);
     return fragment`SELECT id FROM users WHERE ${column} >= ${from} AND ${column} < ${to} ORDER BY ${column} LIMIT ${matches}`;
   });
+}
+
+/** As `invitationsOf` of link-tokens.ts says. */
+function usersByInvitation(state: InvitationState, now: Date): Fragment {
+  const of = (condition: Fragment) =>
+    fragment`SELECT user_id FROM mail_tokens WHERE purpose = 'invite' AND ${condition}`;
+  const open = fragment`used_at IS NULL AND bounced_at IS NULL AND expires_at > ${now}`;
+  switch (state) {
+    case 'invited':
+      return of(fragment`${open} AND opened_at IS NULL`);
+    case 'opened':
+      return of(fragment`${open} AND opened_at IS NOT NULL`);
+    case 'accepted':
+      return of(fragment`used_at IS NOT NULL`);
+    case 'bounced':
+      return of(fragment`used_at IS NULL AND bounced_at IS NOT NULL`);
+    case 'expired':
+      return of(fragment`used_at IS NULL AND bounced_at IS NULL AND expires_at <= ${now}`);
+  }
 }
 
 function sortingOf(sort: AccountSort): { key: AccountSortKey; isDescending: boolean } {

@@ -157,7 +157,7 @@ it('a change of many users stops after some seconds, and names the users that wa
   if (!enable) throw new Error('no action');
   const outcomes = await runBulk(
     { users, stopwatch },
-    { action: enable, ids: ['a', 'b', 'c'], role: '', named: '3 users' },
+    { action: enable, ids: ['a', 'b', 'c'], role: '', message: '', named: '3 users' },
     {},
   );
   expect(outcomes.map(({ state }) => state)).toEqual(['done', 'done', 'waiting']);

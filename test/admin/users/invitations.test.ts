@@ -1,0 +1,128 @@
+// Invitations in administration: their state in the list and on the page of a user, for one and for many, in the console and by API.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { linkIn, open } from '../../recovery/support.ts';
+import type { HttpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import type { Mailbox } from '../../support/mailbox.ts';
+import { mailbox } from '../../support/mailbox.ts';
+import { textOf } from '../../support/pages/html.ts';
+import { consoleOf, staff } from '../console/support.ts';
+import { type ApiCaller, aService } from '../support.ts';
+
+let box: Mailbox;
+let idp: TestIdp;
+let admin: HttpClient;
+let api: ApiCaller;
+beforeAll(async () => {
+  box = await mailbox();
+  idp = await startIdp({ environment: { SMTP_URL: box.url } });
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  api = await aService(idp);
+});
+afterAll(async () => {
+  await idp?.stop();
+  await box?.close();
+});
+
+const post = (path: string, body?: object) => api.send('POST', path, body);
+let count = 0;
+async function aGuest() {
+  count += 1;
+  const username = `guest-${count}`;
+  const email = `${username}@example.com`;
+  const account = await idp.services.accounts.create({ username, email, name: `Guest ${count}` });
+  return { account, id: account.id, username, email };
+}
+const invitationOf = async (id: string) =>
+  (await api.get(`/users/${id}`)).json<{ invitation: object | null }>().invitation;
+const listed = async (state: string) =>
+  (await api.get(`/users?invitation=${state}`))
+    .json<{ items: { username: string }[] }>()
+    .items.map(({ username }) => username);
+
+it('shows the state on the page of the user and in the list, which finds users by it', async () => {
+  const guest = await aGuest();
+  expect(await invitationOf(guest.id)).toBeNull();
+  const form = await admin.get(`/admin/users/${guest.id}/invite`);
+  expect(textOf(form.text)).toContain('Invite Guest 1');
+  const sent = await admin.follow(await admin.submit(form, { message: 'Welcome to the <lab>' }));
+  expect(textOf(sent.text)).toContain('Invitation queued');
+  expect(textOf(sent.text)).toContain('Invited');
+  expect(textOf(sent.text)).toContain('Valid until');
+  const mail = await box.waitForMail(guest.email);
+  expect(mail.text).toContain('> Welcome to the <lab>');
+  expect(mail.html).toContain('Welcome to the &lt;lab&gt;');
+  await open(idp, linkIn(mail));
+  expect(await invitationOf(guest.id)).toMatchObject({ state: 'opened', accepted_at: null });
+  const list = await admin.get('/admin/users?state=opened');
+  expect(textOf(list.text)).toContain('Guest 1');
+  expect(textOf(list.text)).toContain('Invitation opened');
+  expect(textOf((await admin.get('/admin/users?state=invited')).text)).not.toContain('Guest 1');
+  expect(await listed('opened')).toEqual([guest.username]);
+  expect(await listed('accepted')).toEqual([]);
+});
+
+it('invites many at once, with one message, and names those who were not', async () => {
+  const [one, two, known] = [await aGuest(), await aGuest(), await aGuest()];
+  await idp.services.credentials.setPassword(known.account, 'seven green umbrellas in march');
+  const ids = [one, two, known].map(({ id }) => ['id', id]);
+  const question = await admin.get(`/admin/users/bulk?${new URLSearchParams([['action', 'invite'], ...ids])}`);
+  expect(textOf(question.text)).toContain('Send an invitation to 3 users?');
+  const result = await admin.submit(question, { message: 'Hello' }, { form: '/admin/users/bulk' });
+  expect(textOf(result.text)).toContain('Send invitation: 2 of 3 users changed');
+  expect(textOf(result.text)).toContain('This user can already sign in.');
+  for (const { email } of [one, two]) expect((await box.waitForMail(email)).text).toContain('> Hello');
+  expect((await listed('invited')).toSorted()).toEqual([one.username, two.username]);
+  // Again: the first link ends.
+  const again = await admin.get(
+    `/admin/users/bulk?${new URLSearchParams([
+      ['action', 'invite'],
+      ['id', one.id],
+    ])}`,
+  );
+  await admin.follow(await admin.submit(again, {}, { form: '/admin/users/bulk' }));
+  expect((await box.waitForMail(one.email)).text).not.toContain('>');
+});
+
+it('invites by API with a message, and rejects one that is too long', async () => {
+  const guest = await aGuest();
+  expect((await post(`/users/${guest.id}/invite`, { message: 'By API' })).status).toBe(202);
+  expect((await box.waitForMail(guest.email)).text).toContain('> By API');
+  expect(await invitationOf(guest.id)).toMatchObject({ state: 'invited', opened_at: null });
+  expect((await post(`/users/${guest.id}/invite`)).status).toBe(202);
+  await box.waitForMail(guest.email);
+  expect((await post(`/users/${guest.id}/invite`, { message: 'x'.repeat(1001) })).status).toBe(400);
+  const made = await post('/users', {
+    username: 'by-api',
+    email: 'by-api@example.com',
+    invite: true,
+    invitation_message: 'New',
+  });
+  expect(made.status).toBe(201);
+  expect((await box.waitForMail('by-api@example.com')).text).toContain('> New');
+  const page = await admin.submit(await admin.get('/admin/users/new'), {
+    username: 'by-console',
+    email: 'by-console@example.com',
+    begin: 'invite',
+    message: 'From the console',
+  });
+  expect(page.status).toBe(303);
+  expect((await box.waitForMail('by-console@example.com')).text).toContain('> From the console');
+});
+
+it('shows that the mail server rejected an invitation, and finds those users for another one', async () => {
+  const guest = await aGuest();
+  box.rejectNext(1, 550);
+  await post(`/users/${guest.id}/invite`);
+  await expect.poll(() => listed('bounced'), { timeout: 20_000 }).toEqual([guest.username]);
+  const page = textOf((await admin.get(`/admin/users/${guest.id}`)).text);
+  expect(page).toContain('Invitation bounced');
+  expect(page).toContain('550');
+});
+
+it('is for those who may send a user to a new password', async () => {
+  const guest = await aGuest();
+  const auditor = await consoleOf(idp, await staff(idp, 'auditor'));
+  expect((await auditor.get(`/admin/users/${guest.id}/invite`)).status).toBe(403);
+  expect(textOf((await auditor.get('/admin/users?state=invited')).text)).toContain('Users');
+});
