@@ -135,7 +135,9 @@ describe('without a mail server', () => {
     expect([tone, words]).toEqual(['warn', expect.stringContaining('couldn’t be sent, because no mail server is set')]);
     expect(made.text).toMatch(/role="status">.*<a href="\/admin\/users\/[^"]+\/password">/s);
     await until(async () => (await idp.services.db.mailMessage.count({ where: { sentAt: null } })) === 0);
-    expect(textOf((await admin.get(made.url)).text)).toMatch(/Invitation Invited .* Saved as a file filed@example\.com/);
+    expect(textOf((await admin.get(made.url)).text)).toMatch(
+      /Invitation Invited .* Saved as a file filed@example\.com/,
+    );
     const tested = await admin.submit(await admin.get('/admin/mail'), {}, { form: '/mail/test' });
     expect(tested.text).toContain('<section class="result warn">');
   });
