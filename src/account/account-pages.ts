@@ -15,6 +15,7 @@ import type { SessionServices } from '../protocols/logout/session-services.ts';
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import { type AccountPageHelpers, createAccountPageHelpers } from './account-page-helpers.ts';
 import { activityRoutes } from './activity-routes.ts';
+import { confirmationRoutes } from './confirmation-routes.ts';
 import { consentRoutes } from './consents.ts';
 import { createFactorRecoveryCodes, factorRoutes, passkeyRoutes, phoneRoutes } from './factors.ts';
 import { groupRoutes, joinRoutes } from './groups.ts';
@@ -23,6 +24,7 @@ import { passwordRoutes, strengthRoutes } from './password.ts';
 import { createPortal, portalRoutes } from './portal.ts';
 import { emailRoutes, emailVerificationRoutes, profilePhoneRoutes, profileRoutes } from './profile.ts';
 import type { EmailVerification } from './registration/email-verification.ts';
+import type { Confirmation } from './rp/confirmation.ts';
 import type { RpSessions } from './rp/sessions.ts';
 import type { SignedIn } from './rp/signed-in.ts';
 import { browserRoutes, sessionRoutes } from './session-routes.ts';
@@ -33,6 +35,7 @@ export interface AccountPagesDependencies {
   /** Identities at upstream identity providers. */
   links: Links;
   rpSessions: RpSessions;
+  confirmation: Confirmation;
   signedIn: SignedIn;
   /** The browser of a request, for a logout that goes through it. */
   logoutBrowserOf: (ctx: Context) => LogoutBrowser;
@@ -57,6 +60,8 @@ export function createAccountPages(
   return {
     page,
     routers: [
+      // First: it hands requests to the others.
+      confirmationRoutes(dependencies),
       portalRoutes({ ...dependencies, page, portal }),
       overviewRoutes({ ...dependencies, page }),
       profilePhoneRoutes({ ...dependencies, page }),

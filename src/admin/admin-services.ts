@@ -3,6 +3,7 @@
 import type { AccountPageHelpers } from '../account/account-page-helpers.ts';
 import type { PasswordReset } from '../account/recovery.ts';
 import type { Invitations } from '../account/registration/invitation.ts';
+import type { Confirmation } from '../account/rp/confirmation.ts';
 import type { ApplicationServices } from '../applications/application-services.ts';
 import type { Http } from '../base/http/http.ts';
 import type { ConfigFile } from '../config-file/config-file.ts';
@@ -30,6 +31,7 @@ export type AdminServices = Core &
     oidc: Oidc;
     saml: Saml;
     account: { page: AccountPageHelpers };
+    rp: { confirmation: Confirmation };
     recovery: { passwordReset: PasswordReset };
     registration: { invitations: Invitations };
     federation: Federation;

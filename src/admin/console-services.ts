@@ -35,6 +35,7 @@ export function createConsoleServices(services: AdminServices & { admin: AdminAc
     names: createNames(services),
     findUser: createTypedUsers({ accounts, users: admin.users }),
     signedIn: account.page.signedIn,
+    confirmation: services.rp.confirmation,
     signIns: createSignInCounts(services),
     tries: federation.tries,
     usage: createApplicationUsage(services),

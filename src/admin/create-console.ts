@@ -20,6 +20,8 @@ import { userRoutes } from './users/console.ts';
 import { importRoutes } from './users/console-import.ts';
 
 export const createConsole = (services: ConsoleServices) => [
+  // First: it hands requests to the others.
+  confirmationRoutes(services),
   overviewRoutes(services),
   applicationRoutes(services),
   apiRoutes(services),
@@ -38,5 +40,4 @@ export const createConsole = (services: ConsoleServices) => [
   ...brandRoutes(services),
   settingRoutes(services),
   signUpCodeRoutes(services),
-  confirmationRoutes(services),
 ];

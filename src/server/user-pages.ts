@@ -52,6 +52,7 @@ export function createUserPages({ services, http, protocols }: Parts) {
     ...http,
     brandName,
     rpSessions: rp.rpSessions,
+    confirmation: rp.confirmation,
     signedIn: rp.signedIn,
     logoutBrowserOf,
     titleOf: saml.titleOf,

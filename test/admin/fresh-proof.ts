@@ -79,6 +79,7 @@ const TEST = 'it changes nothing but the own test sign-in';
 
 /** A form of the console -> the operations that it carries out, or why it needs no fresh sign-in. */
 export const consoleForms: Record<string, readonly string[] | string> = {
+  '/admin/confirm/:form': 'it takes the proof, and hands the form over to its own route',
   '/admin/applications/new/:preset': ['createApplication'],
   '/admin/applications/:id/settings': ['updateApplication'],
   '/admin/applications/:id/access': ['updateApplication'],

@@ -53,7 +53,8 @@ describe('the account page', () => {
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(true);
     // The password and this code are the strongest proof now; the code was used and is not required again.
     expect((await browser.get('/account/password')).status).toBe(200);
-    expect((await elsewhere.get('/account/password')).location).toContain('acr_values=');
+    const asked = await elsewhere.follow(await elsewhere.get('/account/password'));
+    expect(asked.text).toContain('Enter the code from your authenticator app.');
   });
 
   it('lists what happened to the account in sentences, without names of administrators and events of others', async () => {

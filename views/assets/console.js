@@ -106,6 +106,18 @@
     if ([...form.elements].some(({ value, defaultValue = value }) => value !== defaultValue)) load();
   }
 
+  // The question stands over the page that it is about, which is as it was when the question is closed.
+  const question = document.querySelector('dialog[data-modal]');
+  if (question) {
+    question.close();
+    document.querySelector('[data-behind]').inert = false;
+    question.showModal();
+    question.querySelector('[data-closes]').addEventListener('click', (event) => {
+      event.preventDefault();
+      question.close();
+    });
+  }
+
   for (const row of document.querySelectorAll('[data-row-link]')) {
     row.addEventListener('click', ({ target }) => {
       // A click on another link or control is meant for that, and marked text is meant to be copied.

@@ -21,6 +21,7 @@ import { type Acr, MAILED_CODE_CLAIMS } from '../../people/mfa/acr.ts';
 import type { StrongestProof } from '../../people/mfa/step-up.ts';
 import type { People } from '../../people/people.ts';
 import type { SessionServices } from '../../protocols/logout/session-services.ts';
+import { createConfirmation } from './confirmation.ts';
 import { createFirstPartyClient, FIRST_PARTY_CLIENT_ID, type FirstPartyClient } from './first-party-client.ts';
 import { createRpSessions, type RpSessions } from './sessions.ts';
 import { createSignedIn } from './signed-in.ts';
@@ -43,16 +44,20 @@ export function createRp(
 ) {
   const { provider, sessions, checkDirectories, strongestProof, staffAcr } = dependencies;
   const rpSessions = createRpSessions(dependencies);
+  const confirmation = createConfirmation(dependencies);
+  const signedIn = createSignedIn({
+    ...dependencies,
+    rpSessions,
+    confirmation,
+    strongestProof,
+    staffAcr,
+    checkDirectories,
+    recordActivity: sessions.recordActivity,
+  });
   return {
     rpSessions,
-    signedIn: createSignedIn({
-      ...dependencies,
-      rpSessions,
-      strongestProof,
-      staffAcr,
-      checkDirectories,
-      recordActivity: sessions.recordActivity,
-    }),
+    confirmation,
+    signedIn,
     routers: [rpRoutes({ ...dependencies, firstPartyClient: createFirstPartyClient({ provider }), rpSessions })],
   };
 }

@@ -44,23 +44,32 @@ export function createRpSessions({ db, now, sessions }: Core & SessionServices) 
     return sessionOf(row);
   }
 
+  /** A new session, always under a new cookie value (session fixation). */
+  async function create({ accountId, ssoUid, acr, amr, authTime }: Omit<FirstPartySignIn, 'nonce'>): Promise<string> {
+    const cookie = randomToken();
+    const data = {
+      id: sha256(cookie),
+      userId: accountId,
+      ssoUid,
+      acr: acr ?? null,
+      amr: JSON.stringify(amr),
+      authTime,
+    };
+    const expiresAt = new Date(now().getTime() + LIFETIME_MS);
+    await db.rpSession.create({ data: { ...data, createdAt: now(), expiresAt } });
+    return cookie;
+  }
+
   return {
     find,
+    create,
 
-    /** A new session, always under a new cookie value (session fixation). */
-    async create({ accountId, ssoUid, acr, amr, authTime }: FirstPartySignIn): Promise<string> {
-      const cookie = randomToken();
-      const data = {
-        id: sha256(cookie),
-        userId: accountId,
-        ssoUid,
-        acr: acr ?? null,
-        amr: JSON.stringify(amr),
-        authTime,
-      };
-      const expiresAt = new Date(now().getTime() + LIFETIME_MS);
-      await db.rpSession.create({ data: { ...data, createdAt: now(), expiresAt } });
-      return cookie;
+    /** Replaces the session by one that has proven these methods just now, under a new cookie value. */
+    async renew(cookie: string, { userId, ssoUid, amr }: RpSession, more: readonly string[]): Promise<string> {
+      const proven = withMfa([...amr, ...more]);
+      const renewed = await create({ accountId: userId, ssoUid, acr: acrOf(proven), amr: proven, authTime: now() });
+      await db.rpSession.deleteMany({ where: { id: sha256(cookie) } });
+      return renewed;
     },
 
     /** Extends the session by an hour when it is within minutes of its end; undefined when it has ended. */

@@ -1,16 +1,18 @@
 // Pages for signed-in users: whose session it is, and whether the authentication is recent.
 
-import type { Base } from '../../base/base.ts';
 import type { Context, Middleware } from '../../base/http/context.ts';
 import { unauthorized } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
+import { readForm } from '../../base/http/input.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Proof } from '../../core/audit/audit.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { Acr } from '../../people/mfa/acr.ts';
 import { administrationAcr, opensAdministration, proofOf, type StrongestProof } from '../../people/mfa/step-up.ts';
 import type { People } from '../../people/people.ts';
+import { ACCOUNT_CONFIRM, type Confirmation, type WaitingRequest } from './confirmation.ts';
 import type { RpSession, RpSessions } from './sessions.ts';
 
 export interface SignedInUser {
@@ -24,6 +26,7 @@ export type SignedIn = ReturnType<typeof createSignedIn>;
 
 export interface SignedInDependencies {
   rpSessions: RpSessions;
+  confirmation: Confirmation;
   /** The strongest proof that this account can give. */
   strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
@@ -34,9 +37,13 @@ export interface SignedInDependencies {
   recordActivity(ssoUid: string): Promise<void>;
 }
 
-export function createSignedIn(dependencies: Base & Http & People & SignedInDependencies) {
-  const { cookies, rpSessions, accounts, checkDirectories, recordActivity, strongestProof, staffAcr } = dependencies;
+export function createSignedIn(dependencies: Core & Http & People & SignedInDependencies) {
+  const { cookies, rpSessions, accounts, checkDirectories, recordActivity, strongestProof, staffAcr, now } =
+    dependencies;
   const users = new WeakMap<object, SignedInUser>();
+  /** The cookie of a session that this request has renewed. */
+  const renewed = new WeakMap<object, string>();
+  const cookieOf = (ctx: Context) => renewed.get(ctx.req) ?? cookies.get(ctx, 'rpSession');
 
   function userOf(ctx: Context): SignedInUser {
     const user = users.get(ctx.req);
@@ -45,7 +52,7 @@ export function createSignedIn(dependencies: Base & Http & People & SignedInDepe
   }
 
   async function find(ctx: Context): Promise<SignedInUser | undefined> {
-    const session = await rpSessions.find(cookies.get(ctx, 'rpSession'));
+    const session = await rpSessions.find(cookieOf(ctx));
     if (!session || !(await checkDirectories(session.userId))) return undefined;
     const account = await accounts.find(session.userId);
     if (!account?.isActive) return undefined;
@@ -56,6 +63,19 @@ export function createSignedIn(dependencies: Base & Http & People & SignedInDepe
 
   return {
     userOf,
+
+    /** Behind `requireSignIn`: how strong and recent the sign-in is. */
+    async proofAt(ctx: Context): Promise<Proof> {
+      const { account, session, proof } = userOf(ctx);
+      return proof ?? proofOf(session, await strongestProof(account), now());
+    },
+
+    /** Behind `requireSignIn`: the session has proven these methods just now. It goes on under a new cookie value. */
+    async renew(ctx: Context, proven: readonly string[]): Promise<void> {
+      const cookie = await rpSessions.renew(cookieOf(ctx) ?? '', userOf(ctx).session, proven);
+      cookies.set(ctx, 'rpSession', cookie);
+      renewed.set(ctx.req, cookie);
+    },
 
     /** Of any request: the user, if the session is strong enough for what `requireAdministration` guards. */
     async findAdministrator(ctx: Context): Promise<SignedInUser | undefined> {
@@ -86,25 +106,41 @@ export function createSignedIn(dependencies: Base & Http & People & SignedInDepe
     stepUpUrl(ctx: Context, returnTo: string): string {
       const { account, proof } = userOf(ctx);
       if (!proof) throw new TypeError('the route lacks the middleware requireAdministration');
-      return loginUrl(stepUp(account, proof, returnTo));
+      return stepUpUrl(account, proof, returnTo);
     },
   };
 }
 
 function createRecentAuthenticationGuard(
-  { strongestProof, now }: Base & SignedInDependencies,
+  { strongestProof, now, confirmation, csrf, storedPages }: Core & Http & SignedInDependencies,
   userOf: (ctx: Context) => SignedInUser,
 ): Middleware {
   return async (ctx, next) => {
     const { account, session } = userOf(ctx);
     const proof = proofOf(session, await strongestProof(account), now());
     if (proof.isFresh) return next();
-    demandProof(ctx, stepUp(account, proof, isRead(ctx) ? ctx.url : '/account'));
+    if ((await confirmation.waysOf(account, session)).length === 0) {
+      return demandProof(ctx, stepUp(account, proof, isRead(ctx) ? ctx.url : '/account'));
+    }
+    // It is sent later with a token of its own: a form of another site must not wait here.
+    await csrf.check(ctx, async () => {});
+    const waiting: WaitingRequest = { url: ctx.url };
+    if (!isRead(ctx)) {
+      const { _csrf, ...fields } = await readForm(ctx, { lists: 'every field' });
+      waiting.fields = fields;
+    }
+    const owner = { userId: account.id, session: session.ssoUid };
+    ctx.status = 303;
+    ctx.redirect(`${ACCOUNT_CONFIRM}/${await storedPages.add('request', owner, waiting)}`);
   };
 }
 
+/** The address of a sign-in that gives a fresh proof and leads back to `returnTo`. */
+export const stepUpUrl = (account: Account, proof: Proof, returnTo: string): string =>
+  loginUrl(stepUp(account, proof, returnTo));
+
 function createAdministrationGuard(
-  { strongestProof, staffAcr, now }: Base & SignedInDependencies,
+  { strongestProof, staffAcr, now }: Core & SignedInDependencies,
   userOf: (ctx: Context) => SignedInUser,
   users: WeakMap<object, SignedInUser>,
 ): Middleware {

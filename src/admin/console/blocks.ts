@@ -275,6 +275,8 @@ export type FieldsElsewhere = Readonly<Record<string, { label: PageText; href: s
 
 export interface ConsolePage {
   title: PageText;
+  /** The user has to confirm before the form of the page is carried out (views/partials/confirm.eta). */
+  confirm?: object | undefined;
   /** One sentence on what the page is for. */
   lead?: PageText;
   /** The initials of what the page is about. */

@@ -16,7 +16,7 @@ import { OWN_PREFIX, type OwnPermission } from '../../people/rbac/built-in.ts';
 import { meets, type Need, permissionsOf, permits, type Rights, type Target } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { paged } from '../api/parts.ts';
-import { CONFIRM, pressedButtonPage, RESULT } from '../proof/confirmation-pages.ts';
+import { CONFIRM, pressedButtonPage, RESULT, type StoredForm } from '../proof/confirmation-pages.ts';
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
 import type { Action, Block, ConsolePage } from './blocks.ts';
 import { fieldFaultsOf, pageFaults } from './faults.ts';
@@ -160,7 +160,8 @@ function waitingPages({ account: { page: own }, storedPages }: AdminServices) {
   return {
     /** Leads to the confirmation page, which later shows `page` again. */
     async confirm(ctx: Context, { change }: StepUpNeeded, page: ConsolePage): Promise<void> {
-      const form = { change, path: ctx.path, page };
+      const { _csrf, ...fields } = await readForm(ctx, { lists: 'every field' });
+      const form: StoredForm = { change, path: ctx.path, page, url: ctx.url, fields };
       const value = await storedPages.add('form', ownerOf(ctx), form);
       own.redirectWithNotice(ctx, `${CONFIRM}/${value}`);
     },

@@ -5,20 +5,18 @@ import { limits } from '../../base/limits.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Proof } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import { type ConsolePage, type FormBlock, hiddenField, type TextBlock } from '../console/blocks.ts';
+import { type ConsolePage, type Field, type FormBlock, hiddenField, type TextBlock } from '../console/blocks.ts';
 
 const MINUTES = limits.recentAuthentication.seconds / 60;
 
-/** Says who is signed in and why a sign-in is needed, with a link to it. */
+/** Says who is signed in and why a sign-in is needed, with a link to it. For users who cannot confirm in one step. */
 export function confirmationPage(
   { change, page }: StoredForm,
   { account, proof, signInUrl }: { account: Account; proof: Proof | undefined; signInUrl: string },
 ): ConsolePage {
-  const missing = t(`console.proof.needs-${proof?.mailedCode ? 'mailed-code' : 'factor'}`);
-  const old = [t('console.proof.needs-recent', { count: MINUTES }), t('console.proof.protects')];
   return {
-    title: t('console.proof.title'),
-    lead: sentences([t('console.proof.about', { change }), ...(proof?.isRecent ? [missing] : old)]),
+    title: t('second-factor.title'),
+    lead: sentences([t('console.proof.about', { change }), reasonOf(proof)]),
     ...(page.back && { back: page.back }),
     blocks: [
       {
@@ -43,6 +41,26 @@ export function confirmationPage(
         ],
       },
     ],
+  };
+}
+
+/** Why a proof is needed now. */
+export function reasonOf(proof: Proof | undefined): PageText {
+  if (proof?.isRecent) return t(`console.proof.needs-${proof.mailedCode ? 'mailed-code' : 'factor'}`);
+  return sentences([t('console.proof.needs-recent', { count: MINUTES }), t('console.proof.protects')]);
+}
+
+/** The page with the filled-in form, as it stands behind the question: without passwords and tokens, which only the proof brings back. */
+export function pageBehind(page: ConsolePage): ConsolePage {
+  const withoutSecrets = (fields: readonly Field[]) =>
+    fields.map((field) => (field.type === 'password' ? { ...field, value: '' } : field));
+  return {
+    ...page,
+    blocks: page.blocks.map((block) => {
+      if (block.kind !== 'form') return block;
+      const sections = block.sections?.map((section) => ({ ...section, fields: withoutSecrets(section.fields) }));
+      return { ...block, fields: withoutSecrets(block.fields), ...(sections && { sections }) };
+    }),
   };
 }
 
@@ -93,4 +111,7 @@ export interface StoredForm {
   path: string;
   /** The page with the filled-in form. */
   page: ConsolePage;
+  /** The whole address, and what was sent there, without its token. */
+  url: string;
+  fields: Fields;
 }

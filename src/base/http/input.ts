@@ -34,6 +34,7 @@ const bodies = new WeakMap<object, Promise<string>>();
 const byteLimits = new WeakMap<object, number>();
 const uploads = new WeakMap<object, Promise<Pair[]> | undefined>();
 const withPictures = new WeakSet<object>();
+const resumed = new WeakMap<object, Pair[]>();
 
 /** Route middleware, before the CSRF check: replaces the default body limit, and allows more fields. */
 export function bodyLimit(maxBytes: number): Middleware {
@@ -95,6 +96,8 @@ export async function readText(ctx: Context, type: string): Promise<string> {
 
 /** Returns the fields of a form body without a schema. A request without a body is an empty form. */
 export async function readForm(ctx: Context, options?: FieldOptions): Promise<Fields> {
+  const before = resumed.get(ctx.req);
+  if (before) return grouped(before, options);
   const type = ctx.get('Content-Type');
   const isEmpty = !type && !ctx.get('Transfer-Encoding') && Number(ctx.get('Content-Length') || 0) === 0;
   if (isEmpty) return {};
@@ -106,6 +109,12 @@ export async function readForm(ctx: Context, options?: FieldOptions): Promise<Fi
   if (!ctx.is(FORM)) throw unsupportedMediaType(`${FORM} in UTF-8`);
   const maxFields = byteLimits.has(ctx.req) ? MAX_FIELDS_OF_LONG_FORMS : MAX_FIELDS;
   return grouped(readPairs(await bodyOf(ctx, limits.http.formBytes), 'malformed_body', maxFields), options);
+}
+
+/** From here on the request has the fields of a form that was sent before and waited (base/http/stored-pages.ts). */
+export function resumeForm(ctx: Context, fields: Fields): void {
+  const pairs = Object.entries(fields).flatMap(([name, values]) => [values].flat().map((value): Pair => [name, value]));
+  resumed.set(ctx.req, pairs);
 }
 
 /** Reads multipart/form-data (RFC 7578) with Node's own parser. */

@@ -17,7 +17,7 @@ export interface PageOwner {
 }
 
 /** The kind is part of the address: a value of one kind opens no page of another. */
-export type StoredPageKind = 'form' | 'result' | 'recovery-codes';
+export type StoredPageKind = 'form' | 'request' | 'result' | 'recovery-codes';
 export type StoredPages = ReturnType<typeof createStoredPages>;
 
 export function createStoredPages({ db, vault, now, logger }: { db: Db; vault: Vault; now: Clock; logger: Logger }) {

@@ -5,15 +5,18 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { badRequest, notFound } from '../../base/http/errors.ts';
+import type { Http } from '../../base/http/http.ts';
 import { parseForm } from '../../base/http/input.ts';
 import { withLanguage } from '../../base/http/pages/language.ts';
 import type { RequestInfo } from '../../base/platform/request-info.ts';
 import { traced } from '../../base/platform/tracing.ts';
 import { t } from '../../base/texts/text.ts';
+import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { parseAssertion, parseAttestation } from '../../people/mfa/factors/webauthn-ceremony.ts';
+import type { People } from '../../people/people.ts';
 import type { Attempt } from '../attempts.ts';
-import { accountOf, type CurrentStep, type SignInState } from '../current-step.ts';
+import { accountOf, type CurrentStep } from '../current-step.ts';
 import { type SignInFlow, type StepContext, StepError, tooManyTries } from '../flow.ts';
 import { type CodeMethod, keysOfAccount, mustVerify } from './pages.ts';
 
@@ -64,7 +67,7 @@ interface SentCode {
 
 /** Tries are limited per account over all instances, and counted before the code is checked. */
 async function checkWithinLimits(
-  services: SignInState,
+  services: Core & Http & People,
   { state: { request } }: Context,
   account: Account,
   sent: SentCode,
@@ -94,12 +97,13 @@ async function checkWithinLimits(
   return { outcome: 'ok' };
 }
 
-const checkCode = traced('sign-in second factor', checkWithinLimits, ({ outcome }) => ({
+/** Checks a code of the account, counts and audits it. */
+export const checkCode = traced('sign-in second factor', checkWithinLimits, ({ outcome }) => ({
   'gatehouse.outcome': outcome,
 }));
 
 function resultOf(
-  { mfa: { totp, recoveryCodes, oneTimeCodes } }: SignInState,
+  { mfa: { totp, recoveryCodes, oneTimeCodes } }: People,
   userId: string,
   { method, sentTo, code }: SentCode,
   request: RequestInfo,

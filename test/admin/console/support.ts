@@ -43,7 +43,10 @@ export async function confirmation(client: HttpClient, sent: Page): Promise<Page
 
 /** The address to which the confirmation page sends the user. */
 export function signInLink(page: Page): string {
-  return linksOf(page.text, page.url).find(({ label }) => label === 'Sign in again')?.href ?? '';
+  return (
+    linksOf(page.text, page.url).find(({ label }) => label === 'Sign in again instead' || label === 'Sign in again')
+      ?.href ?? ''
+  );
 }
 
 /** Signs in as the confirmation page asks, and follows back to the form. */

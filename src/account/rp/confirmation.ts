@@ -1,0 +1,227 @@
+// "Confirm it's you": a user with a session proves one factor once more, in place of a whole sign-in, and goes on where that was asked. It is
+// the strongest factor of the account (RFC 9470), whatever the session proved before. Where there is none that this server can check alone,
+// such as the password of a directory, the whole sign-in remains.
+
+import { z } from 'zod';
+import type { Context } from '../../base/http/context.ts';
+import { badRequest } from '../../base/http/errors.ts';
+import type { Http } from '../../base/http/http.ts';
+import { type Fields, parseForm, parseQuery } from '../../base/http/input.ts';
+import { withLanguage } from '../../base/http/pages/language.ts';
+import { limits } from '../../base/limits.ts';
+import { VaultError } from '../../base/platform/vault.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { Core } from '../../core/core.ts';
+import { maskEmail } from '../../core/mail/wording.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { acrLevel, acrOf, MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
+import { maskNumber } from '../../people/mfa/factors/phone-number.ts';
+import { parseAssertion } from '../../people/mfa/factors/webauthn-ceremony.ts';
+import type { StrongestProof } from '../../people/mfa/step-up.ts';
+import type { People } from '../../people/people.ts';
+import { StepError, tooManyTries } from '../../sign-in/flow.ts';
+import { checkCode } from '../../sign-in/second-factor/routes.ts';
+import type { RpSession } from './sessions.ts';
+
+const ways = ['passkey', 'totp', 'sms', 'email', 'password'] as const;
+type Way = (typeof ways)[number];
+
+const form = z.object({
+  method: z.enum(ways),
+  /** A code is sent to the user. */
+  send: z.literal('yes').optional(),
+  password: z.string().max(4096).default(''),
+  code: z.string().max(64).default(''),
+  response: z.string().max(20_000).default(''),
+  sealed: z.string().max(1024).default(''),
+});
+/** The way that the user chose, and whether a code was sent. */
+const query = z.object({ method: z.enum(ways).optional(), sent: z.literal('yes').optional() });
+const sealedChallenge = z.object({ challenge: z.string(), until: z.number() });
+
+const AMR = { totp: 'otp', sms: 'sms', email: 'email', password: 'pwd', passkey: 'hwk' } as const;
+const LABELS: Record<Way, PageText> = {
+  passkey: t('second-factor.use-passkey'),
+  totp: t('second-factor.use-totp'),
+  email: t('second-factor.use-email'),
+  sms: t('second-factor.use-sms'),
+  password: t('confirm.use-password'),
+};
+
+/** What a page with the form says beside it. */
+export interface ConfirmationState {
+  /** The address of the page, which is that of its form. */
+  action: string;
+  /** After a fault, the way that was tried. */
+  method?: string | undefined;
+  error?: PageText | undefined;
+  /** Why it is asked; a general reason by default. */
+  lead?: PageText;
+  /** The whole sign-in, which leads back. */
+  signInUrl: string;
+  cancelUrl: string;
+}
+
+export type Confirmation = ReturnType<typeof createConfirmation>;
+
+export function createConfirmation(
+  services: Core & Http & People & { strongestProof(account: Account): Promise<StrongestProof> },
+) {
+  const { codeDelivery, mfa, vault, now } = services;
+
+  /** The ways in which the user of this session can confirm, the safest first; none: only a whole sign-in will do. */
+  async function waysOf(account: Account, { amr }: RpSession): Promise<Way[]> {
+    const own = await mfa.factors.of(account.id);
+    const { sms } = codeDelivery.channels(account, own);
+    const { acr, mailedCode } = await services.strongestProof(account);
+    const has: Record<Way, boolean> = {
+      passkey: acr === PHISHING_RESISTANT_ACR || (acr === MFA_ACR && own.passkeys > 0),
+      totp: acr === MFA_ACR && own.totp,
+      sms: acr === MFA_ACR && sms !== undefined,
+      email: mailedCode && amr.includes('pwd'),
+      password:
+        acr === PASSWORD_ACR &&
+        !mailedCode &&
+        amr.includes('pwd') &&
+        (await services.credentials.status(account.id)) !== undefined,
+    };
+    // A code alone is no second factor: the session has to have proven the first one.
+    const reaches = (way: Way) => way === 'passkey' || acrLevel(acrOf([...amr, AMR[way]])) >= acrLevel(acr);
+    return ways.filter((way) => has[way] && reaches(way));
+  }
+
+  /** What views/partials/confirm.eta shows; undefined where only a whole sign-in will do. */
+  async function viewOf(ctx: Context, account: Account, session: RpSession, state: ConfirmationState) {
+    const { method = state.method, sent } = parseQuery(ctx, query);
+    const possible = await waysOf(account, session);
+    const way = possible.find((one) => one === method) ?? possible[0];
+    if (!way) return undefined;
+    const channels = codeDelivery.channels(account, await mfa.factors.of(account.id));
+    const place = way === 'email' ? maskEmail(channels.email ?? '') : way === 'sms' && maskNumber(channels.sms ?? '');
+    return {
+      ...state,
+      way,
+      username: account.username,
+      passkey: way === 'passkey' ? await passkeyOf(account, state.action) : undefined,
+      place: place || undefined,
+      isSent: sent === 'yes',
+      others: possible
+        .filter((one) => one !== way)
+        .map((one) => ({ href: `${state.action}?method=${one}`, label: LABELS[one] })),
+    };
+  }
+
+  async function passkeyOf(account: Account, action: string) {
+    const options = await mfa.passkeys.authenticationOptions(await keysOf(account));
+    const until = now().getTime() + limits.passkey.timeoutSeconds * 1000;
+    return {
+      action,
+      mode: 'get',
+      options: JSON.stringify(options),
+      sealed: vault.seal(JSON.stringify({ challenge: options.challenge, until }), aadOf(account)),
+      label: t('second-factor.passkey'),
+      isPrimary: true,
+    };
+  }
+
+  const keysOf = async (account: Account) => {
+    const { acr } = await services.strongestProof(account);
+    return { userId: account.id, mustVerify: acr === PHISHING_RESISTANT_ACR };
+  };
+
+  function openChallenge(account: Account, sealed: string): string | undefined {
+    try {
+      const { challenge, until } = sealedChallenge.parse(JSON.parse(vault.open(sealed, aadOf(account)).toString()));
+      return until > now().getTime() ? challenge : undefined;
+    } catch (error) {
+      if (!(error instanceof VaultError)) throw error;
+      return undefined;
+    }
+  }
+
+  /** The proven methods (RFC 8176), or how a code was sent. Throws a StepError for anything that the user can correct. */
+  async function prove(
+    ctx: Context,
+    account: Account,
+    session: RpSession,
+  ): Promise<{ proven: readonly string[] } | { sent: Way }> {
+    const sent = await parseForm(ctx, form);
+    const { method: way } = sent;
+    if (!(await waysOf(account, session)).includes(way)) throw badRequest('invalid_input', { detail: { way } });
+    if (way === 'passkey') return { proven: await provePasskey(ctx, account, sent) };
+    if (way === 'password') return { proven: await provePassword(ctx, account, sent.password) };
+    const channels = codeDelivery.channels(account, await mfa.factors.of(account.id));
+    const sentTo = way === 'totp' ? '' : (channels[way] ?? '');
+    if (sent.send && way !== 'totp') {
+      const result = await codeDelivery.send(account, way, sentTo, withLanguage(ctx));
+      if (result.outcome === 'wait') throw tooManyTries(result.retryAfterSeconds, { method: way });
+      if (result.outcome === 'failed')
+        throw new StepError('upstream_failed', { message: t('second-factor.not-sent'), method: way });
+      return { sent: way };
+    }
+    const result = await checkCode(services, ctx, account, { method: way, sentTo, code: sent.code });
+    if (result.outcome === 'wait') throw tooManyTries(result.retryAfterSeconds, { method: way });
+    if (result.outcome === 'ok') return { proven: [AMR[way]] };
+    const isWrong = result.outcome === 'wrong';
+    const message = isWrong ? t('second-factor.wrong-code') : t('second-factor.expired-code');
+    throw new StepError('sign_in_failed', { message, method: way });
+  }
+
+  async function provePasskey(
+    ctx: Context,
+    account: Account,
+    { response, sealed }: { response: string; sealed: string },
+  ): Promise<readonly string[]> {
+    const { audit, repeatedEntries } = services;
+    const answer = parseAssertion(response);
+    const challenge = openChallenge(account, sealed);
+    const result =
+      answer && challenge
+        ? await mfa.passkeys.authenticate(answer, { challenge, ...(await keysOf(account)) })
+        : undefined;
+    const about = { type: 'sign-in.passkey', request: ctx.state.request, subjectId: account.id } as const;
+    if (result?.outcome !== 'ok') {
+      await repeatedEntries.record({ ...about, outcome: 'failure', reason: result?.outcome ?? 'malformed' });
+      throw new StepError('sign_in_failed', { message: t('second-factor.passkey-failed'), method: 'passkey' });
+    }
+    await audit.record({ ...about, outcome: 'success', actorId: account.id });
+    return result.amr;
+  }
+
+  async function provePassword(ctx: Context, account: Account, password: string): Promise<readonly string[]> {
+    const { audit, credentials, lockout } = services;
+    const { request } = ctx.state;
+    const attempt = { login: account.username, accountId: account.id, address: request.address };
+    const decided = await lockout.attempt(attempt, async (isLocked) => {
+      const checked = await credentials.checkPassword(isLocked ? undefined : account, password);
+      return { isRight: checked.outcome !== 'wrong', checked };
+    });
+    if (decided.outcome === 'captcha') {
+      // The pages of the sign-in have one.
+      throw new StepError('too_many_requests', { message: t('confirm.too-many-tries') });
+    }
+    if (decided.outcome !== 'checked') throw tooManyTries(decided.retryAfterSeconds);
+    const { checked } = decided.result;
+    const about = { type: 'sign-in.password', subjectId: account.id, request } as const;
+    if (checked.outcome === 'wrong') {
+      await audit.record({ ...about, outcome: 'failure', reason: checked.reason });
+      throw new StepError('sign_in_failed', { message: t('confirm.wrong-password') });
+    }
+    await audit.record({ ...about, outcome: 'success', actorId: account.id });
+    return ['pwd'];
+  }
+
+  return { waysOf, viewOf, prove };
+}
+
+const aadOf = ({ id }: Account) => `confirmation:${id}`;
+
+/** A request that waits until its user has confirmed (base/http/stored-pages.ts). */
+export interface WaitingRequest {
+  url: string;
+  /** Of a form, without its token. */
+  fields?: Fields;
+}
+
+/** The path of the page; the value of the request follows. */
+export const ACCOUNT_CONFIRM = '/account/confirm';
