@@ -109,6 +109,32 @@ export const accountPages: Record<string, [string, object]> = {
       error: t('profile.fault', { label: t('profile.website'), message: t('profile.not-web-address') }),
     },
   ],
+  accountConfirm: [
+    'account/confirm',
+    {
+      confirm: {
+        action: '/account/confirm/x',
+        way: 'totp',
+        username: 'alice',
+        others: [{ href: '/account/confirm/x?method=sms', label: t('second-factor.use-sms') }],
+        error: t('second-factor.wrong-code'),
+        signInUrl: '/login',
+        cancelUrl: '/account',
+      },
+    },
+  ],
+  accountConfirmPassword: [
+    'account/confirm',
+    {
+      confirm: {
+        action: '/account/confirm/x',
+        way: 'password',
+        username: 'alice',
+        signInUrl: '/login',
+        cancelUrl: '/account',
+      },
+    },
+  ],
   accountEmail: ['account/email', { account: alice, isManagedByFile: false }],
   accountEmailError: [
     'account/email',
