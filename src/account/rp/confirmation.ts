@@ -8,15 +8,13 @@ import { badRequest } from '../../base/http/errors.ts';
 import type { Http } from '../../base/http/http.ts';
 import { type Fields, parseForm, parseQuery } from '../../base/http/input.ts';
 import { withLanguage } from '../../base/http/pages/language.ts';
-import { limits } from '../../base/limits.ts';
-import { VaultError } from '../../base/platform/vault.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
 import { maskEmail } from '../../core/mail/wording.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { acrLevel, acrOf, MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR } from '../../people/mfa/acr.ts';
 import { maskNumber } from '../../people/mfa/factors/phone-number.ts';
-import { parseAssertion } from '../../people/mfa/factors/webauthn-ceremony.ts';
+import { openChallenge, parseAssertion, sealChallenge } from '../../people/mfa/factors/webauthn-ceremony.ts';
 import type { StrongestProof } from '../../people/mfa/step-up.ts';
 import type { People } from '../../people/people.ts';
 import { StepError, tooManyTries } from '../../sign-in/flow.ts';
@@ -37,7 +35,6 @@ const form = z.object({
 });
 /** The way that the user chose, and whether a code was sent. */
 const query = z.object({ method: z.enum(ways).optional(), sent: z.literal('yes').optional() });
-const sealedChallenge = z.object({ challenge: z.string(), until: z.number() });
 
 const AMR = { totp: 'otp', sms: 'sms', email: 'email', password: 'pwd', passkey: 'hwk' } as const;
 const LABELS: Record<Way, PageText> = {
@@ -67,7 +64,7 @@ export type Confirmation = ReturnType<typeof createConfirmation>;
 export function createConfirmation(
   services: Core & Http & People & { strongestProof(account: Account): Promise<StrongestProof> },
 ) {
-  const { codeDelivery, mfa, vault, now } = services;
+  const { codeDelivery, mfa } = services;
 
   /** The ways in which the user of this session can confirm, the safest first; none: only a whole sign-in will do. */
   async function waysOf(account: Account, { amr }: RpSession): Promise<Way[]> {
@@ -113,12 +110,11 @@ export function createConfirmation(
 
   async function passkeyOf(account: Account, action: string) {
     const options = await mfa.passkeys.authenticationOptions(await keysOf(account));
-    const until = now().getTime() + limits.passkey.timeoutSeconds * 1000;
     return {
       action,
       mode: 'get',
       options: JSON.stringify(options),
-      sealed: vault.seal(JSON.stringify({ challenge: options.challenge, until }), aadOf(account)),
+      sealed: sealChallenge(services, account.id, options.challenge),
       label: t('second-factor.passkey'),
       isPrimary: true,
     };
@@ -128,16 +124,6 @@ export function createConfirmation(
     const { acr } = await services.strongestProof(account);
     return { userId: account.id, mustVerify: acr === PHISHING_RESISTANT_ACR };
   };
-
-  function openChallenge(account: Account, sealed: string): string | undefined {
-    try {
-      const { challenge, until } = sealedChallenge.parse(JSON.parse(vault.open(sealed, aadOf(account)).toString()));
-      return until > now().getTime() ? challenge : undefined;
-    } catch (error) {
-      if (!(error instanceof VaultError)) throw error;
-      return undefined;
-    }
-  }
 
   /** The proven methods (RFC 8176), or how a code was sent. Throws a StepError for anything that the user can correct. */
   async function prove(
@@ -174,7 +160,7 @@ export function createConfirmation(
   ): Promise<readonly string[]> {
     const { audit, repeatedEntries } = services;
     const answer = parseAssertion(response);
-    const challenge = openChallenge(account, sealed);
+    const challenge = openChallenge(services, account.id, sealed);
     const result =
       answer && challenge
         ? await mfa.passkeys.authenticate(answer, { challenge, ...(await keysOf(account)) })
@@ -213,8 +199,6 @@ export function createConfirmation(
 
   return { waysOf, viewOf, prove };
 }
-
-const aadOf = ({ id }: Account) => `confirmation:${id}`;
 
 /** A request that waits until its user has confirmed (base/http/stored-pages.ts). */
 export interface WaitingRequest {
