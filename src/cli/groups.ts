@@ -8,6 +8,7 @@ import { plural } from '../base/platform/plural.ts';
 import { inChunks } from '../base/storage/chunks.ts';
 import { isStorableTime } from '../base/storage/storable-text.ts';
 import type { Account } from '../people/accounts/account.ts';
+import type { WantedChange } from '../people/groups/changes.ts';
 import type { Group, NewMember } from '../people/groups/groups.ts';
 import type { Services } from '../server/services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
@@ -227,7 +228,7 @@ like since and until. With a mistake in any row, no user is added. More than ${l
         if (read.wrong > 0) return printMistakes(read, io);
         ({ members } = read);
       }
-      const changed = await addAll(id, members, services, io);
+      const changed = await changeAll({ kind: 'add', groupId: id, members, by: {} }, services, io);
       if (input.flag('json')) io.json({ group: name, members: members.length, changed });
       else if (username !== undefined)
         io.out(plain(`${username} ${changed > 0 ? 'is' : 'was already'} in ${name}${periodText(period)}.`));
@@ -239,8 +240,33 @@ like since and until. With a mistake in any row, no user is added. More than ${l
     }),
 };
 
+const leave: Command = {
+  name: 'group remove',
+  args: ['NAME', '[LOGIN]'],
+  summary: 'take a user out of a group, or the users of a file',
+  details: 'The file is as that of `gatehouse group add`.',
+  options: { file: { type: 'string', value: 'CSV', help: 'the users of a CSV file, instead of LOGIN' }, ...jsonOption },
+  run: (input, io) =>
+    withGroup(input, io, async ({ id, name }, services) => {
+      const [, login] = input.words;
+      const file = input.text('file');
+      if ((login === undefined) === (file === undefined)) throw new UsageError('either LOGIN or --file is needed');
+      const account = login === undefined ? undefined : await accountOf(services, login);
+      const read = file === undefined ? undefined : await membersInFile(file, { since: null, until: null }, services);
+      if (read && read.wrong > 0) return printMistakes(read, io);
+      const members = read?.members ?? [{ userId: account?.id ?? '' }];
+      const changed = await changeAll({ kind: 'remove', groupId: id, members, by: {} }, services, io);
+      const message = account
+        ? `${account.username} ${changed > 0 ? 'is no longer in' : "wasn't in"} ${name}${changed > 0 ? '' : ' directly'}.`
+        : `Removed ${plural(changed, 'member')} from ${name}; ${members.length - changed} weren't in it directly.`;
+      if (input.flag('json')) io.json({ group: name, message, ...(read && { members: members.length, changed }) });
+      else io.out(plain(message));
+      return 0;
+    }),
+};
+
 function printMistakes({ mistakes, wrong }: MemberRows, io: Io): number {
-  io.err(`Nobody was added, because of ${plural(wrong, 'mistake')} in the file:`);
+  io.err(`Nothing was changed, because of ${plural(wrong, 'mistake')} in the file:`);
   for (const { line, text } of mistakes.slice(0, MOST_NAMED)) io.err(plain(`  line ${line}: ${text}`));
   if (wrong > MOST_NAMED) io.err(`  and ${wrong - MOST_NAMED} more`);
   return 1;
@@ -255,11 +281,14 @@ async function membersInFile(file: string, period: Period, services: Services) {
   return readMembers(text, period, services);
 }
 
-/** Adds the people at once, or in pieces, of which each is stored by itself: the same command goes on after it was stopped. */
-async function addAll(id: string, members: readonly NewMember[], { groups, groupChanges }: Services, io: Io) {
-  if (members.length <= limits.groups.atOnce) return groups.addMembers(id, members);
+/** Changes the people at once, or in pieces, of which each is stored by itself: the same command goes on after it was stopped. */
+async function changeAll(wanted: WantedChange, { groups, groupChanges }: Services, io: Io): Promise<number> {
+  const { kind, groupId, members } = wanted;
+  const ids = members.map(({ userId }) => userId);
+  if (members.length <= limits.groups.atOnce)
+    return kind === 'add' ? groups.addMembers(groupId, members) : groups.removeMembers(groupId, ids);
   let said = performance.now();
-  return groupChanges.addNow(id, members, {}, (done) => {
+  return groupChanges.runNow(wanted, (done) => {
     if (performance.now() - said < PROGRESS_MS && done < members.length) return;
     said = performance.now();
     io.note(`${done} of ${members.length}`);
@@ -334,11 +363,7 @@ export const groupCommands: readonly Command[] = [
   create,
   remove,
   add,
-  change('remove', 'LOGIN', 'take a user out of a group', async (services, { id, name }, login) => {
-    const { id: userId, username } = await accountOf(services, login);
-    const count = await services.groups.removeMembers(id, [userId]);
-    return count > 0 ? `${username} is no longer in ${name}.` : `${username} wasn't in ${name} directly.`;
-  }),
+  leave,
   change('add-child', 'GROUP', 'put a group in a group', async (services, { id, name }, word) => {
     const child = await groupOf(services, word);
     const isNew = await services.groups.addChild(id, child.id);

@@ -1,6 +1,7 @@
 // Creates the services of users: accounts, roles, passwords, second factors, API keys, sign-up codes, and the limits on guessing.
 
 import type { Tx } from '../base/storage/database.ts';
+import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
 import { createRejections } from '../core/rejections/rejections.ts';
 import { createSmsGateway } from '../core/sms/gateway.ts';
@@ -16,6 +17,7 @@ import { createEnds } from './groups/ends.ts';
 import { createGroups } from './groups/groups.ts';
 import { createGroupInvitations } from './groups/invitations.ts';
 import { createGroupOwners } from './groups/owners.ts';
+import { createLogoutOnRoleChange } from './groups/pieces.ts';
 import { createGroupRequests } from './groups/requests.ts';
 import { createFactors } from './mfa/account-factors.ts';
 import { createCodeDelivery } from './mfa/factors/code-delivery.ts';
@@ -35,7 +37,7 @@ import { createMailLimits, createRateLimits, type KnownBrowserLookup } from './r
 import { createSignInQueue } from './rate-limits/sign-in-queue.ts';
 import { createStorageBudget } from './rate-limits/storage-budget.ts';
 import { createAuthority, createPermissions } from './rbac/authority.ts';
-import { createSetConnectionRoles, type LogoutOnRoleChange } from './rbac/connection-roles.ts';
+import { createSetConnectionRoles } from './rbac/connection-roles.ts';
 import { createRoles } from './rbac/roles.ts';
 import { createSignUpCodes } from './sign-up-codes/sign-up-codes.ts';
 
@@ -43,13 +45,13 @@ export type People = Omit<ReturnType<typeof createPeople>, 'closePasswords'>;
 
 export interface PeopleOptions {
   abandonSignIns: PasswordHooks['abandonSignIns'];
-  /** Called in the transaction in which the roles or groups of a user changed. */
-  logoutOnRoleChange: LogoutOnRoleChange;
-  /** Runs the job that adds many people to a group. */
+  /** Ends the sessions of a user whose roles or groups change, if the settings say so. */
+  signOutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
+  /** Runs the job of changes of many people. */
   wakeGroupChanges(): void;
 }
 
-export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange, wakeGroupChanges }: PeopleOptions) {
+export function createPeople(core: Core, { abandonSignIns, signOutOnRoleChange, wakeGroupChanges }: PeopleOptions) {
   const { config, settings, outgoing } = core;
   const { issuerUrl } = config;
   const setting = settings.latest;
@@ -70,6 +72,7 @@ export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange, w
     fetch: outgoing,
     host: issuerUrl.host,
   });
+  const logoutOnRoleChange = createLogoutOnRoleChange(core, signOutOnRoleChange);
   const groups = createGroups({ ...core, authority, logoutOnRoleChange });
   const groupDomains: GroupDomains = createGroupDomains({ ...core, groups, accounts });
   return {
@@ -78,12 +81,13 @@ export function createPeople(core: Core, { abandonSignIns, logoutOnRoleChange, w
     permissions: createPermissions({ accounts }),
     ends: createEnds({ ...core, logoutOnRoleChange }),
     groups,
-    groupChanges: createGroupChanges({ ...core, groups, authority, wakeGroupChanges }),
+    groupChanges: createGroupChanges({ ...core, groups, authority, signOutOnRoleChange, wakeGroupChanges }),
     groupDomains,
     groupRequests: createGroupRequests({ ...core, groups, accounts }),
     groupInvitations: createGroupInvitations({ ...core, ...limiters, groups, accounts }),
     groupOwners: createGroupOwners({ ...core, ...limiters, groups, accounts }),
     roles: createRoles({ ...core, authority, logoutOnRoleChange }),
+    logoutOnRoleChange,
     setConnectionRoles: createSetConnectionRoles({ ...core, logoutOnRoleChange }),
     mfa,
     ...passwordServices,

@@ -33,10 +33,9 @@ import { createSettings, createTextSource } from '../core/settings/settings.ts';
 import { offeredLanguages } from '../core/settings/value-schemas.ts';
 import { createFederationServices } from '../federation/federation-services.ts';
 import { createAccountLookup } from '../people/accounts/account.ts';
-import { createPeople } from '../people/people.ts';
+import { createPeople, type PeopleOptions } from '../people/people.ts';
 import { siteBlock } from '../people/rate-limits/policies.ts';
 import { listAdministrators } from '../people/rbac/administrators.ts';
-import type { LogoutOnRoleChange } from '../people/rbac/connection-roles.ts';
 import { createSessionServices } from '../protocols/logout/session-services.ts';
 import type { PlanUpstream } from '../protocols/logout/upstream.ts';
 import { removeClientArtifacts } from '../protocols/oidc/store/removals.ts';
@@ -83,11 +82,12 @@ export async function createServices(options: ServicesOptions) {
     resolveTxt: options.resolveTxt,
   });
   // Of a folder above.
-  const logoutOnRoleChange: LogoutOnRoleChange = (userId, by, tx) => sessions.logoutOnRoleChange(userId, by, tx);
+  const signOutOnRoleChange: PeopleOptions['signOutOnRoleChange'] = (userId, by, tx) =>
+    sessions.signOutOnRoleChange(userId, by, tx);
   const planUpstream: PlanUpstream = (sessionUid, tx) => federation.planUpstream(sessionUid, tx);
   const ownClientId = FIRST_PARTY_CLIENT_ID;
 
-  const { closePasswords, ...people } = createPeople(core, { abandonSignIns, logoutOnRoleChange, wakeGroupChanges });
+  const { closePasswords, ...people } = createPeople(core, { abandonSignIns, signOutOnRoleChange, wakeGroupChanges });
   const users = { ...core, ...people };
   const sessions = createSessionServices(users, { abandonSignIns, planUpstream, wakeLogoutDeliveries, ownClientId });
   const applications = createApplicationServices(users, {

@@ -174,6 +174,8 @@ describe('groups', () => {
       changed: 1,
     });
     const member = { user: account.id, username: account.username, until };
+    const stranger = { members: [{ user: (await aUser(idp.services)).account.id }] };
+    expect(await ok('POST', `${path}/members/removal`, stranger)).toMatchObject({ changed: 0 });
     expect(await ok('GET', `${path}/members`)).toMatchObject({
       items: [{ ...member, source: 'direct', source_id: null }],
       next: null,
@@ -189,7 +191,12 @@ describe('groups', () => {
     expect(await ok('GET', `/users/${account.id}/applications`)).toMatchObject({
       items: expect.arrayContaining([expect.objectContaining({ id: opened })]),
     });
-    const { id: change } = await idp.services.groupChanges.prepare(String(made.id), [{ userId: account.id }], {});
+    const { id: change } = await idp.services.groupChanges.prepare({
+      kind: 'add',
+      groupId: String(made.id),
+      members: [{ userId: account.id }],
+      by: {},
+    });
     expect(await ok('GET', `${path}/changes/${change}`)).toMatchObject({ state: 'prepared', total: 1, done: 0 });
     expect(await ok('GET', `${path}/changes`)).toMatchObject({ items: [] });
     await ok('PUT', `${path}/owners/${account.id}`, { until }, none);

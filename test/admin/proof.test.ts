@@ -112,6 +112,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     updateGroup: call('PATCH', inGroup, { description: 'Changed' }),
     deleteGroup: call('DELETE', inGroup),
     addGroupMembers: call('POST', `${inGroup}/members`, { members: [{ user: account.id }] }),
+    removeGroupMembers: call('POST', `${inGroup}/members/removal`, { members: [{ user: account.id }] }),
     removeGroupMember: call('DELETE', `${inGroup}/members/${account.id}`),
     addChildGroup: call('PUT', `${inGroup}/children/${child.id}`),
     removeChildGroup: call('DELETE', `${inGroup}/children/${child.id}`),

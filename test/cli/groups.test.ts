@@ -81,7 +81,7 @@ describe('gatehouse group', () => {
     );
     expect(await group('add', 'Course', '--file', bad)).toMatchObject({
       code: 1,
-      err: `Nobody was added, because of 6 mistakes in the file:
+      err: `Nothing was changed, because of 6 mistakes in the file:
   line 3: No user has the username or email address nobody.
   line 4: The username is missing.
   line 5: tomorrow is no time, such as 2026-12-31 or 2026-12-31T00:00:00Z.
@@ -91,6 +91,12 @@ describe('gatehouse group', () => {
 `,
     });
     expect(await usernames('Course')).toEqual(['u2', 'u3']);
+    expect(await group('remove', 'Course', '--file', csv('username\nu2\nnobody\n'))).toMatchObject({ code: 1 });
+    expect(await usernames('Course')).toEqual(['u2', 'u3']);
+    expect((await group('remove', 'Course', '--file', csv('username\nu2\nu4\n'))).out).toBe(
+      "Removed 1 member from Course; 1 weren't in it directly.\n",
+    );
+    await group('add', 'Course', 'u2');
   });
 
   it('names the mistakes of two hundred thousand rows', async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
     ...people,
     settings: settings as never,
     authority: createAuthority(people),
-    logoutOnRoleChange: async (userId: string) => void signedOut.push(userId),
+    logoutOnRoleChange: async (userIds: readonly string[]) => void signedOut.push(...userIds),
   };
   roles = createRoles(services);
   groups = createGroups(services);

@@ -132,7 +132,7 @@ export function groupRoutes(services: ConsoleServices) {
     ...MEMBERS,
     needs: MEMBERS.submitNeeds,
     accepts: acceptUploads(MOST_BYTES),
-    form: z.object({ people: pasted, file: pasted, until: day }),
+    form: z.object({ people: pasted, file: pasted, until: day, kind: z.enum(['add', 'remove']).default('add') }),
     assertOpen: ({ by, subject: { id } }) => groups.assertMayPut(id, by),
     page: ({ subject }, given) => bulkPage(subject, given),
     async submit({ by, subject: group, ctx }, given) {
@@ -141,11 +141,13 @@ export function groupRoutes(services: ConsoleServices) {
       const read = await groups.readMembers(text, { since: null, until: endOf(given.until) });
       if (read.members.length + read.wrong === 0) throw invalidInput([fault(['people'], 'empty')]);
       if (read.wrong > 0) return { page: mistakesPage(group, given, read), status: 400 };
+      const { kind } = given;
+      const wanted = { kind, groupId: group.id, members: read.members, by };
       if (read.members.length <= limits.groups.atOnce) {
-        const count = await groups.addMembers(group.id, read.members, by);
-        return { to: pathOf(group), notice: t('console.groups.bulk-done', { count }) };
+        const count = await groups.changeAtOnce(wanted);
+        return { to: pathOf(group), notice: t('console.groups.bulk-done', { kind, count }) };
       }
-      const { id } = await groups.prepare(group.id, read.members, by);
+      const { id } = await groups.prepare(wanted);
       return { to: ctx.path.replace(/bulk$/, `changes/${id}`) };
     },
   });
@@ -396,6 +398,7 @@ interface Bulk {
   people: string;
   file: string;
   until: string;
+  kind: 'add' | 'remove';
 }
 
 const peopleOf = (group: GroupDetails, rest: Omit<ConsolePage, 'title' | 'back'>): ConsolePage => ({
@@ -407,7 +410,7 @@ const peopleOf = (group: GroupDetails, rest: Omit<ConsolePage, 'title' | 'back'>
 /** The form; what a file had is pasted. */
 function bulkPage(
   group: GroupDetails,
-  { people, file, until }: Bulk = { people: '', file: '', until: '' },
+  { people, file, until, kind }: Bulk = { people: '', file: '', until: '', kind: 'add' },
 ): ConsolePage {
   const form: Block = {
     kind: 'form',
@@ -422,9 +425,19 @@ function bulkPage(
         value: file.trim() === '' ? people : '',
       },
       { name: 'file', label: t('console.groups.bulk-file'), type: 'file', accept: '.csv,text/csv,text/plain' },
+      {
+        name: 'kind',
+        label: t('console.groups.bulk-kind'),
+        type: 'select',
+        value: kind,
+        options: (['add', 'remove'] as const).map((value) => ({
+          value,
+          label: t(`console.groups.bulk-kind.${value}`),
+        })),
+      },
       untilField(until),
     ],
-    button: t('console.groups.bulk-button'),
+    button: t('console.groups.bulk-submit'),
     cancel: pathOf(group),
     isUpload: true,
   };
@@ -464,7 +477,7 @@ function changePage(
   found: MemberChange,
   { mayStart, who }: { mayStart: boolean; who: PageText },
 ): ConsolePage {
-  const { state, total, done, changed, error } = found;
+  const { kind, state, total, done, changed, error } = found;
   const progress: Block = { kind: 'progress', label: t('console.groups.change-progress'), done, total };
   const blocks: Record<MemberChange['state'], Block[]> = {
     prepared: [
@@ -475,7 +488,7 @@ function changePage(
               kind: 'form' as const,
               action: `${pathOf(group)}/changes/${found.id}`,
               fields: [],
-              button: t('console.groups.change-start', { count: total }),
+              button: t('console.groups.change-start', { kind, count: total }),
               cancel: pathOf(group),
             },
           ]
@@ -483,7 +496,7 @@ function changePage(
     ],
     waiting: [progress, { kind: 'text', text: t('console.groups.change-refresh') }],
     running: [progress, { kind: 'text', text: t('console.groups.change-refresh') }],
-    done: [{ kind: 'text', tone: 'notice', text: t('console.groups.change-done', { count: changed }) }],
+    done: [{ kind: 'text', tone: 'notice', text: t('console.groups.bulk-done', { kind, count: changed }) }],
     failed: [
       progress,
       {
@@ -521,8 +534,8 @@ async function changesBlock(group: GroupDetails, { admin: { groups } }: ConsoleS
     ...tableOf(changes, [
       [
         t('console.groups.people'),
-        ({ id, total }) => ({
-          text: t('console.groups.change-start', { count: total }),
+        ({ id, kind, total }) => ({
+          text: t('console.groups.change-start', { kind, count: total }),
           href: `${pathOf(group)}/changes/${id}`,
         }),
       ],

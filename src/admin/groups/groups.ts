@@ -10,7 +10,7 @@ import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
 import { rule } from '../../base/texts/faults.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import type { MemberChange } from '../../people/groups/changes.ts';
+import type { MemberChange, WantedChange } from '../../people/groups/changes.ts';
 import type { GroupDomain } from '../../people/groups/domains.ts';
 import { type Group, type NewMember, peopleBelow } from '../../people/groups/groups.ts';
 import { idsAbove, PERSONAL, rolesConferred } from '../../people/groups/rights.ts';
@@ -93,23 +93,26 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
       LONG,
     );
 
-  const addMembers = (
-    groupId: string,
-    members: readonly NewMember[],
-    by: Actor,
+  /** Adds people, or changes their end, or ends their own memberships; all or none. Returns how many changed. */
+  const changeAtOnce = (
+    { kind, groupId, members, by }: WantedChange,
     onDone: OnCreated<number> = async () => {},
   ): Promise<number> =>
     changing(groupId, by, 'group.change-members', async (tx) => {
-      const count = await groups.addMembers(groupId, members, { by, tx });
+      const ids = members.map(({ userId }) => userId);
+      const count = await (kind === 'add'
+        ? groups.addMembers(groupId, members, { by, tx })
+        : groups.removeMembers(groupId, ids, { by, tx }));
       await onDone(count, tx);
       return count;
     });
 
   /** Checks and stores a change of many members, which `start` starts. */
-  async function prepare(groupId: string, members: readonly NewMember[], by: Actor): Promise<MemberChange> {
+  async function prepare(wanted: WantedChange): Promise<MemberChange> {
+    const { groupId, by } = wanted;
     await groups.assertMayAdd(groupId, { by });
     assertFreshProof(by, 'group.change-members', (await groups.get(groupId)).name);
-    return groupChanges.prepare(groupId, members, by);
+    return groupChanges.prepare(wanted);
   }
 
   const start = (
@@ -295,19 +298,17 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
       }),
 
     /** Adds people, or changes their end; all or none. Returns how many were not in, or had another end. */
-    addMembers,
+    addMembers: (groupId: string, members: readonly NewMember[], by: Actor): Promise<number> =>
+      changeAtOnce({ kind: 'add', groupId, members, by }),
 
-    /** The same with every mistake in the rows; many people are added by a job, which it returns. */
-    async addMany(
-      groupId: string,
-      members: readonly NewMember[],
-      by: Actor,
-      onDone: OnCreated<number | MemberChange>,
-    ): Promise<number | MemberChange> {
-      if (members.length > limits.groups.atOnce)
-        return start(groupId, (await prepare(groupId, members, by)).id, by, onDone);
-      if (members.length > 1) await groupChanges.check(groupId, members, by);
-      return addMembers(groupId, members, by, onDone);
+    changeAtOnce,
+
+    /** The same with every mistake in the rows; many people are added, or leave, by a job, which it returns. */
+    async changeMany(wanted: WantedChange, onDone: OnCreated<number | MemberChange>): Promise<number | MemberChange> {
+      const { groupId, members, by } = wanted;
+      if (members.length > limits.groups.atOnce) return start(groupId, (await prepare(wanted)).id, by, onDone);
+      if (members.length > 1) await groupChanges.check(wanted);
+      return changeAtOnce(wanted, onDone);
     },
 
     prepare,
@@ -422,6 +423,9 @@ const losses = z
 const change = z
   .object({
     id: z.string(),
+    kind: z
+      .enum(['add', 'remove', 'sign_out'])
+      .describe('sign_out: whose roles or groups a change of the group changed'),
     group: z.string(),
     state: z
       .enum(['prepared', 'waiting', 'running', 'done', 'failed'])
@@ -430,20 +434,27 @@ const change = z
       ),
     total: z.int().describe('People'),
     done: z.int().describe('Of them'),
-    changed: z.int().describe('Of those who are done: who were not in, or had other times'),
+    changed: z.int().describe('Of those who are done: who were not in or had other times; or who were in'),
     error: z.string().nullable().describe('The code of the error'),
     created_at: time,
     ended_at: time.nullable(),
   })
   .meta({ id: 'GroupChange' });
 
-const changeJson = ({ id: changeId, groupId, createdAt, endedAt, by: _by, ...rest }: MemberChange) => ({
+const changeJson = ({ id: changeId, kind, groupId, createdAt, endedAt, by: _by, ...rest }: MemberChange) => ({
   id: changeId,
-  group: groupId,
+  kind,
+  group: groupId ?? '',
   ...rest,
   created_at: iso(createdAt),
   ended_at: iso(endedAt),
 });
+
+/** Of a change of many people: what is done, or its job. */
+const manyAnswer = (groupId: string, done: number | MemberChange): Answer<object> =>
+  typeof done === 'number'
+    ? { body: { changed: done } }
+    : { status: 202, body: changeJson(done), location: `/groups/${groupId}/changes/${done.id}` };
 
 const groupName = z.string().refine(isGroupName, rule('group-name-form'));
 /** A new group. */
@@ -634,13 +645,38 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       }),
       response: z.object({ changed: z.int().describe('How many were not in, or had other times') }),
       accepted: change,
-      async run({ key, body, by, record }) {
+      async run({ key: groupId, body, by, record }) {
         const members = body.members.map(({ user: userId, ...times }) => ({ userId, ...times }));
-        const answer = (done: number | MemberChange): Answer<object> =>
-          typeof done === 'number'
-            ? { body: { changed: done } }
-            : { status: 202, body: changeJson(done), location: `/groups/${key}/changes/${done.id}` };
-        return answer(await groups.addMany(key, members, by, (done, tx) => record(answer(done), tx)));
+        const wanted = { kind: 'add', groupId, members, by } as const;
+        return manyAnswer(
+          groupId,
+          await groups.changeMany(wanted, (done, tx) => record(manyAnswer(groupId, done), tx)),
+        );
+      },
+    }),
+    action({
+      path: '/members/removal',
+      operationId: 'removeGroupMembers',
+      summary: 'Takes people out; with a mistake in any row, nobody',
+      description: `As DELETE /groups/{id}/members/{user} does. More than ${limits.groups.atOnce} people leave by a job, piece by piece.`,
+      idempotent: true,
+      maxBodyBytes: 24 * 1024 * 1024,
+      longList: { name: 'members', max: limits.groups.members },
+      body: z.strictObject({
+        members: z
+          .array(z.strictObject({ user: id }))
+          .min(1)
+          .max(limits.groups.members),
+      }),
+      response: z.object({ changed: z.int().describe('How many were in') }),
+      accepted: change,
+      async run({ key: groupId, body, by, record }) {
+        const members = body.members.map(({ user: userId }) => ({ userId }));
+        const wanted = { kind: 'remove', groupId, members, by } as const;
+        return manyAnswer(
+          groupId,
+          await groups.changeMany(wanted, (done, tx) => record(manyAnswer(groupId, done), tx)),
+        );
       },
     }),
     action({
@@ -648,7 +684,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       path: '/changes',
       operationId: 'listGroupChanges',
       needs: noun.read,
-      summary: 'The jobs of a week that add many people, the newest first; at most 20',
+      summary: 'The jobs of a week that add many people, take them out or sign them out, the newest first; at most 20',
       response: z.object({ items: z.array(change) }),
       run: async ({ key }) => ({ body: { items: (await groups.changes(key)).map(changeJson) } }),
     }),
@@ -657,7 +693,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       path: '/changes/{change}',
       operationId: 'getGroupChange',
       needs: noun.read,
-      summary: 'A job that adds many people, with its progress',
+      summary: 'A job for many people, with its progress',
       params: byId.extend({ change: id }),
       response: change,
       run: async ({ key, params }) => ({ body: changeJson(await groups.change(key, params.change ?? '')) }),

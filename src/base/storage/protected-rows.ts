@@ -129,7 +129,7 @@ export const protectedTables = {
     model: 'groupChange',
     key: ['id'],
     relations: { group: 'groups', pieces: 'group_change_pieces' },
-    covers: { id: 'text', groupId: 'text', by: 'text', total: 'number', state: 'text' },
+    covers: { id: 'text', kind: 'text', groupId: 'text', by: 'text', total: 'number', state: 'text' },
   },
   group_change_pieces: {
     model: 'groupChangePiece',

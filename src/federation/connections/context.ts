@@ -3,8 +3,8 @@
 import type { Tx } from '../../base/storage/database.ts';
 import type { Actor, Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
+import type { LogoutOnRoleChange } from '../../people/rbac/assign-roles.ts';
 import type { Authority } from '../../people/rbac/authority.ts';
-import type { LogoutOnRoleChange } from '../../people/rbac/connection-roles.ts';
 
 /** `gatehouse doctor` has no more of the core. */
 export type ConnectionCore = Pick<

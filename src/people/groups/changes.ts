@@ -1,6 +1,6 @@
-// Many people join a group in pieces: each is a short transaction, so that sign-ins and other requests go on in between. Every row is
-// checked before the first piece. A piece is deleted in the transaction that carries it out, so a server that is killed, or another node,
-// goes on with what is left, and each piece asks again for the right of who asked.
+// Many people join or leave a group, or are signed out, in pieces: each is a short transaction, so that sign-ins and other requests go on in
+// between. Every row is checked before the first piece. A piece is deleted in the transaction that carries it out, so a server that is
+// killed, or another node, goes on with what is left, and each piece of a group asks again for the right of who asked.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, badRequest, conflict, type ErrorCode, forbidden, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
@@ -17,15 +17,21 @@ import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { hasAdministrator } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
 import { sharedRights } from '../rbac/rights.ts';
-import type { Groups, NewMember } from './groups.ts';
+import { type Groups, isPersonal, type NewMember } from './groups.ts';
+import { expiryOf, PIECE, peopleIn, storedActor, storePieces } from './pieces.ts';
+
+/** What a change does with its people. */
+export type ChangeKind = 'add' | 'remove' | 'sign_out';
 
 export interface MemberChange {
   id: string;
-  groupId: string;
+  kind: ChangeKind;
+  /** Null: whose rights changed since their group or role was deleted. */
+  groupId: string | null;
   by: Actor;
   total: number;
   done: number;
-  /** Of those who are done, who were not in, or had other times. */
+  /** Of those who are done: who were not in or had other times, or who were in and are no longer. */
   changed: number;
   /** `prepared`: everything is checked, and nobody has started it. */
   state: 'prepared' | 'waiting' | 'running' | 'done' | 'failed';
@@ -35,25 +41,27 @@ export interface MemberChange {
   endedAt: Date | null;
 }
 
+export interface WantedChange {
+  kind: Exclude<ChangeKind, 'sign_out'>;
+  groupId: string;
+  members: readonly NewMember[];
+  by: Actor;
+}
+
+type PieceOfChange = Omit<WantedChange, 'kind' | 'groupId'> & Pick<MemberChange, 'kind' | 'groupId'>;
+
 export type GroupChanges = ReturnType<typeof createGroupChanges>;
 
 export const GROUP_CHANGES_JOB = 'group-changes';
-/** People of one transaction. */
-const PIECE = 25;
 /** Between two transactions, in which other processes may write. */
 const PAUSE_MS = 2;
 /** Rows of one statement, and of one turn of the event loop. */
 const ROWS = 100;
-/** People whom the search for another administrator leaves out; each piece is checked again. */
-const LEFT_OUT = 500;
-/** Pieces that are stored by one transaction. */
-const STORED = 10;
+/** Pieces of one change before the next one is looked for: nobody waits for the end of a long one to be signed out. */
+const IN_A_ROW = 20;
 /** Mistakes that are listed one by one. */
 const LISTED = 50;
 const HOUR_MS = 3600 * 1000;
-const DAY_MS = 24 * HOUR_MS;
-
-type StoredMember = [userId: string, since: number | null, until: number | null];
 
 export function createGroupChanges({
   db,
@@ -61,13 +69,19 @@ export function createGroupChanges({
   now,
   groups,
   authority,
+  signOutOnRoleChange,
   wakeGroupChanges,
-}: Core & { groups: Groups; authority: Authority; wakeGroupChanges(): void }) {
+}: Core & {
+  groups: Groups;
+  authority: Authority;
+  signOutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
+  wakeGroupChanges(): void;
+}) {
   /**
-   * Checks every row, and whether the actor may put these people in. Throws what `addMembers` of groups.ts throws, and invalid_input with
-   * the first mistakes and their number.
+   * Checks every row, and whether the actor may put these people in, or take them out. Throws what `addMembers` of groups.ts throws, and
+   * invalid_input with the first mistakes and their number.
    */
-  async function check(groupId: string, members: readonly NewMember[], by: Actor): Promise<void> {
+  async function check({ kind, groupId, members, by }: WantedChange): Promise<void> {
     await groups.assertMayAdd(groupId, { by });
     const at = now();
     const known = new Set<string>();
@@ -98,59 +112,40 @@ export function createGroupChanges({
       row += 1;
     }
     if (wrong > 0) throw rowsWrong(faults, wrong);
-    await assertAdministrator(groupId, members);
+    await assertAdministrator({ kind, groupId, members });
   }
 
   /** One administrator has the role without an end, also after this change. Throws last_admin (409). */
-  async function assertAdministrator(groupId: string, members: readonly NewMember[]): Promise<void> {
+  async function assertAdministrator({ kind, groupId, members }: Omit<WantedChange, 'by'>): Promise<void> {
     if (!(await groups.confersAdmin(groupId))) return;
-    const ending = members.filter(({ since, until }) => since || until).map(({ userId }) => userId);
-    const lasting = members.length > ending.length ? [] : await lastingMembers(groupId, ending);
-    if (lasting.length === 0) return;
-    const isKept = await transaction(db, (tx) => hasAdministrator(tx, now(), { notIn: lasting.slice(0, LEFT_OUT) }));
+    const isEnding = ({ since, until }: NewMember) => kind === 'remove' || Boolean(since || until);
+    if (!members.every(isEnding)) return;
+    const ids = new Set(members.map(({ userId }) => userId));
+    const isLeaving = (row: { groupId: string; userId: string; source: string }) =>
+      row.groupId === groupId && isPersonal(row.source) && ids.has(row.userId);
+    const isKept = await transaction(
+      db,
+      async (tx) => !(await hasAdministrator(tx, now())) || hasAdministrator(tx, now(), {}, isLeaving),
+    );
     if (!isKept) throw conflict('last_admin');
   }
 
-  const lastingMembers = async (groupId: string, userIds: readonly string[]): Promise<string[]> =>
-    (
-      await inChunks(
-        userIds,
-        (piece) =>
-          db.asStored.groupMember.findMany({
-            where: { groupId, userId: { in: piece }, until: null },
-            select: { userId: true },
-          }),
-        ROWS,
-      )
-    ).map(({ userId }) => userId);
-
   /** Checks and stores a change that `start` starts. One that nobody starts is deleted after an hour. Throws as `check` does. */
-  async function prepare(groupId: string, members: readonly NewMember[], by: Actor): Promise<MemberChange> {
-    await check(groupId, members, by);
+  async function prepare(wanted: WantedChange): Promise<MemberChange> {
+    await check(wanted);
+    const { kind, groupId, members, by } = wanted;
     const id = randomId();
     const at = now();
-    const row = { id, groupId, by: storedActor(by), total: members.length, state: 'prepared', createdAt: at };
+    const row = { id, kind, groupId, by: storedActor(by), total: members.length, state: 'prepared', createdAt: at };
     await db.groupChange.create({ data: { ...row, expiresAt: new Date(at.getTime() + HOUR_MS) } });
-    for (let position = 0; position * PIECE < members.length; position += STORED) {
-      const pieces = Array.from({ length: STORED }, (_, offset) => position + offset)
-        .map((one) => ({ position: one, people: members.slice(one * PIECE, (one + 1) * PIECE) }))
-        .filter(({ people }) => people.length > 0);
-      const data = pieces.map(({ people, position: one }) => ({
-        changeId: id,
-        position: one,
-        members: toJson(people),
-      }));
-      await db.groupChangePiece.createMany({ data });
-      await sleep(PAUSE_MS);
-    }
+    await storePieces(id, members, db, () => sleep(PAUSE_MS));
     return get(groupId, id);
   }
 
   /** Starts what was prepared. Throws not_found, and conflict where it is started already. */
   async function start(groupId: string, id: string, by: Actor, tx: Tx): Promise<MemberChange> {
     await groups.assertMayAdd(groupId, { by }, tx);
-    const expiresAt = new Date(now().getTime() + limits.groups.keepChangesDays * DAY_MS);
-    const data = { state: 'waiting', by: storedActor(by), expiresAt };
+    const data = { state: 'waiting', by: storedActor(by), expiresAt: expiryOf(now) };
     const { count } = await tx.groupChange.updateMany({ where: { id, groupId, state: 'prepared' }, data });
     const change = await get(groupId, id, tx);
     if (count === 0) throw conflict('changed_meanwhile');
@@ -165,10 +160,21 @@ export function createGroupChanges({
   }
 
   /**
-   * Adds one piece of many people: who was deleted since the check is left out, and so is a membership that has ended since. Throws what
-   * `addMembers` of groups.ts throws.
+   * Carries out one piece; how many people changed. Who was deleted since the check is left out, and so is a membership that has ended since.
+   * Throws what `addMembers` and `removeMembers` of groups.ts throw.
    */
-  async function addPiece(groupId: string, members: readonly NewMember[], by: Actor, tx: Tx): Promise<number> {
+  async function carryOutPiece({ kind, groupId, members, by }: PieceOfChange, tx: Tx): Promise<number> {
+    // What it follows from is done, whatever right who asked for that has by now.
+    if (groupId === null || kind === 'sign_out') {
+      for await (const { userId } of inTurns(members, 1)) await signOutOnRoleChange(userId, by, tx);
+      return members.length;
+    }
+    if (kind === 'remove')
+      return groups.removeMembers(
+        groupId,
+        members.map(({ userId }) => userId),
+        { by, tx },
+      );
     const ids = members.map(({ userId }) => userId);
     const found = await tx.user.findMany({ where: { id: { in: ids } }, select: { id: true } });
     const left = members.filter(
@@ -178,7 +184,7 @@ export function createGroupChanges({
   }
 
   /** Carries out the next piece. False when there is none left, or the change is over. */
-  async function next({ id, groupId }: { id: string; groupId: string }): Promise<boolean> {
+  async function next({ id }: { id: string }): Promise<boolean> {
     return transaction(db, async (tx) => {
       await lockGroups(tx, sql, 'shared');
       const where = { id, state: { in: ['waiting', 'running'] } };
@@ -200,8 +206,10 @@ export function createGroupChanges({
       const { position } = piece;
       // Another node was faster.
       if ((await tx.groupChangePiece.deleteMany({ where: { changeId: id, position } })).count === 0) return true;
-      const members = membersIn(piece.members);
-      const changed = await addPiece(groupId, members, await actorNow(change.by, tx), tx);
+      const members = peopleIn(piece.members);
+      const { kind, groupId } = changeOf(change);
+      const by = kind === 'sign_out' ? (JSON.parse(change.by) as Actor) : await actorNow(change.by, tx);
+      const changed = await carryOutPiece({ kind, groupId, members, by }, tx);
       const progress = { done: change.done + members.length, changed: change.changed + changed };
       const data = { ...(change.state === 'waiting' && { state: 'running' }), ...progress };
       const { count } = await tx.groupChange.updateMany({ where: { ...where, done: change.done }, data });
@@ -237,13 +245,16 @@ export function createGroupChanges({
     });
   }
 
-  async function carryOut(change: { id: string; groupId: string }, signal: AbortSignal): Promise<void> {
+  async function carryOut(change: { id: string; kind: string }, signal: AbortSignal): Promise<void> {
     try {
-      while (!signal.aborted && (await next(change))) await sleep(PAUSE_MS);
+      for (let count = 0; count < IN_A_ROW && !signal.aborted && (await next(change)); count += 1)
+        await sleep(PAUSE_MS);
     } catch (error) {
       if (!(error instanceof AppError) || error.status >= 500) throw error;
       // A person joined by another way at the same moment.
       if (error.code === 'changed_meanwhile') return;
+      // It follows from a change that is done.
+      if (change.kind === 'sign_out') throw error;
       await fail(change.id, error.code);
     }
   }
@@ -255,7 +266,8 @@ export function createGroupChanges({
       while (!signal.aborted) {
         const [open] = await db.groupChange.findMany({
           where: { state: { in: ['waiting', 'running'] } },
-          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+          // Who is to be signed out, or to leave, comes before who joins.
+          orderBy: [{ kind: 'desc' }, { createdAt: 'asc' }, { id: 'asc' }],
           take: 1,
         });
         if (!open) return;
@@ -279,18 +291,14 @@ export function createGroupChanges({
       });
       return rows.map(changeOf);
     },
-    /** Adds people at once, in pieces: of a program that waits for it. Returns how many changed. Throws as `check` does. */
-    async addNow(
-      groupId: string,
-      members: readonly NewMember[],
-      by: Actor,
-      onPiece: (done: number) => void = () => {},
-    ): Promise<number> {
-      await check(groupId, members, by);
+    /** Carries out a change at once, in pieces: of a program that waits for it. Returns how many changed. Throws as `check` does. */
+    async runNow(wanted: WantedChange, onPiece: (done: number) => void = () => {}): Promise<number> {
+      await check(wanted);
+      const { members } = wanted;
       let changed = 0;
       for (let at = 0; at < members.length; at += PIECE) {
         const piece = members.slice(at, at + PIECE);
-        changed += await transaction(db, (tx) => addPiece(groupId, piece, by, tx));
+        changed += await transaction(db, (tx) => carryOutPiece({ ...wanted, members: piece }, tx));
         onPiece(at + piece.length);
         await sleep(PAUSE_MS);
       }
@@ -307,35 +315,11 @@ const rowsWrong = (faults: readonly Fault[], count: number) =>
     message: t('console.groups.rows-wrong', { count }),
   });
 
-const toJson = (members: readonly NewMember[]): string =>
-  JSON.stringify(
-    members.map(
-      ({ userId, since = null, until = null }): StoredMember => [
-        userId,
-        since?.getTime() ?? null,
-        until?.getTime() ?? null,
-      ],
-    ),
-  );
+type StoredChange = Omit<MemberChange, 'kind' | 'by' | 'state' | 'error'> &
+  Record<'kind' | 'by' | 'state', string> & { error: string | null };
 
-function membersIn(json: string): NewMember[] {
-  const dateOf = (at: number | null) => (at === null ? null : new Date(at));
-  return (JSON.parse(json) as StoredMember[]).map(([userId, since, until]) => ({
-    userId,
-    since: dateOf(since),
-    until: dateOf(until),
-  }));
-}
-
-/** Without the proof, which was asked for when the change was started. */
-function storedActor({ proof: _proof, ...by }: Actor): string {
-  return JSON.stringify(by);
-}
-
-function changeOf(
-  row: Omit<MemberChange, 'by' | 'state' | 'error'> & { by: string; state: string; error: string | null },
-) {
+function changeOf(row: StoredChange): MemberChange {
   const { id, groupId, total, done, changed, createdAt, endedAt } = row;
-  const { state, error } = row as unknown as Pick<MemberChange, 'state' | 'error'>;
-  return { id, groupId, by: JSON.parse(row.by) as Actor, total, done, changed, state, error, createdAt, endedAt };
+  const { kind, state, error } = row as unknown as Pick<MemberChange, 'kind' | 'state' | 'error'>;
+  return { id, kind, groupId, by: JSON.parse(row.by) as Actor, total, done, changed, state, error, createdAt, endedAt };
 }

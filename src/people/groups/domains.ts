@@ -19,7 +19,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Group, Groups } from './groups.ts';
+import { type Group, type Groups, pagesOfIds } from './groups.ts';
 import type { GroupChange } from './rights.ts';
 
 export interface GroupDomain extends DomainProof {
@@ -52,9 +52,8 @@ export function createGroupDomains(core: Core & { groups: Groups; accounts: Acco
 
   /** Takes out who is in the group by the domain. */
   async function takeMembers(group: Group, domain: string, by: Actor, tx: Tx): Promise<void> {
-    const where = { groupId: group.id, source: sourceOf(domain) };
-    const rows = await tx.asStored.groupMember.findMany({ where, select: { userId: true } });
-    const userIds = rows.map(({ userId }) => userId);
+    const userIds: string[] = [];
+    for await (const page of pagesOfIds({ groupId: group.id, source: sourceOf(domain) }, tx)) userIds.push(...page);
     if (userIds.length > 0) await groups.removeMembers(group.id, userIds, { by, tx, via: sourceOf(domain) });
   }
 

@@ -4,8 +4,14 @@ import { type Tx, transaction } from '../../base/storage/database.ts';
 import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
-import { type Batch, deleteEndedGrants, markWarned, type Page, reportBegunGrants } from '../rbac/assign-roles.ts';
-import type { LogoutOnRoleChange } from '../rbac/connection-roles.ts';
+import {
+  type Batch,
+  deleteEndedGrants,
+  type LogoutOnRoleChange,
+  markWarned,
+  type Page,
+  reportBegunGrants,
+} from '../rbac/assign-roles.ts';
 import { lapseRequests } from './requests.ts';
 import { ownersOf } from './rights.ts';
 
@@ -48,7 +54,7 @@ export function createEnds({
         if ((await tx.groupMember.deleteMany({ where: { groupId, userId, source, ...ended } })).count === 0) continue;
         const data = { groupId, groupName: group.name, via: source };
         await audit.record({ type: 'group.member-expired', outcome: 'success', subjectId: userId, data }, tx);
-        await logoutOnRoleChange(userId, {}, tx);
+        await logoutOnRoleChange([userId], {}, tx);
       }
       return { found: rows.length };
     });
@@ -70,7 +76,7 @@ export function createEnds({
       for (const { groupId, userId, source } of members) {
         const where = { groupId, userId, source };
         const { count } = await tx.groupMember.updateMany({ where, data: { notice: '' } });
-        if (count > 0) await logoutOnRoleChange(userId, {}, tx);
+        if (count > 0) await logoutOnRoleChange([userId], {}, tx);
       }
       return { found, forged: found - members.length };
     });

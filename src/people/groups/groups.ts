@@ -1,11 +1,12 @@
 // Groups: who is in them, what they give, and who may put people in. A person in a group is in every group above it and has the roles of all
 // of them. rights.ts decides who may change what; graph.ts keeps what reads need of the graph.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, conflict, forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { randomId } from '../../base/platform/random.ts';
 import { inChunks } from '../../base/storage/chunks.ts';
 import { isUniqueConstraintError, type Tx, transaction } from '../../base/storage/database.ts';
-import { type Fragment, fragment, noFragment } from '../../base/storage/fragments.ts';
+import { type Fragment, fragment, joinFragments, noFragment } from '../../base/storage/fragments.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
 import { isStorable, withoutUnstorable } from '../../base/storage/storable-text.ts';
 import { fault } from '../../base/texts/faults.ts';
@@ -16,9 +17,8 @@ import type { Core } from '../../core/core.ts';
 import { recipientOf } from '../../core/mail/messages.ts';
 import { isCurrent } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
-import { assertTimes, hasAdministrator, isLastAdmin, sameTime } from '../rbac/assign-roles.ts';
+import { assertTimes, hasAdministrator, isLastAdmin, type LogoutOnRoleChange, sameTime } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
-import type { LogoutOnRoleChange } from '../rbac/connection-roles.ts';
 import { groupKey, isGroupName } from '../rbac/names.ts';
 import { roleNamed } from '../rbac/role.ts';
 import { removeLimit, rolesLimitedTo } from '../rbac/roles.ts';
@@ -73,6 +73,9 @@ const NAMED = 20;
 
 /** Members of one turn of the event loop: each has an audit event. */
 const RECORDED = 25;
+
+/** People whose ids are read in one turn of the event loop. */
+const READ = 100;
 
 /** A change of many rows: two hundred thousand members, or a graph of five thousand groups. */
 const LONG = { timeout: 120_000 };
@@ -136,34 +139,23 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     { by = {} }: GroupChange,
     tx: Tx,
     work: () => Promise<T>,
+    shownBy: string | null = groupIds[0] ?? null,
   ) {
     const gaveAdmin = await rights.confersAdmin(groupIds, tx);
     const members = await membersBelow(groupIds, tx);
     const result = await work();
     if (gaveAdmin && !(await hasAdministrator(tx, now()))) throw conflict('last_admin');
-    await signOut(members, by, tx);
+    await core.logoutOnRoleChange(members, by, tx, shownBy);
     return result;
   }
 
   /** The people in these groups and below them; none where nobody is signed out, so that nobody is read. */
   async function membersBelow(groupIds: readonly string[], tx: Tx): Promise<string[]> {
     if (!core.settings.latest().sign_out_on_role_change) return [];
-    const below = await idsBelow(groupIds, tx);
-    const rows = await inChunks(below, (ids) =>
-      tx.asStored.groupMember.findMany({
-        where: { groupId: { in: ids } },
-        select: { userId: true },
-        distinct: ['userId'],
-      }),
-    );
-    return [...new Set(rows.map(({ userId }) => userId))];
-  }
-
-  async function signOut(userIds: readonly string[], by: Actor, tx: Tx): Promise<void> {
-    await inChunks(userIds, async (ids) => {
-      for (const id of ids) await core.logoutOnRoleChange(id, by, tx);
-      return [];
-    });
+    const found = new Set<string>();
+    for (const groupId of await idsBelow(groupIds, tx))
+      for await (const page of pagesOfIds({ groupId }, tx)) for (const userId of page) found.add(userId);
+    return [...found];
   }
 
   /** Throws group_name_taken (409), invalid_input (400), forbidden (403). */
@@ -279,16 +271,20 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       const group = await changeable(id, options, tx);
       await rights.assertMayWrite([id], options, tx);
       const lost = await losses(id, tx);
-      await changingRoles([id], options, tx, async () => {
+      const work = async () => {
         const children = await tx.groupChild.findMany({ where: { parentId: id } });
         // A group of the same name is another group.
         await removeLimit({ kind: 'group', name: id }, tx);
+        // Not with the group: SQLite would delete all of them in one turn of the event loop.
+        for await (const userIds of pagesOfIds({ groupId: id }, tx))
+          await tx.groupMember.deleteMany({ where: { groupId: id, userId: { in: userIds } } });
         await tx.group.delete({ where: { id }, select: { id: true } });
         await storeGraph(
           tx,
           children.map(({ childId }) => childId),
         );
-      });
+      };
+      await changingRoles([id], options, tx, work, null);
       await record('group.deleted', group, options, tx, { before: { ...declaredOf(group), ...lost } });
     });
   }
@@ -418,6 +414,8 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       const group = await joinable(id, via, options, tx);
       const changed = await inChunks(members, (piece) => storeMembers(group, piece, via, options, tx), RECORDED);
       if (await rights.confersAdmin([id], tx)) await assertAdministrator(tx);
+      const joinedOrLeft = changed.filter(({ isMoved }) => isMoved).map(({ userId }) => userId);
+      await core.logoutOnRoleChange(joinedOrLeft, options.by ?? {}, tx, id);
       return changed.length;
     });
   }
@@ -439,15 +437,14 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     const stored = new Map((await tx.groupMember.findMany({ where })).map((row) => [row.userId, row]));
     const at = now();
     const fresh = [];
-    const changed: string[] = [];
-    const joinedOrLeft: string[] = [];
+    /** `isMoved`: joined, or left by a new end. */
+    const changed: { userId: string; isMoved: boolean }[] = [];
     for (const { userId, since = null, until = null } of new Map(members.map((one) => [one.userId, one])).values()) {
       assertTimes({ since, until }, at);
       const row = stored.get(userId);
       const times = { since, until, notice: since !== null && since > at ? 'begins' : '' };
       if (row && sameTime(row.since, since) && sameTime(row.until, until)) continue;
-      changed.push(userId);
-      if ((row !== undefined && isCurrent(row, at)) !== isCurrent(times, at)) joinedOrLeft.push(userId);
+      changed.push({ userId, isMoved: (row !== undefined && isCurrent(row, at)) !== isCurrent(times, at) });
       if (row) {
         const key = { groupId: group.id, userId, source: row.source };
         await tx.groupMember.update({ where: { groupId_userId_source: key }, data: times, select: { groupId: true } });
@@ -477,7 +474,6 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       eventOf('group.member-added', group, options, { subjectId: userId, via, since, until }),
     );
     await audit.recordAll(added, tx);
-    await signOut(joinedOrLeft, options.by ?? {}, tx);
     return changed;
   }
 
@@ -507,13 +503,12 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
             eventOf('group.member-removed', group, options, { subjectId: userId, via }),
           );
           await audit.recordAll(events, tx);
-          const gone = rows.map(({ userId }) => userId);
-          await signOut(gone, options.by ?? {}, tx);
-          return gone;
+          return rows.map(({ userId }) => userId);
         },
         RECORDED,
       );
       if (await rights.confersAdmin([id], tx)) await assertAdministrator(tx);
+      await core.logoutOnRoleChange(removed, options.by ?? {}, tx, id);
       return removed.length;
     });
   }
@@ -770,12 +765,38 @@ export async function takeConnectionMemberships(
 ): Promise<void> {
   const via = `connection:${connectionId}`;
   const include = { group: { select: { name: true } } } as const;
-  const rows = await tx.asStored.groupMember.findMany({ where: { source: via }, include });
-  await tx.groupMember.deleteMany({ where: { source: via } });
-  for (const { userId, groupId, group } of rows) {
-    const data = { groupId, groupName: group.name, via };
-    await audit.record({ ...by, type: 'group.member-removed', outcome: 'success', subjectId: userId, data }, tx);
-    await logoutOnRoleChange(userId, by, tx);
+  const gone = new Set<string>();
+  for await (const userIds of pagesOfIds({ source: via }, tx)) {
+    const where = { source: via, userId: { in: userIds } };
+    const rows = await tx.asStored.groupMember.findMany({ where, include });
+    await tx.groupMember.deleteMany({ where });
+    const events = rows.map(({ userId, groupId, group }) => {
+      const data = { groupId, groupName: group.name, via };
+      return { ...by, type: 'group.member-removed', outcome: 'success', subjectId: userId, data } as const;
+    });
+    await audit.recordAll(events, tx);
+    for (const id of userIds) gone.add(id);
+  }
+  await logoutOnRoleChange([...gone], by, tx);
+}
+
+/** The people who have such a membership, in pages, each in a turn of the event loop; they may be deleted meanwhile. */
+export async function* pagesOfIds(where: { groupId?: string; source?: string }, tx: Tx): AsyncGenerator<string[]> {
+  const condition = joinFragments(
+    [
+      ...(where.groupId === undefined ? [] : [fragment`group_id = ${where.groupId}`]),
+      ...(where.source === undefined ? [] : [fragment`source = ${where.source}`]),
+    ],
+    ' AND ',
+  );
+  for (let after = ''; ; ) {
+    const rows = await tx.$queryRaw<{ userId: string }[]>(fragment`SELECT DISTINCT user_id AS "userId"
+      FROM group_members WHERE ${condition} AND user_id > ${after} ORDER BY user_id LIMIT ${READ}`);
+    const ids = rows.map(({ userId }) => userId);
+    if (ids.length > 0) yield ids;
+    if (ids.length < READ) return;
+    after = ids.at(-1) ?? '';
+    await nextTurn();
   }
 }
 
@@ -807,7 +828,7 @@ const declaredOf = ({ name, description, acceptsRequests, source }: Group) => ({
   source,
 });
 
-const isPersonal = (source: string): boolean => PERSONAL.some((one) => one === source);
+export const isPersonal = (source: string): boolean => PERSONAL.some((one) => one === source);
 
 function throwTaken(error: unknown): never {
   throw isUniqueConstraintError(error) ? conflict('group_name_taken', { cause: error }) : error;

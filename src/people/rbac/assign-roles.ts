@@ -1,5 +1,5 @@
 // Assigns roles to users and takes them away. authority.ts decides who may; one active administrator always remains.
-
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { conflict, invalidInput, notFound } from '../../base/http/errors.ts';
 import type { Clock } from '../../base/platform/clock.ts';
 import { type Db, type Tx, withinTransaction } from '../../base/storage/database.ts';
@@ -16,13 +16,23 @@ import { findRole, type Role } from './role.ts';
 /** `via` of a role that was granted to the user, not through a group or a connection. */
 const DIRECT = '';
 
+/**
+ * Called in the transaction in which the roles or groups of users changed; many are signed out by a job afterwards.
+ * @param groupId whose page shows the job; none where it is deleted
+ */
+export type LogoutOnRoleChange = (
+  userIds: readonly string[],
+  by: Actor,
+  tx: Tx,
+  groupId?: string | null,
+) => Promise<void>;
+
 type AssignmentContext = {
   db: Db;
   now: Clock;
   audit: Audit;
   authority: Authority;
-  /** Called in the transaction in which the roles of a user changed. */
-  logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
+  logoutOnRoleChange: LogoutOnRoleChange;
 };
 
 /** Null or absent: at once, and without end. */
@@ -60,7 +70,7 @@ export function assignRole(
     if (isLast && !(await hasAdministrator(tx, at))) throw conflict('last_admin');
     const data = { roleName, ...(since && { since }), ...(until && { until }) };
     await audit.record({ ...by, type: 'role.assigned', outcome: 'success', subjectId: userId, data }, tx);
-    if ((held !== null && isCurrent(held, at)) !== isCurrent(row, at)) await logoutOnRoleChange(userId, by, tx);
+    if ((held !== null && isCurrent(held, at)) !== isCurrent(row, at)) await logoutOnRoleChange([userId], by, tx);
     return true;
   });
 }
@@ -92,7 +102,7 @@ export function unassignRole(
     if (isLast && !(await hasAdministrator(tx, context.now()))) throw conflict('last_admin');
     const data = { roleName };
     await audit.record({ ...by, type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
-    await logoutOnRoleChange(userId, by, tx);
+    await logoutOnRoleChange([userId], by, tx);
     return true;
   });
 }
@@ -155,11 +165,13 @@ export async function isLastAdmin(userId: string, tx: Tx, now: Date): Promise<bo
 /**
  * Whether an active user has the admin role now, directly or by a group, and for good: one whose role ends does not count, nor does what another
  * program wrote.
+ * @param isLeaving the memberships that are about to end
  */
 export async function hasAdministrator(
   tx: Tx,
   now: Date,
-  userId: { not?: string; equals?: string; notIn?: string[] } = {},
+  userId: { not?: string; equals?: string } = {},
+  isLeaving: (member: { groupId: string; userId: string; source: string }) => boolean = () => false,
 ): Promise<boolean> {
   // Locks the row, so that two administrators who remove each other at the same moment are serialized.
   await tx.role.updateMany({ where: { name: ADMIN_ROLE }, data: { name: ADMIN_ROLE } });
@@ -172,12 +184,18 @@ export async function hasAdministrator(
   const ancestorId = { in: granted.map(({ groupId }) => groupId) };
   const below = await tx.groupAncestor.findMany({ where: { ancestorId } });
   for (const { groupId } of below)
-    if ((await tx.groupMember.findMany({ where: { groupId, ...lasting }, include, take: MOST_READ })).length > 0)
-      return true;
+    for (let skip = 0; ; skip += MOST_READ) {
+      const orderBy = [{ userId: 'asc' as const }, { source: 'asc' as const }];
+      const page = { where: { groupId, ...lasting }, orderBy, skip, take: MOST_READ };
+      const members = await tx.groupMember.findMany({ ...page, include });
+      if (members.some((member) => !isLeaving(member))) return true;
+      if ((await tx.asStored.groupMember.count(page)) < MOST_READ) break;
+      await nextTurn();
+    }
   return false;
 }
 
-/** One genuine administrator is enough; more are read in case another program wrote some. */
+/** One genuine administrator is enough; more are read in case another program wrote some, or many leave. */
 const MOST_READ = 100;
 
 // Grants that time ends or begins, for the job of ends (people/groups/ends.ts). Each returns how many rows it found.
@@ -210,7 +228,7 @@ export async function deleteEndedGrants(
     if ((await tx.userRole.deleteMany({ where: { userId, roleId, via, ...ended } })).count === 0) continue;
     const data = { roleName: role.name, via, ended: true };
     await audit.record({ type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
-    await logoutOnRoleChange(userId, {}, tx);
+    await logoutOnRoleChange([userId], {}, tx);
   }
   return { found: rows.length };
 }
@@ -228,7 +246,7 @@ export async function reportBegunGrants(
   const rows = await tx.userRole.findMany(query);
   for (const { userId, roleId, via } of rows) {
     await tx.userRole.updateMany({ where: { userId, roleId, via }, data: { notice: '' } });
-    await logoutOnRoleChange(userId, {}, tx);
+    await logoutOnRoleChange([userId], {}, tx);
   }
   return { found, forged: found - rows.length };
 }

@@ -2,10 +2,11 @@
 // well stays when the group is gone.
 
 import { conflict } from '../../base/http/errors.ts';
+import { inChunks } from '../../base/storage/chunks.ts';
 import { type Tx, withinTransaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
-import { isLastAdmin } from './assign-roles.ts';
+import { hasAdministrator, isLastAdmin, type LogoutOnRoleChange } from './assign-roles.ts';
 import { ADMIN_ROLE } from './built-in.ts';
 
 export interface ConnectionRoles {
@@ -20,9 +21,6 @@ export type SetConnectionRoles = (
   by?: Actor,
   tx?: Tx,
 ) => Promise<{ added: string[]; removed: string[] }>;
-
-/** Called in the transaction in which the roles or groups of a user changed. */
-export type LogoutOnRoleChange = (userId: string, by: Actor, tx: Tx) => Promise<void>;
 
 /**
  * Makes these the user's roles by the connection; returns the names of those that were added and removed. The last administrator
@@ -64,10 +62,13 @@ export function createSetConnectionRoles({
         await audit.record({ ...about, type: 'role.assigned', data: { roleName, via } }, tx);
       for (const { name: roleName } of removed)
         await audit.record({ ...about, type: 'role.unassigned', data: { roleName, via } }, tx);
-      if (added.length + removed.length > 0) await logoutOnRoleChange(userId, by, tx);
+      if (added.length + removed.length > 0) await logoutOnRoleChange([userId], by, tx);
       return { added: added.map(({ name }) => name), removed: removed.map(({ name }) => name) };
     });
 }
+
+/** Roles of one turn of the event loop: each has an audit event. */
+const RECORDED = 25;
 
 /** Takes every role that users have by this connection, before it is deleted. Throws last_admin (409). */
 export async function takeConnectionRoles(
@@ -81,13 +82,20 @@ export async function takeConnectionRoles(
     where: { via },
     select: { userId: true, roleId: true, role: { select: { name: true } } },
   });
-  for (const { userId, roleId, role } of rows) {
-    const wasAdmin = role.name === ADMIN_ROLE && (await isLastAdmin(userId, tx, now()));
-    await tx.userRole.deleteMany({ where: { userId, roleId, via } });
-    const isDirectToo = wasAdmin && (await tx.userRole.count({ where: { userId, roleId } })) > 0;
-    if (wasAdmin && !isDirectToo) throw conflict('last_admin');
-    const data = { roleName: role.name, via };
-    await audit.record({ ...by, type: 'role.unassigned', outcome: 'success', subjectId: userId, data }, tx);
-    await logoutOnRoleChange(userId, by, tx);
-  }
+  const hadAdmin = rows.some(({ role }) => role.name === ADMIN_ROLE) && (await hasAdministrator(tx, now()));
+  await inChunks(
+    rows,
+    async (piece) => {
+      await tx.userRole.deleteMany({ where: { userId: { in: piece.map(({ userId }) => userId) }, via } });
+      const events = piece.map(({ userId, role }) => {
+        const data = { roleName: role.name, via };
+        return { ...by, type: 'role.unassigned', outcome: 'success', subjectId: userId, data } as const;
+      });
+      await audit.recordAll(events, tx);
+      return [];
+    },
+    RECORDED,
+  );
+  if (hadAdmin && !(await hasAdministrator(tx, now()))) throw conflict('last_admin');
+  await logoutOnRoleChange([...new Set(rows.map(({ userId }) => userId))], by, tx);
 }

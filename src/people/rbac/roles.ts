@@ -15,6 +15,7 @@ import {
   assertNotLastAdmin,
   assignRole,
   directRoles,
+  type LogoutOnRoleChange,
   type RoleTimes,
   setRoles,
   unassignRole,
@@ -43,8 +44,7 @@ export type Roles = ReturnType<typeof createRoles>;
 export function createRoles(
   dependencies: Core & {
     authority: Authority;
-    /** Called in the transaction in which a user got or lost a role. */
-    logoutOnRoleChange?(userId: string, by: Actor, tx: Tx): Promise<void>;
+    logoutOnRoleChange?: LogoutOnRoleChange;
   },
 ) {
   const { db, sql, now, audit, authority, logoutOnRoleChange = async () => {} } = dependencies;
@@ -146,7 +146,7 @@ export function createRoles(
       await removeLimit({ kind: 'role', name: role.name }, tx);
       await sets.removeUnused(tx);
       await audit.record({ ...by, type: 'role.deleted', outcome: 'success', data: { before: role } }, tx);
-      for (const userId of new Set(holders.map((one) => one.userId))) await logoutOnRoleChange(userId, by, tx);
+      await logoutOnRoleChange([...new Set(holders.map((one) => one.userId))], by, tx);
     });
   }
 

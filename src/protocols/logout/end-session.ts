@@ -439,11 +439,11 @@ function nameIdOf(row: {
 // Ends the sessions of a user whose roles or groups change, if the setting `sign_out_on_role_change` is on.
 
 /** Returns a function to call in the transaction of the change. */
-export function createLogoutOnRoleChange(
+export function createSignOutOnRoleChange(
   { settings }: Core,
   { sessions, endSession }: { sessions: Sessions; endSession: EndSession },
 ) {
-  return async function logoutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void> {
+  return async function signOutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void> {
     if (!settings.latest().sign_out_on_role_change || (await sessions.list(userId, tx)).length === 0) return;
     await endSession.all(userId, 'roles-changed', by, tx);
   };

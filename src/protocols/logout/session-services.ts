@@ -2,7 +2,7 @@
 import type { Core } from '../../core/core.ts';
 import type { People } from '../../people/people.ts';
 import { createSessions } from '../oidc/store/sessions/sessions.ts';
-import { createEndSession, createLogoutOnRoleChange, type SessionOptions } from './end-session.ts';
+import { createEndSession, createSignOutOnRoleChange, type SessionOptions } from './end-session.ts';
 import { createLogoutRunStore } from './logout-run-store.ts';
 
 export type SessionServices = ReturnType<typeof createSessionServices>;
@@ -15,6 +15,6 @@ export function createSessionServices(services: Core & People, options: SessionO
     sessions,
     runs,
     endSession,
-    logoutOnRoleChange: createLogoutOnRoleChange(services, { sessions, endSession }),
+    signOutOnRoleChange: createSignOutOnRoleChange(services, { sessions, endSession }),
   };
 }

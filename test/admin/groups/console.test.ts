@@ -41,6 +41,11 @@ it('makes a group, adds people with an end, a role and an owner, and says what a
   expect((await accounts.find(two.account.id))?.groups).toEqual([]);
   await admin.submit(bulk, { people: `${two.username}\n${three.account.email}` });
   expect((await accounts.find(three.account.id))?.groups).toMatchObject([{ name: 'Pages Lab' }]);
+  const people = String(three.account.email);
+  const removed = await admin.follow(await admin.submit(bulk, { people, kind: 'remove' }));
+  expect(textOf(removed.text)).toContain('1 person was removed');
+  expect((await accounts.find(three.account.id))?.groups).toEqual([]);
+  await admin.submit(bulk, { people });
   await admin.submit(await admin.get(`${path}/parts`), { role }, { form: `${path}/parts` });
   expect((await accounts.find(two.account.id))?.roles).toEqual([role]);
   const owned = await admin.submit(

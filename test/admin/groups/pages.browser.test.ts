@@ -119,7 +119,7 @@ it.each(['en', 'de'] as const)(
 
 it('links to the form that adds several people, and says what owners do', async () => {
   await page.goto(`${idp.issuer}/language/en?next=${paths.members}`);
-  await page.click('text=Add several people');
+  await page.click('text=Add or remove several people');
   expect(new URL(page.url()).pathname).toBe(paths.bulk);
   await page.goto(`${idp.issuer}${paths.owners}`);
   expect(await page.textContent('main')).toContain(

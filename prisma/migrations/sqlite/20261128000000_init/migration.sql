@@ -890,7 +890,8 @@ CREATE TABLE "group_invitations" (
 -- CreateTable
 CREATE TABLE "group_changes" (
     "id" TEXT NOT NULL PRIMARY KEY,
-    "group_id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "group_id" TEXT,
     "by" TEXT NOT NULL,
     "total" INTEGER NOT NULL,
     "done" INTEGER NOT NULL DEFAULT 0,
