@@ -3,13 +3,15 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import { imageLimits } from '../applications/brand/limits.ts';
 import type { Base } from '../base/base.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
 import { AppError, badRequest, forbidden, notFound, tooManyRequests } from '../base/http/errors.ts';
 import type { Http } from '../base/http/http.ts';
-import { parseForm } from '../base/http/input.ts';
+import { acceptPictures, parseForm } from '../base/http/input.ts';
 import { type Fault, faultText } from '../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../base/texts/text.ts';
+import { bytesOf, isImageData } from '../core/settings/value-schemas.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
 import {
   addressColumn,
@@ -19,7 +21,6 @@ import {
   languageTag,
   type ProfileText,
   profileOfTexts,
-  textClaims,
   textFieldNames,
   textFields,
   textsOf,
@@ -32,12 +33,25 @@ import type { EmailRequest, EmailVerification } from './registration/email-verif
 import type { SignedIn } from './rp/signed-in.ts';
 
 const text = z.string().trim().max(2000).optional();
-const names: ProfileText[] = [...textClaims, ...addressPartNames.map(addressColumn)];
+const acceptPicture = acceptPictures(imageLimits.requestBytes);
+const pictureForm = z.object({
+  picture: z
+    .string()
+    .max(imageLimits.requestBytes * 2)
+    .default(''),
+});
+/** The picture has a page of its own. */
+const ownFields = textFieldNames.filter((field) => field !== 'picture');
+const names: ProfileText[] = [
+  ...ownFields.map((field) => textFields[field].claim),
+  ...addressPartNames.map(addressColumn),
+];
 const profileForm = z.object(Object.fromEntries(names.map((name) => [name, text])) as Record<ProfileText, typeof text>);
 
 export function profileRoutes({
   page,
   accounts,
+  personPictures,
   codeDelivery,
 }: People & { page: AccountPageHelpers }): Router<State, Extras> {
   const { signedIn, checkChange } = page;
@@ -50,6 +64,7 @@ export function profileRoutes({
     ctx.render(
       'account/profile',
       {
+        account,
         fields: fieldsOf({ ...textsOf(account), ...given }, ctx.state.offeredLanguages().tags),
         isManagedByFile,
         phone,
@@ -59,6 +74,37 @@ export function profileRoutes({
       error ? 400 : 200,
     );
   };
+
+  const showPicture = (ctx: Context, error?: PageText) => {
+    const { account } = signedIn.userOf(ctx);
+    const size = imageLimits.bytes / 1000;
+    ctx.render(
+      'account/picture',
+      { account, size, isManagedByFile: account.source === 'file', error },
+      error ? 400 : 200,
+    );
+  };
+
+  router.get('/picture', signedIn.requireSignIn, (ctx) => showPicture(ctx));
+
+  router.post('/picture', acceptPicture, signedIn.requireSignIn, checkChange, async (ctx) => {
+    const { picture } = await parseForm(ctx, pictureForm);
+    try {
+      const bytes = isImageData(picture) ? bytesOf(picture) : Buffer.alloc(0);
+      await personPictures.set(signedIn.userOf(ctx).account.id, bytes, page.actorOf(ctx));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.faults.length === 0) throw error;
+      return showPicture(ctx, sentences(error.faults.map((found) => faultText(found, ''))));
+    }
+    page.redirectWithNotice(ctx, '/account', t('picture.saved'));
+  });
+
+  router.post('/picture/remove', signedIn.requireSignIn, checkChange, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    if (account.source === 'file') throw forbidden('owned_by_file');
+    await accounts.update(account.id, { picture: null }, page.actorOf(ctx));
+    page.redirectWithNotice(ctx, '/account', t('picture.removed'));
+  });
 
   router.get('/', signedIn.requireSignIn, (ctx) => show(ctx));
 
@@ -83,7 +129,7 @@ type Texts = { [Name in ProfileText]?: string | undefined };
 
 /** The fields as the page displays them; the language is one of `offered`, or the one that the user has. */
 function fieldsOf(values: Texts, offered: readonly string[]) {
-  const texts = textFieldNames.map((field) => {
+  const texts = ownFields.map((field) => {
     const { claim: name, label, autocomplete, ...rest } = textFields[field];
     if (field === 'locale') {
       const value = languageTag(values[name] ?? '') ?? '';

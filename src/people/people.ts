@@ -6,6 +6,7 @@ import type { Core } from '../core/core.ts';
 import { createRejections } from '../core/rejections/rejections.ts';
 import { createSmsGateway } from '../core/sms/gateway.ts';
 import { createAccounts } from './accounts/accounts.ts';
+import { type CheckImage, createPersonPictures } from './accounts/pictures.ts';
 import { createApiKeys, createKeyUses } from './api-keys/api-keys.ts';
 import { createBreached } from './credentials/breached.ts';
 import { createCredentials } from './credentials/credentials.ts';
@@ -49,9 +50,13 @@ export interface PeopleOptions {
   signOutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
   /** Runs the job of changes of many people. */
   wakeGroupChanges(): void;
+  checkImage: CheckImage;
 }
 
-export function createPeople(core: Core, { abandonSignIns, signOutOnRoleChange, wakeGroupChanges }: PeopleOptions) {
+export function createPeople(
+  core: Core,
+  { abandonSignIns, signOutOnRoleChange, wakeGroupChanges, checkImage }: PeopleOptions,
+) {
   const { config, settings, outgoing } = core;
   const { issuerUrl } = config;
   const setting = settings.latest;
@@ -77,6 +82,7 @@ export function createPeople(core: Core, { abandonSignIns, signOutOnRoleChange, 
   const groupDomains: GroupDomains = createGroupDomains({ ...core, groups, accounts });
   return {
     accounts,
+    personPictures: createPersonPictures({ ...core, accounts, checkImage }),
     authority,
     permissions: createPermissions({ accounts }),
     ends: createEnds({ ...core, logoutOnRoleChange }),

@@ -1,7 +1,7 @@
 // The Koa application: its middlewares in order, each with the reason for its position. It does not listen.
 import type Router from '@koa/router';
 import { serveBrand } from '../applications/brand/serve.ts';
-import { serveApplicationPictures } from '../applications/pictures/pictures.ts';
+import { PICTURE_PATH, servePictures } from '../applications/pictures/pictures.ts';
 import {
   type Application,
   type Context,
@@ -16,6 +16,7 @@ import type { Http } from '../base/http/http.ts';
 import { createAssets } from '../base/http/pages/assets.ts';
 import { languageChoice } from '../base/http/pages/language.ts';
 import { createRenderer, rendering } from '../base/http/pages/render.ts';
+import { PERSON_PICTURE_PATH } from '../base/http/pages/tokens.ts';
 import { requestContext } from '../base/http/request-context.ts';
 import { createRequestSpans } from '../base/http/request-span.ts';
 import { securityHeaders } from '../base/http/security-headers.ts';
@@ -43,8 +44,20 @@ const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
 export function createApp({ services, http, viewsDir, tracing, routes }: AppParts): Application {
   const { cookieKeys, csrf, metrics } = http;
-  const { audit, brand, brandImages, config, logger, pictures, rateLimits, settings, sql, storageBudget, texts } =
-    services;
+  const {
+    audit,
+    brand,
+    brandImages,
+    config,
+    logger,
+    personPictures,
+    pictures,
+    rateLimits,
+    settings,
+    sql,
+    storageBudget,
+    texts,
+  } = services;
   const assets = createAssets({ dirs: assetDirs, reload: !config.production });
   const offered = () => offeredLanguages(settings.latest());
   const { production } = config;
@@ -84,7 +97,8 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppPart
   // After it, nothing uses a Host or X-Forwarded header of the client.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
   app.use(serveBrand(brandImages));
-  app.use(serveApplicationPictures(pictures));
+  app.use(servePictures(PICTURE_PATH, pictures.read));
+  app.use(servePictures(PERSON_PICTURE_PATH, personPictures.read));
   app.use(assets.serve);
   // Before any route; after the assets, so that the error page has its style sheet.
   app.use(

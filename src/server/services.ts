@@ -87,7 +87,12 @@ export async function createServices(options: ServicesOptions) {
   const planUpstream: PlanUpstream = (sessionUid, tx) => federation.planUpstream(sessionUid, tx);
   const ownClientId = FIRST_PARTY_CLIENT_ID;
 
-  const { closePasswords, ...people } = createPeople(core, { abandonSignIns, signOutOnRoleChange, wakeGroupChanges });
+  const { closePasswords, ...people } = createPeople(core, {
+    abandonSignIns,
+    signOutOnRoleChange,
+    wakeGroupChanges,
+    checkImage: brandImages.check,
+  });
   const users = { ...core, ...people };
   const sessions = createSessionServices(users, { abandonSignIns, planUpstream, wakeLogoutDeliveries, ownClientId });
   const applications = createApplicationServices(users, {

@@ -40,6 +40,16 @@ function claimsOfScopes(account: VisibleAccount, scopes: (keyof typeof claimsByS
 }
 
 describe('claimsFor', () => {
+  test('makes the name of given and family name where there is none', () => {
+    const named = (fields: object) => claimsFor({ ...ann, name: null, ...fields }).name;
+    expect(named({ familyName: 'Example' })).toBe('Ann Example');
+    expect(named({})).toBe('Ann');
+    expect(named({ givenName: null })).toBeUndefined();
+    expect(attributesFor({ ...ann, name: null, familyName: 'Example' }, { cn: 'name' })).toEqual({
+      cn: ['Ann Example'],
+    });
+  });
+
   test('gives the claims of the scopes and nothing else', () => {
     expect(claimsOfScopes(ann, ['openid'])).toEqual({ sub: 'sub-of-ann' });
     expect(claimsOfScopes(ann, ['openid', 'email'])).toEqual({

@@ -77,6 +77,8 @@ const owners: Record<string, string> = {
   UpstreamRequest: 'federation',
   UpstreamSession: 'federation',
   User: 'people/accounts',
+  UserNote: 'people/accounts',
+  UserPicture: 'people/accounts',
   UserRole: 'people/rbac',
 };
 

@@ -15,7 +15,12 @@
     const option = newElement('li', { id, role: 'option', className: 'named' }, [text]);
     if (logo) {
       const className = `logo ${logo.hue} ${logo.isPerson ? 'round' : ''}`;
-      option.prepend(newElement('span', { className, textContent: logo.text, ariaHidden: 'true' }));
+      const { picture: src, text: textContent } = logo;
+      option.prepend(
+        src
+          ? newElement('img', { className, src, alt: '' })
+          : newElement('span', { className, textContent, ariaHidden: 'true' }),
+      );
     }
     option.setAttribute('aria-selected', 'false');
     Object.assign(option.dataset, { value, label });

@@ -8,7 +8,7 @@ import { adminApi } from '../../people/rbac/built-in.ts';
 import type { Action, Cell, ConsolePage, Field, Mark, Option } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { listAt, tableOf } from '../console/lists.ts';
-import type { NamedField } from '../console/names.ts';
+import { type NamedField, type NamedUser, personLogo } from '../console/names.ts';
 import { keyPermissionMark, keyPermissionOptions } from '../console/permission-words.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
@@ -29,7 +29,7 @@ const listIn = listAt(HOME, {
   state: z.enum(['', 'ended']).default(''),
 });
 
-export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, config: { issuer }, now }: ConsoleServices) {
+export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, names, config: { issuer }, now }: ConsoleServices) {
   const { router, list, createForm, one, question } = pagesOf(frame, apiKeyNoun(apiKeys));
 
   list(async ({ ctx, by, may }) => {
@@ -42,7 +42,8 @@ export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, config: { is
     const hasNone = async () => (await apiKeys.list({ state: 'ended', limit: 1 }, by)).keys.length === 0;
     const isEmpty = state === 'active' && user === '' && page.keys.length === 0 && (await hasNone());
     const field = typedUserValue(user, owner);
-    return keyListPage(page, asked, { owner: field, isEmpty, now: now(), mayWrite: may(WRITE) });
+    const users = await names.users(page.keys.map(({ ownerId: id }) => id));
+    return keyListPage(page, asked, { owner: field, users, isEmpty, now: now(), mayWrite: may(WRITE) });
   });
 
   createForm({
@@ -75,6 +76,7 @@ export function apiKeyRoutes({ frame, admin: { apiKeys }, findUser, config: { is
 interface ListOptions {
   /** What the field of the owner displays and sends. */
   owner: NamedField;
+  users: ReadonlyMap<string, NamedUser>;
   /** No key was ever created, or all ended long ago. */
   isEmpty: boolean;
   now: Date;
@@ -84,7 +86,7 @@ interface ListOptions {
 function keyListPage(
   { keys, next }: { keys: readonly KeyView[]; next?: string },
   list: ReturnType<typeof listIn>,
-  { owner, isEmpty, now, mayWrite }: ListOptions,
+  { owner, users, isEmpty, now, mayWrite }: ListOptions,
 ): ConsolePage {
   const { user } = list.given;
   const state = list.given.state || 'active';
@@ -115,7 +117,7 @@ function keyListPage(
         }),
         ...tableOf(keys, [
           [t('console.api-keys.key'), (key) => ({ text: key.name, href: pathOf(key), small: maskedKey(key) })],
-          [t('console.api-keys.owner'), ownerCell],
+          [t('console.api-keys.owner'), (key) => ownerCell(key, users)],
           [{ label: t('console.api-keys.permissions'), isNumber: true }, ({ permissions }) => permissions.length],
           [t('console.api-keys.created-at'), ({ createdAt }) => createdAt],
           [t('console.api-keys.last-used'), ({ lastUsedAt }) => lastUsedAt ?? t('console.api-keys.never')],
@@ -137,9 +139,9 @@ function keyListPage(
 
 const NONE = { active: t('console.api-keys.none-active'), ended: t('console.api-keys.none-ended') };
 
-function ownerCell({ username, ownerId }: KeyView): Mark {
+function ownerCell({ username, ownerId }: KeyView, users: ReadonlyMap<string, NamedUser> = new Map()): Mark {
   const name = username || ownerId;
-  return { text: name, href: `/admin/users/${ownerId}`, logo: { name, isPerson: true } };
+  return { text: name, href: `/admin/users/${ownerId}`, logo: personLogo(name, users.get(ownerId)) };
 }
 
 /** `in 12 days` or, as a sentence, `Expires in 12 days`; or how it ended. */

@@ -69,6 +69,8 @@ export interface Field {
   /** Of `file`: what may be chosen, and the address of the picture that is stored, on a dark ground where it is for dark mode. */
   accept?: string;
   picture?: { src: string; isDark?: boolean } | undefined;
+  /** Of `file`: a picture of a person, up to so many KB, whose part is chosen. */
+  cropSize?: number;
   value?: string | number | undefined;
   /** Of `checks`: what is ticked. */
   values?: readonly string[];

@@ -20,7 +20,7 @@ export interface Mark {
   logo?: Logo | undefined;
 }
 
-/** The picture of an application, else its first letter; of a person the initials, because a picture is on another server. */
+/** The picture of an application, else its first letter; of a person the picture, else the initials. */
 export interface Logo {
   name: string;
   /** Its address on this server. */

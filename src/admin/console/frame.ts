@@ -7,6 +7,7 @@ import type { Context, ErrorPage, Middleware } from '../../base/http/context.ts'
 import { AppError, type ErrorOptions, forbidden } from '../../base/http/errors.ts';
 import { readForm } from '../../base/http/input.ts';
 import { isPage } from '../../base/http/pages/page-request.ts';
+import { fullName, pictureOf } from '../../base/http/pages/tokens.ts';
 import { type Fault, faultText, formatPath } from '../../base/texts/faults.ts';
 import { consoleLanguage } from '../../base/texts/messages.ts';
 import { inLanguage, type PageLink, type PageText, Text, t } from '../../base/texts/text.ts';
@@ -124,10 +125,10 @@ export function createFrame(services: AdminServices) {
 }
 
 /** What is around a page. */
-function frameOf({ username, name }: Account, rights: Rights, counts: NavigationCounts, at: string) {
+function frameOf(account: Account, rights: Rights, counts: NavigationCounts, at: string) {
   return {
     navigation: navigationAt(at, (need) => meets(rights, need), counts),
-    person: { name: name ?? username, username },
+    person: { name: fullName(account) ?? account.username, username: account.username, picture: pictureOf(account) },
   };
 }
 

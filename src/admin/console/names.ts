@@ -1,7 +1,8 @@
 // The names of the users and applications on a page, by id, with one query for all users and one for all applications.
 import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
+import { pictureOf } from '../../base/http/pages/tokens.ts';
 import type { Db } from '../../base/storage/database.ts';
-import type { Mark } from './blocks.ts';
+import type { Logo, Mark } from './blocks.ts';
 
 export type Names = ReturnType<typeof createNames>;
 
@@ -28,12 +29,12 @@ export function createNames({ db }: { db: Db }) {
       );
     },
 
-    async users(ids: readonly (string | null)[]): Promise<Map<string, string>> {
+    async users(ids: readonly (string | null)[]): Promise<Map<string, NamedUser>> {
       const rows = await db.asStored.user.findMany({
         where: { id: { in: distinct(ids) } },
-        select: { id: true, username: true },
+        select: { id: true, username: true, picture: true },
       });
-      return new Map(rows.map(({ id, username }) => [id, username]));
+      return new Map(rows.map(({ id, ...user }) => [id, user]));
     },
 
     async connections(ids: readonly (string | null)[]): Promise<Map<string, string>> {
@@ -77,16 +78,34 @@ export async function typedApplicationValue(
     : { value: clientId };
 }
 
-/** A user as a link; the id if the account was deleted. */
-export function userCell(id: string | null, users: ReadonlyMap<string, string>): Mark | null {
-  if (id === null) return null;
-  const username = users.get(id);
-  return username ? { text: username, href: `/admin/users/${id}` } : { text: id, code: true };
+export interface NamedUser {
+  username: string;
+  picture: string | null;
 }
 
-/** Adds initials to a user or an application, for a list. Any other cell is returned unchanged. */
-export function withInitials(mark: Mark | null, isPerson = false): Mark | null {
-  return mark?.href ? { ...mark, logo: { name: String(mark.text), isPerson } } : mark;
+/** The picture of a user, else the initials of this name. */
+export const personLogo = (name: string, user: { picture: string | null } | undefined): Logo => ({
+  name,
+  isPerson: true,
+  picture: user && pictureOf(user),
+});
+
+/** A user as a link, in a list with the picture; the id if the account was deleted. */
+export function userCell(
+  id: string | null,
+  users: ReadonlyMap<string, NamedUser>,
+  { hasPicture = false } = {},
+): Mark | null {
+  if (id === null) return null;
+  const user = users.get(id);
+  if (!user) return { text: id, code: true };
+  const { username } = user;
+  return { text: username, href: `/admin/users/${id}`, ...(hasPicture && { logo: personLogo(username, user) }) };
+}
+
+/** Adds the first letter to an application, for a list. Any other cell is returned unchanged. */
+export function withInitials(mark: Mark | null): Mark | null {
+  return mark?.href ? { ...mark, logo: { name: String(mark.text) } } : mark;
 }
 
 /** Several applications in one cell, each a tag. */

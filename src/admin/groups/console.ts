@@ -23,8 +23,7 @@ import { domainTable } from '../console/domain-proofs.ts';
 import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
-import { nameAndUsername } from '../console/names.ts';
-import { addForm, type Visit } from '../console/pages.ts';
+import { nameAndUsername, personLogo } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';
@@ -749,7 +748,7 @@ async function memberBlocks(
           text: one.name ?? one.username,
           href: `/admin/users/${one.userId}`,
           small: one.name === null ? undefined : one.username,
-          logo: { name: one.name ?? one.username, isPerson: true },
+          logo: personLogo(one.name ?? one.username, one),
         }),
       ],
       [t('console.groups.way-in'), (one) => wayIn(one)],
@@ -907,7 +906,14 @@ async function ownerBlocks(
       lead: t('console.groups.owners-lead'),
       caption: t('console.groups.owners'),
       ...tableOf(owners, [
-        [t('console.groups.owner'), (one) => ({ text: nameAndUsername(one), href: `/admin/users/${one.userId}` })],
+        [
+          t('console.groups.owner'),
+          (one) => ({
+            text: nameAndUsername(one),
+            href: `/admin/users/${one.userId}`,
+            logo: personLogo(one.name ?? one.username, one),
+          }),
+        ],
         [{ label: t('console.groups.until'), isShort: true }, ({ until }) => until ?? t('console.groups.no-end')],
         [
           t('console.shared.status'),

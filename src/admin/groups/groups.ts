@@ -49,6 +49,7 @@ export interface Member {
   userId: string;
   username: string;
   name: string | null;
+  picture: string | null;
   /** The way in. */
   source: string;
   since: Date | null;
@@ -225,6 +226,7 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
           userId,
           username: users.get(userId)?.username ?? userId,
           name: users.get(userId)?.name ?? null,
+          picture: users.get(userId)?.picture ?? null,
           until,
           isConfirmed: roles.every((role) => (JSON.parse(covers) as string[]).includes(role.id)),
         }))
@@ -268,6 +270,7 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
             userId: row.userId,
             username: users.get(row.userId)?.username ?? row.userId,
             name: users.get(row.userId)?.name ?? null,
+            picture: users.get(row.userId)?.picture ?? null,
             source: row.source,
             since: row.since,
             until: row.until,
@@ -353,7 +356,10 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
 
   async function usersById(ids: readonly string[]) {
     const found = await inChunks([...new Set(ids)], (piece) =>
-      db.asStored.user.findMany({ where: { id: { in: piece } }, select: { id: true, username: true, name: true } }),
+      db.asStored.user.findMany({
+        where: { id: { in: piece } },
+        select: { id: true, username: true, name: true, picture: true },
+      }),
     );
     return new Map(found.map((user) => [user.id, user]));
   }

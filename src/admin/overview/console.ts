@@ -9,6 +9,7 @@ import { hasSecondFactor } from '../../people/mfa/policy.ts';
 import type { Need } from '../../people/rbac/rights.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
 import { type Block, type ConsolePage, maxBarValue, type Step } from '../console/blocks.ts';
+import { type NamedUser, personLogo } from '../console/names.ts';
 import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { Statistics } from './statistics.ts';
@@ -32,6 +33,7 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
   async function page({ ctx, may, meets }: Visit<undefined>): Promise<ConsolePage> {
     const [counted, warned] = await Promise.all([statistics(DAYS), warnings()]);
     const applications = await names.applications(counted.byApplication.map(({ clientId }) => clientId));
+    const users = await names.users([...warned.locked, ...warned.waiting].map(({ id }) => id));
     const mayOpen = may('gatehouse.applications:read');
     const bars = counted.byApplication.slice(0, 10).map(({ clientId, signIns }) => {
       const application = applications.get(clientId);
@@ -58,7 +60,7 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
           empty: t('console.overview.no-sign-ins'),
         },
       ],
-      aside: warningBlocks(warned, {
+      aside: warningBlocks(warned, users, {
         mayOpen,
         mayOpenConnections: may('gatehouse.connections:read'),
         mayUnlock: may('gatehouse.users:unlock'),
@@ -110,8 +112,10 @@ function days({ at, days: counted }: Statistics, today: Date): Block {
   return { kind: 'days', title: t('console.overview.sign-ins'), summary, bars, max: maxBarValue(bars) };
 }
 
+type Users = ReadonlyMap<string, NamedUser>;
+
 /** Users who have to wait after wrong passwords. */
-function lockedBlock(locked: Warnings['locked'], mayUnlock: boolean): Block[] {
+function lockedBlock(locked: Warnings['locked'], users: Users, mayUnlock: boolean): Block[] {
   if (locked.length === 0) return [];
   return [
     {
@@ -124,7 +128,7 @@ function lockedBlock(locked: Warnings['locked'], mayUnlock: boolean): Block[] {
         ...(mayUnlock ? [t('console.shared.action')] : []),
       ],
       rows: locked.map(({ id, username, seconds }) => [
-        { text: username, href: `/admin/users/${id}`, logo: { name: username, isPerson: true } },
+        { text: username, href: `/admin/users/${id}`, logo: personLogo(username, users.get(id)) },
         waitText(seconds),
         ...(mayUnlock
           ? [{ action: { label: t('console.overview.unlock'), of: username, post: `/admin/users/${id}/unlock` } }]
@@ -136,7 +140,7 @@ function lockedBlock(locked: Warnings['locked'], mayUnlock: boolean): Block[] {
 }
 
 /** Users who cannot sign in before an administrator allows their first second factor. */
-function waitingBlock(waiting: Warnings['waiting']): Block[] {
+function waitingBlock(waiting: Warnings['waiting'], users: Users): Block[] {
   if (waiting.length === 0) return [];
   return [
     {
@@ -145,7 +149,7 @@ function waitingBlock(waiting: Warnings['waiting']): Block[] {
       caption: t('console.overview.waiting-caption'),
       columns: [t('console.overview.user'), t('console.overview.since')],
       rows: waiting.map(({ id, username, requestedAt }) => [
-        { text: username, href: `/admin/users/${id}/security`, logo: { name: username, isPerson: true } },
+        { text: username, href: `/admin/users/${id}/security`, logo: personLogo(username, users.get(id)) },
         requestedAt,
       ]),
       empty: '',
@@ -155,11 +159,12 @@ function waitingBlock(waiting: Warnings['waiting']): Block[] {
 
 function warningBlocks(
   { locked, waiting, ending, health }: Warnings,
+  users: Users,
   { mayOpen, mayOpenConnections, mayUnlock }: { mayOpen: boolean; mayOpenConnections: boolean; mayUnlock: boolean },
 ): Block[] {
   return [
-    ...lockedBlock(locked, mayUnlock),
-    ...waitingBlock(waiting),
+    ...lockedBlock(locked, users, mayUnlock),
+    ...waitingBlock(waiting, users),
     {
       kind: 'table',
       title: t('console.overview.expires-soon'),

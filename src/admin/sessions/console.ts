@@ -9,7 +9,7 @@ import { within } from '../../people/rbac/rights.ts';
 import type { EndResult } from '../../protocols/logout/end-session.ts';
 import type { Cell } from '../console/blocks.ts';
 import { listAt, tableOf } from '../console/lists.ts';
-import { applicationTags, type Names, nameAndUsername } from '../console/names.ts';
+import { applicationTags, type NamedUser, type Names, nameAndUsername, personLogo } from '../console/names.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText, typedUserValue, userFilter } from '../suggestions/typed-user.ts';
@@ -28,6 +28,7 @@ export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: C
     const found = user === '' ? undefined : await findUser(user, by);
     const filter = { isAscending: sort === 'since', ...(user !== '' && { userId: found?.account?.id ?? '' }) };
     const page = await sessions.list({ ...filter, after, limit: limits.api.pageSize }, by);
+    const users = await names.users(page.sessions.map(({ accountId }) => accountId));
     return {
       title: t('console.navigation.sessions'),
       lead: t('console.sessions.lead'),
@@ -37,7 +38,7 @@ export function sessionRoutes({ frame, admin: { sessions }, findUser, names }: C
           caption: t('console.sessions.caption'),
           filter: list.search([userFilter(t('console.sessions.search'), typedUserValue(user, found))]),
           ...tableOf(page.sessions, [
-            [t('console.person.user'), userOf],
+            [t('console.person.user'), (one) => userOf(one, users)],
             [t('console.sessions.column.device'), deviceCell],
             [t('console.person.applications'), await applicationsOf(page.sessions, names)],
             [list.column(t('console.sessions.column.since'), '-since'), ({ signedInAt }) => signedInAt],
@@ -89,10 +90,10 @@ export function endedNotice(ended: PageText, results: readonly EndResult[]): Not
   };
 }
 
-function userOf({ name, username, accountId }: SessionView): Cell {
+function userOf({ name, username, accountId }: SessionView, users: ReadonlyMap<string, NamedUser>): Cell {
   const text = name ?? (username || accountId);
   const small = name === null ? undefined : username;
-  return { text, small, href: `/admin/users/${accountId}`, logo: { name: text, isPerson: true } };
+  return { text, small, href: `/admin/users/${accountId}`, logo: personLogo(text, users.get(accountId)) };
 }
 
 /** The browser and its address. */

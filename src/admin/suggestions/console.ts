@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
-import { hueOf, initials } from '../../base/http/pages/tokens.ts';
+import { fullName, hueOf, initials, pictureOf } from '../../base/http/pages/tokens.ts';
 import { inLanguage, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { within } from '../../people/rbac/rights.ts';
@@ -20,7 +20,7 @@ interface Suggestion {
   /** A second line. */
   small?: string | undefined;
   /** Initials and the class of their hue. */
-  logo?: { text: string; hue: string; isPerson: boolean };
+  logo?: { text: string; hue: string; isPerson: boolean; picture?: string | undefined };
 }
 
 /** How many are offered at once. */
@@ -43,12 +43,16 @@ export function suggestionRoutes({ frame, admin: { users, applications, roles, g
 
   offer('users', frame.page(within('gatehouse.users:read')), async (search, ctx) => {
     const { accounts } = await users.list({ search, limit: MAX }, frame.actor(ctx));
-    return accounts.map(({ username, name, email }) => ({
-      value: username,
-      label: name ?? username,
-      small: [name && username, email !== username && email].filter(Boolean).join(' · '),
-      logo: logoOf(name ?? username, true),
-    }));
+    return accounts.map((account) => {
+      const { username, email } = account;
+      const name = fullName(account);
+      return {
+        value: username,
+        label: name ?? username,
+        small: [name && username, email !== username && email].filter(Boolean).join(' · '),
+        logo: { ...logoOf(name ?? username, true), picture: pictureOf(account) },
+      };
+    });
   });
 
   offer('applications', frame.page(), async (search, ctx) => {

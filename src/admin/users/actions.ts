@@ -187,8 +187,8 @@ function readActions(
 
 /** Profile, roles, state and deletion. */
 function accountActions(
-  { db, accounts, roles, endSession, notifyOwner, ssoIds }: AdminServices,
-  { find, lockForChange }: UserLookup,
+  { db, accounts, personPictures, roles, endSession, notifyOwner, ssoIds }: AdminServices,
+  { find, findManaged, lockForChange }: UserLookup,
   changeRoles: ChangeRoles,
 ) {
   return {
@@ -212,6 +212,12 @@ function accountActions(
         await notifyOwner(account, connection === null ? 'identity-unlinked' : 'identity-linked', by.request);
       }
       return account;
+    },
+
+    /** Replaces the picture. Throws invalid_input with a fault of the field `picture`. */
+    async setPicture(id: string, bytes: Buffer, by: Actor): Promise<void> {
+      await findManaged(id, by);
+      await personPictures.set(id, bytes, by);
     },
 
     /** Disabling ends every session. */

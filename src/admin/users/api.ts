@@ -1,10 +1,12 @@
 // /api/admin/users: users, their roles, credentials and second factors.
 import { z } from 'zod';
+import { imageLimits } from '../../applications/brand/limits.ts';
 import { AppError } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import { snakeCase } from '../../config-file/schema.ts';
 import { invitationStates } from '../../core/mail/link-tokens.ts';
+import { bytesOf, imageData } from '../../core/settings/value-schemas.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AccountSummary } from '../../people/accounts/account-list.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
@@ -293,6 +295,24 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
         run: async ({ key, by }) => answer(users, await users.setActive(key, verb === 'enable', by)),
       }),
     ),
+    action({
+      method: 'put',
+      path: '/picture',
+      operationId: 'setUserPicture',
+      maxBodyBytes: imageLimits.requestBytes,
+      summary: 'Uploads the picture, which the claim `picture` then names; an empty `picture` of the user removes it',
+      body: z.strictObject({
+        picture: imageData.describe(
+          `A PNG or JPEG as a data URL such as data:image/png;base64,…, up to ${imageLimits.bytes / 1000} KB`,
+        ),
+      }),
+      response: user,
+      versioned: 'shows',
+      async run({ key, body, by }) {
+        await users.setPicture(key, bytesOf(body.picture), by);
+        return answer(users, await users.find(key, by, 'gatehouse.users:write'));
+      },
+    }),
     action({
       path: '/invite',
       operationId: 'inviteUser',

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
+import { fullName } from '../../base/http/pages/tokens.ts';
 import { sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
@@ -279,7 +280,7 @@ async function disabledTexts(services: ConsoleServices, { subject, may }: Visit<
   return [t('console.users.disabled.account'), ...(found ? [disabledSentence(found)] : [])];
 }
 
-export const nameOf = ({ name, username }: Account): string => name ?? username;
+export const nameOf = (account: Account): string => fullName(account) ?? account.username;
 
 /** The address of one of the user's tabs. */
 export const tabPath = (id: string, tab: UserTab) => (tab === '' ? `/admin/users/${id}` : `/admin/users/${id}/${tab}`);
@@ -294,8 +295,8 @@ export function oneTimePasswordPages(router: Router<State, Extras>, services: Co
     needs: [within('gatehouse.users:write')],
     load: ({ params: { id = '' } }, by) => users.find(id, by, 'gatehouse.users:write'),
     assertOpen: ({ by, subject }) => users.assertMayChange(subject, by, 'gatehouse.users:write'),
-    title: (account) => t('console.users.temporary.title', { user: account.name ?? account.username }),
-    back: ({ id, name, username }) => ({ href: `/admin/users/${id}`, label: name ?? username }),
+    title: (account) => t('console.users.temporary.title', { user: nameOf(account) }),
+    back: (account) => ({ href: tabPath(account.id, ''), label: nameOf(account) }),
     lead: () => t('console.users.temporary.lead'),
     button: t('console.users.temporary.button'),
     async submit({ by, subject: account }) {
@@ -312,8 +313,8 @@ export function oneTimePasswordPage(
   password: string,
 ): ConsolePage {
   return {
-    title: t('console.users.temporary.created', { user: account.name ?? account.username }),
-    back: { href: `/admin/users/${account.id}`, label: account.name ?? account.username },
+    title: t('console.users.temporary.created', { user: nameOf(account) }),
+    back: { href: tabPath(account.id, ''), label: nameOf(account) },
     blocks: [
       {
         kind: 'text',

@@ -2,11 +2,14 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
+import { imageLimits } from '../../applications/brand/limits.ts';
 import type { Extras, State } from '../../base/http/context.ts';
-import { forbidden } from '../../base/http/errors.ts';
-import { parse } from '../../base/http/input.ts';
+import { forbidden, invalidInput } from '../../base/http/errors.ts';
+import { acceptPictures, parse } from '../../base/http/input.ts';
+import { textFault } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import { bytesOf, isImageData } from '../../core/settings/value-schemas.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import {
   type Address,
@@ -30,6 +33,7 @@ import {
   type KeySection,
   type Values,
 } from '../console/form-fields.ts';
+import { personLogo } from '../console/names.ts';
 import { addPage, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -116,6 +120,54 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
     },
   });
 
+  addPage(router, frame, '/:id/picture', {
+    needs: [within(WRITE)],
+    async load({ params: { id = '' } }, by) {
+      const account = await users.find(id, by, WRITE);
+      if (account.source === 'file') throw forbidden('owned_by_file');
+      return account;
+    },
+    assertOpen: ({ by, subject }) => users.assertMayChange(subject, by, WRITE),
+    accepts: acceptPictures(imageLimits.requestBytes),
+    form: pictureForm,
+    page({ subject: account }) {
+      const at = tabPath(account.id, '');
+      return {
+        title: t('picture.title'),
+        lead: nameOf(account),
+        logo: personLogo(nameOf(account), account),
+        back: { href: at, label: nameOf(account) },
+        blocks: [
+          {
+            kind: 'form',
+            action: `${at}/picture`,
+            isUpload: true,
+            fields: [{ name: 'picture', label: t('picture.choose'), type: 'file', cropSize: imageLimits.bytes / 1000 }],
+            button: t('picture.save'),
+            cancel: at,
+          },
+          ...(account.picture === null
+            ? []
+            : [{ kind: 'actions' as const, items: [{ label: t('picture.remove'), post: `${at}/picture/remove` }] }]),
+        ],
+      };
+    },
+    async submit({ by, subject: { id } }, { picture }) {
+      if (!isImageData(picture)) throw invalidInput([textFault(['picture'], t('picture.kind'))]);
+      await users.setPicture(id, bytesOf(picture), by);
+      return { to: tabPath(id, ''), notice: t('console.users.form.saved') };
+    },
+  });
+
+  addPage(router, frame, '/:id/picture/remove', {
+    needs: [within(WRITE)],
+    load: ({ params: { id = '' } }, by) => users.find(id, by, WRITE),
+    async submit({ by, subject: { id } }) {
+      await users.update(id, { picture: null }, by);
+      return { to: tabPath(id, ''), notice: t('console.users.form.saved') };
+    },
+  });
+
   addPage(router, frame, '/:id/edit', {
     needs: [within(WRITE)],
     async load({ params: { id = '' } }, by) {
@@ -171,6 +223,13 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
   });
 }
 
+const pictureForm = z.object({
+  picture: z
+    .string()
+    .max(imageLimits.requestBytes * 2)
+    .default(''),
+});
+
 const BEGIN = 'begin';
 
 /** An empty username is a fault that accounts name together with those of the other fields. */
@@ -209,7 +268,7 @@ function sectionsOf(
   const texts = (names: readonly TextFieldName[]) => names.map((name) => textKey(name, choices.languages));
   const roles: Field = { name: 'roles', label: t('console.users.form.roles'), type: 'checks', options: choices.roles };
   const phone = fieldKey({ name: 'phone_number', label: t('console.users.phone'), isHalf: true });
-  const others = textFieldNames.filter((name) => !IN_ACCOUNT.includes(name));
+  const others = textFieldNames.filter((name) => !IN_ACCOUNT.includes(name) && name !== 'picture');
   const sections: KeySection[] = [
     { title: t('console.users.form.account'), keys: [...own, ...texts(IN_ACCOUNT)] },
     { title: t('console.users.form.first-sign-in'), keys: begin },

@@ -1,6 +1,7 @@
 // /admin/users: the list, with filters, sorting, and what can be done with several users at once.
 
 import { z } from 'zod';
+import { fullName } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { type Text, t } from '../../base/texts/text.ts';
 import { type InvitationState, invitationStates } from '../../core/mail/link-tokens.ts';
@@ -18,6 +19,7 @@ import {
 } from '../console/blocks.ts';
 import { listPath, listQuery } from '../console/frame.ts';
 import { choiceField, countText, listAt, searchField, tableOf } from '../console/lists.ts';
+import { personLogo } from '../console/names.ts';
 import type { Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { BULK, type BulkAction, labelOf, offeredBulkActions } from './bulk-actions.ts';
@@ -105,10 +107,12 @@ function cutNotice(search: string, { count, isMore }: { count: number | undefine
 }
 
 /** A user as a link, with the username below the name. */
-export function userMark({ id, name, username }: AccountSummary): Mark {
+export function userMark(account: AccountSummary): Mark {
+  const { id, username } = account;
+  const name = fullName(account);
   const text = name ?? username;
   const small = name === null ? undefined : username;
-  return { text, href: `${HOME}/${id}`, small, logo: { name: text, isPerson: true } };
+  return { text, href: `${HOME}/${id}`, small, logo: personLogo(text, account) };
 }
 
 /** The state of an invitation, with the words of the filter. */
@@ -160,7 +164,7 @@ function selectionOf(
   const options = offered.map((action) => ({ value: action.name, label: labelOf(action) }));
   return {
     action: BULK,
-    rows: accounts.map(({ id, username, name }) => ({ id, name: name ?? username })),
+    rows: accounts.map((account) => ({ id: account.id, name: fullName(account) ?? account.username })),
     isAll: select === 'all',
     allHref: listPath(HOME, { ...given, select: 'all' }),
     fields: [

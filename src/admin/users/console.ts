@@ -26,7 +26,7 @@ import type { Action, Block, Cell, ConsolePage, Empty } from '../console/blocks.
 import { dangerZone } from '../console/danger-zone.ts';
 import { listAt, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
-import type { Names } from '../console/names.ts';
+import { type Names, personLogo } from '../console/names.ts';
 import { addPage, type Visit } from '../console/pages.ts';
 import { missingSentence } from '../console/permission-words.ts';
 import { ACCESS_CHECK_NEEDS } from '../console/suggest.ts';
@@ -415,8 +415,8 @@ function userTabPage(
   const { danger, harmless } = actionBlocks(user, tab);
   return {
     title: nameOf(account),
-    ...(account.name && { lead: account.username }),
-    logo: { name: nameOf(account), isPerson: true },
+    ...(nameOf(account) !== account.username && { lead: account.username }),
+    logo: personLogo(nameOf(account), account),
     back: { href: '/admin/users', label: t('console.navigation.users') },
     tags: [
       statusTag(account, lockedSeconds > 0, details.invitation?.state),
@@ -432,7 +432,7 @@ function userTabPage(
             },
           ]
         : []),
-      ...(mayWrite && !isFile ? [edit] : []),
+      ...(mayWrite && !isFile ? [{ label: t('profile.change-picture'), href: `${path}/picture` }, edit] : []),
     ],
     tabs: (Object.keys(tabs) as UserTab[])
       .filter((one) => tabs[one].isOpen(user))

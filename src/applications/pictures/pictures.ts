@@ -357,14 +357,14 @@ export function pictureJobs({ fetchDue, wake, clockSetBack }: ApplicationPicture
   return [{ name: PICTURE_JOB, everySeconds: 15, run: fetchDue, wake, clockSetBack }];
 }
 
-/** Serves them below /assets/, as those of brands. Runs before the middleware of the assets. */
-export function serveApplicationPictures(pictures: ApplicationPictures): Middleware {
+/** Serves pictures below a path in /assets/, as those of brands. Runs before the middleware of the assets. */
+export function servePictures(prefix: string, read: (name: string) => Promise<Buffer | undefined>): Middleware {
   return async (ctx, next) => {
-    if (!ctx.path.startsWith(PICTURE_PATH)) return next();
+    if (!ctx.path.startsWith(prefix)) return next();
     ctx.state.route = '/assets/:name';
-    const name = ctx.path.slice(PICTURE_PATH.length);
+    const name = ctx.path.slice(prefix.length);
     const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
-    const bytes = isRead && isImageName(name) ? await pictures.read(name) : undefined;
+    const bytes = isRead && isImageName(name) ? await read(name) : undefined;
     if (!bytes) throw notFound();
     sendPicture(ctx, name, bytes);
   };

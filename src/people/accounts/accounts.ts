@@ -96,6 +96,8 @@ export function createAccounts(
         tx,
       );
       const after = changedAccount(before, columns, data);
+      // A new upload comes after this (pictures.ts).
+      if (after.picture !== before.picture) await tx.userPicture.deleteMany({ where: { userId: id } });
       if (after.email !== before.email || after.emailProven !== before.emailProven) await addressChanged(after, by, tx);
       return after;
     });

@@ -1,5 +1,6 @@
 // Account fields released as OIDC claims (by scope, OIDC Core 5.4) and SAML attributes (by the mapping of the service
 // provider). One list for both, so that both protocols release the same values.
+import { fullName } from '../../base/http/pages/tokens.ts';
 import {
   type AddressPart,
   addressParts,
@@ -18,6 +19,7 @@ const fields = {
   ...(Object.fromEntries(
     textFieldNames.map((field): [TextClaim, Field] => [textFields[field].claim, (account) => account[field]]),
   ) as Record<TextClaim, Field>),
+  name: fullName,
   preferred_username: (account) => account.username,
   updated_at: (account) => Math.floor(account.updatedAt.getTime() / 1000),
   email: (account) => account.email,

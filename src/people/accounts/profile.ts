@@ -2,6 +2,7 @@
 // configuration file and the command line all use it, so they accept the same values.
 
 import { invalidInput } from '../../base/http/errors.ts';
+import { fullName } from '../../base/http/pages/tokens.ts';
 import { type Fault, fault, textFault } from '../../base/texts/faults.ts';
 import { emailFault, type NameDomains, nameAdvice, nameKey, usernameFault } from './names.ts';
 import {
@@ -78,8 +79,8 @@ export function profileColumns(profile: Profile, domains: NameDomains = [], befo
     usernameKey: nameKey(username),
     email,
     emailKey: email === null ? null : nameKey(email),
-    searchKey: searchKey(username, email, clean(profile.name)),
-    ...listKeys(username, clean(profile.name)),
+    searchKey: searchKey(username, email, clean(fullName(profile))),
+    ...listKeys(username, clean(fullName(profile))),
     emailVerified: email !== null && (profile.emailVerified ?? false),
     emailProven: email !== null && (profile.emailVerified ?? false) && (profile.emailProven ?? false),
     attributes,

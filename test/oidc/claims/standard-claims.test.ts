@@ -28,17 +28,18 @@ const address = {
   postal_code: '8000',
   country: 'Switzerland',
 };
-const texts = {
+/** On the pages the picture is an upload (test/accounts/pictures.test.ts). */
+const typedTexts = {
   middle_name: 'Maria',
   nickname: 'Annie',
   profile: 'https://people.example/ann',
-  picture: 'https://people.example/ann.png',
   website: 'http://ann.example/',
   gender: 'female',
   birthdate: '0000-02-29',
   locale: 'de-CH',
   zoneinfo: 'Europe/Zurich',
 };
+const texts = { ...typedTexts, picture: 'https://people.example/ann.png' };
 const path = ({ account }: TestUser) => `/users/${account.id}`;
 const change = (user: TestUser, fields: object) => admin.send('PATCH', path(user), fields, { 'if-match': '*' });
 /** The address as forms and tables name its parts. */
@@ -106,17 +107,17 @@ describe('the standard claims', () => {
   it('are set by the user, who sees what is wrong', async () => {
     const user = await aUser(idp.services);
     const browser = await signedIn(idp, user);
-    const fields = { name: 'Ann', ...texts, ...addressTexts };
+    const fields = { name: 'Ann', ...typedTexts, ...addressTexts };
     const wrong = await browser.submit(await browser.get('/account/profile'), { ...fields, website: 'ann.example' });
     expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('Website: Enter a web address')]);
     expect(wrong.forms[0]?.fields).toMatchObject({ website: 'ann.example', locality: 'Zürich' });
-    await browser.submit(wrong, { website: texts.website });
-    expect((await admin.get(path(user))).json()).toMatchObject({ name: 'Ann', ...texts, address });
+    await browser.submit(wrong, { website: typedTexts.website });
+    expect((await admin.get(path(user))).json()).toMatchObject({ name: 'Ann', ...typedTexts, address });
     const again = await browser.get('/account/profile');
-    expect(again.forms[0]?.fields).toMatchObject({ ...texts, locality: 'Zürich' });
+    expect(again.forms[0]?.fields).toMatchObject({ ...typedTexts, locality: 'Zürich' });
     const emptied = Object.fromEntries(Object.keys(addressTexts).map((name) => [name, '']));
     await browser.submit(again, emptied);
-    expect((await admin.get(path(user))).json()).toMatchObject({ ...texts, address: null });
+    expect((await admin.get(path(user))).json()).toMatchObject({ ...typedTexts, address: null });
   });
 
   it('are set and displayed in the console', async () => {
@@ -124,11 +125,15 @@ describe('the standard claims', () => {
     const browser = await consoleOf(idp, await staff(idp, 'admin'));
     const at = `/admin/users/${user.account.id}`;
     const lines = Object.fromEntries(Object.entries(address).map(([part, value]) => [`address.${part}`, value]));
-    const fields = { ...texts, ...lines, phone_number: '+41441234567' };
+    const fields = { ...typedTexts, ...lines, phone_number: '+41441234567' };
     await browser.submit(await browser.get(`${at}/edit`), fields);
-    expect((await admin.get(path(user))).json()).toMatchObject({ ...texts, address, phone_number: '+41441234567' });
+    expect((await admin.get(path(user))).json()).toMatchObject({
+      ...typedTexts,
+      address,
+      phone_number: '+41441234567',
+    });
     const page = textOf((await browser.get(at)).text);
-    for (const text of [texts.website, texts.birthdate, 'Zürich', '+41441234567', 'Not verified'])
+    for (const text of [typedTexts.website, typedTexts.birthdate, 'Zürich', '+41441234567', 'Not verified'])
       expect(page).toContain(text);
   });
 

@@ -38,6 +38,26 @@ CREATE TABLE "users" (
 );
 
 -- CreateTable
+CREATE TABLE "user_pictures" (
+    "user_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "content" BYTEA NOT NULL,
+
+    CONSTRAINT "user_pictures_pkey" PRIMARY KEY ("user_id")
+);
+
+-- CreateTable
+CREATE TABLE "user_notes" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "author_id" TEXT,
+    "text" TEXT NOT NULL,
+    "created_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "user_notes_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "api_keys" (
     "id" TEXT NOT NULL,
     "user_id" TEXT NOT NULL,
@@ -1018,6 +1038,12 @@ CREATE INDEX "users_name_key_id_idx" ON "users"("name_key", "id");
 CREATE INDEX "users_last_name_key_id_idx" ON "users"("last_name_key", "id");
 
 -- CreateIndex
+CREATE UNIQUE INDEX "user_pictures_name_key" ON "user_pictures"("name");
+
+-- CreateIndex
+CREATE INDEX "user_notes_user_id_created_at_idx" ON "user_notes"("user_id", "created_at");
+
+-- CreateIndex
 CREATE INDEX "api_keys_user_id_idx" ON "api_keys"("user_id");
 
 -- CreateIndex
@@ -1385,6 +1411,12 @@ CREATE INDEX "user_roles_until_idx" ON "user_roles"("until") WHERE ("until" IS N
 
 -- CreateIndex
 CREATE INDEX "user_roles_since_idx" ON "user_roles"("since") WHERE ("since" IS NOT NULL);
+
+-- AddForeignKey
+ALTER TABLE "user_pictures" ADD CONSTRAINT "user_pictures_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "user_notes" ADD CONSTRAINT "user_notes_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -35,6 +35,24 @@ CREATE TABLE "users" (
 );
 
 -- CreateTable
+CREATE TABLE "user_pictures" (
+    "user_id" TEXT NOT NULL PRIMARY KEY,
+    "name" TEXT NOT NULL,
+    "content" BLOB NOT NULL,
+    CONSTRAINT "user_pictures_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
+CREATE TABLE "user_notes" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "user_id" TEXT NOT NULL,
+    "author_id" TEXT,
+    "text" TEXT NOT NULL,
+    "created_at" DATETIME NOT NULL,
+    CONSTRAINT "user_notes_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
 CREATE TABLE "api_keys" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "user_id" TEXT NOT NULL,
@@ -956,6 +974,12 @@ CREATE INDEX "users_name_key_id_idx" ON "users"("name_key", "id");
 
 -- CreateIndex
 CREATE INDEX "users_last_name_key_id_idx" ON "users"("last_name_key", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "user_pictures_name_key" ON "user_pictures"("name");
+
+-- CreateIndex
+CREATE INDEX "user_notes_user_id_created_at_idx" ON "user_notes"("user_id", "created_at");
 
 -- CreateIndex
 CREATE INDEX "api_keys_user_id_idx" ON "api_keys"("user_id");

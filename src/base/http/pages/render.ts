@@ -20,7 +20,7 @@ import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
 import type { BrandLook } from './brand-look.ts';
 import { addressToReturnTo } from './language.ts';
-import { color, hueOf, initials } from './tokens.ts';
+import { color, fullName, hueOf, initials, pictureOf } from './tokens.ts';
 
 /** `csrfToken` is called when the page has a form; the call sets the cookie that belongs to the token. */
 export type Render = (template: string, data: object, csrfToken?: () => string, language?: string) => string;
@@ -54,7 +54,7 @@ export function createRenderer({
     autoTrim: [false, 'nl'],
     escapeFunction: (value) => (value instanceof Text ? value.toHtml() : escapeHtml(value)),
     functionHeader:
-      'const { t, isText, partsOf, asset, webLink, day, moment, plural, listOf, color, hueOf, initials } = it;',
+      'const { t, isText, partsOf, asset, webLink, day, moment, plural, listOf, color, hueOf, initials, fullName, pictureOf } = it;',
   };
   const eta = new Eta(config);
   const helpers = {
@@ -70,6 +70,8 @@ export function createRenderer({
     color,
     hueOf,
     initials,
+    fullName,
+    pictureOf,
   };
   return (template, data, csrfToken, language = SOURCE_LANGUAGE) => {
     const frame = frameOf(template, language, offered().tags);

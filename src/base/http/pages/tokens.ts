@@ -66,3 +66,24 @@ export function initials(name: string): string {
   const ends = words.length > 1 && name.includes(' ') ? [words[0], words.at(-1)] : [words[0] ?? name];
   return ends.map((word) => [...(word ?? '')][0] ?? '').join('');
 }
+
+interface Person {
+  name?: string | null;
+  givenName?: string | null;
+  familyName?: string | null;
+  picture?: string | null;
+}
+
+/** The name of a person: without one, given and family name together; null without any of them. */
+export function fullName({ name, givenName, familyName }: Person): string | null {
+  return name || [givenName, familyName].filter(Boolean).join(' ') || null;
+}
+
+/** Below which the pictures of people are served. */
+export const PERSON_PICTURE_PATH = '/assets/person-';
+const PERSON_PICTURE = new RegExp(`${PERSON_PICTURE_PATH}[0-9a-f]{32}\\.(?:png|jpg)$`);
+
+/** Where pages read the picture of a person: from this server only; undefined: initials. */
+export function pictureOf({ picture }: Person): string | undefined {
+  return picture ? PERSON_PICTURE.exec(picture)?.[0] : undefined;
+}
