@@ -34,7 +34,7 @@ export function activityRoutes({
   router.get('/', signedIn.requireSignIn, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { before } = parseQuery(ctx, query);
-    const types = KINDS.flatMap((kind) => eventTypesByKind[kind]);
+    const types = KINDS.flatMap((kind) => eventTypesByKind[kind]).filter((type) => !type.startsWith('account.note-'));
     const entries = await audit.list({ subjectId: account.id, types, ...(before && { before }), limit: PAGE + 1 });
     const page = entries.slice(0, PAGE);
     const names = new Map([[FIRST_PARTY_CLIENT_ID, brandName() || 'Gatehouse'], ...(await namesIn(db, page))]);

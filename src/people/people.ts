@@ -6,6 +6,7 @@ import type { Core } from '../core/core.ts';
 import { createRejections } from '../core/rejections/rejections.ts';
 import { createSmsGateway } from '../core/sms/gateway.ts';
 import { createAccounts } from './accounts/accounts.ts';
+import { createNotes } from './accounts/notes.ts';
 import { type CheckImage, createPersonPictures } from './accounts/pictures.ts';
 import { createApiKeys, createKeyUses } from './api-keys/api-keys.ts';
 import { createBreached } from './credentials/breached.ts';
@@ -82,6 +83,7 @@ export function createPeople(
   const groupDomains: GroupDomains = createGroupDomains({ ...core, groups, accounts });
   return {
     accounts,
+    notes: createNotes(core),
     personPictures: createPersonPictures({ ...core, accounts, checkImage }),
     authority,
     permissions: createPermissions({ accounts }),

@@ -24,6 +24,7 @@ import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import { nameAndUsername, personLogo } from '../console/names.ts';
+import { addForm, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';

@@ -536,7 +536,7 @@ export function sourceJson(source: string) {
   return { source: memberSource.parse(kind ?? source), source_id: sourceId ?? null };
 }
 
-function memberJson({ userId: user, source, since, until, ...names }: Member): z.output<typeof member> {
+function memberJson({ userId: user, source, since, until, picture: _picture, ...names }: Member): z.output<typeof member> {
   return {
     user,
     ...names,

@@ -93,6 +93,7 @@ export function createUserAdmin(services: AdminServices) {
     ...createUserGrants(services, lookup),
     ...passwordActions(services, lookup),
     ...recoveryActions(services, lookup),
+    ...noteActions(services, lookup),
   };
 }
 
@@ -384,5 +385,31 @@ function roleActions(
         await changeRoles(account, names, by, tx);
         return true;
       }),
+  };
+}
+
+/** Who may see the user may read the notes, who may change the user may write and delete them. */
+function noteActions({ db, authority, notes }: AdminServices, { findManaged }: UserLookup) {
+  return {
+    /** With the usernames of those who wrote them; null: the server, or an account that was deleted. */
+    async notesOf(id: string, by: Actor) {
+      await authority.assertCovers(by, 'gatehouse.users:read', id);
+      const found = await notes.list(id);
+      const ids = found.flatMap(({ authorId }) => authorId ?? []);
+      const authors = await db.asStored.user.findMany({
+        where: { id: { in: ids } },
+        select: { id: true, username: true },
+      });
+      const names = new Map(authors.map((one) => [one.id, one.username]));
+      return found.map(({ authorId, ...note }) => ({ ...note, author: names.get(authorId ?? '') ?? null }));
+    },
+    async addNote(id: string, text: string, by: Actor) {
+      await findManaged(id, by);
+      return notes.add(id, text, by);
+    },
+    async removeNote(id: string, noteId: string, by: Actor): Promise<void> {
+      await findManaged(id, by);
+      await notes.remove(id, noteId, by);
+    },
   };
 }

@@ -9,6 +9,7 @@ import { invitationStates } from '../../core/mail/link-tokens.ts';
 import { bytesOf, imageData } from '../../core/settings/value-schemas.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AccountSummary } from '../../people/accounts/account-list.ts';
+import { MAX_NOTE } from '../../people/accounts/notes.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
 import {
   addressSchema,
@@ -18,9 +19,9 @@ import {
   textSchemas,
 } from '../../people/accounts/profile-fields.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { Answer, Endpoint } from '../api/endpoint.ts';
+import { type Answer, type Endpoint, endpoint } from '../api/endpoint.ts';
 import type { OnCreated } from '../api/idempotency.ts';
-import { done, flag, iso, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
+import { byId, done, flag, id, iso, paged, pageOf, patchOf, text, time } from '../api/parts.ts';
 import { endpointsOf, type Resource } from '../resource.ts';
 import type { CreatedUser, NewUser, UserAdmin, UserDetails } from './actions.ts';
 import { userGrantEndpoints } from './grants.ts';
@@ -376,7 +377,67 @@ export function userEndpoints(users: UserAdmin): Endpoint[] {
       response: done,
       run: ({ key, by }) => users.allowFirstFactor(key, by).then(isDone),
     }),
+    ...noteEndpoints(users),
     ...userGrantEndpoints(users),
+  ];
+}
+
+const note = z
+  .object({ id: z.string(), text: z.string(), author: z.string().nullable().describe('Username'), created_at: time })
+  .meta({ id: 'UserNote' });
+/** A new note. */
+export const newNote = z.strictObject({ text: z.string().trim().min(1).max(MAX_NOTE) });
+
+/** What administrators write down about a user. */
+function noteEndpoints(users: UserAdmin): Endpoint[] {
+  const { api, read, write, tag } = userNoun(users);
+  const path = `${api}/{id}/notes`;
+  const oneNote = byId.extend({ note: id });
+  return [
+    endpoint({
+      method: 'get',
+      path,
+      operationId: 'listUserNotes',
+      tag,
+      needs: read,
+      params: byId,
+      summary: 'The notes of administrators about the user, newest first',
+      response: z.object({ items: z.array(note) }),
+      async handle({ params, by }) {
+        const notes = await users.notesOf(params.id, by);
+        const items = notes.map(({ id, text, author, createdAt }) => ({
+          id,
+          text,
+          author,
+          created_at: iso(createdAt),
+        }));
+        return { body: { items } };
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path,
+      operationId: 'addUserNote',
+      tag,
+      needs: write,
+      params: byId,
+      summary: 'Adds a note, which neither the user nor applications see',
+      body: newNote,
+      response: z.object({ id: z.string() }),
+      status: 201,
+      handle: async ({ params, body, by }) => ({ body: { id: (await users.addNote(params.id, body.text, by)).id } }),
+    }),
+    endpoint({
+      method: 'delete',
+      path: `${path}/{note}`,
+      operationId: 'removeUserNote',
+      tag,
+      needs: write,
+      params: oneNote,
+      summary: 'Deletes a note',
+      status: 204,
+      handle: async ({ params, by }) => void (await users.removeNote(params.id, params.note, by)),
+    }),
   ];
 }
 

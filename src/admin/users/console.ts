@@ -36,7 +36,7 @@ import { pagesOf } from '../resource.ts';
 import { applicationsOf, deviceCell, endCell } from '../sessions/console.ts';
 import type { SessionView } from '../sessions/sessions.ts';
 import type { UserDetails } from './actions.ts';
-import { userNoun } from './api.ts';
+import { newNote, userNoun } from './api.ts';
 import { attributeWords } from './attribute-fields.ts';
 import {
   nameOf,
@@ -103,9 +103,75 @@ function userTabs(router: Router<State, Extras>, services: ConsoleServices): voi
         const isOpen = isOpenTab(visit.subject, tab);
         const denied: Block = { kind: 'text', text: t('console.users.tab.no-permission') };
         const blocks = isOpen ? await blocksOf[tab](visit, services) : [denied];
-        return userTabPage(visit.subject, tab, blocks, services);
+        const page = userTabPage(visit.subject, tab, blocks, services);
+        return tab === '' ? { ...page, aside: await noteBlocks(visit, services) } : page;
       },
     });
+  addPage(router, services.frame, '/:id/notes', {
+    needs: [within(WRITE)],
+    load: (ctx) => openUser(ctx, services),
+    form: z.object(newNote.shape),
+    async page(visit, given) {
+      const page = userTabPage(visit.subject, '', await blocksOf[''](visit, services), services);
+      return { ...page, aside: await noteBlocks(visit, services, given?.text) };
+    },
+    async submit({ by, subject: { path, details } }, { text }) {
+      await services.admin.users.addNote(details.account.id, text, by);
+      return { to: path, notice: t('console.users.notes.added') };
+    },
+  });
+  addPage(router, services.frame, '/:id/notes/:note/delete', {
+    needs: [within(WRITE)],
+    async submit({ ctx, by }) {
+      const { id = '', note = '' } = ctx.params;
+      await services.admin.users.removeNote(id, note, by);
+      return { to: tabPath(id, ''), notice: t('console.users.notes.deleted') };
+    },
+  });
+}
+
+/** The notes of administrators about the user, and a form for another. */
+async function noteBlocks(
+  { by, subject: { details, path, mayWrite } }: Visit<OpenUser>,
+  { admin: { users } }: ConsoleServices,
+  typed = '',
+): Promise<Block[]> {
+  const notes = await users.notesOf(details.account.id, by);
+  return [
+    {
+      kind: 'table',
+      title: t('console.users.notes'),
+      lead: t('console.users.notes.lead', { user: nameOf(details.account) }),
+      caption: t('console.users.notes'),
+      ...tableOf(notes, [
+        [t('console.users.notes.note'), ({ text, author, createdAt }) => [{ text, small: author ?? '' }, createdAt]],
+        mayWrite && [
+          t('console.shared.action'),
+          ({ id, text }) => ({
+            action: {
+              label: t('console.users.notes.delete'),
+              of: text.slice(0, 40),
+              post: `${path}/notes/${id}/delete`,
+            },
+          }),
+        ],
+      ]),
+      empty: t('console.users.notes.none'),
+    },
+    ...(mayWrite
+      ? [
+          {
+            kind: 'form' as const,
+            action: `${path}/notes`,
+            look: 'secondary' as const,
+            fields: [
+              { name: 'text', label: t('console.users.notes.text'), type: 'textarea' as const, rows: 3, value: typed },
+            ],
+            button: t('console.users.notes.add'),
+          },
+        ]
+      : []),
+  ];
 }
 
 /** What became of the last email of this kind. */

@@ -49,6 +49,8 @@ export const eventTypesByKind = {
     'account.disabled',
     'account.deleted',
     'account.linked',
+    'account.note-added',
+    'account.note-removed',
     'identity.linked',
     'identity.unlinked',
     'email.verification-requested',
