@@ -84,6 +84,13 @@ describe('users', () => {
     expect(await ok('POST', `${path}/disable`)).toMatchObject({ active: false });
     expect((await admin.send('POST', `${path}/invite`)).status).toBe(409);
     expect(await ok('POST', `${path}/enable`)).toMatchObject({ active: true });
+    const picture = `data:image/png;base64,${aPng().toString('base64')}`;
+    expect(await ok('PUT', `${path}/picture`, { picture })).toMatchObject({
+      picture: expect.stringContaining('/assets/person-'),
+    });
+    const { id } = await ok<{ id: string }>('POST', `${path}/notes`, { text: 'Works from home' }, { status: 201 });
+    expect(await ok('GET', `${path}/notes`)).toMatchObject({ items: [{ id, text: 'Works from home' }] });
+    await ok('DELETE', `${path}/notes/${id}`, undefined, { status: 204 });
     expect(await ok('POST', `${path}/password`, { password: PASSWORD })).toEqual({ etag: '' });
     const late = await admin.send('POST', `${path}/invite`);
     expect([late.status, late.json()]).toEqual([

@@ -82,6 +82,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   };
   const declared = { protocol: 'oidc', redirect_uris: ['https://new.example.com/cb'] };
   const metadata_url = 'https://sp.example.invalid/metadata';
+  const note = await idp.services.notes.add(account.id, 'Old', {});
   const picture = `data:image/png;base64,${aPng().toString('base64')}`;
   const call = (...sent: [string, string, unknown?]) => sent;
   return {
@@ -101,6 +102,9 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     unlockUser: call('POST', `${user}/unlock`),
     resetFactors: call('POST', `${user}/reset-factors`),
     allowFirstFactor: call('POST', `${user}/allow-factor`),
+    setUserPicture: call('PUT', `${user}/picture`, { picture }),
+    addUserNote: call('POST', `${user}/notes`, { text: 'New' }),
+    removeUserNote: call('DELETE', `${user}/notes/${note.id}`),
     endSession: call('DELETE', `/sessions/${await session()}`),
     endUserSessions: call('DELETE', `${user}/sessions`),
     endApplicationSessions: call('DELETE', `${application}/sessions`),

@@ -536,7 +536,14 @@ export function sourceJson(source: string) {
   return { source: memberSource.parse(kind ?? source), source_id: sourceId ?? null };
 }
 
-function memberJson({ userId: user, source, since, until, picture: _picture, ...names }: Member): z.output<typeof member> {
+function memberJson({
+  userId: user,
+  source,
+  since,
+  until,
+  picture: _picture,
+  ...names
+}: Member): z.output<typeof member> {
   return {
     user,
     ...names,
@@ -749,7 +756,7 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       response: z.object({ items: z.array(owner) }),
       run: async ({ key }) => ({
         body: {
-          items: (await groups.owners(key)).map(({ userId: user, until, isConfirmed, ...rest }) => ({
+          items: (await groups.owners(key)).map(({ userId: user, until, isConfirmed, picture: _picture, ...rest }) => ({
             user,
             ...rest,
             until: iso(until),
