@@ -1,10 +1,11 @@
 // Which account an identity of an upstream signs in to, and what has to be proven before it is linked.
 import { generateSync } from 'otplib';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseCsv } from '../../src/base/platform/csv.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, aTool } from '../admin/support.ts';
 import { authorizeUrl, outcome } from '../oidc/support.ts';
+import { databaseKind } from '../support/database/database.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import type { TestIdp } from '../support/idp.ts';
@@ -211,6 +212,22 @@ describe('an identity with the address of an account', () => {
     expect(await idp.services.db.externalIdentity.count({ where: { subject: aSubject() } })).toBe(1);
     expect(await idp.services.db.user.count({ where: { ssoId: aSubject() } })).toBe(1);
   });
+
+  it.runIf(databaseKind() === 'postgresql')(
+    'signs in to the account that another browser has made since the identity was looked up',
+    async () => {
+      const { identities, db } = idp.services;
+      corp.upstream.user = { sub: aSubject(), email: `meanwhile-${count}@known.example`, email_verified: true };
+      const { find } = identities;
+      vi.spyOn(identities, 'find').mockImplementationOnce(async (...call) => {
+        const found = await find(...call);
+        expectSignedIn((await signInOver(idp, corp.connection)).page);
+        return found;
+      });
+      expectSignedIn((await signInOver(idp, corp.connection)).page);
+      expect(await db.externalIdentity.count({ where: { subject: aSubject() } })).toBe(1);
+    },
+  );
 
   it('makes usernames, and never finds an account by one', async () => {
     const { account } = await aUser(idp.services, { username: `taken-${count}` });

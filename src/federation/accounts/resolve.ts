@@ -414,6 +414,9 @@ async function readFacts(
   // The first rule applies: the others are not read.
   if (known) return { ...facts, invited: undefined, holder: undefined };
   const holder = profile.email === undefined ? undefined : await accounts.findByLogin(profile.email, tx);
+  // The same user may have signed in for the first time in another browser since the identity was looked up.
+  if (holder && !linked && (await identities.find(connection.id, identity.subject, tx)))
+    return readFacts(dependencies, connection, identity, { domains, invitedId }, tx);
   const invited = invitedId === undefined ? undefined : await accounts.find(invitedId, tx);
   return {
     ...facts,
