@@ -1,12 +1,12 @@
 // Waits of the server that tests would sit out in full, thousands of times: the fixed response time of forms that hide whether
 // an account exists, the pause before a mail is sent, the period in which due deliveries are found, and the time that a logout
-// gives an application that does not answer. They are shorter in tests. Longer is the wait of a password attempt for its turn, which
-// parallel sign-ins exceed on a busy machine. A file about such a wait, or about a server process of its own, has the real ones
-// (realWaits).
+// gives an application that does not answer. They are shorter in tests. Longer is what a busy machine exceeds: the wait of a password
+// attempt for its turn, an answer of another server, which is often in the same process, and the reading of a configuration file.
+// A file about such a wait, or about a server process of its own, has the real ones (realWaits).
 import { limits } from '../../src/base/limits.ts';
 
-const { uniformAnswer, mail, delivery, logout, signInQueue, sweep } = limits;
-const real = structuredClone({ uniformAnswer, mail, delivery, logout, signInQueue, sweep });
+const { uniformAnswer, mail, delivery, logout, signInQueue, sweep, outgoing, configuration } = limits;
+const real = structuredClone({ uniformAnswer, mail, delivery, logout, signInQueue, sweep, outgoing, configuration });
 
 /** Every file begins so (setup-file.ts). */
 export function shortWaits(): void {
@@ -15,6 +15,8 @@ export function shortWaits(): void {
   Object.assign(mail, { delayMs: 20 });
   Object.assign(delivery, { pollSeconds: 0.5 });
   Object.assign(signInQueue, { seconds: 60 });
+  Object.assign(outgoing, { timeoutMs: 20_000 });
+  Object.assign(configuration, { timeLimitMs: 100_000 });
 }
 
 /** For a browser that waits for applications which do not answer. */
