@@ -322,6 +322,18 @@ export function createApplications(
         await recordChange(enabled ? 'application.enabled' : 'application.disabled', clientId, tx, by, difference);
       }),
 
+    /** Hands an application of the configuration file back; false where it owns no such one. */
+    async release(protocol: 'oidc' | 'saml', of: { clientId: string } | { name: string }, tx: Tx): Promise<boolean> {
+      const row = await tx.application.findFirst({ where: { ...of, protocol, source: 'file' } });
+      if (!row) return false;
+      await tx.application.update({
+        where: { id: row.id },
+        data: { source: 'local', updatedAt: now() },
+        select: { id: true },
+      });
+      return true;
+    },
+
     /** Deletes the application with every grant, token and session entry of it. */
     remove: (of: ApplicationRef, { by, tx: outer, source = 'local' }: Change = {}): Promise<void> =>
       withinTransaction(db, outer, async (tx) => {

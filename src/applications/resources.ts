@@ -114,6 +114,14 @@ export async function storeDeclaredResource(
   await tx.resource.upsert({ where: { identifier }, create: { ...data, createdAt }, update: data });
 }
 
+/** Hands an API of the configuration file back; false where it owns none of this identifier. */
+export async function releaseResource(tx: Tx, identifier: string): Promise<boolean> {
+  const row = await tx.resource.findUnique({ where: { identifier } });
+  if (row?.source !== 'file') return false;
+  await tx.resource.update({ where: { identifier }, data: { source: 'local' } });
+  return true;
+}
+
 /** Removes an API that the configuration file declares no more. */
 export async function removeDeclaredResource(tx: Tx, identifier: string): Promise<void> {
   await tx.resource.deleteMany({ where: { identifier } });

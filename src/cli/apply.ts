@@ -1,55 +1,86 @@
-// `gatehouse apply`: applies the configuration file, or prints what it would change.
+// `gatehouse plan`, `apply`, `release` and `export`: the configuration file and the database.
 
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { ConfigError } from '../base/config/config-error.ts';
 import type { Plan } from '../config-file/config-file.ts';
 import type { FieldChange, Step, StepKind } from '../config-file/planning.ts';
-import { type Command, jsonOption } from './command.ts';
+import type { Services } from '../server/services.ts';
+import { type Command, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { type Io, plain } from './io.ts';
 
 const signs: Record<StepKind, string> = { create: '+', change: '~', delete: '-' };
 const MAX_VALUE = 60;
+/** The exit code of a plan with changes, with `--exit-code`. */
+const CHANGES = 2;
 
-export const applyCommand: Command = {
-  name: 'apply',
+export const planCommand: Command = {
+  name: 'plan',
   args: ['FILE'],
-  summary: 'apply a configuration file or preview its changes',
-  details: `The plan is printed first: + created, ~ changed, - deleted; secrets only as "(changed)". All of it is one transaction.
-Entries that are no longer in the file are deleted. Entries created elsewhere don't change.`,
+  summary: 'print what applying a configuration file would change',
+  details: `+ created, ~ changed, - deleted; secrets only as "(changed)". Changes nothing, and fails where apply would fail.`,
   options: {
-    'dry-run': { type: 'boolean', help: 'print the changes without applying them' },
+    'exit-code': { type: 'boolean', help: 'exit with 0 without changes, 2 with changes and 1 for an error' },
     ...jsonOption,
   },
   run: (input, io) =>
     withServices(
       io,
-      async ({ configFile }) => {
-        const [{ readValidFile }, { formatFault }] = await Promise.all([
-          import('../config-file/read-file.ts'),
-          import('../config-file/file.ts'),
-        ]);
-        const [path = ''] = input.words;
-        const file = await readValidFile(path);
-        const dryRun = input.flag('dry-run');
-        const result = dryRun ? await configFile.plan(file) : await configFile.apply(file);
-        if (!result.ok) throw new ConfigError(result.faults.map((fault) => formatFault(path, fault)));
-        if (input.flag('json')) io.json(planJson(result.plan, dryRun));
-        else printPlan(result.plan, dryRun, io);
+      async (services) => {
+        const plan = await planOf(services, input.words, 'tryOut');
+        if (input.flag('json')) io.json(planJson(plan, false));
+        else printPlan(plan, false, io);
+        return input.flag('exit-code') && plan.steps.length > 0 ? CHANGES : 0;
+      },
+      { mayBegin: true },
+    ),
+};
+
+export const applyCommand: Command = {
+  name: 'apply',
+  args: ['FILE'],
+  summary: 'apply a configuration file',
+  details: `What changes is printed as by "gatehouse plan". All of it is one transaction.
+Entries that are no longer in the file are deleted, unless "gatehouse release" took them out of it. Entries created elsewhere don't change.`,
+  options: jsonOption,
+  run: (input, io) =>
+    withServices(
+      io,
+      async (services) => {
+        const plan = await planOf(services, input.words, 'apply');
+        if (input.flag('json')) io.json(planJson(plan, true));
+        else printPlan(plan, true, io);
         return 0;
       },
       { mayBegin: true },
     ),
 };
 
-function planJson({ steps, unchanged, warnings }: Plan, dryRun: boolean) {
+/** Throws ConfigError with every fault of the file. */
+async function planOf(
+  { configFile }: Services,
+  [name = '']: readonly string[],
+  work: 'tryOut' | 'apply',
+): Promise<Plan> {
+  const [{ readValidFile }, { formatFault }] = await Promise.all([
+    import('../config-file/read-file.ts'),
+    import('../config-file/file.ts'),
+  ]);
+  const result = await configFile[work](await readValidFile(name));
+  if (result.ok) return result.plan;
+  throw new ConfigError(result.faults.map((fault) => formatFault(name, fault)));
+}
+
+function planJson({ steps, unchanged, warnings }: Plan, isApplied: boolean) {
   const of = (kind: StepKind) =>
     steps
       .filter((step) => step.kind === kind)
       .map(({ section, name, fields }) => ({ section, name, ...(kind === 'delete' ? {} : { fields }) }));
-  return { applied: !dryRun, create: of('create'), change: of('change'), delete: of('delete'), unchanged, warnings };
+  return { applied: isApplied, create: of('create'), change: of('change'), delete: of('delete'), unchanged, warnings };
 }
 
-function printPlan({ steps, unchanged, warnings }: Plan, dryRun: boolean, io: Io): void {
+function printPlan({ steps, unchanged, warnings }: Plan, isApplied: boolean, io: Io): void {
   for (const step of steps) {
     io.out(`${signs[step.kind]} ${step.section} ${plain(step.name)}`);
     if (step.kind === 'change') for (const field of step.fields) io.out(`    ${fieldLine(field)}`);
@@ -57,7 +88,7 @@ function printPlan({ steps, unchanged, warnings }: Plan, dryRun: boolean, io: Io
   for (const warning of warnings) io.note(`warning: ${plain(warning)}`);
   const count = (kind: StepKind) => steps.filter((step: Step) => step.kind === kind).length;
   const counts = `${count('create')} created, ${count('change')} changed, ${count('delete')} deleted, ${unchanged} unchanged`;
-  io.out(dryRun ? `Dry run: ${counts}. Nothing changed.` : `Applied: ${counts}`);
+  io.out(isApplied ? `Applied: ${counts}` : `Plan: ${counts}. Nothing changed.`);
 }
 
 function fieldLine({ field, from, to }: FieldChange): string {
@@ -71,15 +102,64 @@ function formatted(value: unknown): string {
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1)}…` : text;
 }
 
-// `gatehouse export`: writes the configuration file.
+export const releaseCommand: Command = {
+  name: 'release',
+  args: ['[ENTRY…]'],
+  summary: 'take entries out of the ownership of the configuration file',
+  details: `An entry is SECTION:NAME as in a plan, such as clients:wiki, users:alice or settings:mfa. It stays as it is, and can be
+changed in the console. Then remove it from the file: a file that still has it takes it again when it is applied.`,
+  options: { all: { type: 'boolean', help: 'everything that the file owns' } },
+  run: (input, io) =>
+    withServices(io, async ({ configFile }) => {
+      const { parseEntry } = await import('../config-file/release.ts');
+      if (input.flag('all') === input.words.length > 0) throw new UsageError('name the entries, or use --all');
+      const entries = input.flag('all')
+        ? await configFile.entries()
+        : input.words.map((text) => parseEntry(text) ?? failUsage(`${text} isn't SECTION:NAME`));
+      await configFile.release(entries, {});
+      for (const { section, name } of entries) io.out(`${section}:${plain(name)}`);
+      io.note(`${entries.length} released. Remove them from the file before it is applied again.`);
+      return 0;
+    }),
+};
+
+function failUsage(message: string): never {
+  throw new UsageError(message);
+}
 
 export const exportCommand: Command = {
   name: 'export',
   summary: 'print the configuration as YAML, without secrets',
-  run: (_input, io) =>
+  options: {
+    only: { type: 'string', value: 'SECTION', multiple: true, help: 'only this section, such as clients' },
+    'no-users': { type: 'boolean', help: 'without the users, and without the members and owners of groups' },
+    pictures: {
+      type: 'string',
+      value: 'FOLDER',
+      help: 'write the pictures of the brand into files there, instead of into the YAML',
+    },
+  },
+  run: (input, io) =>
     withServices(io, async (services) => {
-      const { exportConfiguration } = await import('../config-file/export.ts');
-      io.out((await exportConfiguration(services)).trimEnd());
+      const { exportConfiguration, exportedSections } = await import('../config-file/export.ts');
+      const only = input.texts('only');
+      const unknown = only.find((name) => !exportedSections.some((section) => section === name));
+      if (unknown !== undefined) failUsage(`--only ${unknown}: allowed are ${exportedSections.join(', ')}`);
+      const folder = input.text('pictures');
+      if (folder !== undefined) mkdirSync(folder, { recursive: true });
+      const options = {
+        ...(only.length > 0 && { only }),
+        withUsers: !input.flag('no-users'),
+        ...(folder !== undefined && {
+          savePicture(name: string, bytes: Uint8Array) {
+            writeFileSync(path.join(folder, name), bytes);
+            return path.isAbsolute(folder)
+              ? path.join(folder, name)
+              : `./${path.posix.join(...folder.split(path.sep), name)}`;
+          },
+        }),
+      };
+      io.out((await exportConfiguration(services, options)).trimEnd());
       return 0;
     }),
 };

@@ -24,7 +24,7 @@ export type Input = {
 export type Command = {
   /** `user add`. */
   name: string;
-  /** Names of the arguments, in order; `[NAME]` is optional. */
+  /** Names of the arguments, in order; `[NAME]` is optional, and the last one, as `NAME…`, can be repeated. */
   args?: readonly string[];
   summary: string;
   details?: string;
@@ -49,7 +49,7 @@ export function readInput(command: Command, argv: string[]): Input {
   const parsed = parse(argv, options);
   const needed = args.filter((name) => !name.startsWith('[')).length;
   if (parsed.positionals.length < needed) throw new UsageError(`${args[parsed.positionals.length]} is missing`);
-  const extra = parsed.positionals[args.length];
+  const extra = args.at(-1)?.includes('…') ? undefined : parsed.positionals[args.length];
   if (extra !== undefined) throw new UsageError(`unexpected argument: ${extra}`);
   const values = parsed.values as Record<string, boolean | string | string[] | undefined>;
   return {

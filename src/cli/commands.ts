@@ -1,7 +1,7 @@
 // The list of commands, in the order of the help.
 import { type Variable, variables } from '../base/config/variables.ts';
 import { apiKeyCreate, apiKeyList, apiKeyRevoke } from './api-keys.ts';
-import { applyCommand, exportCommand } from './apply.ts';
+import { applyCommand, exportCommand, planCommand, releaseCommand } from './apply.ts';
 import { appAdd, appList, appPeople, appRegistrationToken, appSecret, appShow } from './apps.ts';
 import { auditAcceptRestore, auditCheckpoints, auditPublicKey, auditVerify } from './audit.ts';
 import { backupCommand, restoreCommand, verifyCommand } from './backup/backup.ts';
@@ -51,7 +51,7 @@ function environmentTable(): string {
 }
 
 export const commands: readonly Command[] = [
-  ...[serveCommand, applyCommand, exportCommand],
+  ...[serveCommand, planCommand, applyCommand, releaseCommand, exportCommand],
   ...[
     userAdd,
     userList,

@@ -8,13 +8,15 @@ import { unknownBrandApplications } from '../applications/brand/unknown-applicat
 import { ConfigError } from '../base/config/config-error.ts';
 import { AppError } from '../base/http/errors.ts';
 import { sha256 } from '../base/platform/random.ts';
-import { isUniqueConstraintError, transaction } from '../base/storage/database.ts';
+import { isUniqueConstraintError, type Tx, transaction } from '../base/storage/database.ts';
+import type { Actor } from '../core/audit/audit.ts';
 import type { AuditEventType } from '../core/audit/events.ts';
 import type { Core } from '../core/core.ts';
 import { defaultSettings, type SettingName, type SettingValues } from '../core/settings/settings.ts';
 import { isApplied, rememberApplied, stateOf } from './applied.ts';
 import type { ConfigFileServices, Planned, Planning, PlanOptions, Step } from './planning.ts';
 import type { ConfigurationFile } from './read-file.ts';
+import { entriesOfFile, type FileEntry, releaseEntries } from './release.ts';
 import { planClients, planServiceProviders } from './sections/applications.ts';
 import { planConnections } from './sections/connections.ts';
 import { forgetDeleted } from './sections/declared-credentials.ts';
@@ -39,8 +41,14 @@ export function createConfigFile(services: ConfigFileServices) {
   return {
     /** What applying the file would do; changes nothing. */
     plan: (file: ConfigurationFile, options?: PlanOptions): Promise<PlanResult> => planFile(services, file, options),
+    /** The same, and throws what applying it would throw: the steps run in a transaction that is rolled back. */
+    tryOut: (file: ConfigurationFile): Promise<PlanResult> => tryOut(services, file),
     /** Plans and applies in one transaction; retries when another instance did the same in between. */
     apply: (file: ConfigurationFile): Promise<PlanResult> => applyFile(services, file),
+    /** Everything that the file owns. */
+    entries: (): Promise<FileEntry[]> => entriesOfFile(services),
+    /** Hands these back, all or none. Throws invalid_input for one that the file does not own. */
+    release: (entries: readonly FileEntry[], by: Actor): Promise<void> => releaseEntries(services, entries, by),
     /** Whether applying the file at this path would change nothing, without reading it. False where only a plan can tell. */
     isApplied: (file: string): Promise<boolean> => isApplied(services, file),
   };
@@ -180,19 +188,13 @@ async function planAndRemember(services: ConfigFileServices, file: Configuration
   return planned;
 }
 
-async function runSteps({ db, audit, settings }: Core, { steps }: Plan): Promise<void> {
+async function runSteps(services: Core, { steps }: Plan): Promise<void> {
+  const { db, audit, settings } = services;
+  const count = (kind: Step['kind']) => steps.filter((step) => step.kind === kind).length;
   await transaction(
     db,
     async (tx) => {
-      for (const step of steps) {
-        await step.run(tx);
-        const type = eventOf(step);
-        if (type) await audit.record({ type, outcome: 'success', data: { name: step.name, by: 'file' } }, tx);
-      }
-      const phases = Math.max(0, ...steps.map(({ afterwards = [] }) => afterwards.length));
-      for (let phase = 0; phase < phases; phase += 1) for (const step of steps) await step.afterwards?.[phase]?.(tx);
-      await forgetDeleted(tx);
-      const count = (kind: Step['kind']) => steps.filter((step) => step.kind === kind).length;
+      await changeAll(services, steps, tx);
       const data = {
         created: count('create'),
         changed: count('change'),
@@ -206,6 +208,37 @@ async function runSteps({ db, audit, settings }: Core, { steps }: Plan): Promise
     APPLY,
   );
   await settings.reload();
+}
+
+async function changeAll({ audit }: Core, steps: readonly Step[], tx: Tx): Promise<void> {
+  for (const step of steps) {
+    await step.run(tx);
+    const type = eventOf(step);
+    if (type) await audit.record({ type, outcome: 'success', data: { name: step.name, by: 'file' } }, tx);
+  }
+  const phases = Math.max(0, ...steps.map(({ afterwards = [] }) => afterwards.length));
+  for (let phase = 0; phase < phases; phase += 1) for (const step of steps) await step.afterwards?.[phase]?.(tx);
+  await forgetDeleted(tx);
+}
+
+async function tryOut(services: ConfigFileServices, file: ConfigurationFile): Promise<PlanResult> {
+  const planned = await planFile(services, file);
+  // What is only created takes nothing from anybody.
+  if (!planned.ok || planned.plan.steps.every(({ kind }) => kind === 'create')) return planned;
+  const rollback = new Error('rolled back');
+  const rolledBack = transaction(
+    services.db,
+    async (tx) => {
+      await changeAll(services, planned.plan.steps, tx);
+      throw rollback;
+    },
+    APPLY,
+  );
+  await rolledBack.catch((error: unknown) => {
+    if (error !== rollback) throw error;
+  });
+  await services.settings.reload(); // it may have read a value that was rolled back
+  return planned;
 }
 
 // The other sections are audited by the domains that change them.

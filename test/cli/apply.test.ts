@@ -25,10 +25,10 @@ const write = (name: string, text: string) => writeFileSync(file(name), text);
 
 describe('gatehouse apply', () => {
   it('plans without changing anything', async () => {
-    const { code, out, err } = await cli.gatehouse(['apply', file('good.yaml'), '--dry-run']);
+    const { code, out, err } = await cli.gatehouse(['plan', file('good.yaml')]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toBe(
-      '+ settings session_hours\n+ clients web\n+ users alice\nDry run: 3 created, 0 changed, 0 deleted, 0 unchanged. Nothing changed.\n',
+      '+ settings session_hours\n+ clients web\n+ users alice\nPlan: 3 created, 0 changed, 0 deleted, 0 unchanged. Nothing changed.\n',
     );
     expect(await cli.db.application.count()).toBe(0);
   });
@@ -66,7 +66,7 @@ describe('gatehouse apply', () => {
         .replace(secret, `${secret}-2`)
         .replace(/users:.*/, ''),
     );
-    const { code, out } = await cli.gatehouse(['apply', file('changed.yaml'), '--dry-run']);
+    const { code, out } = await cli.gatehouse(['plan', file('changed.yaml')]);
     expect(code).toBe(0);
     expect(out.split('\n')).toEqual([
       '- users alice',
@@ -74,7 +74,7 @@ describe('gatehouse apply', () => {
       '    value: 8 -> 9',
       '~ clients web',
       '    client_secret (changed)',
-      'Dry run: 0 created, 2 changed, 1 deleted, 0 unchanged. Nothing changed.',
+      'Plan: 0 created, 2 changed, 1 deleted, 0 unchanged. Nothing changed.',
       '',
     ]);
   });
@@ -103,7 +103,7 @@ describe('gatehouse apply', () => {
     expect(await cli.gatehouse(['app', 'list'])).toEqual({ code: 1, out: '', err: `${line}\n` });
     await cli.db.asStored.application.update({ where: { id }, data: { source: 'local' } });
     write('other.yaml', 'settings: { session_hours: 8 }\n');
-    const skipped = await cli.gatehouse(['apply', file('other.yaml'), '--dry-run']);
+    const skipped = await cli.gatehouse(['plan', file('other.yaml')]);
     expect(skipped).toMatchObject({ code: 0, err: `warning: ${line}\n` });
   });
 

@@ -38,9 +38,10 @@ afterAll(() => {
 
 /** The calls in order. `stdin`, and the exit code if it is not 0; `%` is 1 without and 2 with --json. */
 const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?: number }[] = [
-  { argv: 'apply gatehouse.yaml --dry-run' },
+  { argv: 'plan gatehouse.yaml' },
   { argv: 'apply gatehouse.yaml' },
   { argv: 'export' },
+  { argv: 'export --only clients --no-users' },
   { argv: 'user add bob% --email bob%@example.com --role admin' },
   { argv: 'user list' },
   { argv: 'user show ann' },

@@ -1,5 +1,9 @@
 // What is exported, applied to an empty server, gives the same; and applied where it came from, changes no secret.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aPng, dataUrl } from '../brand/pictures.ts';
+import { testFolder } from '../support/database/database.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { configFileBench, lines } from './support.ts';
 
@@ -147,5 +151,84 @@ describe('an export', () => {
     for (const line of lines(result)) expect(line).toMatch(/^change .* \(source\)$/);
     expect(await secrets()).toEqual(before);
     expect(result).toMatchObject({ plan: { warnings: [] } });
+  });
+});
+
+describe('the export of a server with something of each kind', () => {
+  const RICH = `
+settings:
+  session_hours: 8
+  brand_logo: ${dataUrl(aPng())}
+  user_attributes: { type: object, properties: { desk: { type: string } } }
+resources:
+  - { identifier: https://api.example, scopes: [read], scope_permissions: { read: 'articles:read' }, access: { groups: [Lab] } }
+clients:
+  - { client_id: web, client_secret: ${'s'.repeat(43)}, redirect_uris: [https://web.example/cb], access: { roles: [editor], groups: [Lab] }, ask_group: true }
+  - { client_id: spa, redirect_uris: [https://spa.example/cb], token_endpoint_auth_method: none, groups_filter: ['La*'] }
+service_providers: [{ name: Wiki, entity_id: https://wiki.example/sp, acs_url: https://wiki.example/acs, attributes: { groups: groups } }]
+roles: [{ name: editor, permissions: [articles:read, articles:write] }, { name: desk, permissions: ['gatehouse.users[group:Lab]:read'] }]
+connections:
+  - { id: corp, kind: oidc, name: Corp, issuer: https://corp.example, client_id: x, client_secret: yyyyyyyyyyyyyyyy, group_mappings: { staff: [Lab] }, role_mappings: { editors: [editor] } }
+  - { id: tree, kind: ldap, name: Tree, url: ldaps://ldap.example, base_dn: 'dc=example', bind_dn: 'cn=x', bind_password: secret-of-tree, preset: generic }
+groups:
+  - { name: All, groups: [Lab], roles: [editor] }
+  - { name: Lab, description: 'The "Lab"', members: [alice, { username: zoe, until: 2030-12-31T00:00:00Z }], owners: [zoe], domains: [lab.example], requests: true }
+users:
+  - { username: alice, email: alice@example.com, roles: [editor, { name: desk, until: 2030-01-01T00:00:00Z }], attributes: { desk: '7' }, password: a long pass phrase that is fine }
+  - { username: zoe, active: false }
+sign_up_codes: [{ name: Partners, code: ABCD-EFGH-JKLM-NPQR, max_uses: 5 }]
+`;
+  let server: Bench;
+  beforeAll(async () => {
+    server = await configFileBench();
+    expect(lines(await server.apply(RICH))).toEqual(expect.not.arrayContaining([expect.stringMatching(/^f:/)]));
+    // What the console manages.
+    await server.configFile.release(await server.configFile.entries(), {});
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    ['everything', {}],
+    ['no users', { withUsers: false }],
+    ['settings and roles', { only: ['settings', 'roles', 'groups'], withUsers: false }],
+  ])('is accepted by a fresh server unchanged: %s', async (_, options) => {
+    const text = await server.export(options);
+    const fresh = await configFileBench();
+    try {
+      const applied = await fresh.apply(text);
+      expect(lines(applied)).toEqual(expect.not.arrayContaining([expect.stringMatching(/^f:/)]));
+      expect(lines(await fresh.plan(text))).toEqual([]);
+      const codeless = text.replace(/sign_up_codes:[\s\S]*/, '');
+      expect((await fresh.export(options)).trimEnd()).toBe(codeless.trimEnd());
+    } finally {
+      await fresh.close();
+    }
+  });
+
+  it('has no users, members and owners without users, and only the named sections', async () => {
+    expect(await server.export({ withUsers: false })).not.toMatch(/alice|zoe|members|owners/);
+    const only = await server.export({ only: ['clients'] });
+    expect(only).toMatch(/^clients:/m);
+    expect(only).not.toMatch(/^(settings|users|groups|roles|connections):/m);
+  });
+
+  it('has pictures as files', async () => {
+    const folder = testFolder();
+    const text = await server.export({
+      savePicture(name, bytes) {
+        writeFileSync(path.join(folder, name), bytes);
+        return `./${name}`;
+      },
+    });
+    expect(text).not.toContain('base64');
+    const fresh = await configFileBench();
+    try {
+      const file = path.join(folder, 'gatehouse.yaml');
+      expect(lines(await fresh.apply(text, file))).toContain('create settings brand_logo');
+      expect(await fresh.export()).toContain('base64');
+      expect(lines(await fresh.apply(text, file))).toEqual([]);
+    } finally {
+      await fresh.close();
+    }
   });
 });

@@ -154,9 +154,10 @@ export async function configFileBench(shared?: string) {
     expired,
     plan: (text: string) => configFile.plan(file(text)),
     apply: (text: string, path?: string) => configFile.apply(file(text, path)),
-    export: () =>
+    export: (options?: Parameters<typeof exportConfiguration>[1]) =>
       exportConfiguration(
         servicesOf({ db, now, applications, connections, roles, settings, signUpCodes, brandImages }),
+        options,
       ),
   };
 }

@@ -423,7 +423,7 @@ function byGroup<Row>(rows: readonly Row[], groupOf: (row: Row) => string): Map<
 /** @param known the names of the roles and users that the export has */
 export async function exportGroups(
   { db, now }: Core,
-  known: { roles: ReadonlySet<string>; users: ReadonlySet<string> },
+  known: { roles: ReadonlySet<string>; users: ReadonlySet<string> | undefined },
 ): Promise<{ name: string }[]> {
   const at = now();
   const rows = await db.group.findMany({ orderBy: { nameKey: 'asc' } });
@@ -435,7 +435,8 @@ export async function exportGroups(
     for (const { user, since = null, until } of lasting(list, at)) {
       const { username: name } = user;
       const before = longest.get(name);
-      if (known.users.has(name) && (!before || end(before) < end({ until }))) longest.set(name, { name, since, until });
+      if (known.users?.has(name) && (!before || end(before) < end({ until })))
+        longest.set(name, { name, since, until });
     }
     return [...longest.values()].map((one) => declaredTimed('username', one));
   };
@@ -454,7 +455,7 @@ export async function exportGroups(
     exported.push({
       name,
       ...(description !== '' && { description }),
-      ...((fileMembers || members.length > 0) && { members }),
+      ...(known.users && (fileMembers || members.length > 0) && { members }),
       ...(groups.length > 0 && { groups }),
       ...(roles.length > 0 && { roles: roles.sort() }),
       ...(owners.length > 0 && { owners }),

@@ -61,13 +61,19 @@ export async function planSettings(planning: Planning): Promise<Planned> {
   return plan;
 }
 
+/** Stores a picture, and returns its path from the configuration file. */
+export type SavePicture = (name: string, bytes: Uint8Array) => string;
+
 /** Each picture with its content, so that another server can have it. */
-export async function exportSettings({ settings, brandImages }: Core & ApplicationServices) {
+export async function exportSettings(
+  { settings, brandImages }: Core & ApplicationServices,
+  save: SavePicture = (name, bytes) => `data:${imageType(name)};base64,${Buffer.from(bytes).toString('base64')}`,
+) {
   const set = (await settings.list()).filter(({ source }) => source !== 'default');
   const entries = structuredClone(Object.fromEntries(set.map(({ name, value }) => [name, value])));
   for (const { value, replace } of picturesIn(entries as PictureValues)) {
     const bytes = await brandImages.read(value);
-    if (bytes) replace(`data:${imageType(value)};base64,${bytes.toString('base64')}`);
+    if (bytes) replace(save(value, bytes));
   }
   return entries;
 }

@@ -158,6 +158,7 @@ export const eventTypesByKind = {
     'key.retired',
     'key.removed',
     'configuration.applied',
+    'configuration.released',
     'setting.changed',
     'mail.sent',
     'mail.failed',

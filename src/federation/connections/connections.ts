@@ -92,6 +92,12 @@ export function createConnections(context: ConnectionsContext) {
     setEnabled: (id: string, enable: boolean, change: Change = {}): Promise<void> =>
       setEnabled(context, id, enable, change),
     remove: (id: string, change: Change = {}): Promise<void> => removeConnection(context, id, change),
+    /** Hands a connection of the configuration file back; false where it owns none of this id. */
+    async release(id: string, tx: Tx): Promise<boolean> {
+      if ((await findConnection(id, tx))?.source !== 'file') return false;
+      await tx.connection.update({ where: { id }, data: { source: 'local', updatedAt: context.now() } });
+      return true;
+    },
     /** Without values, newest first. */
     secretInfos: (id: string, tx: Tx = db): Promise<SecretInfo[]> => listSecrets(context, id, tx),
     /** The values to use, the best one first; empty where there is none. Their rows are cached. */

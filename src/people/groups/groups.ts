@@ -420,6 +420,25 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     });
   }
 
+  /** Hands a group of the configuration file back, with the members that it declared: an administrator can take them out then. */
+  async function release(id: string, options: GroupChange): Promise<void> {
+    await change('exclusive', options, async (tx) => {
+      const inTx = { ...options, tx };
+      const declared = await tx.groupMember.findMany({ where: { groupId: id, source: 'file' } });
+      await addMembers(
+        id,
+        declared.map(({ userId, since, until }) => ({ userId, since, until })),
+        inTx,
+      );
+      await removeMembers(
+        id,
+        declared.map(({ userId }) => userId),
+        { ...inTx, via: 'file' },
+      );
+      await update(id, { source: 'local', fileMembers: false }, inTx);
+    });
+  }
+
   async function storeMembers(
     group: Group,
     members: readonly NewMember[],
@@ -724,6 +743,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
     addRole,
     removeRole,
     appointOwner,
+    release,
     dismissOwner,
     addMembers,
     removeMembers,

@@ -181,6 +181,14 @@ export function createSignUpCodes(dependencies: Core) {
       await tx.signUpCode.upsert({ where: { name }, create: row, update: row });
     },
 
+    /** Hands a code of the configuration file back; false where it owns none of this name. */
+    async release(name: string, tx: Tx): Promise<boolean> {
+      const row = await tx.signUpCode.findUnique({ where: { name } });
+      if (row?.source !== 'file') return false;
+      await tx.signUpCode.update({ where: { name }, data: { source: 'local' } });
+      return true;
+    },
+
     /** Removes a code that the configuration file declares no more. */
     removeDeclared: async (name: string, tx: Tx): Promise<void> =>
       void (await tx.signUpCode.deleteMany({ where: { name, source: 'file' } })),
