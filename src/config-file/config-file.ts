@@ -47,7 +47,7 @@ export function createConfigFile(services: ConfigFileServices) {
     apply: (file: ConfigurationFile): Promise<PlanResult> => applyFile(services, file),
     /** Everything that the file owns. */
     entries: (): Promise<FileEntry[]> => entriesOfFile(services),
-    /** Hands these back, all or none. Throws invalid_input for one that the file does not own. */
+    /** Hands these back, all or none. Throws not_found for one that the file does not own. */
     release: (entries: readonly FileEntry[], by: Actor): Promise<void> => releaseEntries(services, entries, by),
     /** Whether applying the file at this path would change nothing, without reading it. False where only a plan can tell. */
     isApplied: (file: string): Promise<boolean> => isApplied(services, file),

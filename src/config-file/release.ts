@@ -1,9 +1,8 @@
 // Hands entries of the configuration file back: they stay as they are, and the console, the API and the command line can change them. A file
 // that still declares one takes it again when it is applied.
 import { releaseResource } from '../applications/resources.ts';
-import { invalidInput } from '../base/http/errors.ts';
+import { notFound } from '../base/http/errors.ts';
 import { type Tx, transaction } from '../base/storage/database.ts';
-import { textFault } from '../base/texts/faults.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import { nameKey } from '../people/accounts/names.ts';
@@ -62,7 +61,7 @@ const releases: Record<Section, Release> = {
   sign_up_codes: ({ signUpCodes }, name, _by, tx) => signUpCodes.release(name, tx),
 };
 
-/** All of these or none. Throws invalid_input for one that the file does not own. */
+/** All of these or none. Throws not_found for one that the file does not own. */
 export async function releaseEntries(
   services: ConfigFileServices,
   entries: readonly FileEntry[],
@@ -72,7 +71,7 @@ export async function releaseEntries(
   await transaction(db, async (tx) => {
     for (const { section, name } of entries) {
       if (!(await releases[section](services, name, by, tx)))
-        throw invalidInput([textFault([], t('console.shared.not-of-file', { entry: `${section}:${name}` }))]);
+        throw notFound({ message: t('console.shared.not-of-file', { entry: `${section}:${name}` }) });
       const data = { section, name };
       await audit.record({ ...by, type: 'configuration.released', outcome: 'success', data }, tx);
     }

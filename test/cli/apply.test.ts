@@ -119,6 +119,41 @@ describe('gatehouse apply', () => {
   });
 });
 
+describe('gatehouse plan', () => {
+  it('says by its exit code whether something would change, and fails where apply would lose the last administrator', async () => {
+    const admin = 'users: [{ username: root, password: a long pass phrase that is fine, roles: [admin] }]\n';
+    write('admin.yaml', admin);
+    const plan = (name: string) => cli.gatehouse(['plan', file(name), '--exit-code']);
+    expect(await plan('admin.yaml')).toMatchObject({ code: 2 });
+    await cli.gatehouse(['apply', file('admin.yaml')]);
+    expect(await plan('admin.yaml')).toMatchObject({ code: 0 });
+    write('none.yaml', '{}\n');
+    write('other.yaml', admin.replace('[admin]', '[]'));
+    for (const name of ['none.yaml', 'other.yaml']) {
+      const planned = await plan(name);
+      expect([planned.code, planned.err], name).toEqual([1, expect.stringContaining('administrator')]);
+      expect((await cli.gatehouse(['apply', file(name)])).err).toBe(planned.err.replace(' plan:', ' apply:'));
+    }
+    expect(await plan('admin.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('1 unchanged') });
+  });
+});
+
+describe('gatehouse release', () => {
+  it('hands entries back, so that the file without them deletes nothing', async () => {
+    await cli.gatehouse(['apply', file('good.yaml')]);
+    const released = await cli.gatehouse(['release', 'clients:web', 'settings:session_hours']);
+    expect(released).toMatchObject({ code: 0, out: 'clients:web\nsettings:session_hours\n' });
+    write('none.yaml', '{}\n');
+    const planned = await cli.gatehouse(['plan', file('none.yaml')]);
+    expect(planned.out).toBe('- users alice\nPlan: 0 created, 0 changed, 1 deleted, 0 unchanged. Nothing changed.\n');
+    expect(await cli.gatehouse(['release', '--all'])).toMatchObject({ code: 0, out: 'users:alice\n' });
+    for (const args of [[], ['users:alice', '--all'], ['alice']])
+      expect((await cli.gatehouse(['release', ...args])).code, args.join(' ')).toBe(2);
+    const again = await cli.gatehouse(['release', 'users:alice']);
+    expect([again.code, again.err]).toEqual([1, 'gatehouse release: The configuration file owns no users:alice.\n']);
+  });
+});
+
 describe('gatehouse export', () => {
   it('prints a file that changes nothing where it came from', async () => {
     await cli.gatehouse(['apply', file('good.yaml')]);

@@ -40,6 +40,7 @@ afterAll(() => {
 const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?: number }[] = [
   { argv: 'plan gatehouse.yaml' },
   { argv: 'apply gatehouse.yaml' },
+  { argv: 'release roles:nothing', code: 1 },
   { argv: 'export' },
   { argv: 'export --only clients --no-users' },
   { argv: 'user add bob% --email bob%@example.com --role admin' },

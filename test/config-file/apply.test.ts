@@ -168,10 +168,11 @@ describe('applying a file', () => {
       'delete clients web',
       'delete service_providers Wiki',
       'delete users alice',
+      // Before the roles that its access rule may name.
+      'delete resources https://api.example.com',
       'delete settings session_hours',
       'delete settings mfa',
       'delete roles editor',
-      'delete resources https://api.example.com',
     ]);
     expect(await bench.accounts.findByLogin('alice')).toBeUndefined();
     expect(await bench.db.retiredSubject.findUnique({ where: { id: alice?.id ?? '' } })).not.toBeNull();

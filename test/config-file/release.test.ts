@@ -66,6 +66,6 @@ it('releases nothing where one of the entries is none of the file', async () => 
     { section: 'users', name: 'alice' },
     { section: 'users', name: 'nobody' },
   ] as const;
-  await expect(bench.configFile.release(entries, {})).rejects.toMatchObject({ code: 'invalid_input' });
+  await expect(bench.configFile.release(entries, {})).rejects.toMatchObject({ code: 'not_found' });
   expect((await bench.accounts.findByLogin('alice'))?.source).toBe('file');
 });

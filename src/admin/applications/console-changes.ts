@@ -12,6 +12,7 @@ import { type Block, type Cell, type ConsolePage, hiddenField, type Mark, type R
 import { dangerZone } from '../console/danger-zone.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { tableOf } from '../console/lists.ts';
+import { releaseQuestion } from '../console/managed-by-file.ts';
 import { addQuestion } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { Pages } from '../resource.ts';
@@ -25,8 +26,9 @@ const WRITE = 'gatehouse.applications:write' as const;
 /** The pages …/disable and …/delete, which ask for confirmation, and the action …/enable. */
 export function addEnableAndDeletePages(
   { change, question }: Pages<ApplicationDetails>,
-  { admin: { applications } }: ConsoleServices,
+  services: ConsoleServices,
 ): void {
+  const { applications } = services.admin;
   const back = ({ application: { id, name } }: ApplicationDetails) => ({
     href: `/admin/applications/${id}/settings`,
     label: name,
@@ -38,6 +40,16 @@ export function addEnableAndDeletePages(
       return { to: `/admin/applications/${application.id}`, notice: t('console.applications.enable.done') };
     },
   });
+  question(
+    '/release',
+    releaseQuestion(services, ['gatehouse.applications:write'], {
+      entryOf: ({ application: { protocol, clientId } }: ApplicationDetails) => ({
+        section: protocol === 'oidc' ? 'clients' : 'service_providers',
+        name: clientId,
+      }),
+      home: ({ application: { id, name } }) => ({ href: `/admin/applications/${id}`, label: name }),
+    }),
+  );
   question('/disable', {
     assertOpen: ({ by, subject }) => applications.assertMayChange(subject.application, by),
     title: ({ application: { name } }) => t('console.applications.disable.question', { name }),

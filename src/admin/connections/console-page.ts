@@ -20,7 +20,7 @@ import { domainTable } from '../console/domain-proofs.ts';
 import { expiryCell } from '../console/expiry.ts';
 import { baseOf, type FieldSource, type FormKey, type KeySection, keyOf } from '../console/form-fields.ts';
 import { tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, RELEASE } from '../console/managed-by-file.ts';
 import type { Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';
@@ -33,7 +33,7 @@ export const pathOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}
 
 export async function connectionPage(
   { admin: { connections }, now, config: { configFile } }: ConsoleServices,
-  { by, subject: details }: Visit<ConnectionDetails>,
+  { by, may, subject: details }: Visit<ConnectionDetails>,
 ): Promise<ConsolePage> {
   const { connection } = details;
   const mayTry = await connections.mayChange(by);
@@ -45,7 +45,9 @@ export async function connectionPage(
     tags: stateTags(details, now()),
     actions: [...(mayTry ? [tryAction(details)] : []), ...(mayChange ? changeActions(details) : [])],
     blocks: [
-      ...(connection.source === 'file' ? [fileNotice(configFile, 'connection')] : []),
+      ...(connection.source === 'file'
+        ? [fileNotice(configFile, 'connection', mayTry && may(RELEASE) && pathOf(connection.id))]
+        : []),
       ...rejectedBlocks(details, now()),
       factsOf(details),
       ...secretBlocks(details, mayChange, now()),

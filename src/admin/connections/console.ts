@@ -12,6 +12,7 @@ import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import { changedValues, formSections } from '../console/form-fields.ts';
 import { listAt, sortedBy, tableOf } from '../console/lists.ts';
+import { releaseQuestion } from '../console/managed-by-file.ts';
 import { addPage, addQuestion, longForm, type Next, type Visit } from '../console/pages.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { MAX_FORM_BYTES } from '../console/typed-form.ts';
@@ -176,6 +177,14 @@ export function connectionRoutes(services: ConsoleServices) {
       await connections.setEnabled(connection.id, true, by);
       return { to: pathOf(connection.id), notice: t('console.connections.enabled-notice') };
     },
+  });
+
+  question('/release', {
+    ...releaseQuestion(services, ['gatehouse.connections:write'], {
+      entryOf: ({ connection: { id } }: ConnectionDetails) => ({ section: 'connections', name: id }),
+      home: toOne,
+    }),
+    load: ({ params: { id = '' } }, by) => noun.get(id, by),
   });
 
   question('/disable', {

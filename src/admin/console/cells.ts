@@ -122,6 +122,8 @@ export interface TextBlock {
   tone?: 'small' | 'notice' | 'warning' | 'alert';
   /** Of a notice: a button that sends the form of the page with this `id`. */
   sends?: { form: string; button: PageText };
+  /** Of a notice: what to do about it. */
+  link?: { label: PageText; href: string };
 }
 
 /** Of a list. */

@@ -1,9 +1,16 @@
-// What the pages say about what the configuration file declares: it is displayed, and not changed here.
-import { t } from '../../base/texts/text.ts';
+// What the pages say about what the configuration file declares: it is displayed, and not changed here until it is taken out of the file.
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { FileEntry } from '../../config-file/release.ts';
+import type { OwnPermission } from '../../people/rbac/built-in.ts';
+import type { ConsoleServices } from '../console-services.ts';
 import type { Block, Mark } from './blocks.ts';
+import type { Question } from './pages.ts';
 
 /** Beside the title, or in a list. */
 export const FILE_TAG: Mark & { icon: string } = { text: t('console.shared.file-tag'), icon: 'lock' };
+
+/** To take an entry out of the file, beside the right to change it. */
+export const RELEASE = 'gatehouse.settings:write-security' as const;
 
 type Declared = 'user' | 'role' | 'group' | 'connection' | 'api' | 'application' | 'settings';
 
@@ -12,8 +19,31 @@ type Declared = 'user' | 'role' | 'group' | 'connection' | 'api' | 'application'
  *
  * @param path of the configuration file; undefined when the server runs without one now
  * @param what is declared; of settings, those that the page displays locked
+ * @param home of an entry that the administrator may take out of the file: its page
  */
-export function fileNotice(path: string | undefined, what: Declared): Block {
+export function fileNotice(path: string | undefined, what: Declared, home?: string | false): Block {
   const text = path ? t(`console.shared.file-notice.${what}`, { path }) : t(`console.shared.file-unused.${what}`);
-  return { kind: 'text', tone: 'notice', text };
+  const link = home && { label: t('console.shared.manage-here'), href: `${home}/release` };
+  return { kind: 'text', tone: 'notice', text, ...(link && { link }) };
+}
+
+/** The page that asks before an entry is taken out of the file. @param write what takes the right to change it */
+export function releaseQuestion<Item>(
+  { admin: { configuration }, config: { configFile } }: ConsoleServices,
+  write: readonly OwnPermission[],
+  { entryOf, home }: { entryOf(item: Item): FileEntry; home(item: Item): { href: string; label: PageText } },
+): Question<Item> & { needs: readonly OwnPermission[] } {
+  return {
+    needs: [RELEASE, ...write],
+    title: (item) => t('console.shared.release-title', { name: home(item).label }),
+    back: home,
+    lead: () =>
+      configFile ? t('console.shared.release-lead', { path: configFile }) : t('console.shared.release-lead-unused'),
+    button: t('console.shared.manage-here'),
+    look: 'primary',
+    async submit({ by, subject }) {
+      await configuration.release(entryOf(subject), by);
+      return { to: home(subject).href, notice: t('console.shared.released') };
+    },
+  };
 }

@@ -22,7 +22,7 @@ import { dangerZone } from '../console/danger-zone.ts';
 import { domainTable } from '../console/domain-proofs.ts';
 import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import { nameAndUsername, personLogo } from '../console/names.ts';
 import { addForm, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -337,6 +337,14 @@ export function groupRoutes(services: ConsoleServices) {
       return { to: pathOf({ id }), notice: t('console.groups.saved') };
     },
   });
+
+  question(
+    '/release',
+    releaseQuestion(services, [WRITE], {
+      entryOf: ({ name }: GroupDetails) => ({ section: 'groups', name }),
+      home: (group) => ({ href: pathOf(group), label: group.name }),
+    }),
+  );
 
   question('/delete', {
     title: ({ name }) => t('console.groups.delete-title', { group: name }),
@@ -686,7 +694,7 @@ async function groupPage(
         isCurrent: one === tab,
       })),
     blocks: [
-      ...(group.source === 'file' ? [fileNotice(configFile, 'group')] : []),
+      ...(group.source === 'file' ? [fileNotice(configFile, 'group', may(WRITE) && may(RELEASE) && path)] : []),
       ...blocks,
       ...(isOurs && tab === ''
         ? [

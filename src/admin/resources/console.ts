@@ -24,7 +24,7 @@ import {
 import { dangerZone } from '../console/danger-zone.ts';
 import type { FormKey } from '../console/form-fields.ts';
 import { listAt, sortedBy, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import type { Visit } from '../console/pages.ts';
 import { toSent } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';
@@ -51,7 +51,12 @@ const apiForm = z.object({
 type ApiForm = z.output<typeof apiForm>;
 const LISTS = ['access.roles', 'access.groups'];
 
-export function apiRoutes({ frame, admin, config: { configFile } }: ConsoleServices) {
+export function apiRoutes(services: ConsoleServices) {
+  const {
+    frame,
+    admin,
+    config: { configFile },
+  } = services;
   const { resources } = admin;
   const optionsOf = async (visit: Visit<unknown>): Promise<FormOptions> => ({
     access: applicationKey('oidc', 'access', { ...NO_CHOICES, ...(await accessChoices(visit, admin)) }),
@@ -73,13 +78,25 @@ export function apiRoutes({ frame, admin, config: { configFile } }: ConsoleServi
     form: apiForm,
     lists: LISTS,
     page: async (visit, given = formOf(visit.subject)) =>
-      apiPage(visit.subject, given, { mayWrite: visit.may(WRITE), configFile, options: await optionsOf(visit) }),
+      apiPage(visit.subject, given, {
+        mayWrite: visit.may(WRITE),
+        mayRelease: visit.may(WRITE) && visit.may(RELEASE),
+        configFile,
+        options: await optionsOf(visit),
+      }),
     async submit({ by, subject }, given) {
       const { identifier, ...changes } = declaredBy(subject.identifier, given);
       await resources.update(identifier, changes, by, given[VERSION]);
       return { to: pathOf(identifier), notice: t('console.apis.saved') };
     },
   });
+  question(
+    '/release',
+    releaseQuestion(services, [WRITE], {
+      entryOf: ({ identifier }: Resource) => ({ section: 'resources', name: identifier }),
+      home: ({ identifier }) => ({ href: pathOf(identifier), label: identifier }),
+    }),
+  );
   question('/delete', {
     title: ({ identifier }) => t('console.apis.delete-title', { identifier }),
     back: ({ identifier }) => ({ href: pathOf(identifier), label: identifier }),
@@ -161,7 +178,12 @@ function newPage(given: ApiForm, options: FormOptions): ConsolePage {
 function apiPage(
   api: Resource,
   given: ApiForm,
-  { mayWrite, configFile, options }: { mayWrite: boolean; configFile: string | undefined; options: FormOptions },
+  {
+    mayWrite,
+    mayRelease,
+    configFile,
+    options,
+  }: { mayWrite: boolean; mayRelease: boolean; configFile: string | undefined; options: FormOptions },
 ): ConsolePage {
   const at = pathOf(api.identifier);
   const mayEdit = mayWrite && api.source !== 'file';
@@ -214,7 +236,7 @@ function apiPage(
     back: { href: HOME, label: t('console.apis.title') },
     tags: api.source === 'file' ? [FILE_TAG] : [],
     blocks: [
-      ...(api.source === 'file' ? [fileNotice(configFile, 'api')] : []),
+      ...(api.source === 'file' ? [fileNotice(configFile, 'api', mayRelease && at)] : []),
       ...(mayEdit ? [] : [facts]),
       scopes,
       ...(mayEdit ? [form, danger] : []),

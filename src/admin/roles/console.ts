@@ -25,7 +25,7 @@ import {
 import { dangerZone } from '../console/danger-zone.ts';
 import { listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, listAt, pageLinks, searchField, sortedBy, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { permissionMark, permissionWords, quotedPermissions } from '../console/permission-words.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
@@ -143,6 +143,14 @@ export function roleRoutes(services: ConsoleServices) {
   });
 
   addMemberPages({ one, router }, services);
+
+  question(
+    '/release',
+    releaseQuestion(services, [WRITE], {
+      entryOf: ({ name }: Role) => ({ section: 'roles', name }),
+      home: (role) => ({ href: pathOf(role), label: role.name }),
+    }),
+  );
 
   question('/delete', {
     async assertOpen(visit) {
@@ -289,7 +297,7 @@ function rolePage(
       label: TABS[one],
       isCurrent: one === tab,
     })),
-    blocks: [...(tab === '' ? ownerNotice(role, configFile) : []), ...blocks],
+    blocks: [...(tab === '' ? ownerNotice(visit, configFile) : []), ...blocks],
   };
 }
 
@@ -298,8 +306,9 @@ function tagsOf({ source }: Role): (Mark & { icon?: string })[] {
   return source === 'built-in' ? [{ text: t('console.roles.built-in'), icon: 'lock' }] : [];
 }
 
-function ownerNotice({ source }: Role, configFile: string | undefined): Block[] {
-  if (source === 'file') return [fileNotice(configFile, 'role')];
+function ownerNotice({ subject, may }: Visit<Role>, configFile: string | undefined): Block[] {
+  const { source } = subject;
+  if (source === 'file') return [fileNotice(configFile, 'role', may(WRITE) && may(RELEASE) && pathOf(subject))];
   const text = t('console.roles.built-in-notice');
   return source === 'built-in' ? [{ kind: 'text', tone: 'notice', text }] : [];
 }

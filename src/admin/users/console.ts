@@ -25,9 +25,9 @@ import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.
 import type { Action, Block, Cell, ConsolePage, Empty } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { listAt, tableOf } from '../console/lists.ts';
-import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import { type Names, personLogo } from '../console/names.ts';
-import { addPage, type Visit } from '../console/pages.ts';
+import { addPage, addQuestion, type Visit } from '../console/pages.ts';
 import { missingSentence } from '../console/permission-words.ts';
 import { ACCESS_CHECK_NEEDS } from '../console/suggest.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -64,6 +64,13 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
   grantPages(router, services);
   accessPages(router, services);
   oneTimePasswordPages(router, services);
+  addQuestion(router, services.frame, '/:id/release', {
+    ...releaseQuestion(services, [WRITE], {
+      entryOf: ({ username }: Account) => ({ section: 'users', name: username }),
+      home: (account) => ({ href: tabPath(account.id, ''), label: nameOf(account) }),
+    }),
+    load: ({ params: { id = '' } }, by) => services.admin.users.find(id, by, 'gatehouse.users:read'),
+  });
   userActionPages(router, services);
   return router;
 }
@@ -504,7 +511,7 @@ function userTabPage(
       .filter((one) => tabs[one].isOpen(user))
       .map((one) => ({ href: tabPath(account.id, one), label: tabs[one].label, isCurrent: one === tab })),
     blocks: [
-      ...(isFile ? [fileNotice(configFile, 'user')] : []),
+      ...(isFile ? [fileNotice(configFile, 'user', user.may(WRITE) && user.may(RELEASE) && path)] : []),
       ...(obstacle ? [{ kind: 'text' as const, tone: 'notice' as const, text: obstacle }] : []),
       ...blocks,
       ...harmless,

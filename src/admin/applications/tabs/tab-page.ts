@@ -5,7 +5,7 @@ import type { PictureState } from '../../../applications/pictures/pictures.ts';
 import { type PageText, t } from '../../../base/texts/text.ts';
 import { within } from '../../../people/rbac/rights.ts';
 import type { ConsolePage, Mark } from '../../console/blocks.ts';
-import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, RELEASE } from '../../console/managed-by-file.ts';
 import type { Visit } from '../../console/pages.ts';
 import type { ConsoleServices } from '../../console-services.ts';
 import type { ApplicationDetails } from '../actions.ts';
@@ -45,6 +45,8 @@ export interface OpenApplication extends ApplicationDetails {
   mayChange: boolean;
   /** Whether the administrator may change it here: the configuration file does not declare it. */
   isEditable: boolean;
+  /** Whether the administrator may take it out of the configuration file. */
+  mayRelease: boolean;
   /** Whether the administrator may read the activity log of it. */
   mayReadActivity: boolean;
   /** Whether the administrator may see who can open it. */
@@ -54,7 +56,7 @@ export interface OpenApplication extends ApplicationDetails {
 
 /** What the administrator may do with the application that was read. */
 export async function openApplication(
-  { by, meets, subject }: Visit<ApplicationDetails>,
+  { by, may, meets, subject }: Visit<ApplicationDetails>,
   { admin: { applications }, pictures }: ConsoleServices,
 ): Promise<OpenApplication> {
   const { application } = subject;
@@ -64,12 +66,13 @@ export async function openApplication(
   const mayReadPeople = meets(within('gatehouse.users:read')) && !isServiceAccount(application);
   const picture = await pictures.state(application.id);
   const path = `/admin/applications/${application.id}`;
-  return { ...subject, path, mayChange, isEditable: mayWrite, mayReadActivity, mayReadPeople, picture };
+  const mayRelease = may(WRITE) && may(RELEASE);
+  return { ...subject, path, mayChange, mayRelease, isEditable: mayWrite, mayReadActivity, mayReadPeople, picture };
 }
 
 /** A page of the application, on one of its tabs. */
 export function tabPage(
-  { application, path, mayChange, mayReadActivity, mayReadPeople, picture }: OpenApplication,
+  { application, path, mayChange, mayRelease, mayReadActivity, mayReadPeople, picture }: OpenApplication,
   tab: TabPath,
   content: Pick<ConsolePage, 'blocks' | 'aside' | 'actions'>,
   { config: { configFile } }: ConsoleServices,
@@ -94,7 +97,7 @@ export function tabPage(
       label: labelOf(application, one),
       isCurrent: one === tab,
     })),
-    blocks: [...(isFile ? [fileNotice(configFile, 'application')] : []), ...content.blocks],
+    blocks: [...(isFile ? [fileNotice(configFile, 'application', mayRelease && path)] : []), ...content.blocks],
     ...(content.aside && { aside: content.aside }),
   };
 }
