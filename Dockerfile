@@ -14,6 +14,7 @@ COPY prisma prisma
 COPY build build
 COPY src src
 COPY views views
+COPY docs docs
 RUN npm run build
 
 FROM node:24-slim
@@ -21,7 +22,7 @@ LABEL org.opencontainers.image.title="Gatehouse" \
   org.opencontainers.image.description="A single sign-on server for OpenID Connect and SAML 2.0" \
   org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /app
-# The bundle, with the native modules, the style sheets, the icons and the font.
+# The bundle, with the native modules, the documentation, the style sheets, the icons and the font.
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY bin bin

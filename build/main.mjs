@@ -1,6 +1,6 @@
 // `npm run build`: bundles the server, the command line and the worker threads into dist/, with the files of packages that are
-// read at run time, so that dist/ runs without node_modules, and builds the style sheets into dist/assets. Each part does nothing
-// when nothing changed since the last build.
+// read at run time, so that dist/ runs without node_modules, renders docs/ into dist/documents.json, and builds the style sheets into
+// dist/assets. Each part does nothing when nothing changed since the last build.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,13 +15,35 @@ const entry = path.join(dist, 'main.js');
 const assets = path.join(dist, 'assets');
 const manifest = path.join(dist, 'build.json');
 
+if (newest(['docs', 'build']) > changedAt(path.join(dist, 'documents.json'))) await buildDocuments();
 if (newest(['views', 'src', 'build']) > changedAt(path.join(assets, 'console.css'))) await buildStyles();
 if (newest(['src', 'build']) > changedAt(entry)) await build();
+
+async function buildDocuments() {
+  const { documents } = await import('./docs.mjs').catch((error) => {
+    // A checkout whose packages are older than package.json still builds the rest.
+    if (error.code !== 'ERR_MODULE_NOT_FOUND' || process.env.npm_lifecycle_event === 'prepack') throw error;
+    process.stderr.write(`/docs is left out: ${error.message}. Run "npm install".\n`);
+    return {};
+  });
+  if (!documents) return;
+  const { chapters, pictures } = documents(root);
+  for (const [name, content] of pictures) write(path.join(assets, name), content);
+  for (const name of documentPictures()) if (!pictures.has(name)) rmSync(path.join(assets, name));
+  write(path.join(dist, 'documents.json'), chapters);
+  const now = new Date();
+  utimesSync(path.join(dist, 'documents.json'), now, now);
+}
+
+function documentPictures() {
+  return readdirSync(assets).filter((name) => name.startsWith('docs-'));
+}
 
 async function buildStyles() {
   const files = await styles(root);
   for (const [name, content] of files) write(path.join(assets, name), content);
-  for (const name of readdirSync(assets)) if (!files.has(name)) rmSync(path.join(assets, name));
+  const wanted = new Set([...files.keys(), ...documentPictures()]);
+  for (const name of readdirSync(assets)) if (!wanted.has(name)) rmSync(path.join(assets, name));
   const now = new Date();
   utimesSync(path.join(assets, 'console.css'), now, now);
 }
@@ -43,7 +65,7 @@ function removeOld(current) {
   const isSame = current.toString() === before.current.toString();
   const previous = isSame ? before.previous : before.current;
   write(manifest, JSON.stringify({ current, previous }));
-  const wanted = new Set([...current, ...previous, 'build.json']);
+  const wanted = new Set([...current, ...previous, 'build.json', 'documents.json']);
   const written = filesIn(dist).map((file) => path.relative(dist, file));
   for (const file of written) {
     if (!wanted.has(file) && !/^(node_modules|assets)\b/.test(file)) rmSync(path.join(dist, file));

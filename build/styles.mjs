@@ -1,4 +1,4 @@
-// Builds what browsers get besides scripts: people.css, console.css, the sprite of the icons that pages use, the favicon and the font.
+// Builds what browsers get besides scripts: people.css, console.css, document.css, the sprite of the icons that pages use, the favicon and the font.
 // Sources: views/styles/ and the color table of src/base/http/pages/tokens.ts (docs/decisions/0043-styles-are-built.md).
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -18,13 +18,10 @@ export async function styles(root) {
     'tokens.css': customProperties(tokens),
     'font.css': fonts.map(fontFace).join('\n'),
   };
-  const [people, console] = await Promise.all([
-    styleSheet(root, 'people.css', replaced),
-    styleSheet(root, 'console.css', replaced),
-  ]);
+  const names = ['people.css', 'console.css', 'document.css'];
+  const sheets = await Promise.all(names.map((name) => styleSheet(root, name, replaced)));
   return new Map([
-    ['people.css', people],
-    ['console.css', console],
+    ...names.map((name, index) => [name, sheets[index]]),
     ['icons.svg', sprite(root)],
     ['icon.svg', favicon(tokens)],
     ...fonts.map(({ name, content }) => [`${name}.woff2`, content]),

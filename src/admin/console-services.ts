@@ -9,7 +9,9 @@ import { createApplicationUsage } from './applications/usage.ts';
 import { createFrame } from './console/frame.ts';
 import { createNames } from './console/names.ts';
 import type { AdminActions } from './create-admin.ts';
+import { createDocuments } from './documents/documents.ts';
 import { createWarnings, lockedAccounts } from './overview/warnings.ts';
+import { createSearch } from './search/search.ts';
 import { createTypedUsers } from './suggestions/typed-user.ts';
 
 export type ConsoleServices = ReturnType<typeof createConsoleServices>;
@@ -17,6 +19,7 @@ export type ConsoleServices = ReturnType<typeof createConsoleServices>;
 export function createConsoleServices(services: AdminServices & { admin: AdminActions }) {
   const { account, accounts, admin, audit, brand, brandImages, config, db, federation, keyring, mfa, now } = services;
   const { pictures, storedPages } = services;
+  const documents = createDocuments();
   /** The stored value: another process may have changed it just now. */
   const settingOf = async (name: SettingName) => (await admin.settings.list()).find((one) => one.name === name)?.value;
   return {
@@ -27,11 +30,13 @@ export function createConsoleServices(services: AdminServices & { admin: AdminAc
     brandImages,
     config,
     db,
+    documents,
     mfa,
     now,
     pictures,
     storedPages,
     frame: createFrame(services),
+    search: createSearch({ ...services, documents }),
     names: createNames(services),
     findUser: createTypedUsers({ accounts, users: admin.users }),
     signedIn: account.page.signedIn,

@@ -5,6 +5,7 @@ import { auditRoutes } from './audit/console.ts';
 import { brandRoutes } from './branding/console.ts';
 import { connectionRoutes } from './connections/console.ts';
 import type { ConsoleServices } from './console-services.ts';
+import { documentRoutes } from './documents/console.ts';
 import { groupRoutes } from './groups/console.ts';
 import { keyRoutes } from './keys/console.ts';
 import { mailRoutes, mailTemplateRoutes } from './mail/console.ts';
@@ -12,6 +13,7 @@ import { overviewRoutes } from './overview/console.ts';
 import { confirmationRoutes } from './proof/console.ts';
 import { apiRoutes } from './resources/console.ts';
 import { roleRoutes } from './roles/console.ts';
+import { searchRoutes } from './search/console.ts';
 import { sessionRoutes } from './sessions/console.ts';
 import { settingRoutes } from './settings/console.ts';
 import { signUpCodeRoutes } from './sign-up-codes/console.ts';
@@ -31,6 +33,8 @@ export const createConsole = (services: ConsoleServices) => [
   roleRoutes(services),
   groupRoutes(services),
   suggestionRoutes(services),
+  searchRoutes(services),
+  documentRoutes(services),
   sessionRoutes(services),
   auditRoutes(services),
   apiKeyRoutes(services),

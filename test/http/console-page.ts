@@ -267,6 +267,17 @@ const page: ConsolePage = {
     },
     { kind: 'code', title: 'Paste this', label: 'Settings', text: 'issuer: https://id.example.com' },
     {
+      kind: 'document',
+      parts: [
+        { html: '<p>1</p>' },
+        { code: 'npm start', language: 'sh' },
+        { light: 'icon.svg', dark: 'icon.svg', alt: 'The mark', width: '32' },
+        { html: '<h2 id="one">1</h2><h2 id="two">2</h2><h2 id="three">3</h2>' },
+      ],
+      contents: ['one', 'two', 'three'].map((id) => ({ href: `#${id}`, label: id })),
+    },
+    { kind: 'links', title: 'Chapters', items: [{ href: '/docs/console', label: 'Console', isCurrent: true }] },
+    {
       kind: 'tiles',
       title: 'New',
       items: [{ title: 'Grafana', text: 'OpenID Connect', href: '/admin/applications/new/grafana' }],

@@ -2,14 +2,13 @@
 // server is asked once the typing pauses, and an answer that is no longer needed is dropped.
 (() => {
   const PAUSE_MS = 150;
-  const said = document.getElementById('said');
   const newElement = (tag, properties = {}, children = []) => {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
     return element;
   };
 
-  const optionOf = ({ value, label, small, logo }, id) => {
+  const optionOf = ({ value, label, small, logo, href }, id) => {
     const text = newElement('span', {}, [newElement('span', { className: 'block truncate', textContent: label })]);
     if (small) text.append(newElement('span', { className: 'cell-small truncate', textContent: small }));
     const option = newElement('li', { id, role: 'option', className: 'named' }, [text]);
@@ -23,7 +22,7 @@
       );
     }
     option.setAttribute('aria-selected', 'false');
-    Object.assign(option.dataset, { value, label });
+    Object.assign(option.dataset, { value, label, ...(href && { href }) });
     return option;
   };
 
@@ -39,6 +38,8 @@
     ])
       input.setAttribute(name, value);
 
+    // What is said outside of an open dialog is not heard.
+    const said = input.closest('dialog')?.querySelector('[role=status]') ?? document.getElementById('said');
     const answers = new Map();
     // What the field sends as long as it displays the name of the choice.
     let chosen = input.dataset.sends ? { name: input.value, value: input.dataset.sends } : undefined;
@@ -72,6 +73,7 @@
 
     const choose = (option) => {
       stop();
+      if (option.dataset.href) return location.assign(option.dataset.href);
       chosen = { name: option.dataset.label, value: option.dataset.value };
       input.value = chosen.name;
       show(false);

@@ -118,6 +118,24 @@
     });
   }
 
+  // The search: a dialog on every page, by Ctrl K (⌘K on a Mac) or its links, which lead to a page without script.
+  const find = document.getElementById('find');
+  if (find) {
+    const open = (event) => {
+      event.preventDefault();
+      if (find.open) return find.close();
+      document.getElementById('side').hidePopover?.();
+      find.showModal();
+      find.querySelector('input').select();
+    };
+    for (const link of document.querySelectorAll('[data-opens-search]')) link.addEventListener('click', open);
+    document.addEventListener('keydown', (event) => {
+      if (event.key?.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey)
+        open(event);
+    });
+    find.addEventListener('click', ({ target }) => target === find && find.close());
+  }
+
   for (const row of document.querySelectorAll('[data-row-link]')) {
     row.addEventListener('click', ({ target }) => {
       // A click on another link or control is meant for that, and marked text is meant to be copied.

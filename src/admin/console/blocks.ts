@@ -8,6 +8,7 @@ import type {
   Cell,
   CodeText,
   Column,
+  DocumentPart,
   Empty,
   EventItem,
   Logo,
@@ -262,6 +263,9 @@ export type Block =
       pages?: PageLinks;
     }
   | { kind: 'more'; count: PageText; pages: PageLinks }
+  /** A chapter of the documentation, and the headings in it. */
+  | { kind: 'document'; parts: readonly DocumentPart[]; contents: readonly { href: string; label: string }[] }
+  | { kind: 'links'; title: PageText; items: readonly { href: string; label: PageText; isCurrent?: boolean }[] }
   | { kind: 'progress'; label: PageText; done: number; total: number }
   | { kind: 'tiles'; title?: PageText; items: { title: PageText; text: PageText; href: string; icon?: string }[] }
   | {

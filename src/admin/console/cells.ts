@@ -177,3 +177,9 @@ export interface CodeText {
   /** Its language, if it is another one than that of the page, and the direction of that. */
   written?: { language: string; direction: 'ltr' | 'rtl' };
 }
+
+/** Of the documentation: HTML of the build; code to copy; or a picture, by its names in dist/assets. */
+export type DocumentPart =
+  | { html: string }
+  | { code: string; language: string }
+  | { light: string; dark: string; alt: string; width: string };

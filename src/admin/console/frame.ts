@@ -21,7 +21,7 @@ import { CONFIRM, pressedButtonPage, RESULT, type StoredForm } from '../proof/co
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
 import type { Action, Block, ConsolePage } from './blocks.ts';
 import { fieldFaultsOf, pageFaults } from './faults.ts';
-import { entryOf, firstPage, type NavigationCounts, navigationAt } from './navigation.ts';
+import { entryOf, firstPage, helpAt, type NavigationCounts, navigationAt } from './navigation.ts';
 import { missingSentence } from './permission-words.ts';
 
 export type Frame = ReturnType<typeof createFrame>;
@@ -128,11 +128,12 @@ export function createFrame(services: AdminServices) {
 function frameOf(account: Account, rights: Rights, counts: NavigationCounts, at: string) {
   return {
     navigation: navigationAt(at, (need) => meets(rights, need), counts),
+    help: helpAt(at),
     person: { name: fullName(account) ?? account.username, username: account.username, picture: pictureOf(account) },
   };
 }
 
-/** Lets the error handler display the errors below /admin in the frame, which reads what the middleware of the route has not read. */
+/** Lets the error handler display the errors below /admin and /docs in the frame, which reads what the middleware of the route has not read. */
 function framedErrors(
   { account: { page }, rejections }: AdminServices,
   { readRights, missingAt }: ConsoleRights,
@@ -142,10 +143,14 @@ function framedErrors(
     const rights = account && (await readRights(ctx, account.id));
     if (!account || !rights) return undefined;
     const console = frameOf(account, rights, { rejections: await rejections.countRecent() }, ctx.path);
-    return { template: 'admin/page', data: { ...errorPageOf(ctx, error, missingAt(ctx)), console } };
+    // What happened matters more than what the page is for.
+    return {
+      template: 'admin/page',
+      data: { ...errorPageOf(ctx, error, missingAt(ctx)), console: { ...console, help: undefined } },
+    };
   };
   return (ctx, next) => {
-    const isBelow = ctx.path === '/admin' || ctx.path.startsWith('/admin/');
+    const isBelow = ['/admin', '/docs'].some((one) => ctx.path === one || ctx.path.startsWith(`${one}/`));
     // A frame within a page has no room for the sidebar.
     if (isBelow && isPage(ctx)) ctx.state.errorPage = (error) => errorPage(ctx, error);
     return next();

@@ -21,8 +21,14 @@ export interface NavigationCounts {
   rejections: number;
 }
 
-/** @param icon a name at lucide.dev */
-const entry = (href: string, label: PageText, icon: string, needs: Need, more: Partial<Entry> = {}): Entry => ({
+/** The icon is a name at lucide.dev, with its key, by which build/styles.mjs finds it. */
+const entry = (
+  href: string,
+  label: PageText,
+  { icon }: { icon: string },
+  needs: Need,
+  more: Partial<Entry> = {},
+): Entry => ({
   href,
   label,
   icon,
@@ -34,33 +40,33 @@ const AUDIT = 'gatehouse.audit:read';
 
 /** The navigation: groups of entries, each with the permission that it needs. */
 const GROUPS: readonly { title?: PageText; entries: readonly Entry[] }[] = [
-  { entries: [entry('/admin', t('console.navigation.overview'), 'layout-dashboard', AUDIT)] },
+  { entries: [entry('/admin', t('console.navigation.overview'), { icon: 'layout-dashboard' }, AUDIT)] },
   {
     title: t('console.navigation.applications'),
     entries: [
       entry(
         '/admin/applications',
         t('console.navigation.applications'),
-        'layout-grid',
+        { icon: 'layout-grid' },
         within('gatehouse.applications:read'),
         { also: '/admin/test' },
       ),
-      entry('/admin/apis', t('console.navigation.apis'), 'braces', 'gatehouse.applications:read'),
-      entry('/admin/connections', t('console.navigation.connections'), 'plug', 'gatehouse.connections:read'),
+      entry('/admin/apis', t('console.navigation.apis'), { icon: 'braces' }, 'gatehouse.applications:read'),
+      entry('/admin/connections', t('console.navigation.connections'), { icon: 'plug' }, 'gatehouse.connections:read'),
     ],
   },
   {
     title: t('console.navigation.people'),
     entries: [
-      entry('/admin/users', t('console.navigation.users'), 'user-round', within('gatehouse.users:read'), {
+      entry('/admin/users', t('console.navigation.users'), { icon: 'user-round' }, within('gatehouse.users:read'), {
         also: '/admin/import',
       }),
-      entry('/admin/groups', t('console.navigation.groups'), 'users-round', 'gatehouse.groups:read'),
-      entry('/admin/roles', t('console.navigation.roles'), 'shield-check', 'gatehouse.roles:read'),
+      entry('/admin/groups', t('console.navigation.groups'), { icon: 'users-round' }, 'gatehouse.groups:read'),
+      entry('/admin/roles', t('console.navigation.roles'), { icon: 'shield-check' }, 'gatehouse.roles:read'),
       entry(
         '/admin/sessions',
         t('console.navigation.sessions'),
-        'monitor-smartphone',
+        { icon: 'monitor-smartphone' },
         within('gatehouse.sessions:read'),
       ),
     ],
@@ -68,22 +74,22 @@ const GROUPS: readonly { title?: PageText; entries: readonly Entry[] }[] = [
   {
     title: t('console.navigation.monitoring'),
     entries: [
-      entry('/admin/access-check', t('console.navigation.access-check'), 'search-check', AUDIT),
-      entry('/admin/rejections', t('console.navigation.rejected-requests'), 'circle-x', AUDIT, {
+      entry('/admin/access-check', t('console.navigation.access-check'), { icon: 'search-check' }, AUDIT),
+      entry('/admin/rejections', t('console.navigation.rejected-requests'), { icon: 'circle-x' }, AUDIT, {
         counts: 'rejections',
       }),
-      entry('/admin/audit', t('console.navigation.activity-log'), 'scroll-text', within(AUDIT)),
+      entry('/admin/audit', t('console.navigation.activity-log'), { icon: 'scroll-text' }, within(AUDIT)),
     ],
   },
   {
     title: t('console.navigation.configuration'),
     entries: [
-      entry('/admin/security', t('console.navigation.security'), 'key-round', SETTINGS),
-      entry('/admin/branding', t('console.navigation.branding'), 'palette', SETTINGS),
-      entry('/admin/mail', t('console.navigation.mail'), 'mail', 'gatehouse.mail:read'),
-      entry('/admin/api-keys', t('console.navigation.api-keys'), 'key-square', 'gatehouse.api-keys:read'),
-      entry('/admin/keys', t('console.navigation.signing-keys'), 'file-key-2', 'gatehouse.keys:read'),
-      entry('/admin/settings', t('console.navigation.settings'), 'settings', SETTINGS),
+      entry('/admin/security', t('console.navigation.security'), { icon: 'key-round' }, SETTINGS),
+      entry('/admin/branding', t('console.navigation.branding'), { icon: 'palette' }, SETTINGS),
+      entry('/admin/mail', t('console.navigation.mail'), { icon: 'mail' }, 'gatehouse.mail:read'),
+      entry('/admin/api-keys', t('console.navigation.api-keys'), { icon: 'key-square' }, 'gatehouse.api-keys:read'),
+      entry('/admin/keys', t('console.navigation.signing-keys'), { icon: 'file-key-2' }, 'gatehouse.keys:read'),
+      entry('/admin/settings', t('console.navigation.settings'), { icon: 'settings' }, SETTINGS),
     ],
   },
 ];
@@ -118,6 +124,53 @@ function badgeOf(count: number): { text: PageText; of: PageText } {
       ? t('console.navigation.more', { count: MOST_COUNTED })
       : t('console.shared.number', { value: count });
   return { text, of: t('console.navigation.in-last-day') };
+}
+
+/** The chapter of the documentation about the pages from each path on. */
+const HELP: Readonly<Record<string, string>> = {
+  '/admin': 'first-hour',
+  '/admin/access-check': 'console#access-check',
+  '/admin/api-keys': 'api#api-keys',
+  '/admin/apis': 'configuration#resources',
+  '/admin/applications': 'console#an-application',
+  '/admin/applications/new': 'first-application',
+  '/admin/audit': 'operating#the-audit-log',
+  '/admin/branding': 'branding',
+  '/admin/branding/texts': 'languages#replace-a-text',
+  '/admin/confirm': 'api#fresh-sign-ins',
+  '/admin/connections': 'connections#adding-a-connection',
+  '/admin/groups': 'groups',
+  '/admin/import': 'console#importing-users',
+  '/admin/keys': 'operating#keys',
+  '/admin/mail': 'operating#email',
+  '/admin/rejections': 'console#rejected-requests',
+  '/admin/result': 'console',
+  '/admin/roles': 'roles#permissions-in-gatehouse-itself',
+  '/admin/search': 'console',
+  '/admin/security': 'accounts#second-factors',
+  '/admin/security/passwords': 'configuration#settings',
+  '/admin/security/protection': 'security#sign-in',
+  '/admin/security/sign-up': 'accounts#sign-up-codes',
+  '/admin/security/sign-up-codes': 'accounts#sign-up-codes',
+  '/admin/security/two-step': 'accounts#the-first-second-factor',
+  '/admin/sessions': 'logout#what-ends-a-session-and-what-stays',
+  '/admin/settings': 'configuration#settings',
+  '/admin/settings/attributes': 'accounts#profile',
+  '/admin/settings/languages': 'languages',
+  '/admin/settings/network': 'security#outgoing-calls',
+  '/admin/settings/saml': 'saml',
+  '/admin/settings/system': 'configuration#environment',
+  '/admin/test': 'first-application',
+  '/admin/users': 'accounts#helping-a-user',
+};
+
+/** The chapter, and heading, about the page at this path; undefined outside of the console. */
+export function helpAt(path: string): string | undefined {
+  const [, chapter] =
+    Object.entries(HELP)
+      .filter(([from]) => path === from || (from !== '/admin' && path.startsWith(`${from}/`)))
+      .sort(([a], [b]) => b.length - a.length)[0] ?? [];
+  return chapter && `/docs/${chapter}`;
 }
 
 /** The entry that a path belongs to; undefined for none. The overview is its own page only. */

@@ -97,7 +97,7 @@ function logoOf(name: string, isPerson: boolean) {
 }
 
 /** What a screen reader says. */
-function summaryOf(count: number): Text {
+export function summaryOf(count: number): Text {
   return count === MAX
     ? t('console.suggestions.first-matches', { count })
     : t('console.suggestions.matches', { count });

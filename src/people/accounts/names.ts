@@ -55,6 +55,22 @@ export function nameKey(value: string): string {
     .replace(LOOK_ALIKE, (letter) => LOOK_ALIKES.get(letter) ?? letter);
 }
 
+/** How well a name matches what was typed, from the best on. */
+export const MATCHES = { equal: 0, begins: 1, word: 2, inside: 3, none: 4 } as const;
+
+/** Of the best of these names. Case and letters that look alike do not matter. */
+export function matchRank(text: string, names: readonly (string | null)[]): number {
+  const key = nameKey(text);
+  return Math.min(...names.map((name) => rankOf(key, nameKey(name ?? ''))), MATCHES.none);
+}
+
+function rankOf(key: string, name: string): number {
+  if (name === key) return MATCHES.equal;
+  if (name.startsWith(key)) return MATCHES.begins;
+  if (name.split(/[\s/_.:-]+/).some((word) => word.startsWith(key))) return MATCHES.word;
+  return name.includes(key) ? MATCHES.inside : MATCHES.none;
+}
+
 /** The domains whose addresses may be usernames; `any` where the caller has checked that, or nothing changes. */
 export type NameDomains = readonly string[] | 'any';
 

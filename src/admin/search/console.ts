@@ -1,0 +1,84 @@
+// /admin/search: the results of the search as a page, and as JSON for the dialog that Ctrl K opens on every page of the console.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../../base/http/context.ts';
+import { parseQuery } from '../../base/http/input.ts';
+import { hueOf, initials } from '../../base/http/pages/tokens.ts';
+import { inLanguage, t } from '../../base/texts/text.ts';
+import { searchField, tableOf } from '../console/lists.ts';
+import { addPage } from '../console/pages.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { summaryOf } from '../suggestions/console.ts';
+
+const HERE = '/admin/search';
+/** Of each kind. */
+const IN_DIALOG = 4;
+const ON_PAGE = 20;
+const query = z.object({ q: z.string().trim().max(200).default('') });
+
+export function searchRoutes({ frame, search }: ConsoleServices) {
+  const router = new Router<State, Extras>({ prefix: HERE });
+
+  addPage(router, frame, '/', {
+    needs: [],
+    async page({ ctx, ...searcher }) {
+      const { q } = parseQuery(ctx, query);
+      const found = await search(q, searcher, ON_PAGE);
+      return {
+        title: t('console.search.title'),
+        lead: t('console.search.lead'),
+        blocks: [
+          {
+            kind: 'search',
+            action: HERE,
+            fields: [searchField(q, t('console.search.placeholder'), t('console.search.title'))],
+            isPrimary: true,
+          },
+          ...(q === ''
+            ? []
+            : [
+                {
+                  kind: 'table' as const,
+                  caption: t('console.search.results'),
+                  ...tableOf(found, [
+                    [
+                      t('console.search.result'),
+                      ({ kind, text, small, href }) => ({
+                        text,
+                        href,
+                        small: small || undefined,
+                        logo: { name: String(text), isPerson: kind === 'user' },
+                      }),
+                    ],
+                    [{ label: t('console.search.kind'), isShort: true }, ({ kindName }) => kindName],
+                  ]),
+                  empty: t('console.search.none', { text: q }),
+                },
+              ]),
+        ],
+      };
+    },
+  });
+
+  router.get('/suggest', ...frame.page(), async (ctx: Context) => {
+    const { q } = parseQuery(ctx, query);
+    const language = frame.language(ctx);
+    const searcher = {
+      by: frame.actor(ctx),
+      meets: (need: Parameters<typeof frame.meets>[1]) => frame.meets(ctx, need),
+    };
+    const found = await search(q, { ...searcher, language }, IN_DIALOG);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = inLanguage(language, () => ({
+      suggestions: found.map(({ kind, kindName, text, small, href }) => {
+        const label = String(text);
+        const isPerson = kind === 'user';
+        const logo = { text: isPerson ? initials(label) : ([...label][0] ?? ''), hue: hueOf(label), isPerson };
+        return { value: label, label, small: [String(kindName), small].filter(Boolean).join(' · '), href, logo };
+      }),
+      summary: String(found.length === 0 ? t('console.search.none', { text: q }) : summaryOf(found.length)),
+    }));
+  });
+
+  return router;
+}

@@ -1,0 +1,163 @@
+// One search over what an administrator may see: people, applications, groups, roles, settings, pages, error references and the documentation,
+// the best match first. Each kind has the right and the limits of its list, and reads a few rows.
+import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { Rejections } from '../../core/rejections/rejections.ts';
+import { MATCHES, matchRank, nameKey } from '../../people/accounts/names.ts';
+import { type Need, within } from '../../people/rbac/rights.ts';
+import { navigationAt } from '../console/navigation.ts';
+import type { AdminActions } from '../create-admin.ts';
+import type { Documents } from '../documents/documents.ts';
+import { settingsIn, settingTexts } from '../settings/console-fields.ts';
+import { SECURITY, SETTINGS } from '../settings/setting-tabs.ts';
+
+/** In the order of equally good matches. */
+const KINDS = ['rejection', 'page', 'user', 'application', 'group', 'role', 'setting', 'document'] as const;
+type Kind = (typeof KINDS)[number];
+
+export interface Found {
+  kind: Kind;
+  kindName: PageText;
+  text: PageText;
+  small?: string | undefined;
+  href: string;
+  rank: number;
+}
+
+export interface Searcher {
+  by: Actor;
+  meets(need: Need): boolean;
+  /** Of the page: settings and pages are found by their names in it. */
+  language: string;
+}
+
+/** A reference as pages display it, in either case and with or without the dash. */
+const REFERENCE = /^[0-9a-z]{4}[ -]?[0-9a-z]{4}$/i;
+
+export function createSearch(services: { admin: AdminActions; documents: Documents; rejections: Rejections }) {
+  const { users, applications, groups, roles } = services.admin;
+  type Finder = (text: string, searcher: Searcher, limit: number) => Promise<Omit<Found, 'kind' | 'kindName'>[]>;
+  const finders: Record<Kind, { needs?: Need; find: Finder }> = {
+    rejection: {
+      needs: 'gatehouse.audit:read',
+      async find(text) {
+        const found = REFERENCE.test(text) ? await services.rejections.find(text) : undefined;
+        return found
+          ? [{ text: found.code, small: found.message, href: `/admin/rejections/${found.code}`, rank: MATCHES.equal }]
+          : [];
+      },
+    },
+    page: {
+      find: async (text, { meets }) =>
+        pages(meets).map(({ href, label, below }) => ({
+          text: label,
+          small: below,
+          href,
+          rank: matchRank(text, [label]),
+        })),
+    },
+    user: {
+      needs: within('gatehouse.users:read'),
+      async find(search, { by }, limit) {
+        const { accounts } = await users.list({ search, limit, isQuick: true }, by);
+        return accounts.map(({ id, username, name, email }) => ({
+          text: name ?? username,
+          small: [name && username, email !== username && email].filter(Boolean).join(' · '),
+          href: `/admin/users/${id}`,
+          rank: matchRank(search, [username, email, name]),
+        }));
+      },
+    },
+    application: {
+      needs: within('gatehouse.applications:read'),
+      async find(search, { by }, limit) {
+        const found = await applications.list({ search, limit }, by);
+        return found.applications.map(({ id, name, clientId }) => ({
+          text: name,
+          small: clientId,
+          href: `/admin/applications/${id}`,
+          rank: matchRank(search, [name, clientId]),
+        }));
+      },
+    },
+    group: {
+      needs: 'gatehouse.groups:read',
+      find: async (search, _searcher, limit) =>
+        (await groups.list({ search, limit })).map(({ id, name, path, description }) => ({
+          text: name,
+          small: path === `/${name}` ? description : path,
+          href: `/admin/groups/${id}`,
+          rank: matchRank(search, [name]),
+        })),
+    },
+    role: {
+      needs: 'gatehouse.roles:read',
+      find: async (search) =>
+        (await roles.list()).map(({ id, name, description }) => ({
+          text: name,
+          small: description,
+          href: `/admin/roles/${id}`,
+          rank: matchRank(search, [name]),
+        })),
+    },
+    setting: {
+      needs: 'gatehouse.settings:read',
+      find: async (text) =>
+        SETTING_PLACES.map(({ name, href, tab }) => {
+          const { label, hint = '' } = settingTexts(name);
+          const isInHint = nameKey(String(hint)).includes(nameKey(text));
+          const rank = matchRank(text, [String(label), name]);
+          return { text: label, small: String(tab), href, rank: isInHint ? Math.min(rank, MATCHES.inside) : rank };
+        }),
+    },
+    document: {
+      find: async (text, _searcher, limit) =>
+        services.documents.search(text, limit).map(({ title, chapter, href, rank }) => ({
+          text: title,
+          small: chapter === title ? '' : chapter,
+          href,
+          // Its text has every word.
+          rank: Math.min(rank + 1, MATCHES.inside),
+        })),
+    },
+  };
+
+  /** @param limit for each kind */
+  return async (text: string, searcher: Searcher, limit: number): Promise<Found[]> => {
+    const wanted = text.trim();
+    if (wanted === '') return [];
+    const allowed = KINDS.filter((kind) => {
+      const { needs } = finders[kind];
+      return needs === undefined || searcher.meets(needs);
+    });
+    return inLanguage(searcher.language, async () => {
+      const found = await Promise.all(
+        allowed.map(async (kind) => {
+          const all = await finders[kind].find(wanted, searcher, limit);
+          const matches = all.filter(({ rank }) => rank < MATCHES.none).sort((a, b) => a.rank - b.rank);
+          return matches.slice(0, limit).map((one) => ({ ...one, kind, kindName: t(`console.search.${kind}`) }));
+        }),
+      );
+      return found.flat().sort((a, b) => a.rank - b.rank);
+    });
+  };
+}
+
+/** Each setting with the page that has it. */
+const SETTING_PLACES = [SECURITY, SETTINGS].flatMap(({ tabs }) =>
+  tabs.flatMap(({ href, label: tab, boxes }) =>
+    boxes.flatMap(settingsIn).map((name) => ({ name, href: `${href}#f-${name}`, tab })),
+  ),
+);
+
+/** The pages of the navigation, and the tabs of the settings, that the administrator may open. */
+function pages(meets: Searcher['meets']) {
+  const entries = navigationAt('', meets, { rejections: 0 }).flatMap((group) => group.entries);
+  const tabs = meets('gatehouse.settings:read') ? [SECURITY, SETTINGS] : [];
+  return [
+    ...entries.map(({ href, label }) => ({ href, label: String(label), below: '' })),
+    ...tabs.flatMap(({ title, tabs }) =>
+      tabs.map(({ href, label }) => ({ href, label: String(label), below: String(title) })),
+    ),
+  ];
+}

@@ -1,0 +1,106 @@
+// The search and the documentation in a browser: by keys alone, on a phone, light and dark.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  axe,
+  type Browser,
+  desktop,
+  launchBrowser,
+  type Page,
+  phone,
+  screenshot,
+} from '../../support/browser/browser.ts';
+import { keyboardOf } from '../../support/browser/keyboard.ts';
+import { aUser } from '../../support/factories.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { signIn } from './real-browser.ts';
+import { staff } from './support.ts';
+
+let idp: TestIdp;
+let browser: Browser;
+let page: Page;
+beforeAll(async () => {
+  idp = await startIdp();
+  browser = await launchBrowser();
+  for (const [username, name] of [
+    ['quill', 'Quill'],
+    ['inga', 'Inga Quillfeather'],
+  ] as const)
+    await aUser(idp.services, { username, name, email: `${username}@example.com` });
+  page = await (await browser.newContext({ ...desktop, permissions: ['clipboard-read', 'clipboard-write'] })).newPage();
+  await page.goto(`${idp.issuer}/admin/keys`);
+  await signIn(page, await staff(idp, 'admin'));
+});
+afterAll(async () => {
+  await browser?.close();
+  await idp?.stop();
+});
+
+const options = () => page.locator('#find [role=option] > span .block').allInnerTexts();
+const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+
+it('opens by Ctrl K on every page, and leads to the best match by keys alone', async () => {
+  const keys = keyboardOf(page);
+  for (const path of ['/admin', '/admin/users', '/docs/console']) {
+    await page.goto(`${idp.issuer}${path}`);
+    await page.keyboard.press('Control+k');
+    await page.waitForSelector('#find[open]');
+    expect(await page.evaluate('document.activeElement.id'), path).toBe('find-text');
+  }
+  await keys.type('quill');
+  await page.waitForSelector('#find [role=option]');
+  expect(await options()).toEqual(['Quill', 'Inga Quillfeather']);
+  expect(await page.locator('#find [role=status]').textContent()).toBe('2 matches');
+  expect(await axe(page, ['light', 'dark'])).toEqual([]);
+  await screenshot(page, 'search-dialog');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/admin\/users\/[^/]+$/);
+  expect(await page.locator('h1').textContent()).toContain('Quill');
+});
+
+it('closes by Escape and gives the focus back; Enter without a choice leads to the page', async () => {
+  await page.goto(`${idp.issuer}/admin/keys`);
+  await page.focus('.side [data-opens-search]');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#find[open]');
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('#find:not([open])', { state: 'attached' });
+  expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Search');
+  await page.keyboard.press('Meta+k');
+  await page.keyboard.type('quill');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/admin\/search\?q=quill$/);
+  expect(await page.locator('td.first a').allInnerTexts()).toEqual(['Quill', 'Inga Quillfeather']);
+  expect(await axe(page, ['light', 'dark'])).toEqual([]);
+  await screenshot(page, 'search-page');
+});
+
+it('the documentation copies code, follows links, and fits a phone', async () => {
+  await page.goto(`${idp.issuer}/docs/first-hour`);
+  await page.locator('.document .copy').first().click();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npm ci\nnpm start');
+  await page.locator('.document a[href^="/docs/"]').first().click();
+  await page.waitForURL(/\/docs\//);
+  for (const [path, name] of [
+    ['/docs', 'docs'],
+    ['/docs/console', 'docs-console'],
+    ['/docs/configuration', 'docs-configuration'],
+    ['/docs?q=passkey', 'docs-search'],
+    ['/admin/search?q=token', 'search-results'],
+  ] as const) {
+    await page.setViewportSize(desktop.viewport);
+    await page.goto(`${idp.issuer}${path}`);
+    expect(await axe(page, ['light', 'dark']), path).toEqual([]);
+    await screenshot(page, `${name}-1280`);
+    await page.setViewportSize(phone.viewport);
+    await screenshot(page, `${name}-390`);
+    await page.setViewportSize({ width: 320, height: 700 });
+    expect(await overflow(), path).toBeLessThanOrEqual(0);
+  }
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('quill');
+  await page.waitForSelector('#find [role=option]');
+  expect(await overflow()).toBeLessThanOrEqual(0);
+  await page.setViewportSize(phone.viewport);
+  await screenshot(page, 'search-dialog-390');
+});

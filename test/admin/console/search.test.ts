@@ -1,0 +1,140 @@
+// One search over everything in the console: each administrator finds what the lists would show them, the best match first.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aClient, aUser, type TestUser } from '../../support/factories.ts';
+import { type HttpClient, httpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
+import { consoleOf, staff } from './support.ts';
+
+interface Suggestion {
+  label: string;
+  small: string;
+  href: string;
+}
+
+let idp: TestIdp;
+let admin: HttpClient;
+const people = new Map<string, TestUser>();
+
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const { services } = idp;
+  for (const [username, name] of [
+    ['quill', 'Quill'],
+    ['inga', 'Inga Quillfeather'],
+    ['otto', 'Otto Tranquill'],
+  ] as const)
+    people.set(username, await aUser(services, { username, name, email: `${username}@example.com` }));
+  await aClient(services, { client_name: 'Quill editor', redirect_uris: ['https://quill.example/cb'] });
+  await aClient(services, { client_name: 'Quillnotes', redirect_uris: ['https://notes.example/cb'] });
+  await services.groups.create({ name: 'Quill writers' });
+  await services.roles.create({ name: 'quill-reader' });
+});
+afterAll(() => idp?.stop());
+
+async function suggested(client: HttpClient, q: string): Promise<Suggestion[]> {
+  const answer = await client.get(`/admin/search/suggest?q=${encodeURIComponent(q)}`);
+  expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
+  return (answer.json() as { suggestions: Suggestion[] }).suggestions;
+}
+
+let roles = 0;
+
+/** An administrator with these permissions. */
+async function withRights(...permissions: string[]): Promise<HttpClient> {
+  const name = `searcher-${++roles}`;
+  await idp.services.roles.create({ name, permissions });
+  return consoleOf(idp, await staff(idp, name));
+}
+
+describe('the search', () => {
+  it('finds people, applications, groups and roles, equal names first', async () => {
+    const labels = (await suggested(admin, 'QUILL')).map(({ label, small }) => `${label} (${small.split(' · ')[0]})`);
+    expect(labels[0]).toBe('Quill (User)');
+    expect(labels.slice(1, 5).sort()).toEqual([
+      'Quill editor (Application)',
+      'Quill writers (Group)',
+      'Quillnotes (Application)',
+      'quill-reader (Role)',
+    ]);
+    expect(labels.slice(5)).toEqual(['Inga Quillfeather (User)', 'Otto Tranquill (User)']);
+    expect((await suggested(admin, 'inga@example.com'))[0]).toMatchObject({
+      label: 'Inga Quillfeather',
+      href: `/admin/users/${people.get('inga')?.account.id}`,
+    });
+  });
+
+  it('finds settings by their names and explanations, with a link to the field', async () => {
+    const found = await suggested(admin, 'refresh token');
+    expect(found.map(({ href }) => href)).toContain('/admin/settings#f-refresh_token_days');
+    const { href = '' } = found.find(({ small }) => small.startsWith('Setting')) ?? {};
+    const page = await admin.get(href);
+    expect(page.text).toContain(`id="${new URL(href, idp.issuer).hash.slice(1)}"`);
+    expect((await suggested(admin, 'session_hours'))[0]?.href).toBe('/admin/settings#f-session_hours');
+  });
+
+  it('finds pages and sections of the documentation', async () => {
+    expect((await suggested(admin, 'signing keys'))[0]).toMatchObject({ label: 'Signing keys', href: '/admin/keys' });
+    const found = await suggested(admin, 'certificate rollover');
+    expect(found).toContainEqual(expect.objectContaining({ href: '/docs/saml#certificate-rollover' }));
+  });
+
+  it('finds a rejected request by its error reference, however it is typed', async () => {
+    const browser = httpClient(idp.issuer);
+    const rejected = await browser.get('/authorize?client_id=unknown&response_type=code&scope=openid');
+    const [code = ''] = /[2-9A-Z]{4}-[2-9A-Z]{4}/.exec(textOf(rejected.text)) ?? [];
+    for (const typed of [code, code.toLowerCase(), code.replace('-', '')])
+      expect((await suggested(admin, typed))[0]).toMatchObject({ label: code, href: `/admin/rejections/${code}` });
+    const other = await withRights('gatehouse.users:read');
+    expect((await suggested(other, code)).map(({ label }) => label)).not.toContain(code);
+  });
+
+  it('is a page without script, which leads to the same', async () => {
+    const page = await admin.get('/admin/search?q=quill');
+    const links = linksOf(page.text, page.url).map(({ label }) => label);
+    expect(links).toEqual(expect.arrayContaining(['Quill', 'Quill editor', 'Quill writers', 'Otto Tranquill']));
+    expect(linksOf((await admin.get('/admin/users')).text, idp.issuer).map(({ href }) => href)).toContain(
+      `${idp.issuer}/admin/search`,
+    );
+    expect(textOf((await admin.get('/admin/search?q=<b>')).text)).toContain('Nothing matches “<b>”.');
+    expect((await admin.get(`/admin/search?q=${'x'.repeat(201)}`)).status).toBe(400);
+  });
+});
+
+describe('who may see what', () => {
+  it('decides what is found: each kind needs its permission', async () => {
+    const kinds = async (client: HttpClient) =>
+      [...new Set((await suggested(client, 'quill')).map(({ small }) => small.split(' · ')[0]))].sort();
+    expect(await kinds(await withRights('gatehouse.users:read'))).toEqual(['User']);
+    expect(await kinds(await withRights('gatehouse.applications:read'))).toEqual(['Application']);
+    expect(await kinds(await withRights('gatehouse.groups:read'))).toEqual(['Group']);
+    expect(await kinds(await withRights('gatehouse.roles:read'))).toEqual(['Role']);
+    const reader = await withRights('gatehouse.users:read');
+    expect((await suggested(reader, 'session_hours')).filter(({ small }) => small.startsWith('Setting'))).toEqual([]);
+    expect((await suggested(reader, 'signing keys')).map(({ href }) => href)).not.toContain('/admin/keys');
+  });
+
+  it('includes limited permissions: people of one role or one group, one application', async () => {
+    const { services } = idp;
+    const group = await services.groups.find('Quill writers');
+    const reader = people.get('otto')?.account.id ?? '';
+    await services.groups.addMembers(group?.id ?? '', [{ userId: people.get('inga')?.account.id ?? '' }]);
+    await services.roles.assign(reader, 'quill-reader');
+    const names = async (right: string) =>
+      (await suggested(await withRights(right), 'quill')).map(({ label }) => label);
+    expect(await names(`gatehouse.users[group:${group?.id}]:read`)).toEqual(['Inga Quillfeather']);
+    expect(await names('gatehouse.users[role:quill-reader]:read')).toEqual(['Otto Tranquill']);
+    const [one] = (await services.applications.list({ search: 'Quillnotes' })).applications;
+    expect(await names(`gatehouse.applications[application:${one?.clientId}]:read`)).toEqual(['Quillnotes']);
+  });
+
+  it('leaves out everybody else: a user without rights, and a stranger', async () => {
+    const user = await aUser(idp.services);
+    const client = await consoleOf(idp, user);
+    for (const path of ['/admin/search?q=quill', '/admin/search/suggest?q=quill', '/docs', '/docs/console'])
+      expect((await client.get(path)).status, path).toBe(403);
+    const stranger = await httpClient(idp.issuer).get('/admin/search?q=quill');
+    expect(stranger.status).toBe(303);
+  });
+});
