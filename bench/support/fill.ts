@@ -1,6 +1,7 @@
 // Fills a database as after years of use: users, sessions, mails, rejected requests and audit rows, and 2,000 applications. Only the rows
-// that the measured pages display get a MAC afterwards, because a million take long. Everybody is in ten of 5,000 groups, which are four levels
-// deep; group 0 is at the top, group 1 has a tenth of the users, group 2 has all. The administrator is in 50 and owns group 3.
+// that the measured pages display get a MAC afterwards, because a million take long; one without raises an alarm each time. Everybody is in
+// ten of 5,000 groups, which are four levels deep; group 0 is at the top, group 1 has a tenth of the users, group 2 has all. The administrator
+// is in 50 and owns group 3.
 import type { Database } from '../../src/base/storage/database.ts';
 import { client, serviceProvider } from './target.ts';
 
@@ -32,7 +33,8 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
   const name = oneOf(['Ann Smith', 'Bob Jones', 'Cem Kaya', 'Dora Orlova', 'Eve Miller']);
   const lastName = oneOf(['Smith', 'Jones', 'Kaya', 'Orlova', 'Miller']);
   // Empty where `signRows` (target.ts) writes it.
-  const mac = `CASE WHEN n < 1000 OR n > ${rows - 1000} OR n = 5000 THEN '' ELSE 'x' END`;
+  const mac = `CASE WHEN n < 1000 OR n > ${rows - 1000} OR n = 5000 OR CAST(n AS TEXT) LIKE '100%' OR CAST(n AS TEXT) LIKE '777%'
+    THEN '' ELSE 'x' END`;
   const login = `'user-' || n`;
   const mail = `'user-' || n || '@example.com'`;
   const run = (statement: string) => db.$executeRawUnsafe(statement);

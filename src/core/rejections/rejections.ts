@@ -103,8 +103,9 @@ export function createRejections(
     /** How many there were in the last 24 hours, up to MOST_COUNTED + 1; 0 where the database fails. */
     async countRecent(): Promise<number> {
       await Promise.allSettled([...writing]);
+      // Prisma would sort by the id.
       const where = { at: { gte: new Date(dependencies.now().getTime() - DAY_MS) } };
-      return db.rejection.count({ where, take: MOST_COUNTED + 1 }).catch((err: unknown) => {
+      return db.rejection.count({ where, orderBy: { at: 'desc' }, take: MOST_COUNTED + 1 }).catch((err: unknown) => {
         logger.warn({ err }, 'rejected requests were not counted');
         return 0;
       });

@@ -71,6 +71,8 @@ const time = (column: string) => `coalesce(${column} || '', '')`;
 const flag = (column: string) => `CASE WHEN ${column} THEN '1' ELSE '' END`;
 const TEXTS = textFieldNames.map((field) => `u.${textFields[field].claim} AS "${field}"`).join(', ');
 const IN_GROUPS = 'FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id';
+// DISTINCT keeps PostgreSQL from looking for the user in each group below one that gives a role.
+const ABOVE = `(SELECT DISTINCT a.ancestor_id AS id ${IN_GROUPS} WHERE m.user_id = u.id) above`;
 const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.email_key AS "emailKey", u.mac, u.email_verified AS "emailVerified", u.email_proven AS "emailProven", ${TEXTS},
   u.phone_number AS "phoneNumber", u.phone_number_verified AS "phoneNumberVerified", u.address, u.attributes,
   u.sso_id AS "ssoId", u.is_active AS "isActive", u.source, u.created_at AS "createdAt", u.updated_at AS "updatedAt",
@@ -78,16 +80,16 @@ const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.e
     FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id) AS grants,
   (SELECT string_agg(held.line, '\n') FROM (SELECT DISTINCT rp.role_id || '\t' || p.resource || ':' || p.action AS line
     FROM (SELECT ur.role_id FROM user_roles ur WHERE ur.user_id = u.id
-      UNION SELECT gr.role_id ${IN_GROUPS} JOIN group_roles gr ON gr.group_id = a.ancestor_id WHERE m.user_id = u.id) ids
+      UNION SELECT gr.role_id FROM ${ABOVE} JOIN group_roles gr ON gr.group_id = above.id) ids
     JOIN role_permissions rp ON rp.role_id = ids.role_id JOIN permissions p ON p.id = rp.permission_id) held) AS "rolePermissions",
   (SELECT ${lines('m.group_id', 'm.source', time('m.since'), time('m.until'), 'm.mac')}
     FROM group_members m WHERE m.user_id = u.id) AS memberships,
   (SELECT ${lines('a.group_id', 'a.ancestor_id', 'a.mac')} ${IN_GROUPS}
     WHERE m.user_id = u.id AND a.ancestor_id <> a.group_id) AS "groupAncestors",
   (SELECT ${lines('g.id', 'g.name', 'g.name_key', 'g.path', flag('g.accepts_requests'), 'g.source', flag('g.file_members'), 'g.mac')}
-    FROM groups g WHERE g.id IN (SELECT a.ancestor_id ${IN_GROUPS} WHERE m.user_id = u.id)) AS "heldGroups",
-  (SELECT ${lines('gr.group_id', 'gr.role_id', 'gr.mac', 'r.mac', 'r.name')} FROM group_roles gr JOIN roles r ON r.id = gr.role_id
-    WHERE gr.group_id IN (SELECT a.ancestor_id ${IN_GROUPS} WHERE m.user_id = u.id)) AS "groupRoles"`;
+    FROM ${ABOVE} JOIN groups g ON g.id = above.id) AS "heldGroups",
+  (SELECT ${lines('gr.group_id', 'gr.role_id', 'gr.mac', 'r.mac', 'r.name')}
+    FROM ${ABOVE} JOIN group_roles gr ON gr.group_id = above.id JOIN roles r ON r.id = gr.role_id) AS "groupRoles"`;
 
 const MAX_CACHED = 1000;
 
