@@ -124,9 +124,8 @@ describe('the people who can open an application', () => {
     return (await db.$queryRaw<{ id: string }[]>(query)).map(({ id }) => id);
   }
 
-  /** Each filter names a role: '' is none. */
   const idsOf = ({ roles: named, groups: joined = [] }: Exclude<Access, 'everyone'>) => ({
-    roleIds: ['', ...named.map((name) => roleIds.get(name) ?? '')],
+    roleIds: named.map((name) => roleIds.get(name) ?? ''),
     groupIds: joined.map(idOf),
   });
 

@@ -198,18 +198,30 @@ async function countOf(db: Db, query: ReturnType<typeof fragment>): Promise<numb
 /** The users with one of these roles, or in one of these groups, counted no further than it matters. */
 async function membersOf(db: Db, { role, group: groupIds }: MemberOf, now: Date) {
   const rows = await db.role.findMany({ where: { name: { in: [...role] } }, select: { id: true } });
-  const roleIds = rows.length === 0 ? [''] : rows.map(({ id }) => id);
-  if (rows.length === 0 && groupIds.length === 0) return { roleIds, count: 0 };
-  const held = membersIn({ roleIds, groupIds }, now);
+  const members = { roleIds: rows.map(({ id }) => id), groupIds };
+  const held = membersIn(members, now);
   // Not Prisma's `count`: with a limit it sorts all rows before it.
-  const count = await countOf(db, countedTo(held, limits.lists.few + 1));
-  return { roleIds, groupIds, count };
+  return { ...members, count: held === undefined ? 0 : await countOf(db, countedTo(held, limits.lists.few + 1)) };
 }
 
 type Members = { roleIds: readonly string[]; groupIds?: readonly string[] };
-function membersIn({ roleIds, groupIds = [] }: Members, now: Date): Fragment {
-  const holders = usersWithRoles(joinFragments([...roleIds], ', '), now);
-  return groupIds.length === 0 ? holders : fragment`${holders} UNION ALL ${usersInGroups(groupIds, now)}`;
+
+/** SELECTs the `user_id` of them, once for each way; undefined: nobody. */
+function membersIn({ roleIds, groupIds = [] }: Members, now: Date): Fragment | undefined {
+  const ways = [
+    ...(roleIds.length > 0 ? [usersWithRoles(joinFragments([...roleIds], ', '), now)] : []),
+    ...(groupIds.length > 0 ? [usersInGroups(groupIds, now)] : []),
+  ];
+  return ways.length === 0 ? undefined : joinFragments(ways, ' UNION ALL ');
+}
+
+/** Whether the user of a row is one of them. */
+function isOneOf({ roleIds, groupIds = [] }: Members, now: Date): Fragment {
+  const ways = [
+    ...(roleIds.length > 0 ? [hasRole('f.id', joinFragments([...roleIds], ', '), now)] : []),
+    ...(groupIds.length > 0 ? [isInGroups('f.id', groupIds, now)] : []),
+  ];
+  return fragment`(${joinFragments(ways, ' OR ')})`;
 }
 
 // The SQL of the list of accounts. Plain SQL, because Prisma's `contains` takes % and _ for patterns, and because SQLite, which has no
@@ -242,7 +254,7 @@ interface AccountPageQuery extends AccountFilter {
 
 /** What the filters meet, counted no further than it matters for the query. */
 export interface FilterSizes {
-  /** The users with one of these roles, or in one of these groups, for each filter by them; an empty identifier has no members. */
+  /** The users with one of these roles, or in one of these groups, for each filter by them. */
   members?: readonly (Members & { count: number })[];
   /** Too many users to look into each: a search finds beginnings by index. */
   isLarge?: boolean;
@@ -363,14 +375,15 @@ function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes =
     ids ||
     others.length > 0;
   if (members && isFiltered) return undefined;
-  if (!members)
+  const held = members && membersIn(members, sizes.now ?? noTime);
+  if (!held)
     return countedTo(
       fragment`SELECT f.id FROM users f ${clause(conditions(dialect, query, sizes, 'created'))}`,
       counted + 1,
     );
   // A person may have a role, or be in a group, in several ways.
   return fragment`SELECT COUNT(*) AS count, SUM(ways) AS ways FROM (SELECT user_id, COUNT(*) AS ways FROM
-    (${membersIn(members, sizes.now ?? noTime)} LIMIT ${maxWays + 1}) AS held GROUP BY user_id) AS found`;
+    (${held} LIMIT ${maxWays + 1}) AS held GROUP BY user_id) AS found`;
 }
 
 /** How many accounts each of the ways of a search by index finds, at most `limits.lists.matches`. */
@@ -407,10 +420,9 @@ function conditions(
     where.push(dialect.contains('f.search_key', key));
   }
   for (const { count, ...one } of members) {
-    const { roleIds, groupIds = [] } = one;
-    const byRole = hasRole('f.id', joinFragments([...roleIds], ', '), now);
-    const isIn = groupIds.length === 0 ? byRole : fragment`(${byRole} OR ${isInGroups('f.id', groupIds, now)})`;
-    where.push(count <= few ? fragment`f.id IN (${membersIn(one, now)})` : isIn);
+    const ids = membersIn(one, now);
+    if (!ids) where.push(fragment`1 = 0`);
+    else where.push(count <= few ? fragment`f.id IN (${ids})` : isOneOf(one, now));
   }
   return where;
 }
