@@ -1,5 +1,6 @@
 // "Add application" by product: each preset through the real form, its roles, and the filter of the list.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { frameworks } from '../../../src/admin/applications/presets/frameworks.ts';
 import { presetKinds, productPresets } from '../../../src/admin/applications/presets/products.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
@@ -426,4 +427,32 @@ it('a product asks for the whole address where a name without a dot is typed, an
     const [newest] = await idp.services.db.asStored.application.findMany({ orderBy: { createdAt: 'desc' }, take: 1 });
     expect(JSON.stringify(newest)).toContain(stored);
   }
+});
+
+it('an application of one’s own has code for each framework, filled in, with the secret nowhere in it', async () => {
+  const form = await admin.get('/admin/applications/new/web');
+  const fields = { name: 'Lab notes', redirect_uris: 'https://notes.example.com/back' };
+  const made = await admin.follow(await admin.submit(form, fields));
+  const { clientId, id } = await idp.services.db.asStored.application.findFirstOrThrow({
+    orderBy: { createdAt: 'desc' },
+  });
+  const blocksOf = (html: string) => [
+    ...html.matchAll(/<summary[^>]*>(?:(?!<\/summary>).)*?(Code for [^<]+)<.*?<pre[^>]*>(.*?)<\/pre>/gs),
+  ];
+  const blocks = blocksOf((await admin.get(`/admin/applications/${id}/setup`)).text);
+  expect(blocks.map(([, title]) => title)).toEqual(frameworks.map(({ title }) => `Code for ${title}`));
+  for (const [, title, code = ''] of blocks) {
+    expect(code, title).toContain(clientId);
+    expect(code, title).toContain(idp.issuer);
+    expect(code, title).toMatch(title === 'Code for Next.js' ? /api\/auth\/callback/ : /back&quot;/);
+  }
+  const [, secret = ''] = /<code[^>]*>([\w-]{43})<\/code>/.exec(made.text) ?? [];
+  expect(secret).not.toBe('');
+  expect(blocksOf(made.text)).toHaveLength(frameworks.length);
+  expect(JSON.stringify(blocksOf(made.text).map(([, , code]) => code))).not.toContain(secret);
+
+  const spa = await admin.follow(
+    await admin.submit(await admin.get('/admin/applications/new/spa'), { ...fields, name: 'In the browser' }),
+  );
+  expect(spa.text).not.toContain('Code for');
 });

@@ -5,6 +5,7 @@ import { isLoopback } from '../../../base/config/addresses.ts';
 import { allOf, oneOf, type PageText, sentences, t } from '../../../base/texts/text.ts';
 import type { Block, Cell } from '../../console/blocks.ts';
 import { demandsOf, readsRolesOrGroups, rolesReadBy, rolesThatCount } from '../presets/demands.ts';
+import { frameworkInstructions } from '../presets/frameworks.ts';
 import type { IdentityProvider } from '../presets/parts.ts';
 import { productOf } from '../presets/presets.ts';
 import type { ProductPreset } from '../presets/products.ts';
@@ -18,6 +19,7 @@ export function setupInstructionBlocks(application: Application, identityProvide
   const { issuer, certificate } = identityProvider;
   const product = productOf(application);
   const own = product?.setupInstructions(identityProvider, withHomePage(metadata)) ?? [];
+  const code = !product && application.protocol === 'oidc' ? frameworkInstructions(application, issuer) : [];
   const endpoints =
     protocol === 'oidc'
       ? oidcEndpoints(application, identityProvider, own.length > 0)
@@ -37,6 +39,10 @@ export function setupInstructionBlocks(application: Application, identityProvide
       title: own.length > 0 ? t('console.tabs.setup.all-values') : t('console.tabs.setup.enter-values'),
       rows,
     },
+    ...code.map(({ framework, text }): Block => {
+      const title = t('console.tabs.setup.code', { framework });
+      return { kind: 'code', title, label: title, text, isClosed: true };
+    }),
     ...(protocol === 'saml'
       ? [{ kind: 'code' as const, label: t('console.tabs.value.signing-certificate'), text: certificate.trim() }]
       : []),
