@@ -89,6 +89,7 @@ export const accountPages: Record<string, [string, object]> = {
   accountProfile: [
     'account/profile',
     {
+      account: alice,
       fields: profileFields,
       isManagedByFile: false,
       phone: { number: '+49 170 1234567', isVerified: false },
@@ -97,11 +98,18 @@ export const accountPages: Record<string, [string, object]> = {
   ],
   accountProfileOfFile: [
     'account/profile',
-    { fields: profileFields, isManagedByFile: true, phone: { number: null, isVerified: false }, hasSms: true },
+    {
+      account: alice,
+      fields: profileFields,
+      isManagedByFile: true,
+      phone: { number: null, isVerified: false },
+      hasSms: true,
+    },
   ],
   accountProfileError: [
     'account/profile',
     {
+      account: alice,
       fields: profileFields,
       isManagedByFile: false,
       phone: { number: '+491701234567', isVerified: true },
