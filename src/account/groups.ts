@@ -12,8 +12,6 @@ import { withLanguage } from '../base/http/pages/language.ts';
 import { limits } from '../base/limits.ts';
 import { type PageText, sentences, type Text, t, textAt } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
-import { passwordAdvice } from '../people/credentials/password-advice.ts';
-import { minimumLength } from '../people/credentials/password-policy.ts';
 import type { GroupInvitation } from '../people/groups/invitations.ts';
 import type { People } from '../people/people.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
@@ -234,10 +232,9 @@ const registerForm = z.object({
   name: z.string().max(200),
   password: z.string().max(4096),
 });
-const minLength = minimumLength(false);
 
 export function joinRoutes(services: Core & Http & People & { page: AccountPageHelpers }): Router<State, Extras> {
-  const { accounts, groupInvitations, page: helpers } = services;
+  const { accounts, credentials, groupInvitations, page: helpers } = services;
   const { signedIn, checkCsrf } = helpers;
   const router = new Router<State, Extras>({ prefix: JOIN });
   const page = createLinkPage(services, {
@@ -275,7 +272,7 @@ export function joinRoutes(services: Core & Http & People & { page: AccountPageH
     const { request } = ctx.state;
     const prepared = await prepareRegistration(services, { email: found.email, name, password }, request);
     if (prepared.outcome === 'rejected') {
-      const error = sentences(prepared.faults.map((fault) => passwordAdvice(fault, false)));
+      const error = sentences(prepared.faults.map((fault) => credentials.advice(fault, false)));
       return showRegistration(ctx, found, await leadOf(found), { name, error });
     }
     try {
@@ -299,7 +296,7 @@ export function joinRoutes(services: Core & Http & People & { page: AccountPageH
 
   function showRegistration(ctx: Context, { group, email }: GroupInvitation, lead: Text, given: object = {}): void {
     const title = t('join.title', { group: group.name });
-    const form = { title, lead, hint: t('join.have-account'), action: `${JOIN}/register`, email, minLength };
+    const form = { title, lead, hint: t('join.have-account'), action: `${JOIN}/register`, email, minLength: credentials.minimumLength(false) };
     ctx.render('registration/finish', { ...form, ...given }, 'error' in given ? 400 : 200);
   }
 

@@ -21,8 +21,7 @@ import type { Core } from '../core/core.ts';
 import { createLinkTokens, type LinkPurpose, type LinkToken } from '../core/mail/link-tokens.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { SetPassword } from '../people/credentials/credentials.ts';
-import { passwordAdvice } from '../people/credentials/password-advice.ts';
-import { minimumLength, type PasswordFault } from '../people/credentials/password-policy.ts';
+import type { PasswordFault } from '../people/credentials/password-policy.ts';
 import type { People } from '../people/people.ts';
 import type { PolicyName } from '../people/rate-limits/policies.ts';
 import type { RateLimits } from '../people/rate-limits/rate-limits.ts';
@@ -316,6 +315,7 @@ export function addNewPasswordRoutes(
   { path, find, setPassword, hasSecondFactor, doneMessage }: NewPasswordRoutesOptions,
 ): void {
   const {
+    credentials,
     csrf: { check: checkCsrf },
   } = services;
 
@@ -342,9 +342,9 @@ export function addNewPasswordRoutes(
   async function show(ctx: Context, account: Account, faults: PasswordFault[] = []): Promise<void> {
     const { id, username } = account;
     const hasFactor = await hasSecondFactor(id);
-    const form = { action: path, username, minLength: minimumLength(hasFactor) };
+    const form = { action: path, username, minLength: credentials.minimumLength(hasFactor) };
     if (faults.length === 0) return ctx.render('mailed-links/new-password', form);
-    const error = sentences(faults.map((fault) => passwordAdvice(fault, hasFactor)));
+    const error = sentences(faults.map((fault) => credentials.advice(fault, hasFactor)));
     ctx.render('mailed-links/new-password', { ...form, error }, 400);
   }
 }

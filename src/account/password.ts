@@ -9,8 +9,7 @@ import type { Http } from '../base/http/http.ts';
 import { parseForm, parseJson, parseQuery } from '../base/http/input.ts';
 import { type PageText, sentences, t } from '../base/texts/text.ts';
 import type { Links } from '../federation/links.ts';
-import { passwordAdvice } from '../people/credentials/password-advice.ts';
-import { minimumLength, type PasswordFault, passwordLength } from '../people/credentials/password-policy.ts';
+import { type PasswordFault, passwordLength } from '../people/credentials/password-policy.ts';
 import type { Strength } from '../people/credentials/strength.ts';
 import type { People } from '../people/people.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
@@ -57,12 +56,12 @@ export function passwordRoutes(
     if ((await links.directoryWithPassword(account.id)) !== undefined) return show(ctx, { isOnlyFactor: false });
     const { password, elsewhere, need: requested } = await parseForm(ctx, form);
     const isOnlyFactor = requested === SINGLE_FACTOR_LENGTH;
-    const faults = isOnlyFactor && isTooShort(password) ? (['too_short'] as const) : await change(ctx, password);
+    const faults = isOnlyFactor && passwordLength(password) < credentials.minimumLength(false) ? (['too_short'] as const) : await change(ctx, password);
     if (faults.length > 0) {
       const hasFactor = !isOnlyFactor && (await factors.hasSecondFactor(account.id));
       return show(ctx, {
         isOnlyFactor,
-        error: sentences(faults.map((fault) => passwordAdvice(fault, hasFactor))),
+        error: sentences(faults.map((fault) => credentials.advice(fault, hasFactor))),
       });
     }
     await knownBrowsers.endTrust(account.id);
@@ -85,7 +84,7 @@ export function passwordRoutes(
     const { account } = signedIn.userOf(ctx);
     const directory = await links.directoryWithPassword(account.id);
     if (directory !== undefined) return ctx.render('account/password-in-directory', { directory });
-    const minLength = minimumLength(!isOnlyFactor && (await factors.hasSecondFactor(account.id)));
+    const minLength = credentials.minimumLength(!isOnlyFactor && (await factors.hasSecondFactor(account.id)));
     const form = {
       username: account.username,
       minLength,
@@ -96,10 +95,6 @@ export function passwordRoutes(
   }
 
   return router;
-}
-
-function isTooShort(password: string): boolean {
-  return passwordLength(password) < minimumLength(false);
 }
 
 const body = z.object({

@@ -74,8 +74,8 @@ export const limits = {
   /** The relying-party cookie `sessionId`, and when a client refreshes it. */
   rpSession: { cookieSeconds: 3600, refreshThresholdSeconds: 5 * MINUTE },
 
-  /** 8 characters with a second factor, 15 without; at least 64 must be allowed (NIST SP 800-63B-4 3.1.1.2). */
-  password: { minWithMfa: 8, minWithoutMfa: 15, max: 256 },
+  /** 8 characters with a second factor, 15 without, or more by the settings; at least 64 must be allowed (NIST SP 800-63B-4 3.1.1.2). */
+  password: { minWithMfa: 8, minWithoutMfa: 15, maxMinimum: 64, max: 256 },
   /** Argon2id with parameters of the OWASP Password Storage Cheat Sheet (RFC 9106 4); bcrypt only for imported hashes. */
   passwordHash: { argon2MemoryKib: 19_456, argon2Iterations: 2, argon2Parallelism: 1, bcryptMaxCost: 15 },
   /** The first password of an account that an administrator creates; 18 random bytes are 24 characters. */
@@ -100,8 +100,8 @@ export const limits = {
   /** Timeout of a WebAuthn ceremony; passkeys of one user. */
   passkey: { timeoutSeconds: 5 * MINUTE, maxPerUser: 20 },
   applicationUsage: { seconds: HOUR }, // between two audit entries for the use of one application by one account
-  /** Own factors, address and password, and sensitive changes of administrators, need the strongest factor within this time. */
-  recentAuthentication: { seconds: 10 * MINUTE },
+  /** Own factors, address and password, and sensitive changes of administrators, need the strongest factor within this time, or what the setting says. */
+  recentAuthentication: { seconds: 10 * MINUTE, minMinutes: 1, maxMinutes: 60 },
   /**
    * Setting up the first second factor: how long an administrator's approval lasts, and the setting `first_factor_days`, counted
    * from the creation of the account or from the day on which a second factor is required.

@@ -2,7 +2,6 @@
 
 import { plural } from '../base/platform/plural.ts';
 import type { Account } from '../people/accounts/account.ts';
-import { passwordAdvice } from '../people/credentials/password-advice.ts';
 import type { PasswordFault } from '../people/credentials/password-policy.ts';
 import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import type { Services } from '../server/services.ts';
@@ -325,7 +324,7 @@ export const userAdd: Command = {
           roles: input.texts('role'),
           password,
         });
-        if (created.outcome === 'rejected') return printPasswordFaults(created.faults, false, io);
+        if (created.outcome === 'rejected') return printPasswordFaults(services, created.faults, false, io);
         const { account, oneTimePassword } = created;
         if (input.flag('json')) {
           io.json({ id: account.id, username: account.username, ...(oneTimePassword ? { oneTimePassword } : {}) });
@@ -353,7 +352,8 @@ export const userSetPassword: Command = {
     ...jsonOption,
   },
   run: (input, io) =>
-    withUser(input, io, async (account, { credentials, endSession, mfa, notifyOwner }) => {
+    withUser(input, io, async (account, services) => {
+      const { credentials, endSession, mfa, notifyOwner } = services;
       if (input.flag('keep')) {
         if (input.flag('password-stdin')) throw new UsageError("--keep and --password-stdin can't be used together");
         await credentials.forceChange(account.id);
@@ -368,7 +368,9 @@ export const userSetPassword: Command = {
       const password = given ?? newOneTimePassword();
       const mustChange = given === undefined || input.flag('must-change');
       const outcome = await credentials.setPassword(account, password, { mustChange });
-      if (outcome !== 'ok') return printPasswordFaults(outcome, await mfa.factors.hasSecondFactor(account.id), io);
+      if (outcome !== 'ok') {
+        return printPasswordFaults(services, outcome, await mfa.factors.hasSecondFactor(account.id), io);
+      }
       await mfa.knownBrowsers.endTrust(account.id);
       await endSession.all(account.id, 'password-reset');
       await notifyOwner(account, 'password-changed-by-admin');
@@ -391,8 +393,13 @@ function printTemporaryPassword(password: string, io: Io): void {
   io.out("Copy it now. You won't see it again. The user must change it at the first sign-in.");
 }
 
-function printPasswordFaults(faults: readonly PasswordFault[], hasSecondFactor: boolean, io: Io): number {
+function printPasswordFaults(
+  { credentials }: Services,
+  faults: readonly PasswordFault[],
+  hasSecondFactor: boolean,
+  io: Io,
+): number {
   io.err("This password doesn't meet the requirements:");
-  for (const fault of faults) io.err(`  ${passwordAdvice(fault, hasSecondFactor)}`);
+  for (const fault of faults) io.err(`  ${credentials.advice(fault, hasSecondFactor)}`);
   return 1;
 }

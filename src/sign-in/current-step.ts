@@ -6,7 +6,6 @@ import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Context } from '../base/http/context.ts';
 import { badRequest, forbidden } from '../base/http/errors.ts';
 import { languagesOf } from '../base/http/pages/language.ts';
-import { limits } from '../base/limits.ts';
 import { t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
@@ -222,12 +221,11 @@ function demandOf(attempt: Attempt) {
 
 const isMailedCode = (methods: CurrentStep['methods']) => methods.length === 1 && methods[0] === 'email';
 
-/** Whether the sign-in of the session is recent enough for changes of the account (`limits.recentAuthentication`). */
-async function isRecent({ now, sessions }: SignInState, { session }: Interaction): Promise<boolean> {
+/** Whether the sign-in of the session is recent enough for changes of the account (`recent_authentication_minutes`). */
+async function isRecent({ now, sessions, settings }: SignInState, { session }: Interaction): Promise<boolean> {
   const signedInAt = session && (await sessions.find(session.uid))?.signedInAt;
-  return (
-    signedInAt !== undefined && now().getTime() - signedInAt.getTime() <= limits.recentAuthentication.seconds * 1000
-  );
+  const recentMs = settings.latest().recent_authentication_minutes * 60_000;
+  return signedInAt !== undefined && now().getTime() - signedInAt.getTime() <= recentMs;
 }
 
 /** The account of the attempt, or that of the session if the prompt is about it. */

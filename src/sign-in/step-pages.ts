@@ -5,7 +5,6 @@ import type { Context } from '../base/http/context.ts';
 import { readForm } from '../base/http/input.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
 import { type BrokenRule, type RuleId, ruleResults } from '../core/rejections/rules.ts';
-import { minimumLength } from '../people/credentials/password-policy.ts';
 import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { describeRequest } from './consent-description.ts';
 import { accountOf, type CurrentStep, type SignInState } from './current-step.ts';
@@ -180,7 +179,7 @@ async function showIdentify(services: SignInState, page: Page): Promise<void> {
   );
 }
 
-async function showPasswordChange({ mfa }: SignInState, page: Page): Promise<void> {
+async function showPasswordChange({ credentials, mfa }: SignInState, page: Page): Promise<void> {
   const { ctx, current, state } = page;
   const { id, username } = accountOf(current);
   ctx.render(
@@ -188,7 +187,7 @@ async function showPasswordChange({ mfa }: SignInState, page: Page): Promise<voi
     {
       action: pathOf(current, 'new-password'),
       username,
-      minLength: minimumLength(await mfa.factors.hasSecondFactor(id)),
+      minLength: credentials.minimumLength(await mfa.factors.hasSecondFactor(id)),
       reason: t('change-password.reason'),
       error: state.error,
       ...footOf(page),

@@ -86,7 +86,7 @@ describe('the setting', () => {
     const { account } = await aUser(idp.services);
     await idp.services.roles.assign(account.id, 'admin');
     const request = { requestId: 'r', address: '203.0.113.9', userAgent: '' };
-    const proof = { isFresh: true, isRecent: true, acr: MFA_ACR, authTime: new Date() };
+    const proof = { isFresh: true, isRecent: true, acr: MFA_ACR, authTime: new Date(), minutes: 10 };
     const by = { actorId: account.id, request, proof };
     await expect(admin.update({ denied_networks: ['203.0.113.0/24'] }, by)).rejects.toMatchObject({
       code: 'invalid_input',

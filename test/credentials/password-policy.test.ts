@@ -173,7 +173,7 @@ test('the password policy has a sentence for every fault that says what to do', 
     'breached',
     'unchanged',
   ];
-  for (const fault of all) expect(String(passwordAdvice(fault, false))).toMatch(/^[A-Z].*\.$/);
-  expect(String(passwordAdvice('too_short', false))).toContain('15');
-  expect(String(passwordAdvice('too_short', true))).toContain('8');
+  for (const fault of all) expect(String(passwordAdvice(fault, false, 15))).toMatch(/^[A-Z].*\.$/);
+  expect(String(passwordAdvice('too_short', false, 15))).toContain('15');
+  expect(String(passwordAdvice('too_short', true, 8))).toContain('8');
 });

@@ -21,8 +21,6 @@ import type { FederationServices } from '../../federation/federation-services.ts
 import type { Account } from '../../people/accounts/account.ts';
 import { emailFault, isInDomains } from '../../people/accounts/names.ts';
 import { emptyProfile } from '../../people/accounts/profile-fields.ts';
-import { passwordAdvice } from '../../people/credentials/password-advice.ts';
-import { minimumLength } from '../../people/credentials/password-policy.ts';
 import { openChallenge, parseAttestation, sealChallenge } from '../../people/mfa/factors/webauthn-ceremony.ts';
 import type { People } from '../../people/people.ts';
 import type { RecoveryCodesPages } from '../../sign-in/second-factor/recovery-codes-page.ts';
@@ -102,6 +100,7 @@ function invitationRoutes(
       label: t('factors.create-passkey'),
     };
     const [other] = await otherSignIns(account);
+    const minLength = services.credentials.minimumLength(false);
     const form = { ...texts, action: INVITATION, username, minLength, other, passkey, error };
     ctx.render('mailed-links/new-password', form, error ? 400 : 200);
   }
@@ -117,7 +116,7 @@ function invitationRoutes(
     page.assertUnchanged(username, account.username);
     const result = await invitations.accept(token, password, withLanguage(ctx));
     if (result.outcome === 'rejected')
-      return show(ctx, account, sentences(result.faults.map((fault) => passwordAdvice(fault, false))));
+      return show(ctx, account, sentences(result.faults.map((fault) => services.credentials.advice(fault, false))));
     if (result.outcome === 'invalid' || !result.signIn) return page.reject(ctx);
     page.redirectToSignIn(ctx, result.signIn, SIGN_IN);
   });
@@ -175,12 +174,12 @@ const finishForm = z.object({
   name: z.string().max(200),
   password: z.string().max(4096),
 });
-const minLength = minimumLength(false);
 
 function selfRegistrationRoutes(
   dependencies: Base & Http & People & { selfRegistration: SelfRegistration; returnToSignIn: ReturnToSignIn },
 ): Router<State, Extras> {
   const {
+    credentials,
     selfRegistration,
     returnToSignIn,
     csrf: { check: checkCsrf },
@@ -205,9 +204,9 @@ function selfRegistrationRoutes(
 
   router.get('/finish', whenOpen, page.receiveToken, async (ctx) => {
     const { found: email } = await page.resolve(ctx, selfRegistration.find);
-    ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength });
+    ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength: credentials.minimumLength(false) });
   });
-  router.post('/finish', whenOpen, checkCsrf, (ctx) => finishRegistration(selfRegistration, page, ctx));
+  router.post('/finish', whenOpen, checkCsrf, (ctx) => finishRegistration(dependencies, page, ctx));
   router.get('/done', whenOpen, (ctx) => {
     page.renderDone(ctx, {
       title: t('registration.ready'),
@@ -252,14 +251,19 @@ function showSent(
   ctx.render('mailed-links/message', sentPage(texts, hasMailServer, returnToSignIn.continueLink(ctx)));
 }
 
-async function finishRegistration(selfRegistration: SelfRegistration, page: LinkPage, ctx: Context): Promise<void> {
+async function finishRegistration(
+  { credentials, selfRegistration }: People & { selfRegistration: SelfRegistration },
+  page: LinkPage,
+  ctx: Context,
+): Promise<void> {
+  const minLength = credentials.minimumLength(false);
   const { token, found: email } = await page.resolve(ctx, selfRegistration.find);
   const { username, name, password } = await parseForm(ctx, finishForm);
   page.assertUnchanged(username, email);
   const result = await selfRegistration.finish(token, { name, password }, ctx.state.request);
   if (result.outcome === 'invalid') return page.reject(ctx);
   if (result.outcome === 'rejected') {
-    const error = sentences(result.faults.map((fault) => passwordAdvice(fault, false)));
+    const error = sentences(result.faults.map((fault) => credentials.advice(fault, false)));
     return ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength, name, error }, 400);
   }
   page.redirectToDone(ctx, '/sign-up/done');

@@ -38,8 +38,7 @@ export interface SignedInDependencies {
 }
 
 export function createSignedIn(dependencies: Core & Http & People & SignedInDependencies) {
-  const { cookies, rpSessions, accounts, checkDirectories, recordActivity, strongestProof, staffAcr, now } =
-    dependencies;
+  const { cookies, rpSessions, accounts, checkDirectories, recordActivity, strongestProof, staffAcr } = dependencies;
   const users = new WeakMap<object, SignedInUser>();
   /** The cookie of a session that this request has renewed. */
   const renewed = new WeakMap<object, string>();
@@ -67,7 +66,7 @@ export function createSignedIn(dependencies: Core & Http & People & SignedInDepe
     /** Behind `requireSignIn`: how strong and recent the sign-in is. */
     async proofAt(ctx: Context): Promise<Proof> {
       const { account, session, proof } = userOf(ctx);
-      return proof ?? proofOf(session, await strongestProof(account), now());
+      return proof ?? proofOf(session, await strongestProof(account), clockOf(dependencies));
     },
 
     /** Behind `requireSignIn`: the session has proven these methods just now. It goes on under a new cookie value. */
@@ -112,12 +111,13 @@ export function createSignedIn(dependencies: Core & Http & People & SignedInDepe
 }
 
 function createRecentAuthenticationGuard(
-  { strongestProof, now, confirmation, csrf, storedPages }: Core & Http & SignedInDependencies,
+  dependencies: Core & Http & SignedInDependencies,
   userOf: (ctx: Context) => SignedInUser,
 ): Middleware {
+  const { strongestProof, confirmation, csrf, storedPages } = dependencies;
   return async (ctx, next) => {
     const { account, session } = userOf(ctx);
-    const proof = proofOf(session, await strongestProof(account), now());
+    const proof = proofOf(session, await strongestProof(account), clockOf(dependencies));
     if (proof.isFresh) return next();
     if ((await confirmation.waysOf(account, session)).length === 0) {
       return demandProof(ctx, stepUp(account, proof, isRead(ctx) ? ctx.url : '/account'));
@@ -135,21 +135,25 @@ function createRecentAuthenticationGuard(
   };
 }
 
+/** The time, and how long a sign-in is recent. */
+const clockOf = ({ now, settings }: Core) => ({ now: now(), minutes: settings.latest().recent_authentication_minutes });
+
 /** The address of a sign-in that gives a fresh proof and leads back to `returnTo`. */
 export const stepUpUrl = (account: Account, proof: Proof, returnTo: string): string =>
   loginUrl(stepUp(account, proof, returnTo));
 
 function createAdministrationGuard(
-  { strongestProof, staffAcr, now }: Core & SignedInDependencies,
+  dependencies: Core & SignedInDependencies,
   userOf: (ctx: Context) => SignedInUser,
   users: WeakMap<object, SignedInUser>,
 ): Middleware {
+  const { strongestProof, staffAcr } = dependencies;
   return async (ctx, next) => {
     const { account, session } = userOf(ctx);
     const strongest = await strongestProof(account);
     const levels = { strongest: strongest.acr, staff: staffAcr(account) };
     if (opensAdministration(session, levels)) {
-      users.set(ctx.req, { account, session, proof: proofOf(session, strongest, now()) });
+      users.set(ctx.req, { account, session, proof: proofOf(session, strongest, clockOf(dependencies)) });
       return next();
     }
     if (session.amr.includes('recovery')) {

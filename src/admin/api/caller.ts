@@ -119,13 +119,15 @@ export function createCallers(services: AdminServices) {
 
 /** Throws insufficient_user_authentication (RFC 9470) below the level that the console requires. */
 async function proofAtRequiredLevel(
-  { now, signInPolicy }: AdminServices,
+  { now, settings, signInPolicy }: AdminServices,
   account: Account,
   signIn: StatedSignIn,
 ): Promise<Proof> {
   const strongest = await signInPolicy.strongestProof(account);
   const levels = { strongest: strongest.acr, staff: signInPolicy.staffAcr(account) };
-  if (opensAdministration(signIn, levels)) return proofOf(signIn, strongest, now());
+  if (opensAdministration(signIn, levels)) {
+    return proofOf(signIn, strongest, { now: now(), minutes: settings.latest().recent_authentication_minutes });
+  }
   throw unauthorized('proof_needed', {
     message: 'The sign-in behind this access token is too weak for administration.',
     advice: 'Sign in again with two-step verification.',

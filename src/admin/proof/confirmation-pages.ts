@@ -1,13 +1,10 @@
 // The pages around a sensitive change without a fresh sign-in: who is signed in and why it is needed, then the form again.
 
 import type { Fields } from '../../base/http/input.ts';
-import { limits } from '../../base/limits.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Proof } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { type ConsolePage, type Field, type FormBlock, hiddenField, type TextBlock } from '../console/blocks.ts';
-
-const MINUTES = limits.recentAuthentication.seconds / 60;
 
 /** Says who is signed in and why a sign-in is needed, with a link to it. For users who cannot confirm in one step. */
 export function confirmationPage(
@@ -47,7 +44,7 @@ export function confirmationPage(
 /** Why a proof is needed now. */
 export function reasonOf(proof: Proof | undefined): PageText {
   if (proof?.isRecent) return t(`console.proof.needs-${proof.mailedCode ? 'mailed-code' : 'factor'}`);
-  return sentences([t('console.proof.needs-recent', { count: MINUTES }), t('console.proof.protects')]);
+  return sentences([t('console.proof.needs-recent', { count: proof?.minutes ?? 0 }), t('console.proof.protects')]);
 }
 
 /** The page with the filled-in form, as it stands behind the question: without passwords and tokens, which only the proof brings back. */

@@ -77,17 +77,17 @@ export class StepUpNeeded extends AppError {
 
   constructor(
     { change: kind, name }: { change: SensitiveChange; name: PageText },
-    { acr, mailedCode }: Pick<Proof, 'acr' | 'mailedCode'>,
+    { acr, mailedCode, minutes }: Omit<Proof, 'isFresh' | 'isRecent' | 'authTime'>,
     isApiKey = false,
   ) {
     const change = changeText(kind, name, 'sentence');
-    const count = limits.recentAuthentication.seconds / 60;
+    const count = minutes;
     super('proof_needed', {
       message: isApiKey
         ? t('console.proof.error.api-key', { change })
         : t(`console.proof.error.${mailedCode ? 'mailed-code' : 'factor'}`, { change, count }),
       advice: isApiKey ? WITHOUT_KEY : mailedCode ? MAILED_CODE : t('console.proof.error.sign-in'),
-      headers: { 'WWW-Authenticate': stepUpChallenge({ acr, maxAge: limits.recentAuthentication.seconds }) },
+      headers: { 'WWW-Authenticate': stepUpChallenge({ acr, maxAge: minutes * 60 }) },
     });
     this.change = change;
     this.title = changeText(kind, name, 'title');
@@ -110,11 +110,11 @@ export function stepUpChallenge({ acr, maxAge }: { acr: string; maxAge?: number 
 }
 
 /**
- * Throws StepUpNeeded (401) unless the user who acts signed in within `limits.recentAuthentication`, with the strongest factor
+ * Throws StepUpNeeded (401) unless the user who acts signed in within `recent_authentication_minutes`, with the strongest factor
  * of the account. @param name of what changes
  */
 export function assertFreshProof(by: Actor, change: SensitiveChange, name: PageText = ''): void {
   if (by.actorId === undefined) return;
   if (by.proof?.isFresh) return;
-  throw new StepUpNeeded({ change, name }, by.proof ?? { acr: MFA_ACR }, by.apiKey !== undefined);
+  throw new StepUpNeeded({ change, name }, by.proof ?? { acr: MFA_ACR, minutes: limits.recentAuthentication.seconds / 60 }, by.apiKey !== undefined);
 }

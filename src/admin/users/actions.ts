@@ -276,7 +276,7 @@ function passwordActions(
       const plain = password ?? newOneTimePassword();
       const mustChange = password === undefined;
       const outcome = await credentials.setPassword(account, plain, { ...by, mustChange });
-      if (outcome !== 'ok') throw passwordRejected(outcome, await mfa.factors.hasSecondFactor(id));
+      if (outcome !== 'ok') throw passwordRejected(credentials, outcome, await mfa.factors.hasSecondFactor(id));
       await mfa.knownBrowsers.endTrust(id);
       await endSession.all(id, 'password-reset', by);
       await notifyOwner(account, 'password-changed-by-admin', by.request);

@@ -8,7 +8,7 @@ import { createAccountWithPassword } from '../../config-file/new-account.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { NewAccount } from '../../people/accounts/accounts.ts';
-import { passwordAdvice } from '../../people/credentials/password-advice.ts';
+import type { Credentials } from '../../people/credentials/credentials.ts';
 import type { PasswordFault } from '../../people/credentials/password-policy.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { AdminServices } from '../admin-services.ts';
@@ -86,7 +86,7 @@ export async function createUser(
       await onCreated(user, tx);
     },
   );
-  if (created.outcome === 'rejected') throw passwordRejected(created.faults, false);
+  if (created.outcome === 'rejected') throw passwordRejected(services.credentials, created.faults, false);
   return created;
 }
 
@@ -157,8 +157,8 @@ export function assertMailed(outcome: Mailed): void {
 }
 
 /** The error for a password with these faults. */
-export function passwordRejected(faults: readonly PasswordFault[], hasSecondFactor: boolean) {
+export function passwordRejected(credentials: Credentials, faults: readonly PasswordFault[], hasSecondFactor: boolean) {
   return badRequest('password_rejected', {
-    faults: faults.map((one) => textFault(['password'], passwordAdvice(one, hasSecondFactor))),
+    faults: faults.map((one) => textFault(['password'], credentials.advice(one, hasSecondFactor))),
   });
 }

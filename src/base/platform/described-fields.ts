@@ -14,7 +14,7 @@ export interface DescribedField<Section extends string = string> {
   /** Of a long text. */
   rows?: number;
   /** Of a number. */
-  unit?: 'seconds' | 'minutes' | 'hours' | 'days' | 'sessions';
+  unit?: 'seconds' | 'minutes' | 'hours' | 'days' | 'sessions' | 'characters';
   /** Of two values that a switch displays: that of each side. An absent one leaves the field out. */
   switch?: { on?: unknown; off?: unknown };
   /** Of a boolean that may be absent: three choices. */

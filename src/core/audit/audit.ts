@@ -36,6 +36,8 @@ export interface Proof {
   /** A fresh sign-in includes a code by email. */
   mailedCode?: boolean;
   authTime: Date;
+  /** How long a sign-in is recent: the setting `recent_authentication_minutes`. */
+  minutes: number;
 }
 
 export interface AuditInput extends Actor {

@@ -85,6 +85,27 @@ export const settingSchemas = {
     .default(limits.resetToken.defaultMinutes)
     .describe('how long a password reset link is valid')
     .register(settingFields, { section: 'forgotten-passwords', isGeneral: true, unit: 'minutes' }),
+  password_min_length: z
+    .int()
+    .min(limits.password.minWithoutMfa)
+    .max(limits.password.maxMinimum)
+    .default(limits.password.minWithoutMfa)
+    .describe('shortest password without a second factor; a shorter one is changed at the next sign-in')
+    .register(settingFields, { section: 'new-passwords', unit: 'characters' }),
+  password_min_length_with_mfa: z
+    .int()
+    .min(limits.password.minWithMfa)
+    .max(limits.password.maxMinimum)
+    .default(limits.password.minWithMfa)
+    .describe('shortest new password with a second factor')
+    .register(settingFields, { section: 'new-passwords', unit: 'characters' }),
+  recent_authentication_minutes: z
+    .int()
+    .min(limits.recentAuthentication.minMinutes)
+    .max(limits.recentAuthentication.maxMinutes)
+    .default(limits.recentAuthentication.seconds / 60)
+    .describe('sensitive changes need a sign-in, or “Confirm it’s you”, within this time')
+    .register(settingFields, { section: 'sessions', unit: 'minutes' }),
   mfa: z
     .enum(['required', 'optional', 'off'])
     .default('optional')

@@ -2,11 +2,11 @@
 // and notices to the owner, is up to the caller.
 
 import { badRequest, invalidInput, notFound } from '../../base/http/errors.ts';
-import { limits } from '../../base/limits.ts';
 import { traced } from '../../base/platform/tracing.ts';
 import { type Tx, transaction } from '../../base/storage/database.ts';
 import { hotStatements } from '../../base/storage/statements.ts';
 import { fault } from '../../base/texts/faults.ts';
+import type { Text } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
@@ -14,9 +14,11 @@ import type { Account } from '../accounts/account.ts';
 import type { Breached } from './breached.ts';
 import { kindOf } from './hash-work.ts';
 import { isAcceptableHash, isCurrentHash, type Passwords } from './password.ts';
+import { passwordAdvice } from './password-advice.ts';
 import {
   minimumLength,
   type PasswordFault,
+  type PasswordLengths,
   passwordFaults,
   passwordLength,
   withoutKnownWords,
@@ -35,15 +37,25 @@ export interface CredentialsDependencies {
 }
 
 export function createCredentials(dependencies: Core & CredentialsDependencies) {
-  const { db, audit } = dependencies;
+  const { db, audit, settings } = dependencies;
+  const lengths = (): PasswordLengths => {
+    const { password_min_length: alone, password_min_length_with_mfa: withMfa } = settings.latest();
+    return { alone, withMfa };
+  };
   const storedPasswords = createStoredPasswords(dependencies);
-  const preparePassword = createPreparePassword({ ...dependencies, storedPasswords });
+  const preparePassword = createPreparePassword({ ...dependencies, lengths, storedPasswords });
 
   return {
     /** Checks and hashes a new password without storing it. */
     preparePassword,
     /** When the outcome is `wrong`, does the same work for every account and for an unknown one. */
-    checkPassword: createCheckPassword({ ...dependencies, storedPasswords }),
+    checkPassword: createCheckPassword({ ...dependencies, lengths, storedPasswords }),
+
+    /** The shortest password that an account may have. */
+    minimumLength: (hasSecondFactor: boolean): number => minimumLength(hasSecondFactor, lengths()),
+    /** One sentence that says what to do about a password. */
+    advice: (fault: PasswordFault, hasSecondFactor: boolean): Text =>
+      passwordAdvice(fault, hasSecondFactor, minimumLength(hasSecondFactor, lengths())),
 
     /** Checks, hashes and stores a new password; returns what is wrong with a rejected one. */
     async setPassword(account: Account, plain: string, options?: SetPassword): Promise<'ok' | PasswordFault[]> {
@@ -104,11 +116,12 @@ export const NO_ACCOUNT = 'none';
 function createCheckPassword(
   dependencies: Core & {
     hasSecondFactor(userId: string): Promise<boolean>;
+    lengths(): PasswordLengths;
     passwords: Passwords;
     storedPasswords: StoredPasswords;
   },
 ): CheckPassword {
-  const { audit, hasSecondFactor, passwords, storedPasswords } = dependencies;
+  const { audit, hasSecondFactor, lengths, passwords, storedPasswords } = dependencies;
 
   async function verify(stored: StoredPassword | undefined, plain: string): Promise<{ ok: boolean; rehash: boolean }> {
     if (stored) return passwords.verify(stored.hash, plain);
@@ -126,7 +139,7 @@ function createCheckPassword(
       return { outcome: 'wrong', reason: ok ? 'disabled_account' : 'wrong_password' };
     }
 
-    const long = passwordLength(plain) >= limits.password.minWithoutMfa;
+    const long = passwordLength(plain) >= minimumLength(false, lengths());
     if (rehash || long !== stored.long) {
       const hash = rehash ? await passwords.hash(plain) : stored.hash;
       const isStored = await storedPasswords.rehash(account.id, stored.hash, { hash, long });
@@ -159,13 +172,13 @@ export interface SetPassword extends Actor {
 type PreparePassword = (account: Account, plain: string, options?: SetPassword) => Promise<PreparedPassword>;
 
 function createPreparePassword(
-  dependencies: Core & CredentialsDependencies & { storedPasswords: StoredPasswords },
+  dependencies: Core & CredentialsDependencies & { lengths(): PasswordLengths; storedPasswords: StoredPasswords },
 ): PreparePassword {
-  const { audit, breached, hasSecondFactor, passwords, serviceNames, storedPasswords } = dependencies;
+  const { audit, breached, hasSecondFactor, lengths, passwords, serviceNames, storedPasswords } = dependencies;
 
   async function faultsOf(account: Account, password: string): Promise<PasswordFault[]> {
     const factor = await hasSecondFactor(account.id);
-    const input = { password, hasSecondFactor: factor, account, serviceNames: serviceNames() };
+    const input = { password, hasSecondFactor: factor, lengths: lengths(), account, serviceNames: serviceNames() };
     const faults = passwordFaults(input);
     if (faults.length > 0) return faults;
     const known = await breached.check(password);
@@ -182,7 +195,7 @@ function createPreparePassword(
   return async (account, plain, { event = 'password.set', mustChange = false, ...by } = {}) => {
     const faults = await faultsOf(account, plain);
     if (faults.length > 0) return { outcome: 'rejected', faults };
-    const long = passwordLength(plain) >= minimumLength(false);
+    const long = passwordLength(plain) >= minimumLength(false, lengths());
     const password = { hash: await passwords.hash(plain), mustChange, long };
     return {
       outcome: 'ready',

@@ -18,6 +18,7 @@ export type PasswordFault =
 export interface PolicyInput {
   password: string;
   hasSecondFactor: boolean;
+  lengths?: PasswordLengths;
   account: { username: string; email?: string | null; name?: string | null };
   /** Names of this service: the product, its brand, and the host of the issuer. */
   serviceNames?: readonly string[];
@@ -28,9 +29,16 @@ const MIN_NAME_LENGTH = 4;
 /** Shorter repetitions happen in any sentence. */
 const MIN_REPETITION = 6;
 
+/** The settings `password_min_length` and `password_min_length_with_mfa`. */
+export interface PasswordLengths {
+  alone: number;
+  withMfa: number;
+}
+const FLOORS: PasswordLengths = { alone: limits.password.minWithoutMfa, withMfa: limits.password.minWithMfa };
+
 /** The shortest password that an account may have. */
-export function minimumLength(hasSecondFactor: boolean): number {
-  return hasSecondFactor ? limits.password.minWithMfa : limits.password.minWithoutMfa;
+export function minimumLength(hasSecondFactor: boolean, { alone, withMfa }: PasswordLengths = FLOORS): number {
+  return hasSecondFactor ? withMfa : alone;
 }
 
 /** Code points, as NIST counts; the shorter of typed and normalised, so that no ligature counts as eighteen letters. */
@@ -40,10 +48,10 @@ export function passwordLength(password: string): number {
 
 /** Everything that is wrong with `password`, most helpful first; empty when the rules here are met. */
 export function passwordFaults(input: PolicyInput): PasswordFault[] {
-  const { password, hasSecondFactor } = input;
+  const { password, hasSecondFactor, lengths } = input;
   if (password.length > 2 * limits.password.max || [...password].length > limits.password.max) return ['too_long'];
   const { rest, found } = withoutKnownWords(input);
-  const minimum = minimumLength(hasSecondFactor);
+  const minimum = minimumLength(hasSecondFactor, lengths);
   const isShort = (text: string) => passwordLength(text) < Math.ceil(minimum / 2);
   const folded = fold(password);
   const isMostlySpaces = isShort(folded) && !isShort(password);

@@ -5,7 +5,6 @@
 // change the tokens of every application. A reset by email proves the same mailbox, so after one, a user with a permission in Gatehouse sets up
 // no first factor until an administrator allows it.
 
-import { limits } from '../../base/limits.ts';
 import type { Proof } from '../../core/audit/audit.ts';
 import { type Acr, acrLevel, MFA_ACR, PASSWORD_ACR } from './acr.ts';
 
@@ -44,12 +43,16 @@ export function opensAdministration(signIn: StatedSignIn, levels: AccountLevels)
 }
 
 /** Whether the sign-in behind a request is recent, and as strong as the account can prove. */
-export function proofOf(signIn: StatedSignIn, strongest: StrongestProof, now: Date): Proof {
+export function proofOf(
+  signIn: StatedSignIn,
+  strongest: StrongestProof,
+  { now, minutes }: { now: Date; minutes: number },
+): Proof {
   const ageSeconds = (now.getTime() - signIn.authTime.getTime()) / 1000;
-  const isRecent = ageSeconds <= limits.recentAuthentication.seconds;
+  const isRecent = ageSeconds <= minutes * 60;
   // A user who has lost the strongest factor signs in with a recovery code in order to replace it.
   const isStrong = acrLevel(signIn.acr) >= acrLevel(strongest.acr) || signIn.amr.includes('recovery');
   const needsMailedCode = strongest.mailedCode && !signIn.amr.includes('email');
   const { acr, mailedCode } = strongest;
-  return { isFresh: isRecent && isStrong && !needsMailedCode, isRecent, acr, mailedCode, authTime: signIn.authTime };
+  return { isFresh: isRecent && isStrong && !needsMailedCode, isRecent, acr, mailedCode, authTime: signIn.authTime, minutes };
 }

@@ -12,7 +12,6 @@ import { traced } from '../../base/platform/tracing.ts';
 import { sentences, t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { NO_ACCOUNT } from '../../people/credentials/credentials.ts';
-import { passwordAdvice } from '../../people/credentials/password-advice.ts';
 import type { CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../../people/rate-limits/captcha.ts';
 import type { PasswordAttempt } from '../../people/rate-limits/lockout.ts';
 import { accountOf, type CurrentStep, type SignInState } from '../current-step.ts';
@@ -279,7 +278,7 @@ async function changePassword(services: SignInFlow, ctx: StepContext, current: C
   const by = { actorId: account.id, request: ctx.state.request };
   const result = await credentials.setPassword(account, password, { ...by, event: 'password.changed' });
   if (result !== 'ok') {
-    const advice = result.map((fault) => passwordAdvice(fault, current.amr.includes('mfa')));
+    const advice = result.map((fault) => services.credentials.advice(fault, current.amr.includes('mfa')));
     throw new StepError('password_rejected', { message: sentences(advice) });
   }
   await mfa.knownBrowsers.endTrust(account.id);
