@@ -296,7 +296,14 @@ export function joinRoutes(services: Core & Http & People & { page: AccountPageH
 
   function showRegistration(ctx: Context, { group, email }: GroupInvitation, lead: Text, given: object = {}): void {
     const title = t('join.title', { group: group.name });
-    const form = { title, lead, hint: t('join.have-account'), action: `${JOIN}/register`, email, minLength: credentials.minimumLength(false) };
+    const form = {
+      title,
+      lead,
+      hint: t('join.have-account'),
+      action: `${JOIN}/register`,
+      email,
+      minLength: credentials.minimumLength(false),
+    };
     ctx.render('registration/finish', { ...form, ...given }, 'error' in given ? 400 : 200);
   }
 

@@ -56,7 +56,10 @@ export function passwordRoutes(
     if ((await links.directoryWithPassword(account.id)) !== undefined) return show(ctx, { isOnlyFactor: false });
     const { password, elsewhere, need: requested } = await parseForm(ctx, form);
     const isOnlyFactor = requested === SINGLE_FACTOR_LENGTH;
-    const faults = isOnlyFactor && passwordLength(password) < credentials.minimumLength(false) ? (['too_short'] as const) : await change(ctx, password);
+    const faults =
+      isOnlyFactor && passwordLength(password) < credentials.minimumLength(false)
+        ? (['too_short'] as const)
+        : await change(ctx, password);
     if (faults.length > 0) {
       const hasFactor = !isOnlyFactor && (await factors.hasSecondFactor(account.id));
       return show(ctx, {

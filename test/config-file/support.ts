@@ -54,7 +54,7 @@ export async function configFileBench(shared?: string) {
   const passwords = createPasswords();
   const totp = createTotp({ ...servicesOf({ db, vault, now, audit }), issuerName: () => 'localhost' });
   const credentials = createCredentials({
-    ...servicesOf({ db, sql, now, audit }),
+    ...servicesOf({ db, sql, now, audit, settings }),
     passwords,
     serviceNames: () => [],
     breached: { check: async () => 'clean', isCommon: async () => false },

@@ -15,7 +15,7 @@ import { parseArgon2, verifyDerived } from '../../src/people/credentials/importe
 import { CURRENT_PREFIX, createPasswords } from '../../src/people/credentials/password.ts';
 import { abandonSignIns } from '../../src/sign-in/attempts.ts';
 import { together } from '../accounts/fixture.ts';
-import { servicesOf } from '../support/services-of.ts';
+import { fixedSettings, servicesOf } from '../support/services-of.ts';
 import { type CredentialsFixture, openCredentials } from './fixture.ts';
 
 const password = 'a walk along the river';
@@ -170,7 +170,7 @@ describe('a failed check', () => {
     second.protect(fixture.db.macs);
     const passwords = createPasswords({ derive });
     const other = createCredentials({
-      ...servicesOf({ ...fixture, ...second }),
+      ...servicesOf({ ...fixture, ...second, settings: fixedSettings() }),
       passwords,
       breached: createBreached({ ...servicesOf({ logger: fixture.logger }), strength: fixture.strength }),
       hasSecondFactor: async () => false,

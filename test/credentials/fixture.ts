@@ -6,7 +6,7 @@ import { createPasswords, type PasswordsOptions } from '../../src/people/credent
 import { createStrengthMeter } from '../../src/people/credentials/strength.ts';
 import { abandonSignIns } from '../../src/sign-in/attempts.ts';
 import { openPeople } from '../accounts/fixture.ts';
-import { servicesOf } from '../support/services-of.ts';
+import { fixedSettings, servicesOf } from '../support/services-of.ts';
 
 export async function openCredentials(options: PasswordsOptions = {}) {
   const people = await openPeople();
@@ -14,7 +14,7 @@ export async function openCredentials(options: PasswordsOptions = {}) {
   const strength = createStrengthMeter();
   const withSecondFactor = new Set<string>();
   const credentials = createCredentials({
-    ...servicesOf(people),
+    ...servicesOf({ ...people, settings: fixedSettings() }),
     passwords,
     breached: createBreached({ ...servicesOf({ logger: people.logger }), strength }),
     hasSecondFactor: async (userId) => withSecondFactor.has(userId),

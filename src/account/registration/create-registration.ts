@@ -204,7 +204,11 @@ function selfRegistrationRoutes(
 
   router.get('/finish', whenOpen, page.receiveToken, async (ctx) => {
     const { found: email } = await page.resolve(ctx, selfRegistration.find);
-    ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength: credentials.minimumLength(false) });
+    ctx.render('registration/finish', {
+      action: '/sign-up/finish',
+      email,
+      minLength: credentials.minimumLength(false),
+    });
   });
   router.post('/finish', whenOpen, checkCsrf, (ctx) => finishRegistration(dependencies, page, ctx));
   router.get('/done', whenOpen, (ctx) => {

@@ -116,5 +116,9 @@ export function stepUpChallenge({ acr, maxAge }: { acr: string; maxAge?: number 
 export function assertFreshProof(by: Actor, change: SensitiveChange, name: PageText = ''): void {
   if (by.actorId === undefined) return;
   if (by.proof?.isFresh) return;
-  throw new StepUpNeeded({ change, name }, by.proof ?? { acr: MFA_ACR, minutes: limits.recentAuthentication.seconds / 60 }, by.apiKey !== undefined);
+  throw new StepUpNeeded(
+    { change, name },
+    by.proof ?? { acr: MFA_ACR, minutes: limits.recentAuthentication.seconds / 60 },
+    by.apiKey !== undefined,
+  );
 }

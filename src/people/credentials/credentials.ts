@@ -176,9 +176,9 @@ function createPreparePassword(
 ): PreparePassword {
   const { audit, breached, hasSecondFactor, lengths, passwords, serviceNames, storedPasswords } = dependencies;
 
-  async function faultsOf(account: Account, password: string): Promise<PasswordFault[]> {
+  async function faultsOf(account: Account, password: string, current: PasswordLengths): Promise<PasswordFault[]> {
     const factor = await hasSecondFactor(account.id);
-    const input = { password, hasSecondFactor: factor, lengths: lengths(), account, serviceNames: serviceNames() };
+    const input = { password, hasSecondFactor: factor, lengths: current, account, serviceNames: serviceNames() };
     const faults = passwordFaults(input);
     if (faults.length > 0) return faults;
     const known = await breached.check(password);
@@ -193,9 +193,10 @@ function createPreparePassword(
   }
 
   return async (account, plain, { event = 'password.set', mustChange = false, ...by } = {}) => {
-    const faults = await faultsOf(account, plain);
+    const current = lengths();
+    const faults = await faultsOf(account, plain, current);
     if (faults.length > 0) return { outcome: 'rejected', faults };
-    const long = passwordLength(plain) >= minimumLength(false, lengths());
+    const long = passwordLength(plain) >= minimumLength(false, current);
     const password = { hash: await passwords.hash(plain), mustChange, long };
     return {
       outcome: 'ready',

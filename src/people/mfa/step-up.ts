@@ -54,5 +54,12 @@ export function proofOf(
   const isStrong = acrLevel(signIn.acr) >= acrLevel(strongest.acr) || signIn.amr.includes('recovery');
   const needsMailedCode = strongest.mailedCode && !signIn.amr.includes('email');
   const { acr, mailedCode } = strongest;
-  return { isFresh: isRecent && isStrong && !needsMailedCode, isRecent, acr, mailedCode, authTime: signIn.authTime, minutes };
+  return {
+    isFresh: isRecent && isStrong && !needsMailedCode,
+    isRecent,
+    acr,
+    mailedCode,
+    authTime: signIn.authTime,
+    minutes,
+  };
 }
