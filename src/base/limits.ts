@@ -292,7 +292,9 @@ export const limits = {
     keepRequestsDays: 30, // after that, so that the person sees the state; invitations too
     invitationDays: 7,
     openInvitations: 20, // of one owner, in all groups
-    members: 200_000, // of one change
+    members: 200_000, // of one change in the console or by a command
+    inRequest: 25_000, // of one API call, whose body is parsed in one turn of the event loop
+    requestBytes: 3 * 1024 * 1024, // of that call
     atOnce: 500, // of one transaction; more are added by a job
     changesPollSeconds: 5,
     keepChangesDays: 7, // so that its progress can be read

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => people.close());
 
-const request = (key: string) => ({ caller: 'service', key, request: key });
+const request = (key: string) => ({ caller: 'service', key, requestHash: key });
 const created = (name: string) => ({ status: 201, headers: {}, body: { name } });
 const create = (name: string, record: RecordResponse) =>
   roles.create({ name }, {}, (_role, tx) => record(created(name), tx));

@@ -2,7 +2,9 @@
 // killed server goes on.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { limits } from '../../src/base/limits.ts';
 import { type Database, openDatabase } from '../../src/base/storage/database.ts';
+import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, aTool, tokenOf } from '../admin/support.ts';
 import { longestTurn } from '../credentials/event-loop.ts';
 import { serverProcess } from '../robustness/support.ts';
@@ -11,6 +13,7 @@ import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { isLongRun } from '../support/long-run.ts';
+import { textOf } from '../support/pages/html.ts';
 import { patientDatabase } from '../support/waits.ts';
 
 /** Ten thousand in `npm run test:long`. */
@@ -152,6 +155,65 @@ itOnSqlite(
     expect(await members(id)).toBe(0);
   },
   60_000,
+);
+
+itOnSqlite(
+  'mistakes in two hundred thousand rows are named, and the event loop goes on',
+  async ({ annotate }) => {
+    const { id } = await aGroup();
+    const times = { since: '2026-12-01T00:00:00Z', until: '2040-12-01T00:00:00Z' };
+    const names = Array.from({ length: 200_000 }, (_, at) => `nobody-${count}-${at}`);
+    const post = (list: readonly string[]) => {
+      const json = { members: list.map((user) => ({ user, ...times })) };
+      const headers = { authorization: `Bearer ${admin.token}`, 'idempotency-key': `mistakes-${list.length}` };
+      const body = JSON.stringify(json);
+      const sent = { headers: { ...headers, 'content-type': 'application/json' }, body };
+      return () => httpClient(idp.issuer).request('POST', `/api/admin/groups/${id}/members`, sent);
+    };
+    const pages = await consoleOf(idp, await staff(idp, 'admin'));
+    const path = `/admin/groups/${id}/bulk`;
+    const fields = (await pages.get(path)).forms.find((form) => 'people' in form.fields)?.fields;
+    const upload = (list: readonly string[]) => {
+      const rows = list.map((name) => `${name},${times.since},${times.until}`).join('\n');
+      const file = `username,since,until\n${rows}\n`;
+      const parts = Object.entries({ ...fields, file }).map(([name, value]) => {
+        const fileName = name === 'file' ? '; filename="people.csv"' : '';
+        return `--part\r\nContent-Disposition: form-data; name="${name}"${fileName}\r\n\r\n${value}\r\n`;
+      });
+      const headers = { 'content-type': 'multipart/form-data; boundary=part', origin: idp.issuer };
+      const body = Buffer.from(`${parts.join('')}--part--\r\n`);
+      return () => pages.request('POST', path, { headers, body });
+    };
+    // Code is compiled at the first time.
+    expect((await post(names.slice(0, 600))()).status).toBe(400);
+    expect((await upload(names.slice(0, 600))()).status).toBe(400);
+    const [called, uploaded] = [
+      await longestTurn(post(names.slice(0, limits.groups.inRequest))),
+      await longestTurn(upload(names)),
+    ];
+    expect(called.result.json()).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('25,000 rows are wrong'),
+    });
+    expect(called.result.json<{ errors: unknown[] }>().errors).toHaveLength(50);
+    const page = textOf(uploaded.result.text);
+    expect(page).toContain('200,000 rows are wrong, so nothing was changed');
+    expect(page).toContain(`101 No user has the username or email address ${names[99]}`);
+    const tooMany = await post(names.slice(0, limits.groups.inRequest + 1))();
+    expect(tooMany.json()).toMatchObject({
+      status: 413,
+      detail: expect.stringContaining('at most 25,000 people in one request'),
+    });
+    expect(await idp.services.db.groupChange.count({ where: { groupId: id } })).toBe(0);
+    expect(await members(id)).toBe(0);
+    const turns = [called, uploaded].map(({ longest }) => longest);
+    await annotate(
+      `the longest turns of 25,000 by the API and 200,000 by the console: ${turns.map((turn) => `${turn.toFixed(0)} ms`).join(', ')}`,
+    );
+    // The target is 50; garbage is collected in between.
+    for (const turn of turns) expect(turn).toBeLessThan(100);
+  },
+  240_000,
 );
 
 itOnSqlite(

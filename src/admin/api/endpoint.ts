@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../base/http/context.ts';
 import type { Tx } from '../../base/storage/database.ts';
+import type { Text } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Need } from '../../people/rbac/rights.ts';
 import type { Caller } from './caller.ts';
@@ -68,8 +69,8 @@ interface Common {
   /** A body that is not JSON: its media type. */
   accepts?: string;
   maxBodyBytes?: number;
-  /** A list in the body that is checked piece by piece. Its schema has no rule across rows. */
-  longList?: { name: string; max: number };
+  /** A list in the body that is checked piece by piece; of more than `max` rows a 413 has the advice. Its schema has no rule across rows. */
+  longList?: { name: string; max: number; advice: Text };
   /** Media types of a streamed answer; the first is the default where the caller may choose (Accept, RFC 9110 12.5.1). */
   streams?: readonly string[];
   /** Statuses besides those that follow from the description, with their meaning. */

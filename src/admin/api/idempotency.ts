@@ -66,11 +66,11 @@ export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; no
      * transaction with the response that it returns.
      */
     async once(
-      { caller, key, request }: { caller: string; key: string; request: string },
+      { caller, key, requestHash }: { caller: string; key: string; requestHash: string },
       work: (record: RecordResponse) => Promise<StoredResponse>,
     ): Promise<{ response: StoredResponse; isRepeated: boolean }> {
       const id = sha256(`${caller}\n${key}`);
-      const stored = await begin(id, sha256(request));
+      const stored = await begin(id, requestHash);
       if (stored) return { response: stored, isRepeated: true };
       const record: RecordResponse = async (response, tx) => {
         const responseSealed = vault.seal(JSON.stringify(response), context(id));

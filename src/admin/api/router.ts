@@ -1,11 +1,12 @@
 // The endpoints as routes, each in this order: authenticate the caller, check permissions, parse the request, look for an
 // earlier response to the same Idempotency-Key, call the action. Errors are problem+json (src/base/http/error-handler.ts).
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
-import { badRequest, invalidInput, preconditionFailed } from '../../base/http/errors.ts';
+import { AppError, badRequest, invalidInput, preconditionFailed } from '../../base/http/errors.ts';
 import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../base/http/input.ts';
 import { check, type Fault } from '../../base/texts/faults.ts';
 import type { AdminServices } from '../admin-services.ts';
@@ -59,12 +60,24 @@ export function apiRouter(services: AdminServices, endpoints: readonly Endpoint[
     if (!endpoint.idempotent || key === undefined) return handle(recordNothing);
     if (typeof key !== 'string' || !KEY.test(key))
       throw badRequest('bad_request', { message: 'An Idempotency-Key is up to 255 visible characters.' });
-    const request = JSON.stringify([endpoint.method, ctx.path, call.body]);
-    const { response, isRepeated } = await idempotency.once({ caller, key, request }, (record) =>
+    const requestHash = await hashOf(endpoint, ctx.path, call.body);
+    const { response, isRepeated } = await idempotency.once({ caller, key, requestHash }, (record) =>
       handle((answer, tx) => record(responseOf(endpoint, answer), tx)),
     );
     return isRepeated ? { ...response, headers: { ...response.headers, 'Idempotency-Replayed': 'true' } } : response;
   }
+}
+
+/** What makes two requests the same; a long list is read piece by piece. */
+async function hashOf({ method, longList }: Endpoint, path: string, body: unknown): Promise<string> {
+  const hash = createHash('sha256');
+  const list = longList ? (body as Record<string, unknown[]>)[longList.name] : undefined;
+  hash.update(JSON.stringify([method, path, list && longList ? { ...(body as object), [longList.name]: null } : body]));
+  for (let at = 0; list && at < list.length; at += ROWS) {
+    hash.update(JSON.stringify(list.slice(at, at + ROWS)));
+    await nextTurn();
+  }
+  return hash.digest('base64url');
 }
 
 async function readCall(
@@ -108,8 +121,8 @@ async function parseBody(schema: z.ZodType, value: unknown, longList: Endpoint['
   const body = value as Record<string, unknown> | null;
   const rows = longList && body?.[longList.name];
   if (!longList || !Array.isArray(rows) || rows.length <= ROWS) return checked(schema, value);
-  const { name, max } = longList;
-  checked(z.object({ [name]: z.array(z.unknown()).max(max) }), value);
+  const { name, max, advice } = longList;
+  if (rows.length > max) throw new AppError('body_too_large', { advice });
   const parsed: unknown[] = [];
   let others = {};
   const faults: Fault[] = [];

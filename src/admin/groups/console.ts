@@ -415,11 +415,15 @@ const peopleOf = (group: GroupDetails, rest: Omit<ConsolePage, 'title' | 'back'>
   back: { href: pathOf(group), label: group.name },
 });
 
-/** The form; what a file had is pasted. */
+/** Characters of pasted rows that the form has again. */
+const MOST_SHOWN = 100_000;
+
+/** The form, with what was pasted. */
 function bulkPage(
   group: GroupDetails,
   { people, file, until, kind }: Bulk = { people: '', file: '', until: '', kind: 'add' },
 ): ConsolePage {
+  const isShown = file.trim() === '' && people.length <= MOST_SHOWN;
   const form: Block = {
     kind: 'form',
     action: `${pathOf(group)}/bulk`,
@@ -430,7 +434,8 @@ function bulkPage(
         type: 'textarea',
         rows: 10,
         isCode: true,
-        value: file.trim() === '' ? people : '',
+        value: isShown ? people : '',
+        ...(!isShown && { hint: t('console.groups.bulk-again') }),
       },
       { name: 'file', label: t('console.groups.bulk-file'), type: 'file', accept: '.csv,text/csv,text/plain' },
       {

@@ -9,6 +9,7 @@ import { type Tx, transaction, withinTransaction } from '../../base/storage/data
 import { fragment, joinFragments } from '../../base/storage/fragments.ts';
 import { lockGroups } from '../../base/storage/row-lock.ts';
 import { rule } from '../../base/texts/faults.ts';
+import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { MemberChange, WantedChange } from '../../people/groups/changes.ts';
 import type { GroupDomain } from '../../people/groups/domains.ts';
@@ -456,6 +457,12 @@ const changeJson = ({ id: changeId, kind, groupId, createdAt, endedAt, by: _by, 
   ended_at: iso(endedAt),
 });
 
+const manyPeople = {
+  name: 'members',
+  max: limits.groups.inRequest,
+  advice: t('console.groups.request-most', { count: limits.groups.inRequest }),
+};
+
 /** Of a change of many people: what is done, or its job. */
 const manyAnswer = (groupId: string, done: number | MemberChange): Answer<object> =>
   typeof done === 'number'
@@ -648,13 +655,13 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       summary: 'Adds people, or changes when they begin and end; with a mistake in any row, nobody',
       description: `Takes the right to give every role of the group and of the groups above it. More than ${limits.groups.atOnce} people are added by a job, piece by piece.`,
       idempotent: true,
-      maxBodyBytes: 24 * 1024 * 1024,
-      longList: { name: 'members', max: limits.groups.members },
+      maxBodyBytes: limits.groups.requestBytes,
+      longList: manyPeople,
       body: z.strictObject({
         members: z
           .array(z.strictObject({ user: id, since: moment.optional(), until: moment.optional() }))
           .min(1)
-          .max(limits.groups.members),
+          .max(limits.groups.inRequest),
       }),
       response: z.object({ changed: z.int().describe('How many were not in, or had other times') }),
       accepted: change,
@@ -673,13 +680,13 @@ export function groupEndpoints(groups: GroupAdmin): Endpoint[] {
       summary: 'Takes people out; with a mistake in any row, nobody',
       description: `As DELETE /groups/{id}/members/{user} does. More than ${limits.groups.atOnce} people leave by a job, piece by piece.`,
       idempotent: true,
-      maxBodyBytes: 24 * 1024 * 1024,
-      longList: { name: 'members', max: limits.groups.members },
+      maxBodyBytes: limits.groups.requestBytes,
+      longList: manyPeople,
       body: z.strictObject({
         members: z
           .array(z.strictObject({ user: id }))
           .min(1)
-          .max(limits.groups.members),
+          .max(limits.groups.inRequest),
       }),
       response: z.object({ changed: z.int().describe('How many were in') }),
       accepted: change,

@@ -63,10 +63,7 @@ export async function readMembers(
   const entries = await entriesOf(text);
   if (entries.length > limits.groups.members)
     throw wrongText(t('console.groups.bulk-most', { count: limits.groups.members }));
-  const ids = await idsOf(
-    entries.map(({ login }) => login),
-    db,
-  );
+  const ids = await idsOf(entries, db);
   const rows: MemberRows = { members: [], mistakes: [], wrong: 0 };
   const first = new Map<string, number>();
   const at = now();
@@ -96,7 +93,17 @@ export async function readMembers(
   return rows;
 }
 
-async function entriesOf(text: string) {
+interface Entry {
+  line: number;
+  login: string;
+  since: string;
+  until: string;
+  /** More cells than columns. */
+  hasMore: boolean;
+}
+
+async function entriesOf(text: string): Promise<Entry[]> {
+  const entries: Entry[] = [];
   const lines = await parseCsv(text).catch((error: unknown) => {
     if (error instanceof CsvError) throw wrongText(t('console.groups.rows-form'));
     throw error;
@@ -104,32 +111,35 @@ async function entriesOf(text: string) {
   const header = (lines[0]?.cells ?? []).map((cell) => cell.toLowerCase());
   if (!header.includes('username')) {
     // Usernames alone, one a line or with commas between.
-    return lines.flatMap(({ line, cells }) =>
-      cells.filter(Boolean).map((login) => ({ line, login, since: '', until: '', hasMore: false })),
-    );
+    for await (const { line, cells } of inTurns(lines, ROWS))
+      for (const login of cells.filter(Boolean)) entries.push({ line, login, since: '', until: '', hasMore: false });
+    return entries;
   }
   if (header.some((name) => !COLUMNS.includes(name))) throw wrongText(t('console.groups.rows-form'));
   const [username, since, until] = COLUMNS.map((name) => header.indexOf(name)) as [number, number, number];
-  return lines.slice(1).map(({ line, cells }) => ({
-    line,
-    login: cells[username] ?? '',
-    since: cells[since] ?? '',
-    until: cells[until] ?? '',
-    hasMore: cells.length > header.length,
-  }));
+  for await (const { line, cells } of inTurns(lines.slice(1), ROWS))
+    entries.push({
+      line,
+      login: cells[username] ?? '',
+      since: cells[since] ?? '',
+      until: cells[until] ?? '',
+      hasMore: cells.length > header.length,
+    });
+  return entries;
 }
 
 const wrongText = (text: Text) => invalidInput([textFault(['people'], text)]);
 
 /** The ids of the users with these usernames or email addresses, by the key of the name. */
-async function idsOf(logins: readonly string[], db: Db): Promise<Map<string, string>> {
-  const keys = [...new Set(logins.map((login) => nameKey(login.slice(0, 1000))))];
+async function idsOf(entries: readonly Entry[], db: Db): Promise<Map<string, string>> {
+  const keys = new Set<string>();
+  for await (const { login } of inTurns(entries, ROWS)) keys.add(nameKey(login.slice(0, 1000)));
   const ids = new Map<string, string>();
   const select = { id: true, usernameKey: true, emailKey: true } as const;
   // Usernames last: a username counts more than the same address of someone else.
   for (const column of ['emailKey', 'usernameKey'] as const)
     await inChunks(
-      keys,
+      [...keys],
       async (piece) => {
         const found = await db.asStored.user.findMany({ where: { [column]: { in: piece } }, select });
         for (const user of found) ids.set(user[column] ?? '', user.id);
