@@ -75,7 +75,7 @@ const decisionForm = z.object({
   answer: z.string().trim().max(500).default(''),
 });
 /** Of a form with 200,000 rows. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MOST_BYTES = 12 * 1024 * 1024;
 const pasted = z.string().max(MOST_BYTES).default('');
 const REFRESH_SECONDS = 3;
 
