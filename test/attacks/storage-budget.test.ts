@@ -31,6 +31,7 @@ beforeAll(async () => {
   ({ connection } = await aSamlUpstream(idp));
   await idp.services.settings.set('self_registration', true);
   await idp.services.settings.reload();
+  await idp.firstJobs; // each stores a row for its lock
   return async () => {
     agent.destroy();
     await idp.stop();
