@@ -91,15 +91,21 @@ function isUsual({ environment = {}, now, adminMfa = 'optional' }: TestIdpOption
   return isToday && adminMfa === 'optional' && !changing.some((name) => environment[name] !== undefined);
 }
 
-/** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
+// Below the ports that the system gives to connections, and to servers that ask for any: one of those would take the port before the
+// server listens. Each process begins elsewhere.
+const [FIRST_PORT, PORTS, PORTS_OF_PROCESS] = [12_000, 20_000, 1000];
+let portsUsed = process.pid * PORTS_OF_PROCESS;
+
+/** A free port that this process has not had before. */
+export async function freePort(): Promise<number> {
+  const port = FIRST_PORT + (portsUsed++ % PORTS);
+  return (await isFree(port)) ? port : freePort();
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer().once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 }
 
