@@ -4,6 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { postgresqlInclude } from './test/support/database/postgresql-files.ts';
+import { LongFirst } from './test/support/long-first.ts';
 import { isLongRun } from './test/support/long-run.ts';
 
 /** Files with more cases or longer faults in a long run (test/support/long-run.ts). */
@@ -39,6 +40,7 @@ export default defineConfig({
   test: {
     // Two more than cores on a small machine, because a third of the time is spent waiting for browsers and other processes.
     maxWorkers: Math.max(4, availableParallelism() - 1),
+    sequence: { sequencer: LongFirst },
     teardownTimeout: 30_000,
     projects: [
       {
