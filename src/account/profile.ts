@@ -11,8 +11,10 @@ import type { Http } from '../base/http/http.ts';
 import { acceptPictures, parseForm } from '../base/http/input.ts';
 import { type Fault, faultText } from '../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../base/texts/text.ts';
+import type { Core } from '../core/core.ts';
 import { bytesOf, isImageData } from '../core/settings/value-schemas.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
+import { attributesTyped, personFields, personForm } from '../people/accounts/person-fields.ts';
 import {
   addressColumn,
   addressPartNames,
@@ -53,7 +55,8 @@ export function profileRoutes({
   accounts,
   personPictures,
   codeDelivery,
-}: People & { page: AccountPageHelpers }): Router<State, Extras> {
+  settings,
+}: Core & People & { page: AccountPageHelpers }): Router<State, Extras> {
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: '/account/profile' });
 
@@ -66,6 +69,7 @@ export function profileRoutes({
       {
         account,
         fields: fieldsOf({ ...textsOf(account), ...given }, ctx.state.offeredLanguages().tags),
+        ownFields: personFields(settings.latest().user_attributes, account.attributes, given),
         isManagedByFile,
         phone,
         hasSms: codeDelivery.hasSms(),
@@ -112,9 +116,11 @@ export function profileRoutes({
     const { account } = signedIn.userOf(ctx);
     // The configuration file would restore its own value at the next start.
     if (account.source === 'file') throw forbidden('owned_by_file');
-    const given = await parseForm(ctx, profileForm);
+    const schema = settings.latest().user_attributes;
+    const given = await parseForm(ctx, profileForm.extend(personForm(schema)));
     try {
-      await accounts.update(account.id, profileOfTexts(given), page.actorOf(ctx));
+      const attributes = (before: object) => attributesTyped(schema, { ...before }, given);
+      await accounts.update(account.id, { ...profileOfTexts(given), attributes }, page.actorOf(ctx));
     } catch (error) {
       if (!(error instanceof AppError) || error.faults.length === 0) throw error;
       return show(ctx, { given, error: sentences(error.faults.map(describeFault)) });
@@ -125,7 +131,7 @@ export function profileRoutes({
   return router;
 }
 
-type Texts = { [Name in ProfileText]?: string | undefined };
+type Texts = { [Name in ProfileText]?: string | undefined } & Readonly<Record<string, unknown>>;
 
 /** The fields as the page displays them; the language is one of `offered`, or the one that the user has. */
 function fieldsOf(values: Texts, offered: readonly string[]) {
@@ -149,7 +155,7 @@ function describeFault(found: Fault): PageText {
   const [name, part] = found.path;
   const ofAddress = addressPartNames.find((one) => name === 'address' && one === part);
   const ofText = textFieldNames.find((one) => one === name);
-  const label = ofAddress ? addressParts[ofAddress].label : ofText ? textFields[ofText].label : String(name);
+  const label = ofAddress ? addressParts[ofAddress].label : ofText ? textFields[ofText].label : String(part ?? name);
   return t('profile.fault', { label, message: faultText(found, label) });
 }
 

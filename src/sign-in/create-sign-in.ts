@@ -3,15 +3,18 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../base/http/context.ts';
-import { badRequest } from '../base/http/errors.ts';
+import { AppError, badRequest } from '../base/http/errors.ts';
 import { parseForm } from '../base/http/input.ts';
+import { faultText } from '../base/texts/faults.ts';
+import { sentences } from '../base/texts/text.ts';
+import { attributesTyped, personForm } from '../people/accounts/person-fields.ts';
 import type { ChosenGroup } from '../protocols/oidc/claims/chosen-group.ts';
 import { createAttempts } from './attempts.ts';
 import { requestedGrant } from './consent-description.ts';
 import { accountOf, type CurrentStep } from './current-step.ts';
 import { passwordRoutes } from './first-factor/password.ts';
 import { namedConnection, sendStepUp, sendUpstream, upstreamRoutes } from './first-factor/upstream-routes.ts';
-import { createFlow, type SignInFlow, type StepContext } from './flow.ts';
+import { createFlow, type SignInFlow, type StepContext, StepError } from './flow.ts';
 import { createInteractions, recallSignIn } from './interactions.ts';
 import { createKnownBrowserCookie } from './known-browser-cookie.ts';
 import { enrolmentRoutes, secondFactorRoutes } from './second-factor/routes.ts';
@@ -49,7 +52,14 @@ export function createSignIn(services: SignInServices) {
 const groupForm = z.object({ group: z.string().min(1).max(100) });
 const decisionForm = z.object({ decision: z.enum(['allow', 'deny', 'other', 'continue']) });
 
-function decisionRoutes({ audit, consents, flow, interactions }: SignInFlow): Router<State, Extras> {
+function decisionRoutes({
+  accounts,
+  audit,
+  consents,
+  flow,
+  interactions,
+  settings,
+}: SignInFlow): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   const chooseAccount = async (ctx: StepContext, current: CurrentStep) => {
@@ -60,6 +70,22 @@ function decisionRoutes({ audit, consents, flow, interactions }: SignInFlow): Ro
     throw badRequest('invalid_input');
   };
   router.post('/account', ...flow.form(['select-account', 'access-denied', 'choose-group'], chooseAccount));
+
+  const fillIn = async (ctx: StepContext, current: CurrentStep) => {
+    const schema = settings.latest().user_attributes;
+    const { id } = accountOf(current);
+    const given = await parseForm(ctx, z.object(personForm(schema)));
+    try {
+      const attributes = (before: object) => attributesTyped(schema, { ...before }, given);
+      await accounts.update(id, { attributes }, { actorId: id, request: ctx.state.request });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error;
+      const message = sentences(error.faults.map((found) => faultText(found, String(found.path.at(-1)))));
+      throw new StepError('invalid_input', { message });
+    }
+    await flow.proceed(ctx, current);
+  };
+  router.post('/own-fields', ...flow.form(['own-fields'], fillIn));
 
   const chooseGroup = async (ctx: StepContext, current: CurrentStep) => {
     const { group: id } = await parseForm(ctx, groupForm);

@@ -9,6 +9,7 @@ import { languagesOf } from '../base/http/pages/language.ts';
 import { t } from '../base/texts/text.ts';
 import type { Account } from '../people/accounts/account.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
+import { missingFields } from '../people/accounts/person-fields.ts';
 import {
   type Acr,
   acrLevel,
@@ -172,7 +173,15 @@ async function decide(
   const isIdentified = isKnown && !isOld;
   return {
     attempt,
-    step: nextStep({ prompt }, { isIdentified, mayReplaceFactor: attempt.usedRecoveryCode === true, ...state }),
+    step: nextStep(
+      { prompt },
+      {
+        isIdentified,
+        mayReplaceFactor: attempt.usedRecoveryCode === true,
+        isAsked: isAskedForFields(services, attempt, account),
+        ...state,
+      },
+    ),
     account,
     methods,
     level,
@@ -211,6 +220,12 @@ async function stepUpTo(
   // A sign-in that has just happened there is not repeated.
   if (!found || (proven && found.isForced)) return undefined;
   return { ...found, level, wasRequested: acrLevel(upstreamLevel) >= acrLevel(level) };
+}
+
+/** Whether a sign-in, not an old session, has to fill in own fields. What the configuration file declares stays as it is. */
+function isAskedForFields({ settings }: SignInState, attempt: Attempt, account: Account | undefined): boolean {
+  if (!account || attempt.userId === undefined || attempt.upstream?.linkTo || account.source === 'file') return false;
+  return missingFields(settings.latest().user_attributes, account.attributes).length > 0;
 }
 
 function demandOf(attempt: Attempt) {

@@ -16,6 +16,8 @@ export interface Progress {
   missing: 'nothing' | 'upstream' | 'second-factor' | 'enrolment' | 'approval';
   /** After a recovery code: the lost factor can be replaced now, or later. */
   mayReplaceFactor: boolean;
+  /** The installation asks for own fields that are empty. */
+  isAsked: boolean;
 }
 
 export type Step =
@@ -27,6 +29,7 @@ export type Step =
   | 'approval'
   | 'replace-factor'
   | 'change-password'
+  | 'own-fields'
   | 'consent'
   | 'choose-group'
   | 'access-denied'
@@ -48,7 +51,7 @@ export function nextStep({ prompt }: Pick<PromptRequest, 'prompt'>, progress: Pr
   }
 }
 
-function nextSignInStep({ isIdentified, missing, mustChangePassword, mayReplaceFactor }: Progress): Step {
+function nextSignInStep({ isIdentified, missing, mustChangePassword, mayReplaceFactor, isAsked }: Progress): Step {
   if (!isIdentified) return 'identify';
   if (missing === 'upstream') return 'upstream';
   // The second factor comes first: an attacker who has only the password must not replace it.
@@ -57,6 +60,7 @@ function nextSignInStep({ isIdentified, missing, mustChangePassword, mayReplaceF
   if (missing === 'enrolment') return 'enrol';
   if (missing === 'approval') return 'approval';
   if (mayReplaceFactor) return 'replace-factor';
+  if (isAsked) return 'own-fields';
   return 'done';
 }
 

@@ -5,6 +5,8 @@ import type { Context } from '../base/http/context.ts';
 import { readForm } from '../base/http/input.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
 import { type BrokenRule, type RuleId, ruleResults } from '../core/rejections/rules.ts';
+import { missingFields } from '../people/accounts/person-fields.ts';
+import { minimumLength } from '../people/credentials/password-policy.ts';
 import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { describeRequest } from './consent-description.ts';
 import { accountOf, type CurrentStep, type SignInState } from './current-step.ts';
@@ -109,6 +111,8 @@ async function showStep(services: SignInState, page: Page): Promise<void> {
       });
     case 'change-password':
       return showPasswordChange(services, page);
+    case 'own-fields':
+      return showOwnFields(services, page);
     case 'select-account':
       return showSelectAccount(page);
     case 'access-denied':
@@ -192,6 +196,18 @@ async function showPasswordChange({ credentials, mfa }: SignInState, page: Page)
       error: state.error,
       ...footOf(page),
     },
+    state.status ?? 200,
+  );
+}
+
+async function showOwnFields({ settings }: SignInState, page: Page): Promise<void> {
+  const { ctx, current, state } = page;
+  const given = state.error === undefined ? {} : await readForm(ctx, { lists: 'every field' });
+  const typed = Object.fromEntries(Object.entries(given).map(([name, [value]]) => [name, value]));
+  const fields = missingFields(settings.latest().user_attributes, accountOf(current).attributes, typed);
+  ctx.render(
+    'sign-in/own-fields',
+    { action: pathOf(current, 'own-fields'), fields, error: state.error, ...footOf(page) },
     state.status ?? 200,
   );
 }

@@ -336,14 +336,21 @@ function changedSchema(before: AttributeSchema, sent: Sent): AttributeSchema | u
   if (!field || sent[`${ATTRIBUTE_ROWS}.name`] === undefined) return undefined;
   const lines = linesOf(sent, field).filter(([name, , values]) => name || values);
   if (JSON.stringify(lines) === JSON.stringify(linesFor(before))) return undefined;
-  const attributes = lines.map(attributeOf);
+  const known = simpleAttributes(before);
+  const attributes = lines.map((line, row) => {
+    const attribute = attributeOf(line, row);
+    return { ...attribute, keywords: known.find(({ name }) => name === attribute.name)?.keywords ?? {} };
+  });
   const twice = attributes.findIndex(({ name }, at) => attributes.findIndex((one) => one.name === name) !== at);
   if (twice >= 0)
     throw invalidInput([fault([ATTRIBUTE_ROWS, twice], 'name-twice', { entry: attributes[twice]?.name ?? '' })]);
   return schemaOf(attributes, before.properties ? before.additionalProperties : false);
 }
 
-function attributeOf([name = '', kind = '', values = '', required]: string[], at: number): SimpleAttribute {
+function attributeOf(
+  [name = '', kind = '', values = '', required]: string[],
+  at: number,
+): Omit<SimpleAttribute, 'keywords'> {
   if (!/^[^\s.\p{C}][^\s\p{C}]{0,63}$/u.test(name)) throw wrong(at, 'attribute-name');
   if (!Object.hasOwn(KINDS, kind)) throw wrong(at, 'attribute-type');
   const allowed = values.split(',').flatMap((one) => one.trim() || []);

@@ -82,6 +82,7 @@ export function createUserAdmin(services: AdminServices) {
       onCreated: OnCreated<CreatedUser> = async () => {},
     ): Promise<CreatedUser> {
       await assertMayCreate(services, user.roles ?? [], by);
+      if (user.attributes) await lookup.attributesAfter({}, user.attributes, by);
       return createUser(services, lookup, user, by, async (created, tx) => {
         await services.ssoIds.set(created.account, { before: null, connectionId: ssoConnection }, by, tx);
         if (user.roles?.length || user.groups?.length) assertFreshProof(by, 'user.create-with-roles', user.username);
@@ -108,7 +109,7 @@ function readActions(
 
   async function covered(id: string, by: Actor, needs: OwnPermission): Promise<Account> {
     await authority.assertCovers(by, needs, id);
-    return lookup.find(id);
+    return lookup.seenBy(await lookup.find(id), by);
   }
 
   const get: (id: string, by: Actor, needs?: OwnPermission) => Promise<UserDetails> = async (
@@ -136,6 +137,7 @@ function readActions(
     get,
     /** The account alone. */
     find: covered,
+    audienceOf: lookup.audienceOf,
     /** For a page: throws what a change with one of these permissions would throw. */
     assertMayChange: ({ id }: Account, by: Actor, needs: OwnPermission): Promise<void> =>
       authority.assertMay(by, { what: 'user', id, needs: [needs] }),
@@ -164,8 +166,10 @@ function readActions(
     },
 
     /** Only users that the actor may see. */
-    list: async (query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountPage> =>
-      accounts.list({ ...query, ...(await visibleTo(by)) }),
+    list: async (query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountPage> => {
+      const page = await accounts.list({ ...query, ...(await visibleTo(by)) });
+      return { ...page, accounts: await Promise.all(page.accounts.map((one) => lookup.seenBy(one, by))) };
+    },
     /** How many users a list of this query has. */
     count: async (query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountCount> =>
       accounts.countMatches({ ...query, ...(await visibleTo(by)) }),
@@ -189,7 +193,7 @@ function readActions(
 /** Profile, roles, state and deletion. */
 function accountActions(
   { db, accounts, personPictures, roles, endSession, notifyOwner, ssoIds }: AdminServices,
-  { find, findManaged, lockForChange }: UserLookup,
+  { find, findManaged, lockForChange, seenBy, attributesAfter }: UserLookup,
   changeRoles: ChangeRoles,
 ) {
   return {
@@ -203,7 +207,9 @@ function accountActions(
       const { account, isLinked } = await transaction(db, async (tx) => {
         const before = await lockForChange(id, by, expected, tx);
         if (before.source === 'file') throw forbidden('owned_by_file');
-        const after = await accounts.update(before, changes, by, tx);
+        const { attributes } = changes;
+        const all = attributes && (await attributesAfter(before.attributes, attributes, by, tx));
+        const after = await accounts.update(before, { ...changes, ...(all && { attributes: all }) }, by, tx);
         const isLinked = await ssoIds.set(after, { before: before.ssoId, connectionId: ssoConnection }, by, tx);
         if (isLinked || changesLogin(before, after)) assertFreshProof(by, 'user.change-login', before.username);
         return { account: names === undefined ? after : await changeRoles(after, names, by, tx), isLinked };
@@ -212,7 +218,7 @@ function accountActions(
         const connection = await ssoIds.connectionOf(account);
         await notifyOwner(account, connection === null ? 'identity-unlinked' : 'identity-linked', by.request);
       }
-      return account;
+      return seenBy(account, by);
     },
 
     /** Replaces the picture. Throws invalid_input with a fault of the field `picture`. */
@@ -229,7 +235,7 @@ function accountActions(
         if (!isActive) await roles.assertNotLastAdmin(id, tx);
         const changed = await accounts.setActive(id, isActive, by, tx);
         if (changed && !isActive) await endSession.all(id, 'account-disabled', by, tx);
-        return find(id, tx);
+        return seenBy(await find(id, tx), by, tx);
       }),
 
     remove: (id: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
@@ -361,7 +367,7 @@ function createChangeRoles({ roles }: { roles: Roles }, { find }: UserLookup): C
 
 function roleActions(
   { db, roles }: { db: Db; roles: Roles },
-  { lockForChange }: UserLookup,
+  { lockForChange, seenBy }: UserLookup,
   changeRoles: ChangeRoles,
 ): RoleActions {
   async function lockLocal(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Account> {
@@ -372,7 +378,9 @@ function roleActions(
 
   return {
     setRoles: (id, names, by, expected = 'any') =>
-      transaction(db, async (tx) => changeRoles(await lockLocal(id, by, expected, tx), names, by, tx)),
+      transaction(db, async (tx) =>
+        seenBy(await changeRoles(await lockLocal(id, by, expected, tx), names, by, tx), by, tx),
+      ),
 
     changeRole: (id, change, by) =>
       transaction(db, async (tx) => {

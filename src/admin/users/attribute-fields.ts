@@ -85,10 +85,10 @@ function typeOf(value: unknown): Type {
   return isSplit ? 'json' : typeOfPlain(value);
 }
 
-function fieldOf({ name, kind, values, isRequired }: SimpleAttribute, value: unknown): Field {
+function fieldOf({ name, kind, values, isRequired, keywords }: SimpleAttribute, value: unknown): Field {
   const field = {
     name: `${ROWS}.${name}`,
-    label: name,
+    label: keywords.title ?? name,
     ...(isRequired && { hint: t('console.users.form.attributes.required') }),
   };
   const option = (one: string, label: PageText = one) => ({ value: one, label });
@@ -98,7 +98,7 @@ function fieldOf({ name, kind, values, isRequired }: SimpleAttribute, value: unk
         ...field,
         type: 'rows',
         adds: t('console.users.form.attributes.adds-value'),
-        columns: [{ name: '', label: name }],
+        columns: [{ name: '', label: field.label }],
         lines: isTexts(value) ? value.map((one) => [one]) : [],
       };
     case 'flag':

@@ -21,6 +21,7 @@ import {
   textFieldNames,
   textFields,
 } from '../../people/accounts/profile-fields.ts';
+import { attributesFor, schemaFor } from '../../people/accounts/simple-attributes.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Field, type Option, VERSION, versionField } from '../console/blocks.ts';
@@ -55,6 +56,11 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
   } = services;
   const sectionsFor = async ({ ctx, by }: Visit<unknown>, locale: string | null, begin: FormKey[] = []) =>
     sectionsOf({ languages: languageOptions(ctx, locale ?? ''), roles: await roles.choices(by) }, begin);
+
+  /** The attributes that the administrator may change. */
+  const schemaOfFields = async (by: Actor) => schemaFor(await users.audienceOf(by), await attributeSchema());
+  const changeable = async ({ attributes }: Account, by: Actor) =>
+    attributesFor(await users.audienceOf(by), await attributeSchema(), attributes, 'editable_by');
 
   /** The sections of an account, with its roles: those given directly can be taken, those of groups and connections are only displayed. */
   async function sectionsOfAccount({ ctx, by, subject: account }: Visit<Account>) {
@@ -95,7 +101,7 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
             fields: [],
             sections: [
               ...formSections(sections, {}, { isLocked: false, sent }),
-              attributeSection(await attributeSchema(), {}, sent),
+              attributeSection(await schemaOfFields(visit.by), {}, sent),
             ],
             button: t('console.users.add'),
             cancel: '/admin/users',
@@ -105,7 +111,7 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
     },
     async submit(visit, sent) {
       const keys = (await sectionsFor(visit, null)).flatMap((section) => section.keys);
-      const attributes = sentAttributes(await attributeSchema(), {}, sent);
+      const attributes = sentAttributes(await schemaOfFields(visit.by), {}, sent);
       const invite = sentValue(sent, BEGIN) === 'invite';
       const message = sentValue(sent, messageField.name);
       const body = parse(newUser.extend({ username: typedName }), {
@@ -194,7 +200,7 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
             fields: [versionField(version)],
             sections: [
               ...formSections(sections, { ...userJson(account), roles: direct }, { isLocked: false, sent }),
-              attributeSection(await attributeSchema(), account.attributes, sent),
+              attributeSection(await schemaOfFields(visit.by), await changeable(account, visit.by), sent),
             ],
             button: t('console.shared.save-changes'),
             cancel: at,
@@ -208,7 +214,7 @@ export function userFormPages(router: Router<State, Extras>, services: ConsoleSe
       const values = { ...userJson(account), roles: direct };
       const keys = sections.flatMap((section) => section.keys);
       const { roles: chosen, ...changed } = changedValues(keys, values, sent);
-      const attributes = sentAttributes(await attributeSchema(), account.attributes, sent);
+      const attributes = sentAttributes(await schemaOfFields(by), await changeable(account, by), sent);
       const body = parse(changedUser.extend({ username: typedName.optional() }), {
         ...changed,
         // A new address is as verified as the form says.

@@ -7,6 +7,7 @@ import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { textFieldNames } from '../../people/accounts/profile-fields.ts';
+import { type Audience, attributesFor, changedBy } from '../../people/accounts/simple-attributes.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
@@ -16,7 +17,21 @@ const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
 export type UserLookup = ReturnType<typeof createUserLookup>;
 
 /** Finds the user that an action is about. All throw not_found. */
-export function createUserLookup({ sql, accounts, authority, ssoIds }: AdminServices) {
+export function createUserLookup({ sql, accounts, authority, ssoIds, settings }: AdminServices) {
+  /** Who may change settings sees and changes every attribute of a user. */
+  const audienceOf = async (by: Actor, tx?: Tx): Promise<Audience> =>
+    (await authority.extent(by, 'gatehouse.settings:write', tx)) === 'all' ? 'administrator' : 'desk';
+
+  /** The account with the attributes that the actor may see. */
+  async function seenBy<A extends { attributes: Record<string, unknown> }>(account: A, by: Actor, tx?: Tx): Promise<A> {
+    const schema = settings.latest().user_attributes;
+    return { ...account, attributes: attributesFor(await audienceOf(by, tx), schema, account.attributes) };
+  }
+
+  /** The attributes after a change by the actor. Throws invalid_input. */
+  const attributesAfter = async (before: Record<string, unknown>, after: Record<string, unknown>, by: Actor, tx?: Tx) =>
+    changedBy(await audienceOf(by, tx), settings.latest().user_attributes, before, after);
+
   async function find(id: string, tx?: Tx): Promise<Account> {
     const account = await accounts.find(id, tx);
     if (!account) throw notFound({ message: t('console.person.unknown'), detail: { accountId: id } });
@@ -28,7 +43,8 @@ export function createUserLookup({ sql, accounts, authority, ssoIds }: AdminServ
     await lockRow(tx, sql, 'users', id);
     const account = await find(id, tx);
     await authority.assertMay(by, { what: 'user', id, needs }, tx);
-    if (expected !== 'any') assertVersion(expected, versionOf(account, await ssoIds.connectionOf(account, tx)));
+    if (expected !== 'any')
+      assertVersion(expected, versionOf(await seenBy(account, by, tx), await ssoIds.connectionOf(account, tx)));
     return account;
   }
 
@@ -39,7 +55,7 @@ export function createUserLookup({ sql, accounts, authority, ssoIds }: AdminServ
     return account;
   }
 
-  return { find, lockForChange, findManaged: findManageable };
+  return { find, lockForChange, findManaged: findManageable, audienceOf, seenBy, attributesAfter };
 }
 
 /** What the ETag of a user is made of: everything that an administrator can edit. */

@@ -14,16 +14,87 @@ const cache = new Map<string, JsonCheck>();
 const timeLimitedContext = vm.createContext({});
 const callRun = new vm.Script('run()');
 
+/**
+ * What a property can say beside JSON Schema, as a field of people. `mask`: how a text looks (`AA-999`); it takes the place of `pattern`, a
+ * regular expression, wherever people type the value themselves.
+ */
+const fieldKeywords = z
+  .object({
+    title: z.string().min(1).max(100).optional(),
+    visible_to: z.array(z.enum(['person', 'desk'])).optional(),
+    editable_by: z.array(z.enum(['person', 'desk'])).optional(),
+    mask: z.string().min(1).max(100).optional(),
+    ask: z.boolean().optional(),
+  })
+  .refine(({ editable_by: by = [], visible_to: to = ['desk'] }) => by.every((one) => to.includes(one)), {
+    message: 'editable_by names only those in visible_to',
+  })
+  .refine((one) => !one.ask || one.editable_by?.includes('person'), { message: 'ask needs editable_by: [person]' });
+export type FieldKeywords = z.output<typeof fieldKeywords>;
+
+const propertiesOf = ({ properties = {} }: Readonly<Record<string, unknown>>) =>
+  Object.entries(properties as Record<string, unknown>);
+
+/** Throws when a property has a wrong keyword. */
+function assertKeywords(schema: Readonly<Record<string, unknown>>): void {
+  for (const [name, property] of propertiesOf(schema)) {
+    if (typeof property !== 'object') continue;
+    const checked = fieldKeywords.safeParse(property);
+    if (!checked.success) throw new Error(`${name}: ${checked.error.issues[0]?.message ?? ''}`);
+    if (checked.data.editable_by?.includes('person') && /"pattern(Properties)?":/.test(JSON.stringify(property)))
+      throw new Error(`${name}: people type it, so use "mask" and no "pattern"`);
+  }
+}
+
+/** Whether a letter of a text is what the sign of a mask stands for: `A` a letter, `9` a digit, `?` anything; else itself. */
+function fits(sign: string | undefined, letter: string): boolean {
+  if (sign === 'A') return /^\p{L}$/u.test(letter);
+  if (sign === '9') return /^\d$/.test(letter);
+  return sign === '?' || sign === letter;
+}
+
+/** Whether the text looks like the mask, in which `*` stands for any number of letters. At most `mask × text` steps, whatever they hold. */
+export function matchesMask(mask: string, text: string): boolean {
+  const [signs, letters] = [[...mask], [...text]];
+  let [at, star, from] = [0, -1, 0];
+  for (let letter = 0; letter < letters.length; ) {
+    if (signs[at] === '*') {
+      star = at;
+      at += 1;
+      from = letter;
+    } else if (fits(signs[at], letters[letter] ?? '')) {
+      at += 1;
+      letter += 1;
+    } else if (star >= 0) {
+      from += 1;
+      at = star + 1;
+      letter = from;
+    } else return false;
+  }
+  return signs.slice(at).every((sign) => sign === '*');
+}
+
+/** The faults of the texts that do not look like their masks. */
+function maskFaults(schema: Readonly<Record<string, unknown>>, value: unknown): Fault[] {
+  return propertiesOf(schema).flatMap(([name, property]) => {
+    const { mask } = property as FieldKeywords;
+    const text = mask === undefined ? undefined : Object(value)[name];
+    if (typeof text !== 'string' || mask === undefined || matchesMask(mask, text)) return [];
+    return [fault([name], 'mask', { mask })];
+  });
+}
+
 /** The check of a schema; throws when the schema is invalid or uses an unsupported keyword. */
 export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): JsonCheck {
   const text = JSON.stringify(schema);
   const cached = cache.get(text);
   if (cached) return cached;
+  assertKeywords(schema);
   const compiled = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   const checkValue: JsonCheck = (value) => {
     const checked = withinTime(() => check(compiled, value));
     if (!checked) return [fault([], 'slow-pattern')];
-    if (checked.ok) return [];
+    if (checked.ok) return maskFaults(schema, value);
     return checked.faults.map((one) => (one.code === 'unknown-key' ? fault(one.path, 'unknown-attribute') : one));
   };
   if (cache.size >= MAX_CACHED) cache.clear();

@@ -225,7 +225,7 @@ export const settingSchemas = {
   user_attributes: attributeSchema
     .default({})
     .describe(
-      "JSON Schema of the users' `attributes`. Without one, any name can have text, a number, `true`, `false` or a list of text. Checks above 250 ms are rejected",
+      "JSON Schema of the users' `attributes`. Without one, any name can have text, a number, `true`, `false` or a list of text. Checks above 250 ms are rejected. A property can also say [who sees and changes it](accounts.md#own-fields)",
     )
     .register(settingFields, { section: 'attributes', isGeneral: true }),
   username_domains: z

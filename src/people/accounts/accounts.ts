@@ -18,6 +18,14 @@ import { addressOf, emptyProfile } from './profile-fields.ts';
 
 export type { NewAccount } from './profile.ts';
 
+type AccountAttributes = Record<string, unknown>;
+
+/** `attributes`: all of them, or what makes them from those of the locked account; undefined there changes none. */
+type AccountChanges = Omit<Partial<Profile>, 'attributes'> & {
+  source?: 'local' | 'file';
+  attributes?: AccountAttributes | ((before: AccountAttributes) => AccountAttributes | undefined);
+};
+
 export type Accounts = ReturnType<typeof createAccounts>;
 
 /**
@@ -64,7 +72,7 @@ export function createAccounts(
    */
   function update(
     of: string | Account,
-    { source, ...changes }: Partial<Profile> & { source?: 'local' | 'file' },
+    { source, attributes: given, ...rest }: AccountChanges,
     by: Actor = {},
     outer?: Tx,
     hasProvenPhone = false,
@@ -72,6 +80,8 @@ export function createAccounts(
     return withinTransaction(db, outer, async (tx) => {
       const before = typeof of === 'string' ? await lockedAccount(of, tx) : of;
       const { id } = before;
+      const attributes = typeof given === 'function' ? given(before.attributes) : given;
+      const changes: Partial<Profile> = { ...rest, ...(attributes && { attributes }) };
       const { user_attributes: schema, username_domains: allowed } = settings.latest();
       // Attributes from before the schema stay as they are until they are changed.
       if (source !== 'file' && JSON.stringify(changes.attributes) !== JSON.stringify(before.attributes))

@@ -1,6 +1,10 @@
 // The part of the JSON Schema of custom attributes that forms can display: a property that is a text, one of some texts, a number, true or
 // false, or a list of texts, with nothing else said about it.
+import { invalidInput } from '../../base/http/errors.ts';
+import type { FieldKeywords } from '../../base/schemas/json-schema.ts';
+import { fault } from '../../base/texts/faults.ts';
 import type { AttributeSchema } from './attributes.ts';
+import { taggedName } from './tagged-values.ts';
 
 export type AttributeKind = 'text' | 'number' | 'flag' | 'list';
 
@@ -10,6 +14,8 @@ export interface SimpleAttribute {
   /** Of a text: the values to choose from; empty: any. */
   values: readonly string[];
   isRequired: boolean;
+  /** Its label, who may see and change it, its mask, and whether it is asked for. */
+  keywords: FieldKeywords;
 }
 
 const kinds: Record<string, AttributeKind> = { string: 'text', number: 'number', boolean: 'flag', array: 'list' };
@@ -43,7 +49,9 @@ export function schemaOf(attributes: readonly SimpleAttribute[], additional: unk
   const required = attributes.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   return {
     type: 'object',
-    properties: Object.fromEntries(attributes.map(({ name, kind, values }) => [name, propertyOf(kind, values)])),
+    properties: Object.fromEntries(
+      attributes.map(({ name, kind, values, keywords }) => [name, { ...propertyOf(kind, values), ...keywords }]),
+    ),
     ...(required.length > 0 && { required }),
     ...(additional !== undefined && { additionalProperties: additional }),
   };
@@ -54,11 +62,70 @@ function propertyOf(kind: AttributeKind, values: readonly string[]): Record<stri
   return { type: types[kind], ...(values.length > 0 && { enum: [...values] }) };
 }
 
-function simpleProperty(property: unknown): Pick<SimpleAttribute, 'kind' | 'values'> | undefined {
-  const { type, enum: values = [], ...rest } = property as Record<string, unknown>;
+function simpleProperty(property: unknown): Omit<SimpleAttribute, 'name' | 'isRequired'> | undefined {
+  const {
+    type,
+    enum: values = [],
+    title,
+    visible_to,
+    editable_by,
+    mask,
+    ask,
+    ...rest
+  } = property as Record<string, unknown>;
+  const said = Object.entries({ title, visible_to, editable_by, mask, ask }).filter(([, value]) => value !== undefined);
+  const keywords = Object.fromEntries(said) as FieldKeywords;
   const kind = typeof type === 'string' ? kinds[type] : undefined;
   const isOfTexts = Array.isArray(values) && values.every((one) => typeof one === 'string');
   if (!kind || !isOfTexts || (values.length > 0 && kind !== 'text')) return undefined;
   const isPlain = JSON.stringify(rest) === (kind === 'list' ? '{"items":{"type":"string"}}' : '{}');
-  return isPlain ? { kind, values } : undefined;
+  return isPlain ? { kind, values, keywords } : undefined;
+}
+
+/** Who sees and changes attributes: the person, the desk (who may change users and no settings), administrators. */
+export type Audience = 'person' | 'desk' | 'administrator';
+
+/** Whether they may see or change this attribute. What the schema does not say is for the desk and administrators. */
+export function isFor(audience: Audience, schema: AttributeSchema, key: string, what: 'visible_to' | 'editable_by') {
+  const properties = (schema.properties ?? {}) as Record<string, FieldKeywords>;
+  const base = taggedName(key)?.base ?? '';
+  const name = [key, base].find((one) => Object.hasOwn(properties, one));
+  const keywords = name === undefined ? {} : (properties[name] ?? {});
+  const { visible_to: readers = ['desk'] } = keywords;
+  const { [what]: allowed = readers.filter((one) => one === 'desk') } = keywords;
+  return audience === 'administrator' || allowed.includes(audience);
+}
+
+type Attributes = Readonly<Record<string, unknown>>;
+
+/** The attributes that they may see or change. */
+export const attributesFor = (
+  audience: Audience,
+  schema: AttributeSchema,
+  attributes: Attributes,
+  what: 'visible_to' | 'editable_by' = 'visible_to',
+): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(attributes).filter(([key]) => isFor(audience, schema, key, what)));
+
+/** The schema with what they may change. */
+export function schemaFor(audience: Audience, schema: AttributeSchema): AttributeSchema {
+  const { properties } = schema;
+  if (!properties) return schema;
+  return { ...schema, properties: attributesFor(audience, schema, properties as Attributes, 'editable_by') };
+}
+
+/** The attributes after a change by them, which keeps what they may not change. Throws invalid_input where it does not. */
+export function changedBy(
+  audience: Audience,
+  schema: AttributeSchema,
+  before: Attributes,
+  after: Attributes,
+): Record<string, unknown> {
+  const foreign = Object.entries(after).find(
+    ([key, value]) =>
+      !isFor(audience, schema, key, 'editable_by') && JSON.stringify(value) !== JSON.stringify(before[key]),
+  );
+  if (foreign) throw invalidInput([fault(['attributes', foreign[0]], 'not-yours')]);
+  const kept = Object.entries(before).filter(([key]) => !isFor(audience, schema, key, 'editable_by'));
+  return { ...Object.fromEntries(kept), ...after };
 }
