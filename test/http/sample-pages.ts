@@ -234,6 +234,19 @@ export const samplePages: Record<string, [string, object]> = {
     'sign-in/change-password',
     { action: '/x', username: 'alice', minLength: 15, reason: t('change-password.reason'), ...foot },
   ],
+  ownFields: [
+    'sign-in/own-fields',
+    {
+      action: '/x',
+      fields: [
+        { name: 'attributes.badge', label: 'Badge', lines: 1, value: '', hint: t('profile.mask', { mask: 'A-99' }) },
+        { name: 'attributes.size', label: 'Size', lines: 1, value: 'S', choices: [{ tag: 'S', name: 'S' }] },
+      ],
+      error: t('profile.not-number'),
+      ...foot,
+    },
+  ],
+  picture: ['account/picture', { account: alice, size: 200 }],
   changePasswordError: [
     'sign-in/change-password',
     {
