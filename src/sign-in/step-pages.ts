@@ -6,7 +6,6 @@ import { readForm } from '../base/http/input.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
 import { type BrokenRule, type RuleId, ruleResults } from '../core/rejections/rules.ts';
 import { missingFields } from '../people/accounts/person-fields.ts';
-import { minimumLength } from '../people/credentials/password-policy.ts';
 import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { describeRequest } from './consent-description.ts';
 import { accountOf, type CurrentStep, type SignInState } from './current-step.ts';
