@@ -8,6 +8,7 @@ import { type Fault, fault } from '../../base/texts/faults.ts';
 import type { Core } from '../../core/core.ts';
 import { nameKey } from '../../people/accounts/names.ts';
 import { MAX_DEPTH } from '../../people/groups/graph.ts';
+import { pagesOfIds } from '../../people/groups/groups.ts';
 import { PERSONAL } from '../../people/groups/rights.ts';
 import { isStaff } from '../../people/rbac/built-in.ts';
 import { groupKey } from '../../people/rbac/names.ts';
@@ -378,9 +379,7 @@ async function storedGroups({ db, declared }: Planning): Promise<Map<string, Sto
   for (const row of rows) {
     const { id, name, source, description, acceptsRequests: requests, fileMembers } = row;
     const hasMembers = fileMembers || declaring.has(row.nameKey);
-    const members = hasMembers
-      ? await db.groupMember.findMany({ where: { groupId: id, source: { in: declaredSources } }, include: { user } })
-      : [];
+    const members = hasMembers ? await declaredMembers(id, db) : [];
     stored.set(row.nameKey, {
       id,
       name,
@@ -408,6 +407,17 @@ async function storedGroups({ db, declared }: Planning): Promise<Map<string, Sto
     });
   }
   return stored;
+}
+
+/** The memberships that a file declares, or takes over: page by page, so that a large group leaves the event loop free. */
+async function declaredMembers(groupId: string, db: Core['db']) {
+  const found = [];
+  for await (const userIds of pagesOfIds({ groupId }, db)) {
+    const where = { groupId, userId: { in: userIds }, source: { in: declaredSources } };
+    const include = { user: { select: { usernameKey: true, username: true } } } as const;
+    found.push(...(await db.groupMember.findMany({ where, include })));
+  }
+  return found;
 }
 
 function byGroup<Row>(rows: readonly Row[], groupOf: (row: Row) => string): Map<string, Row[]> {
@@ -444,8 +454,8 @@ export async function exportGroups(
   const orderBy = { user: { usernameKey: 'asc' } } as const;
   const exported: { name: string }[] = [];
   for (const { id: groupId, name, description, acceptsRequests, fileMembers } of rows) {
-    const where = { groupId, source: { in: declaredSources } };
-    const members = people(await db.groupMember.findMany({ where, include: { user }, orderBy }));
+    const rows = await declaredMembers(groupId, db);
+    const members = people(rows.sort((a, b) => (a.user.usernameKey < b.user.usernameKey ? -1 : 1)));
     const domains = await db.groupDomain.findMany({ where: { groupId }, orderBy: { domain: 'asc' } });
     const owners = people(await db.groupOwner.findMany({ where: { groupId }, include: { user }, orderBy }));
     const edges = await db.groupChild.findMany({ where: { parentId: groupId } });
