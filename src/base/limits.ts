@@ -317,6 +317,7 @@ export const limits = {
   apiKey: { defaultDays: 90, defaultMaxDays: 365, maxDays: 1825, keepDays: 30, maxPerUser: 50 },
   /** Invitation codes for sign-up; an expired one is listed for `keepDays`. */
   signUpCode: { defaultDays: 30, maxDays: 365, maxUses: 100_000, max: 500, minLength: 12, maxLength: 64, keepDays: 30 },
+  savedFilters: 30, // of the activity log, of one administrator
   rejections: { keepDays: 14, perHour: 100 }, // how long they can be looked up; how many are stored for one address
   settings: { cacheSeconds: 5, maxSchemaBytes: 16 * KIB, schemaCheckMs: 250 }, // cached on other instances
   /** One or two seconds of work on a phone, valid as long as its page; a browser without scripts waits instead. */

@@ -181,6 +181,8 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/api-keys/:id/revoke': ['revokeApiKey'],
   '/admin/security/sign-up-codes/new': ['createSignUpCode'],
   '/admin/security/sign-up-codes/:id/revoke': ['revokeSignUpCode'],
+  '/admin/audit/filters': 'it changes only what the own page displays',
+  '/admin/audit/filters/:id/remove': 'it changes only what the own page displays',
   '/admin/keys/rotate': ['rotateKeys'],
   '/admin/mail/:id/retry': ['retryMail'],
   '/admin/mail/test': 'it goes to the own address',

@@ -68,6 +68,7 @@ const owners: Record<string, string> = {
   SamlRequest: 'protocols/saml',
   SeenMessage: 'base/storage',
   SessionDevice: 'protocols/oidc',
+  SavedFilter: 'admin/audit',
   Setting: 'core/settings',
   SignInAttempt: 'sign-in',
   SignUpCode: 'people/sign-up-codes',

@@ -134,6 +134,19 @@
         open(event);
     });
     find.addEventListener('click', ({ target }) => target === find && find.close());
+    // Without a choice, Enter leads to all results.
+    find.addEventListener('keydown', ({ key, target, defaultPrevented }) => {
+      if (key !== 'Enter' || defaultPrevented || !target.value) return;
+      location.assign(`/admin/search?${new URLSearchParams({ q: target.value })}`);
+    });
+  }
+
+  // Times are typed in a time zone: that of the browser, unless the address or the profile names one.
+  const zone = document.querySelector('select[name=zone]');
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone && here) {
+    if (![...zone.options].some(({ value }) => value === here)) zone.add(new Option(here, here));
+    if (zone.value === 'UTC' && !/[?&](zone|from|until)=./.test(location.search)) zone.value = here;
   }
 
   for (const row of document.querySelectorAll('[data-row-link]')) {

@@ -4,12 +4,13 @@ import { z } from 'zod';
 import { rule } from '../../base/texts/faults.ts';
 import type { Actor, AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import { auditEventTypes } from '../../core/audit/events.ts';
-import { csv, jsonLines } from '../../core/audit/export.ts';
+import { csv, jsonLines, type NamedEntry } from '../../core/audit/export.ts';
 import { isWithinExtent } from '../../people/accounts/members.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint, type Streamed } from '../api/endpoint.ts';
 import { iso, paged, pageOf, text, time } from '../api/parts.ts';
+import { createNames } from '../console/names.ts';
 
 const tag = 'Audit';
 const READ = 'gatehouse.audit:read' as const;
@@ -63,7 +64,23 @@ const entry = z
 export type AuditAdmin = ReturnType<typeof createAuditAdmin>;
 
 /** What the actor may see: everything, or what is about the members of roles. */
-export function createAuditAdmin({ audit, authority }: AdminServices) {
+export function createAuditAdmin({ audit, authority, db }: AdminServices) {
+  const names = createNames({ db });
+
+  async function named(entries: AuditEntry[]): Promise<NamedEntry[]> {
+    const [users, applications] = await Promise.all([
+      names.people(entries.flatMap(({ actorId, subjectId }) => [actorId, subjectId])),
+      names.applications(entries.flatMap(({ actorApp, clientId }) => [actorApp, clientId])),
+    ]);
+    return entries.map((entry) => ({
+      ...entry,
+      actorName: users.get(entry.actorId ?? '') ?? null,
+      actorAppName: applications.get(entry.actorApp ?? '')?.name ?? null,
+      subjectName: users.get(entry.subjectId ?? '') ?? null,
+      clientName: applications.get(entry.clientId ?? '')?.name ?? null,
+    }));
+  }
+
   async function visibleTo(by: Actor): Promise<AuditFilter> {
     const extent = await authority.extent(by, READ);
     return extent === 'all' ? {} : { isVisible: (column) => isWithinExtent(column, extent) };
@@ -78,8 +95,12 @@ export function createAuditAdmin({ audit, authority }: AdminServices) {
       await audit.record({ ...by, type: 'audit.exported', outcome: 'success', data: { format, filter } });
       const visible = { ...filter, ...(await visibleTo(by)) };
       return format === 'csv'
-        ? { stream: csv(audit, visible), type: 'text/csv; charset=utf-8; header=present', fileName: 'audit.csv' }
-        : { stream: jsonLines(audit, visible), type: 'application/jsonl; charset=utf-8', fileName: 'audit.jsonl' };
+        ? { stream: csv(audit, visible, named), type: 'text/csv; charset=utf-8; header=present', fileName: 'audit.csv' }
+        : {
+            stream: jsonLines(audit, visible, named),
+            type: 'application/jsonl; charset=utf-8',
+            fileName: 'audit.jsonl',
+          };
     },
   };
 }
@@ -115,7 +136,8 @@ export function auditEndpoints(audit: AuditAdmin): Endpoint[] {
       tag,
       needs,
       summary: 'The audit log as one stream, newest first',
-      description: 'Cells that could be read as formulas are prefixed with an apostrophe (CSV injection).',
+      description:
+        'With the present names of users and applications beside their ids. Cells that could be read as formulas are prefixed with an apostrophe (CSV injection).',
       query: z.object({ format: z.enum(['jsonl', 'csv']).default('jsonl'), ...filters }),
       streams: ['application/jsonl', 'text/csv'],
       handle: ({ query: { format, ...query }, by }) => audit.export(format, filterOf(query), by),

@@ -1,16 +1,19 @@
 // /admin/audit: the activity log, filtered, and as a file.
 
 import Router from '@koa/router';
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
-import { parseQuery } from '../../base/http/input.ts';
+import { parse, parseQuery } from '../../base/http/input.ts';
+import { rule } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { AuditFilter } from '../../core/audit/audit.ts';
 import { auditEventTypes, type EventKind, eventTypesByKind } from '../../core/audit/events.ts';
 import { eventKinds } from '../../core/audit/sentence.ts';
+import type { Account } from '../../people/accounts/account.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { sendStream } from '../api/router.ts';
-import type { ConsolePage, Empty, Field, Search } from '../console/blocks.ts';
+import { type Block, type ConsolePage, type Empty, type Field, hiddenField, type Search } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { type NamedField, typedApplicationValue } from '../console/names.ts';
 import { addPage, type Visit } from '../console/pages.ts';
@@ -20,9 +23,24 @@ import { eventPageQuery, orderField, orderLink, readEventPage } from './console-
 
 const HERE = '/admin/audit';
 const READ = 'gatehouse.audit:read' as const;
-const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+const SAVED = `${HERE}/filters`;
 const text = z.string().trim().max(1024).default('');
-const date = z.union([z.literal(''), z.iso.date()]).default('');
+// PostgreSQL has no year 0.
+const isMoment = (text: string) =>
+  !text.startsWith('0000') &&
+  z.iso.date().safeParse(text.slice(0, 10)).success &&
+  !Number.isNaN(Date.parse(`${text}Z`));
+/** A day, or a day and a time, in the time zone of the filter. */
+const moment = z
+  .union([z.literal(''), z.iso.date(), z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/)])
+  .refine((text) => text === '' || isMoment(text), rule('since-year-one'))
+  .default('');
+const zone = z
+  .string()
+  .max(64)
+  .refine((text) => text === '' || isZone(text))
+  .default('');
 const kinds = Object.keys(eventKinds) as EventKind[];
 const filters = {
   kind: z.enum(['', ...kinds]).default(''),
@@ -30,16 +48,22 @@ const filters = {
   outcome: z.enum(['', 'success', 'failure']).default(''),
   user: text,
   client: text,
+  address: text,
   request: text,
-  from: date,
-  until: date,
+  from: moment,
+  until: moment,
+  zone,
 };
 const query = z.object({ ...filters, ...eventPageQuery });
+const savedFilter = z.object({
+  name: z.string().trim().min(1).max(60),
+  query: z.string().max(5000),
+});
 type Filters = z.output<z.ZodObject<typeof filters>>;
 
 /** The page /admin/audit and the download /admin/audit/export. */
 export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
-  const { frame } = services;
+  const { frame, savedFilters } = services;
   const { audit } = services.admin;
   const router = new Router<State, Extras>({ prefix: HERE });
 
@@ -47,17 +71,24 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
 
   async function page({ ctx, by }: Visit<undefined>): Promise<ConsolePage> {
     const { before, after, trail, sort, ...given } = parseQuery(ctx, query);
+    const ownZone = zoneOf(frame.account(ctx));
     const found = given.user ? await services.findUser(given.user, by) : undefined;
     const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
-    const wanted = filterOf(given, found, application);
+    const wanted = filterOf({ ...given, zone: given.zone || ownZone }, found, application);
     const at = { before, after, trail, sort };
     const { items, pages, isFirst } = await readEventPage(services, ctx, wanted, at, { path: HERE, filters: given });
-    const isFiltered = Object.values(given).some(Boolean);
+    const isFiltered = isFilter(given);
+    const here = listPath(HERE, given);
+    const saved = await savedFilters.list(by.actorId ?? '');
+    const current = saved.find((one) => addressOf(one.query) === here);
     return {
       title: t('console.audit.title'),
       lead: t('console.audit.lead'),
       actions: [
         ...(isFiltered ? [{ label: t('console.list.remove-filters'), href: HERE }] : []),
+        ...(current
+          ? [{ label: t('console.audit.remove-saved', { name: current.name }), post: `${SAVED}/${current.id}/remove` }]
+          : []),
         ...(['csv', 'jsonl'] as const).map((format) => ({
           label: format === 'csv' ? t('console.audit.export-csv') : t('console.audit.export-json-lines'),
           icon: 'download',
@@ -70,29 +101,106 @@ export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
           title: t('console.audit.events'),
           actions: items.length > 1 ? [orderLink({ sort }, { path: HERE, filters: given })] : [],
           caption: sort === 'at' ? t('console.audit.oldest-caption') : t('console.audit.newest-caption'),
-          filter: filterForm(given, orderField({ sort }), {
-            user: typedUserValue(given.user, found),
-            client: await typedApplicationValue(services.names, given.client, application),
-          }),
+          filter: {
+            ...filterForm({ ...given, zone: given.zone || ownZone }, orderField({ sort }), {
+              user: typedUserValue(given.user, found),
+              client: await typedApplicationValue(services.names, given.client, application),
+              zones: [...new Set(['UTC', ownZone, given.zone || 'UTC'])],
+            }),
+            ...(saved.length > 0 && {
+              segments: saved.map((one) => ({
+                label: one.name,
+                href: addressOf(one.query),
+                isCurrent: one.id === current?.id,
+              })),
+            }),
+          },
           items,
           empty:
             (found && sameNameText(given.user, found)) ??
             (isFiltered || !isFirst ? t('console.audit.no-match') : NOTHING_YET),
           pages,
         },
+        ...(isFiltered && !current ? [saveForm(here)] : []),
       ],
     };
   }
+
+  addPage(router, frame, '/filters', {
+    needs: [within(READ)],
+    form: savedFilter,
+    async submit({ by }, { name, query: wanted }) {
+      const query = parse(z.object(filters), Object.fromEntries(new URLSearchParams(wanted)));
+      const [, stored = ''] = listPath(HERE, query).split('?');
+      await savedFilters.save(by.actorId ?? '', { name, query: stored });
+      return { to: addressOf(stored), notice: t('console.audit.was-saved', { name }) };
+    },
+  });
+
+  addPage(router, frame, '/filters/:id/remove', {
+    needs: [within(READ)],
+    async submit({ ctx, by }) {
+      await savedFilters.remove(by.actorId ?? '', ctx.params.id ?? '');
+      return { to: HERE, notice: t('console.audit.was-removed') };
+    },
+  });
 
   router.get('/export', ...frame.page(within(READ)), async (ctx: Context) => {
     const { format, ...given } = parseQuery(ctx, z.object({ ...filters, format: z.enum(['csv', 'jsonl']) }));
     const found = given.user ? await services.findUser(given.user, frame.actor(ctx)) : undefined;
     const application = given.client ? await applicationOf(services, ctx, given.client) : undefined;
-    const filter = filterOf(given, found, application);
+    const zoned = { ...given, zone: given.zone || zoneOf(frame.account(ctx)) };
+    const filter = filterOf(zoned, found, application);
     sendStream(ctx, await audit.export(format, filter, frame.actor(ctx)));
   });
 
   return router;
+}
+
+/** A time zone alone filters nothing. */
+const isFilter = ({ zone: _zone, ...given }: Filters): boolean => Object.values(given).some(Boolean);
+
+const addressOf = (query: string): string => (query ? `${HERE}?${query}` : HERE);
+
+function saveForm(here: string): Block {
+  return {
+    kind: 'form',
+    title: t('console.audit.save-title'),
+    lead: t('console.audit.save-lead'),
+    action: SAVED,
+    look: 'secondary',
+    fields: [
+      hiddenField('query', here.split('?')[1]),
+      { name: 'name', label: t('console.audit.save-name'), required: true },
+    ],
+    button: t('console.audit.save'),
+  };
+}
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** The administrator's own, which the profile names; UTC without one. */
+const zoneOf = ({ zoneinfo }: Account): string => (zoneinfo && isZone(zoneinfo) ? zoneinfo : 'UTC');
+
+/** The moment of a time on the clocks of this zone; of one that they skip in spring, the moment an hour later. */
+export function momentIn(timeZone: string, local: string): Date {
+  const wall = Date.parse(`${local}Z`);
+  const two = '2-digit';
+  const day = { year: 'numeric', month: two, day: two } as const;
+  const time = { hour: two, minute: two, second: two } as const;
+  const format = new Intl.DateTimeFormat('en-CA', { timeZone, hourCycle: 'h23', ...day, ...time });
+  const offsetAt = (at: number) => {
+    const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+    return Date.UTC(year, month - 1, day, hour, minute, second) - at;
+  };
+  return new Date(wall - offsetAt(wall - offsetAt(wall)));
 }
 
 const NOTHING_YET: Empty = {
@@ -101,10 +209,15 @@ const NOTHING_YET: Empty = {
   text: t('console.audit.none-text'),
 };
 
+const FIRST_MINUTE = '00:00';
+const LAST_MINUTE = '23:59';
+/** A day without a time is a whole one. */
+const withTime = (moment: string, time: string): string => (moment.length === 10 ? `${moment}T${time}` : moment);
+
 function filterForm(
-  { kind, type, outcome, request, from, until }: Filters,
+  { kind, type, outcome, address, request, from, until, zone }: Filters,
   order: Field,
-  named: { user: NamedField; client: NamedField },
+  named: { user: NamedField; client: NamedField; zones: readonly string[] },
 ): Search {
   const rare: Field[] = [
     ...(type
@@ -150,17 +263,25 @@ function filterForm(
           { value: 'failure', label: t('console.audit.failed') },
         ],
       },
-      { name: 'from', label: t('console.audit.from'), type: 'date', value: from },
-      { name: 'until', label: t('console.audit.through'), type: 'date', value: until },
+      { name: 'address', label: t('console.audit.ip-address'), value: address, isCode: true },
+      { name: 'from', label: t('console.audit.from'), type: 'datetime-local', value: withTime(from, FIRST_MINUTE) },
+      { name: 'until', label: t('console.audit.until'), type: 'datetime-local', value: withTime(until, LAST_MINUTE) },
+      {
+        name: 'zone',
+        label: t('console.audit.zone'),
+        type: 'select',
+        value: zone,
+        options: named.zones.map((value) => ({ value, label: value })),
+      },
       order,
       ...rare,
     ],
   };
 }
 
-/** What to look for. A user is named by id, username, email address or full name, an application by identifier or name. Days are those of UTC. */
+/** What to look for. A user is named by id, username, email address or full name, an application by identifier or name; `until` is a whole minute. */
 function filterOf(
-  { kind, type, outcome, user, client, request, from, until }: Filters,
+  { kind, type, outcome, user, client, address, request, from, until, zone }: Filters,
   found: TypedUser | undefined,
   application: NamedApplication | undefined,
 ): AuditFilter {
@@ -171,10 +292,14 @@ function filterOf(
     ...(user && { partyId: found?.account?.id ?? user }),
     ...(client && { clientId: application?.clientId ?? client }),
     ...(request && { requestId: request }),
-    ...(from && { from: new Date(from) }),
-    ...(until && { until: new Date(new Date(until).getTime() + DAY_MS) }),
+    ...(address && { address: storedAddress(address) }),
+    ...(from && { from: momentIn(zone, withTime(from, FIRST_MINUTE)) }),
+    ...(until && { until: new Date(momentIn(zone, withTime(until, LAST_MINUTE)).getTime() + MINUTE_MS) }),
   };
 }
+
+/** As requests have it: the short form of IPv6. */
+const storedAddress = (text: string): string => (ipaddr.isValid(text) ? ipaddr.process(text).toString() : text);
 
 type NamedApplication = { clientId: string; name: string };
 

@@ -66,7 +66,8 @@ export interface Field {
     | 'file'
     | 'password'
     | 'color'
-    | 'date';
+    | 'date'
+    | 'datetime-local';
   /** Of `file`: what may be chosen, and the address of the picture that is stored, on a dark ground where it is for dark mode. */
   accept?: string;
   picture?: { src: string; isDark?: boolean } | undefined;

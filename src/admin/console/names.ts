@@ -37,6 +37,13 @@ export function createNames({ db }: { db: Db }) {
       return new Map(rows.map(({ id, ...user }) => [id, user]));
     },
 
+    /** Names with usernames, for readers without the console. */
+    async people(ids: readonly (string | null)[]): Promise<Map<string, string>> {
+      const select = { id: true, username: true, name: true } as const;
+      const rows = await db.asStored.user.findMany({ where: { id: { in: distinct(ids) } }, select });
+      return new Map(rows.map((row) => [row.id, nameAndUsername(row)]));
+    },
+
     async connections(ids: readonly (string | null)[]): Promise<Map<string, string>> {
       const rows = await db.asStored.connection.findMany({
         where: { id: { in: distinct(ids) } },

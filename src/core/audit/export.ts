@@ -9,35 +9,50 @@ const COLUMNS = [
   'outcome',
   'reason',
   'actorId',
+  'actorName',
   'actorApp',
+  'actorAppName',
   'subjectId',
+  'subjectName',
   'clientId',
+  'clientName',
   'address',
   'userAgent',
   'requestId',
   'data',
-] as const satisfies readonly (keyof AuditEntry)[];
+] as const satisfies readonly (keyof NamedEntry)[];
+
+/** An entry with the present names of whom and what it mentions by id; null: there is none, or no longer. */
+export interface NamedEntry extends AuditEntry {
+  actorName: string | null;
+  actorAppName: string | null;
+  subjectName: string | null;
+  clientName: string | null;
+}
+
+type Naming = (entries: AuditEntry[]) => Promise<NamedEntry[]>;
 
 /** Entries from the newest to the oldest, read page by page; entries written during the export are not included. */
-async function* entries(audit: Audit, filter: AuditFilter): AsyncGenerator<AuditEntry[]> {
+async function* entries(audit: Audit, filter: AuditFilter, named: Naming): AsyncGenerator<NamedEntry[]> {
   let before = filter.before;
   for (;;) {
     const page = await audit.list({ ...filter, limit: PAGE, ...(before === undefined ? {} : { before }) });
-    if (page.length > 0) yield page;
+    if (page.length > 0) yield await named(page);
     before = page.at(-1)?.id;
     if (page.length < PAGE) return;
   }
 }
 
 /** One JSON object per line. */
-export async function* jsonLines(audit: Audit, filter: AuditFilter): AsyncGenerator<string> {
-  for await (const page of entries(audit, filter)) yield page.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+export async function* jsonLines(audit: Audit, filter: AuditFilter, named: Naming): AsyncGenerator<string> {
+  for await (const page of entries(audit, filter, named))
+    yield page.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 }
 
 /** CSV (RFC 4180) with a header line. */
-export async function* csv(audit: Audit, filter: AuditFilter): AsyncGenerator<string> {
+export async function* csv(audit: Audit, filter: AuditFilter, named: Naming): AsyncGenerator<string> {
   yield `${COLUMNS.join(',')}\r\n`;
-  for await (const page of entries(audit, filter)) {
+  for await (const page of entries(audit, filter, named)) {
     yield page.map((entry) => `${COLUMNS.map((column) => csvCell(entry[column])).join(',')}\r\n`).join('');
   }
 }

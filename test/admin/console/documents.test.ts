@@ -49,7 +49,7 @@ it('each page of the console has a link to the chapter about it, which exists', 
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
     const page = await admin.get(path);
     if (page.status !== 200 || !page.text.includes('<body class="console">')) continue;
-    const [, help] = /<a class="help" href="([^"]*)"/.exec(page.text) ?? [];
+    const [, help] = /<a class="[^"]* help" href="([^"]*)"/.exec(page.text) ?? [];
     if (help === undefined) without.push(path);
     else helps.push(help);
     for (const { href } of linksOf(page.text, page.url)) {

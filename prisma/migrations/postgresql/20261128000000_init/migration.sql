@@ -92,6 +92,17 @@ CREATE TABLE "sign_up_codes" (
 );
 
 -- CreateTable
+CREATE TABLE "saved_filters" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "query" TEXT NOT NULL,
+    "created_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "saved_filters_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "retired_subjects" (
     "id" TEXT NOT NULL,
     "retired_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -1062,6 +1073,9 @@ CREATE UNIQUE INDEX "sign_up_codes_code_hash_key" ON "sign_up_codes"("code_hash"
 CREATE INDEX "sign_up_codes_expires_at_idx" ON "sign_up_codes"("expires_at");
 
 -- CreateIndex
+CREATE UNIQUE INDEX "saved_filters_user_id_name_key" ON "saved_filters"("user_id", "name");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "roles_name_key" ON "roles"("name");
 
 -- CreateIndex
@@ -1308,6 +1322,9 @@ CREATE INDEX "audit_events_subject_id_id_idx" ON "audit_events"("subject_id", "i
 CREATE INDEX "audit_events_client_id_id_idx" ON "audit_events"("client_id", "id");
 
 -- CreateIndex
+CREATE INDEX "audit_events_address_id_idx" ON "audit_events"("address", "id");
+
+-- CreateIndex
 CREATE INDEX "audit_events_request_id_idx" ON "audit_events"("request_id");
 
 -- CreateIndex
@@ -1420,6 +1437,9 @@ ALTER TABLE "user_notes" ADD CONSTRAINT "user_notes_user_id_fkey" FOREIGN KEY ("
 
 -- AddForeignKey
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "saved_filters" ADD CONSTRAINT "saved_filters_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "user_roles" ADD CONSTRAINT "user_roles_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -84,6 +84,16 @@ CREATE TABLE "sign_up_codes" (
 );
 
 -- CreateTable
+CREATE TABLE "saved_filters" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "user_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "query" TEXT NOT NULL,
+    "created_at" DATETIME NOT NULL,
+    CONSTRAINT "saved_filters_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- CreateTable
 CREATE TABLE "retired_subjects" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "retired_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP
@@ -1000,6 +1010,9 @@ CREATE UNIQUE INDEX "sign_up_codes_code_hash_key" ON "sign_up_codes"("code_hash"
 CREATE INDEX "sign_up_codes_expires_at_idx" ON "sign_up_codes"("expires_at");
 
 -- CreateIndex
+CREATE UNIQUE INDEX "saved_filters_user_id_name_key" ON "saved_filters"("user_id", "name");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "roles_name_key" ON "roles"("name");
 
 -- CreateIndex
@@ -1244,6 +1257,9 @@ CREATE INDEX "audit_events_subject_id_id_idx" ON "audit_events"("subject_id", "i
 
 -- CreateIndex
 CREATE INDEX "audit_events_client_id_id_idx" ON "audit_events"("client_id", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_events_address_id_idx" ON "audit_events"("address", "id");
 
 -- CreateIndex
 CREATE INDEX "audit_events_request_id_idx" ON "audit_events"("request_id");

@@ -1,0 +1,158 @@
+// The activity log in the console: times in a named time zone, addresses, saved filters, and names in the export.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aClient, aUser, type TestUser } from '../../support/factories.ts';
+import type { HttpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
+import { consoleOf, staff } from './support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+let actor: TestUser;
+let bo: TestUser;
+let clientId: string;
+let at: Date | undefined;
+
+/** An event of this moment, from this address. */
+async function happened(moment: string, reason: string, address = '203.0.113.7'): Promise<void> {
+  at = new Date(moment);
+  await idp.services.audit.record({
+    type: 'sign-in.password',
+    outcome: 'failure',
+    reason,
+    actorId: bo.account.id,
+    subjectId: bo.account.id,
+    clientId,
+    request: { address, userAgent: 'test', requestId: `r-${reason}` },
+  });
+  at = undefined;
+}
+
+beforeAll(async () => {
+  idp = await startIdp({ now: () => at ?? new Date() });
+  actor = await staff(idp, 'admin');
+  bo = await aUser(idp.services, { username: 'bo', name: 'Bo Berg' });
+  clientId = (await aClient(idp.services, { client_name: 'Wiki', redirect_uris: ['https://wiki.example/cb'] }))
+    .clientId;
+  await happened('2025-06-10T07:59:30Z', 'before');
+  await happened('2025-06-10T08:00:00Z', 'eight');
+  await happened('2025-06-10T09:30:59Z', 'half-past-nine', '2001:db8::1');
+  await happened('2025-06-10T09:31:00Z', 'later');
+  await happened('2025-01-10T08:00:00Z', 'winter');
+  admin = await consoleOf(idp, actor);
+});
+afterAll(() => idp?.stop());
+
+/** The reasons of the events of a page. */
+async function reasons(query: Record<string, string>): Promise<string[]> {
+  const page = await admin.get(`/admin/audit?${new URLSearchParams({ kind: 'sign-in', user: 'bo', ...query })}`);
+  expect(page.status).toBe(200);
+  return ['before', 'eight', 'half-past-nine', 'later', 'winter'].filter((reason) => page.text.includes(`r-${reason}`));
+}
+
+describe('a range', () => {
+  it('has hours and minutes, in the named time zone', async () => {
+    expect(await reasons({ from: '2025-06-10T08:00', until: '2025-06-10T09:30', zone: 'UTC' })).toEqual([
+      'eight',
+      'half-past-nine',
+    ]);
+    expect(await reasons({ from: '2025-06-10T10:00', until: '2025-06-10T11:30', zone: 'Europe/Berlin' })).toEqual([
+      'eight',
+      'half-past-nine',
+    ]);
+    expect(await reasons({ from: '2025-01-10T09:00', until: '2025-01-10T09:00', zone: 'Europe/Berlin' })).toEqual([
+      'winter',
+    ]);
+    expect(await reasons({ from: '2025-06-10', until: '2025-06-10' })).toHaveLength(4);
+    expect(await reasons({ until: '2025-06-09T21:58', zone: 'Pacific/Honolulu' })).toEqual(['winter']);
+    const page = await admin.get('/admin/audit?from=2025-06-10');
+    expect(page.text).toMatch(/type="datetime-local"[^>]*name="from"[^>]*value="2025-06-10T00:00"/);
+    expect(page.text).toMatch(/<option value="UTC" selected>UTC/);
+  });
+
+  it('is in the time zone of the profile unless it names one', async () => {
+    await idp.services.accounts.update(actor.account.id, { zoneinfo: 'Europe/Berlin' });
+    expect(await reasons({ from: '2025-06-10T10:00', until: '2025-06-10T10:00' })).toEqual(['eight']);
+    await idp.services.accounts.update(actor.account.id, { zoneinfo: null });
+  });
+
+  it.each(['from=2025-02-30T10:00', 'from=2025-06-10T25:00', 'from=0000-01-01T00:00', 'zone=Mars%2FOlympus'])(
+    'with %s is no filter',
+    async (query) => {
+      expect((await admin.get(`/admin/audit?${query}`)).status).toBe(400);
+    },
+  );
+});
+
+it('events are found by address, however it is written', async () => {
+  expect(await reasons({ address: '203.0.113.7' })).toEqual(['before', 'eight', 'later', 'winter']);
+  expect(await reasons({ address: '2001:DB8:0:0::1' })).toEqual(['half-past-nine']);
+  expect(await reasons({ address: '203.0.113.70' })).toEqual([]);
+});
+
+it('the export has the names beside the ids', async () => {
+  const csv = await admin.get('/admin/audit/export?format=csv&request=r-eight');
+  const [head = '', row = ''] = csv.text.split('\r\n');
+  const values = Object.fromEntries(head.split(',').map((name, index) => [name, row.split(',')[index]]));
+  expect(values).toMatchObject({
+    actorId: bo.account.id,
+    actorName: 'Bo Berg (bo)',
+    subjectName: 'Bo Berg (bo)',
+    clientId,
+    clientName: 'Wiki',
+    actorAppName: '',
+  });
+  const lines = await admin.get('/admin/audit/export?format=jsonl&request=r-eight');
+  expect(JSON.parse(lines.text)).toMatchObject({ subjectName: 'Bo Berg (bo)', clientName: 'Wiki', actorAppName: null });
+});
+
+describe('a saved filter', () => {
+  const links = async (client: HttpClient, path = '/admin/audit') =>
+    linksOf((await client.get(path)).text, idp.issuer).filter(({ label }) => label === 'Bo in June');
+
+  it('is there for the administrator who saved it, and for nobody else', async () => {
+    expect((await admin.get('/admin/audit')).text).not.toContain('Save this filter');
+    const query = new URLSearchParams({ user: 'bo', from: '2025-06-10T10:00', zone: 'Europe/Berlin' });
+    const page = await admin.get(`/admin/audit?${query}`);
+    const saved = await admin.follow(
+      await admin.submit(page, { name: 'Bo in June' }, { form: '/admin/audit/filters' }),
+    );
+    expect(textOf(saved.text)).toContain('The filter “Bo in June” was saved.');
+    const [link] = await links(admin);
+    expect(new URL(link?.href ?? '').searchParams.get('zone')).toBe('Europe/Berlin');
+    expect(textOf((await admin.get(link?.href ?? '')).text)).toContain('Delete filter “Bo in June”');
+    const other = await consoleOf(idp, await staff(idp, 'admin'));
+    expect(await links(other)).toEqual([]);
+  });
+
+  it('is replaced by one of its name, and deleted by its owner alone', async () => {
+    const page = await admin.get('/admin/audit?outcome=failure');
+    await admin.submit(page, { name: 'Bo in June' }, { form: '/admin/audit/filters' });
+    const [link, ...more] = await links(admin);
+    expect([link?.href, more]).toEqual([`${idp.issuer}/admin/audit?outcome=failure`, []]);
+    const shown = await admin.get(link?.href ?? '');
+    const remove = shown.forms.find(({ action }) => action.includes('/filters/'));
+    const other = await consoleOf(idp, await staff(idp, 'admin'));
+    const own = await other.get('/admin/audit?outcome=success');
+    await other.post(new URL(remove?.action ?? '', idp.issuer).pathname, {
+      form: { _csrf: own.forms.find(({ fields }) => fields._csrf)?.fields._csrf ?? '' },
+    });
+    expect(await links(admin)).toHaveLength(1);
+    await admin.submit(shown, {}, { form: '/filters/' });
+    expect(await links(admin)).toEqual([]);
+  });
+
+  it('has a name, and a filter that the page understands', async () => {
+    const page = await admin.get('/admin/audit?outcome=failure');
+    const wrong: Record<string, string>[] = [
+      { name: '' },
+      { name: 'x'.repeat(61) },
+      { name: 'x', query: 'outcome=maybe' },
+    ];
+    for (const fields of wrong)
+      expect((await admin.submit(page, fields, { form: '/admin/audit/filters' })).status).toBe(400);
+    expect((await admin.submit(page, { name: 'x', query: 'x=1' }, { form: '/admin/audit/filters' })).location).toMatch(
+      /\/admin\/audit$/,
+    );
+  });
+});
