@@ -33,7 +33,7 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
   const name = oneOf(['Ann Smith', 'Bob Jones', 'Cem Kaya', 'Dora Orlova', 'Eve Miller']);
   const lastName = oneOf(['Smith', 'Jones', 'Kaya', 'Orlova', 'Miller']);
   // Empty where `signRows` (target.ts) writes it.
-  const mac = `CASE WHEN n < 1000 OR n > ${rows - 1000} OR n = 5000 OR CAST(n AS TEXT) LIKE '100%' OR CAST(n AS TEXT) LIKE '777%'
+  const mac = `CASE WHEN n < 1000 OR n > ${rows - 2000} OR n = 5000 OR CAST(n AS TEXT) LIKE '100%' OR CAST(n AS TEXT) LIKE '777%'
     THEN '' ELSE 'x' END`;
   const login = `'user-' || n`;
   const mail = `'user-' || n || '@example.com'`;
@@ -175,6 +175,9 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'groups, several people at once': '/admin/groups/g-1/bulk',
     'groups, deletion of one with all users': '/admin/groups/g-2/delete',
     'groups, deletion of the top': '/admin/groups/g-0/delete',
+    'account page': '/account',
+    'account page, applications': '/account/applications',
+    'account page, activity': '/account/activity',
     'own groups': '/account/groups',
     'own groups, one of an owner': '/account/groups/g-3',
     'app list': '/dashboard',
