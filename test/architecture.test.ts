@@ -70,7 +70,7 @@ const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = 
   '@opentelemetry/': { in: ['base/platform/otlp.ts'], typesToo: true },
   'prom-client': { in: ['base/platform/metrics.ts'], typesToo: true },
   'intl-messageformat': { in: ['base/texts/'], typesToo: true },
-  eta: { in: ['base/http/', 'core/mail/'], typesToo: true },
+  eta: { in: ['base/http/', 'core/mail/', 'admin/applications/presets/frameworks.ts'], typesToo: true },
 };
 
 /** The folders that may import Koa, because they speak HTTP. */
