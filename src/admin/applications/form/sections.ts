@@ -128,9 +128,12 @@ function optionsFor(protocol: Protocol, { apis, signingAlgs }: Choices): FieldOp
   return {
     apis: asOptions(apis),
     'signing algorithms': asOptions(signingAlgs),
-    presets: productPresets()
-      .filter((preset) => preset.protocol === protocol)
-      .map(({ id, title }) => ({ value: id, label: title })),
+    // Read by the one field that has them: not at the start of the server.
+    get presets() {
+      return productPresets()
+        .filter((preset) => preset.protocol === protocol)
+        .map(({ id, title }) => ({ value: id, label: title }));
+    },
   };
 }
 
