@@ -98,7 +98,9 @@ it('thousands of people join while others sign in', async ({ annotate }) => {
   const json = { members: ids.map((one) => ({ user: one })) };
   // Without the check of the request against the document, which is the work of the test.
   const send = () => httpClient(idp.issuer).request('POST', `/api/admin/groups/${id}/members`, { headers, json });
-  await admin.get(`/groups/${id}`); // reads the document
+  // The document is read, and modules are loaded, at the first time.
+  const first = await aGroup();
+  await when(first.id, await added(first.id, ids.slice(0, 600)), isOver);
   const began = performance.now();
   const accepted = await longestTurn(send);
   expect(accepted.result.status, accepted.result.text).toBe(202);
@@ -128,8 +130,8 @@ it('thousands of people join while others sign in', async ({ annotate }) => {
   );
   // The last one may have ended after the job.
   expect(signIns.length).toBeGreaterThan(3);
-  // The target is 50; garbage is collected and code compiled in between.
-  for (const { longest } of [accepted, joined]) expect(longest).toBeLessThan(150);
+  // The target is 50; garbage is collected in between.
+  for (const { longest } of [accepted, joined]) expect(longest).toBeLessThan(100);
   expect((await admin.get(`/groups/${id}/changes`)).json()).toMatchObject({ items: [{ id: change.id }] });
 }, 300_000);
 
