@@ -4,6 +4,7 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
+import { pictureOf } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
 import { nameWithin } from '../../base/texts/languages.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
@@ -328,7 +329,8 @@ function profileFacts(
       { label: t('console.shared.email'), value: provable(account.email, account.emailVerified) },
       ...textFieldNames.flatMap((field): Row[] => {
         const value = account[field];
-        if (!value) return [];
+        // The head of the page has it.
+        if (!value || (field === 'picture' && pictureOf(account))) return [];
         return [{ label: textFields[field].label, value: field === 'locale' ? languageCell(value, language) : value }];
       }),
       ...(account.phoneNumber
