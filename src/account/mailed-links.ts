@@ -48,7 +48,7 @@ export interface AccountLink<Purpose extends LinkPurpose = LinkPurpose> {
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>;
 
-function createAccountLinks(services: Core & People) {
+export function createAccountLinks(services: Core & People) {
   const { accounts } = services;
   const linkTokens = createLinkTokens(services);
   return {
@@ -372,7 +372,7 @@ interface SetPasswordByLinkOptions {
   inTransaction?(tx: Tx): Promise<void>;
 }
 
-function createSetPasswordByLink(
+export function createSetPasswordByLink(
   { credentials, db, endSession, lockout, mfa: { knownBrowsers } }: Core & People & SessionServices,
   accountLinks: AccountLinks,
 ): SetPasswordByLink {

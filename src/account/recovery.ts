@@ -202,7 +202,7 @@ type ResetServices = Core &
   People &
   FederationServices & { accountLinks: AccountLinks; setPasswordByLink: SetPasswordByLink };
 
-function createPasswordReset(services: ResetServices) {
+export function createPasswordReset(services: ResetServices) {
   const { db, accountLinks, outbox } = services;
   return {
     /** Stores the request for this login. `browser`: the cookie of a known browser. */

@@ -18,12 +18,18 @@ import type { Saml } from '../protocols/saml/create-saml.ts';
 import type { FetchMetadata } from '../protocols/saml/metadata/fetch.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 
-export type AdminServices = Core &
-  Http &
+/** For the actions of users, which the command line has too. */
+export type UserServices = Core &
   People &
   ApplicationServices &
   SessionServices &
   FederationServices & {
+    recovery: { passwordReset: PasswordReset };
+    registration: { invitations: Invitations };
+  };
+
+export type AdminServices = UserServices &
+  Http & {
     fetchMetadata: FetchMetadata;
     signInPolicy: SignInPolicy;
     configFile: ConfigFile;
@@ -32,8 +38,6 @@ export type AdminServices = Core &
     saml: Saml;
     account: { page: AccountPageHelpers };
     rp: { confirmation: Confirmation };
-    recovery: { passwordReset: PasswordReset };
-    registration: { invitations: Invitations };
     federation: Federation;
     /** Starts the mail delivery without waiting for the next run of its job. */
     wakeMailDelivery(): void;

@@ -21,6 +21,7 @@ import { configurationEndpoints, createConfigurationAdmin, settingEndpoints } fr
 import { createSignUpCodeAdmin, signUpCodeEndpoints } from './sign-up-codes/sign-up-codes.ts';
 import { createUserAdmin } from './users/actions.ts';
 import { userEndpoints } from './users/api.ts';
+import { createUserImport } from './users/import.ts';
 
 export type AdminActions = ReturnType<typeof createAdminActions>;
 
@@ -34,6 +35,7 @@ export function createAdminActions(services: AdminServices) {
   };
   return {
     ...nouns,
+    imports: createUserImport({ ...services, ...nouns }),
     people: createPeopleAdmin(services, nouns),
     resources: createResourceAdmin(services),
     connections: createConnectionAdmin(services),
@@ -53,7 +55,7 @@ export function createAdminActions(services: AdminServices) {
 export function adminEndpoints(admin: AdminActions): Endpoint[] {
   const { users, sessions, settings, configuration } = admin;
   return [
-    ...userEndpoints(users),
+    ...userEndpoints(users, admin.imports),
     ...sessionEndpoints(sessions, users),
     ...roleEndpoints(admin.roles),
     ...groupEndpoints(admin.groups),

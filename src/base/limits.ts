@@ -310,7 +310,7 @@ export const limits = {
   },
   /** A search looks into each of up to `searched` rows, then finds `matches` by each index; `few` rows are sorted when found. */
   lists: { searched: 100_000, matches: 1000, few: 2000, counted: 10_000 },
-  bulk: { users: 100, seconds: 4, importSeconds: 2 }, // changed by one request: fewer seconds than its database statements may take together
+  bulk: { users: 100, seconds: 4, importSeconds: 2, importRows: 50_000 }, // changed by one request: fewer seconds than its database statements may take together
   statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 }, // how long those of more rows are used
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY }, // of the old secrets beside a new one
   /** API keys: lifetime, the range of the setting `api_key_max_days`, how long ended ones are listed. */

@@ -20,6 +20,8 @@ import {
   userDelete,
   userDisable,
   userEnable,
+  userImport,
+  userInvite,
   userList,
   userRemoveRole,
   userResetMfa,
@@ -54,6 +56,8 @@ export const commands: readonly Command[] = [
   ...[serveCommand, planCommand, applyCommand, releaseCommand, exportCommand],
   ...[
     userAdd,
+    userImport,
+    userInvite,
     userList,
     userShow,
     userAddRole,

@@ -1,7 +1,14 @@
-// `gatehouse user …`: lists users, and unlocks, disables or resets them.
+// `gatehouse user …`: lists, imports and invites users, and unlocks, disables or resets them.
+import { readFile, writeFile } from 'node:fs/promises';
+import type { ImportRow } from '../admin/users/import.ts';
+import { AppError } from '../base/http/errors.ts';
+import { limits } from '../base/limits.ts';
 
 import { plural } from '../base/platform/plural.ts';
+import { type InvitationState, invitationStates } from '../core/mail/link-tokens.ts';
 import type { Account } from '../people/accounts/account.ts';
+import type { AccountPage, AccountSummary } from '../people/accounts/account-list.ts';
+import type { Accounts } from '../people/accounts/accounts.ts';
 import type { PasswordFault } from '../people/credentials/password-policy.ts';
 import type { OwnFactors } from '../people/mfa/account-factors.ts';
 import type { Services } from '../server/services.ts';
@@ -15,18 +22,16 @@ export const userList: Command = {
   summary: 'list all users',
   options: {
     search: { type: 'string', value: 'TEXT', help: 'part of the username, email address, or name' },
+    invitation: {
+      type: 'string',
+      value: 'STATE',
+      help: `state of the last invitation: ${invitationStates.join(', ')}`,
+    },
     ...jsonOption,
   },
   run: (input, io) =>
     withServices(io, async ({ accounts }) => {
-      const search = input.text('search');
-      const found = [];
-      let after: string | undefined;
-      do {
-        const page = await accounts.list({ limit: 500, ...(search ? { search } : {}), ...(after ? { after } : {}) });
-        found.push(...page.accounts);
-        after = page.next;
-      } while (after !== undefined);
+      const found = await listed(accounts, { search: input.text('search'), invitation: stateOption(input) });
       if (input.flag('json')) io.json(found);
       else {
         const rows = found.map(({ username, email, name, roles, isActive, source }) => [
@@ -40,6 +45,156 @@ export const userList: Command = {
         io.table(['USERNAME', 'EMAIL', 'NAME', 'ROLES', 'ACTIVE', 'SOURCE'], rows);
       }
       return 0;
+    }),
+};
+
+async function listed(
+  accounts: Accounts,
+  query: { search?: string | undefined; invitation?: InvitationState | undefined },
+) {
+  const found: AccountSummary[] = [];
+  let after: string | undefined;
+  do {
+    const page: AccountPage = await accounts.list({ ...query, limit: 500, after });
+    found.push(...page.accounts);
+    after = page.next;
+  } while (after !== undefined);
+  return found;
+}
+
+function stateOption(input: Input): InvitationState | undefined {
+  const text = input.text('invitation');
+  const state = invitationStates.find((one) => one === text);
+  if (text !== undefined && !state) throw new UsageError(`--invitation is one of ${invitationStates.join(', ')}`);
+  return state;
+}
+
+/** The actions of users, as the console has them. */
+async function userAdmin(services: Services) {
+  const [actions, links, invitation, recovery] = await Promise.all([
+    import('../admin/users/actions.ts'),
+    import('../account/mailed-links.ts'),
+    import('../account/registration/invitation.ts'),
+    import('../account/recovery.ts'),
+  ]);
+  const accountLinks = links.createAccountLinks(services);
+  const all = { ...services, accountLinks, setPasswordByLink: links.createSetPasswordByLink(services, accountLinks) };
+  const invitations = invitation.createInvitations(all);
+  const passwordReset = recovery.createPasswordReset(all);
+  return actions.createUserAdmin({ ...services, registration: { invitations }, recovery: { passwordReset } });
+}
+
+const message = { type: 'string', value: 'TEXT', help: 'plain text that the invitation contains' } as const;
+
+export const userInvite: Command = {
+  name: 'user invite',
+  args: ['[LOGIN]'],
+  summary: 'email a user a link to choose a password or create a passkey; again, too',
+  details:
+    'Without LOGIN, --invitation names the state of the last invitation of the users who get another one, such as expired or bounced.',
+  options: {
+    invitation: { type: 'string', value: 'STATE', help: `every user in this state: ${invitationStates.join(', ')}` },
+    message,
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withServices(io, async (services) => {
+      const [login] = input.words;
+      const invitation = stateOption(input);
+      if ((login === undefined) === (invitation === undefined))
+        throw new UsageError('give either LOGIN or --invitation');
+      const text = input.text('message') ?? '';
+      if (text.length > limits.invitation.message)
+        throw new UsageError(`--message has more than ${limits.invitation.message} characters`);
+      const one = login === undefined ? undefined : await services.accounts.findByLogin(login);
+      if (login !== undefined && !one) return noUser(login, io);
+      const users = one ? [one] : await listed(services.accounts, { invitation });
+      const admin = await userAdmin(services);
+      const results = [];
+      for (const { id, username } of users) {
+        const error = await admin.invite(id, {}, text).then(
+          () => undefined,
+          (thrown: unknown) => {
+            if (!(thrown instanceof AppError)) throw thrown;
+            return String(thrown.text);
+          },
+        );
+        results.push({ id, username, invited: error === undefined, ...(error !== undefined && { error }) });
+      }
+      if (input.flag('json')) io.json(results);
+      else
+        for (const { username, error } of results)
+          io.out(plain(error === undefined ? `Queued an invitation for ${username}.` : `${username}: ${error}`));
+      return results.every(({ invited }) => invited) ? 0 : 1;
+    }),
+};
+
+/** Rows between two lines of progress. */
+const IMPORT_ROWS = 500;
+
+export const userImport: Command = {
+  name: 'user import',
+  args: ['FILE'],
+  summary: 'create users from a CSV file, or change and disable them',
+  details: `FILE is CSV with a header line; - reads standard input. Each row is carried out on its own. The exit code is 1 where a row failed.`,
+  options: {
+    trial: { type: 'boolean', help: 'do the same, and take each change back' },
+    update: { type: 'boolean', help: 'change users who exist; otherwise their rows fail' },
+    'ignore-unknown': { type: 'boolean', help: 'leave out columns without a meaning' },
+    invite: { type: 'boolean', help: 'invite each new user who has an email address and no password' },
+    message,
+    report: { type: 'string', value: 'FILE', help: 'write a CSV with line, username, result and reason' },
+    ...jsonOption,
+  },
+  run: (input, io) =>
+    withServices(io, async (services) => {
+      const [file = ''] = input.words;
+      const text = file === '-' ? await io.stdin() : await readFile(file, 'utf8');
+      const { createUserImport, importOptions, importOutcomes } = await import('../admin/users/import.ts');
+      const options = importOptions.parse({
+        existing: input.flag('update') ? 'update' : 'reject',
+        unknown_columns: input.flag('ignore-unknown') ? 'ignore' : 'reject',
+        invite: input.flag('invite'),
+        message: input.text('message') ?? '',
+      });
+      const imports = createUserImport({ ...services, users: await userAdmin(services) });
+      const rows: ImportRow[] = [];
+      for (let total = 1; rows.length < total; ) {
+        const given = { ...options, isTrial: input.flag('trial'), done: rows.length, limit: IMPORT_ROWS };
+        const result = await imports.run(text, given, {});
+        rows.push(...result.rows);
+        total = result.total;
+        if (rows.length < total) io.note(`${rows.length} of ${plural(total, 'row')}`);
+      }
+      const failed = rows.flatMap(({ error, ...row }) =>
+        error === undefined ? [] : [{ ...row, reason: String(error) }],
+      );
+      const report = input.text('report');
+      if (report !== undefined) {
+        const reasons = new Map(failed.map(({ line, reason }) => [line, reason]));
+        const outcomes = rows.map(({ outcome }) => outcome);
+        await writeFile(report, await imports.report(text, outcomes, reasons), { mode: 0o600 });
+      }
+      if (input.flag('json'))
+        io.json(
+          rows.map(({ line, username, outcome, error }) => ({
+            line,
+            username,
+            result: outcome,
+            reason: error === undefined ? null : String(error),
+          })),
+        );
+      else {
+        for (const { line, username, reason } of failed) io.err(plain(`line ${line}, ${username}: ${reason}`));
+        const words = importOutcomes.flatMap((one) => {
+          const count = rows.filter(({ outcome }) => outcome === one).length;
+          return count > 0 ? [`${count} ${one}`] : [];
+        });
+        io.out(
+          `${plural(rows.length, 'row')}: ${words.join(', ') || 'nothing to do'}${input.flag('trial') ? ' (trial)' : ''}`,
+        );
+      }
+      return failed.length > 0 ? 1 : 0;
     }),
 };
 

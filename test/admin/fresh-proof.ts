@@ -4,6 +4,7 @@
 /** operationId of the admin API -> `fresh`, or why it needs no fresh sign-in. */
 export const operations: Record<string, string> = {
   createUser: 'fresh', // with roles; without them it gives nobody anything
+  importUsers: 'fresh', // with roles, groups or changes
   updateUser: 'fresh', // except for descriptive fields
   setUserRoles: 'fresh',
   enableUser: 'fresh',
@@ -134,7 +135,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/users/:id/enable': ['enableUser'],
   '/admin/users/:id/disable': ['disableUser'],
   '/admin/users/:id/delete': ['deleteUser'],
-  '/admin/import': ['createUser'],
+  '/admin/import': ['importUsers'],
   '/admin/apis/new': ['createResource'],
   '/admin/apis/:identifier': ['updateResource'],
   '/admin/apis/:identifier/delete': ['deleteResource'],

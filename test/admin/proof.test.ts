@@ -86,6 +86,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const picture = `data:image/png;base64,${aPng().toString('base64')}`;
   const call = (...sent: [string, string, unknown?]) => sent;
   return {
+    importUsers: call('POST', '/users/import', { csv: `username,roles\nimported-${account.username},${role.name}` }),
     createUser: call('POST', '/users', { username: `with-${account.username}`, roles: [role.name] }),
     updateUser: call('PATCH', user, { email: 'moved@example.com' }),
     setUserRoles: call('PUT', `${user}/roles`, { roles: [role.name] }),

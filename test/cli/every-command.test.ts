@@ -45,6 +45,8 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'export --only clients --no-users' },
   { argv: 'user add bob% --email bob%@example.com --role admin' },
   { argv: 'user list' },
+  { argv: 'user import - --trial', stdin: 'username\ncsv-user' },
+  { argv: 'user invite bob% --message Hello', code: 1 },
   { argv: 'user show ann' },
   { argv: 'user set-password ann --password-stdin', stdin: 'another long pass phrase that is fine' },
   { argv: 'user unlock ann' },

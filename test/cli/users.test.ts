@@ -1,5 +1,8 @@
 // `gatehouse user …`: adding users, and helping those who cannot sign in.
 
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nameKey } from '../../src/people/accounts/names.ts';
 import { createRateLimits } from '../../src/people/rate-limits/rate-limits.ts';
@@ -201,5 +204,49 @@ describe('gatehouse api-key', () => {
     expect((await cli.gatehouse(['api-key', 'revoke', id])).out).toContain('Export is revoked.');
     expect(JSON.parse((await cli.gatehouse(['api-key', 'list', '--json'])).out)).toEqual([]);
     expect((await cli.gatehouse(['api-key', 'revoke', 'nothing'])).code).toBe(1);
+  });
+});
+
+describe('gatehouse user import and invite', () => {
+  it('tries, creates, changes and reports, and asks about unknown columns by an error', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-import-'));
+    const [file, report] = [path.join(folder, 'users.csv'), path.join(folder, 'report.csv')];
+    writeFileSync(file, 'username,email,size,active\nimp-cli,imp-cli@example.com,44,\nalice,,,no\n');
+    const asked = await cli.gatehouse(['user', 'import', file]);
+    expect(asked).toMatchObject({ code: 1, out: '', err: expect.stringContaining('size') });
+    const options = ['--ignore-unknown', '--update', '--invite', '--message', 'Hello'];
+    await cli.gatehouse(['user', 'add', 'imp-boss', '--role', 'admin']);
+    const tried = await cli.gatehouse(['user', 'import', file, ...options, '--trial', '--json']);
+    const rows = [
+      { line: 2, username: 'imp-cli', result: 'invited', reason: null },
+      { line: 3, username: 'alice', result: 'disabled', reason: null },
+    ];
+    expect([tried.code, JSON.parse(tried.out)]).toEqual([0, rows]);
+    expect((await show('alice')).isActive).toBe(true);
+    const made = await cli.gatehouse(['user', 'import', file, ...options, '--report', report]);
+    expect(made).toMatchObject({ code: 0, out: '2 rows: 1 invited, 1 disabled\n' });
+    expect(readFileSync(report, 'utf8')).toBe(
+      'line,username,result,reason\r\n2,imp-cli,invited,\r\n3,alice,disabled,\r\n',
+    );
+    expect((await show('alice')).isActive).toBe(false);
+    await cli.gatehouse(['user', 'enable', 'alice']);
+    const again = await cli.gatehouse(['user', 'import', file, '--ignore-unknown']);
+    expect(again).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('line 2, imp-cli: This username is already taken.'),
+    });
+    const listed = await cli.gatehouse(['user', 'list', '--invitation', 'invited', '--json']);
+    expect(JSON.parse(listed.out)).toMatchObject([{ username: 'imp-cli' }]);
+  });
+
+  it('invites one user, or all whose invitation has a state', async () => {
+    const one = await cli.gatehouse(['user', 'invite', 'imp-cli', '--json']);
+    expect(JSON.parse(one.out)).toMatchObject([{ username: 'imp-cli', invited: true }]);
+    const all = await cli.gatehouse(['user', 'invite', '--invitation', 'invited']);
+    expect(all).toMatchObject({ code: 0, out: 'Queued an invitation for imp-cli.\n' });
+    const known = await cli.gatehouse(['user', 'invite', 'bob']);
+    expect(known).toMatchObject({ code: 1 });
+    for (const wrong of [[], ['bob', '--invitation', 'expired'], ['--invitation', 'nothing']])
+      expect((await cli.gatehouse(['user', 'invite', ...wrong])).code).toBe(2);
   });
 });

@@ -28,6 +28,7 @@ const sensitiveChanges = [
   'users.end-sessions',
   'users.delete',
   'users.import-with-roles',
+  'users.import-changes',
   'role.create',
   'role.change',
   'role.delete',

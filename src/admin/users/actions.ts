@@ -16,7 +16,7 @@ import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { Roles } from '../../people/rbac/roles.ts';
 import type { EndedAll } from '../../protocols/logout/end-session.ts';
-import type { AdminServices } from '../admin-services.ts';
+import type { UserServices } from '../admin-services.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
@@ -50,7 +50,13 @@ export interface UserDetails {
   lockedSeconds: number;
 }
 
-export type UserChanges = Partial<Profile> & { roles?: readonly string[]; ssoConnection?: string | null };
+export type UserChanges = Partial<Profile> & {
+  roles?: readonly string[];
+  ssoConnection?: string | null;
+  isActive?: boolean;
+  /** Names of groups that the user joins. */
+  addedGroups?: readonly string[];
+};
 
 export type UserAdmin = ReturnType<typeof createUserAdmin>;
 
@@ -58,7 +64,7 @@ export type UserAdmin = ReturnType<typeof createUserAdmin>;
  * Sensitive changes throw StepUpNeeded. All throw not_found, and forbidden for a user who has more permissions or other roles
  * than the actor (not endSessions).
  */
-export function createUserAdmin(services: AdminServices) {
+export function createUserAdmin(services: UserServices) {
   const lookup = createUserLookup(services);
   const changeRoles = createChangeRoles(services, lookup);
   return {
@@ -99,7 +105,7 @@ export function createUserAdmin(services: AdminServices) {
 }
 
 function readActions(
-  { db, accounts, authority, credentials, registration: { invitations }, mfa, lockout, ssoIds }: AdminServices,
+  { db, accounts, authority, credentials, registration: { invitations }, mfa, lockout, ssoIds }: UserServices,
   lookup: UserLookup,
 ) {
   async function visibleTo(by: Actor): Promise<ListAccounts> {
@@ -192,17 +198,29 @@ function readActions(
 
 /** Profile, roles, state and deletion. */
 function accountActions(
-  { db, accounts, personPictures, roles, endSession, notifyOwner, ssoIds }: AdminServices,
+  services: UserServices,
   { find, findManaged, lockForChange, seenBy, attributesAfter }: UserLookup,
   changeRoles: ChangeRoles,
 ) {
+  const { db, accounts, groups, personPictures, roles, endSession, notifyOwner, ssoIds } = services;
+
+  /** Returns whether it changed anything. Disabling ends every session. */
+  async function setState({ id, username }: Account, isActive: boolean, by: Actor, tx: Tx): Promise<boolean> {
+    assertFreshProof(by, isActive ? 'user.enable' : 'user.disable', username);
+    if (!isActive) await roles.assertNotLastAdmin(id, tx);
+    const changed = await accounts.setActive(id, isActive, by, tx);
+    if (changed && !isActive) await endSession.all(id, 'account-disabled', by, tx);
+    return changed;
+  }
+
   return {
-    /** The profile, and the roles where they are given, in one transaction. */
+    /** The profile, and what else is given, in one transaction; `onUpdated` runs at its end. */
     async update(
       id: string,
-      { roles: names, ssoConnection, ...changes }: UserChanges,
+      { roles: names, ssoConnection, isActive, addedGroups = [], ...changes }: UserChanges,
       by: Actor,
       expected: Expected = 'any',
+      onUpdated: OnCreated<Account> = async () => {},
     ): Promise<Account> {
       const { account, isLinked } = await transaction(db, async (tx) => {
         const before = await lockForChange(id, by, expected, tx);
@@ -212,7 +230,14 @@ function accountActions(
         const after = await accounts.update(before, { ...changes, ...(all && { attributes: all }) }, by, tx);
         const isLinked = await ssoIds.set(after, { before: before.ssoId, connectionId: ssoConnection }, by, tx);
         if (isLinked || changesLogin(before, after)) assertFreshProof(by, 'user.change-login', before.username);
-        return { account: names === undefined ? after : await changeRoles(after, names, by, tx), isLinked };
+        let account = names === undefined ? after : await changeRoles(after, names, by, tx);
+        for (const group of await groupsNamed(services, addedGroups, by, tx))
+          await groups.addMembers(group, [{ userId: id }], { by, tx });
+        const isOther = isActive !== undefined && isActive !== before.isActive;
+        if (isOther) await setState(before, isActive, by, tx);
+        if (isOther || addedGroups.length > 0) account = await find(id, tx);
+        await onUpdated(account, tx);
+        return { account, isLinked };
       });
       if (isLinked) {
         const connection = await ssoIds.connectionOf(account);
@@ -230,11 +255,7 @@ function accountActions(
     /** Disabling ends every session. */
     setActive: (id: string, isActive: boolean, by: Actor, expected: Expected = 'any'): Promise<Account> =>
       transaction(db, async (tx) => {
-        const { username } = await lockForChange(id, by, expected, tx);
-        assertFreshProof(by, isActive ? 'user.enable' : 'user.disable', username);
-        if (!isActive) await roles.assertNotLastAdmin(id, tx);
-        const changed = await accounts.setActive(id, isActive, by, tx);
-        if (changed && !isActive) await endSession.all(id, 'account-disabled', by, tx);
+        await setState(await lockForChange(id, by, expected, tx), isActive, by, tx);
         return seenBy(await find(id, tx), by, tx);
       }),
 
@@ -262,7 +283,7 @@ function passwordActions(
     notifyOwner,
     registration: { invitations },
     recovery: { passwordReset },
-  }: AdminServices,
+  }: UserServices,
   { findManaged }: UserLookup,
 ) {
   return {
@@ -309,7 +330,7 @@ interface RecoveryActions {
 }
 
 function recoveryActions(
-  { audit, authority, mfa, lockout, endSession, notifyOwner }: AdminServices,
+  { audit, authority, mfa, lockout, endSession, notifyOwner }: UserServices,
   { find, findManaged }: UserLookup,
 ): RecoveryActions {
   return {
@@ -397,7 +418,7 @@ function roleActions(
 }
 
 /** Who may see the user may read the notes, who may change the user may write and delete them. */
-function noteActions({ db, authority, notes }: AdminServices, { findManaged }: UserLookup) {
+function noteActions({ db, authority, notes }: UserServices, { findManaged }: UserLookup) {
   return {
     /** With the usernames of those who wrote them; null: the server, or an account that was deleted. */
     async notesOf(id: string, by: Actor) {

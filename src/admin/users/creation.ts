@@ -11,7 +11,7 @@ import type { NewAccount } from '../../people/accounts/accounts.ts';
 import type { Credentials } from '../../people/credentials/credentials.ts';
 import type { PasswordFault } from '../../people/credentials/password-policy.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
-import type { AdminServices } from '../admin-services.ts';
+import type { UserServices } from '../admin-services.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { UserLookup } from './lookup.ts';
 
@@ -39,7 +39,7 @@ export interface CreatedUser {
 const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
 
 /** Throws forbidden unless the actor may create a user with these roles, and unknown_role (422) to an actor who might give them. */
-export async function assertMayCreate({ authority, roles }: AdminServices, names: readonly string[], by: Actor) {
+export async function assertMayCreate({ authority, roles }: UserServices, names: readonly string[], by: Actor) {
   const unknown: string[] = [];
   for (const name of names) {
     const role = await roles.find(name);
@@ -62,7 +62,7 @@ export async function assertMayCreate({ authority, roles }: AdminServices, names
 
 /** With the given password, or a temporary password. */
 export async function createUser(
-  services: AdminServices,
+  services: UserServices,
   lookup: UserLookup,
   user: NewUser,
   by: Actor,
@@ -91,7 +91,7 @@ export async function createUser(
 }
 
 /** The ids of these groups. Throws forbidden unless the actor may put people in, and invalid_input for a name that no group has. */
-export async function groupsNamed({ groups }: AdminServices, names: readonly string[], by: Actor, tx?: Tx) {
+export async function groupsNamed({ groups }: UserServices, names: readonly string[], by: Actor, tx?: Tx) {
   const ids: string[] = [];
   for (const name of names) {
     const group = await groups.find(name, tx);
@@ -108,7 +108,7 @@ export async function groupsNamed({ groups }: AdminServices, names: readonly str
 
 /** With an imported password hash, an invitation, or neither. */
 async function createWithoutPassword(
-  services: AdminServices,
+  services: UserServices,
   lookup: UserLookup,
   user: NewUser,
   by: Actor,

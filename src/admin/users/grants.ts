@@ -9,7 +9,7 @@ import { PERSONAL } from '../../people/groups/rights.ts';
 import type { RoleTimes } from '../../people/rbac/assign-roles.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { AdminServices } from '../admin-services.ts';
+import type { UserServices } from '../admin-services.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import { byId, id, iso, time } from '../api/parts.ts';
 import { memberSource, moment, PEOPLE, sourceJson } from '../groups/groups.ts';
@@ -51,7 +51,7 @@ const byName = (one: { name: string }, other: { name: string }) => (one.name < o
 
 export type UserGrants = ReturnType<typeof createUserGrants>;
 
-export function createUserGrants(services: AdminServices, { find, lockForChange }: UserLookup) {
+export function createUserGrants(services: UserServices, { find, lockForChange }: UserLookup) {
   const { db, authority, groups, roles } = services;
 
   async function covered(userId: string, by: Actor) {

@@ -1,19 +1,21 @@
-// Users from a CSV file: each row is checked and created on its own, so that a wrong row stops no other. A trial run checks
-// the same and creates nothing.
+// Users from a CSV file: each row creates or changes a user on its own, so that a wrong row stops no other. A trial run does the same, and
+// takes back what each row did.
 
+import { z } from 'zod';
 import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
 import type { Stopwatch } from '../../base/platform/clock.ts';
-import { parseCsv } from '../../base/platform/csv.ts';
+import { CsvError, type CsvRow, parseCsv } from '../../base/platform/csv.ts';
 import { forSeconds } from '../../base/platform/turns.ts';
+import type { Tx } from '../../base/storage/database.ts';
 import { unavailableIn } from '../../base/storage/unavailable.ts';
 import { fault, faultText, formatPath, textFault } from '../../base/texts/faults.ts';
-import { type PageText, sentences, t } from '../../base/texts/text.ts';
+import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { csvCell } from '../../core/audit/export.ts';
-import { attributeFaults } from '../../people/accounts/attributes.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import type { Accounts } from '../../people/accounts/accounts.ts';
 import { nameKey } from '../../people/accounts/names.ts';
-import { profileColumns } from '../../people/accounts/profile.ts';
 import {
   addressColumn,
   addressPartNames,
@@ -23,16 +25,20 @@ import {
   textsOf,
 } from '../../people/accounts/profile-fields.ts';
 import { taggedName } from '../../people/accounts/tagged-values.ts';
-import type { ConsoleServices } from '../console-services.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
 import { INVITED_WITH_PASSWORD } from './creation.ts';
+
+/** `invited`: created, with an invitation. */
+export const importOutcomes = ['created', 'invited', 'changed', 'disabled', 'unchanged', 'failed'] as const;
+export type ImportOutcome = (typeof importOutcomes)[number];
 
 export interface ImportRow {
   /** In the file; the header line is 1. */
   line: number;
   username: string;
-  /** Absent where the row is right. */
+  outcome: ImportOutcome;
+  /** Of a failed one. */
   error?: PageText;
 }
 
@@ -41,6 +47,35 @@ export interface ImportResult {
   rows: ImportRow[];
   /** All rows of the text. */
   total: number;
+}
+
+/** What becomes of the rows, beside what their columns say. */
+export const importOptions = z.object({
+  existing: z
+    .enum(['reject', 'update'])
+    .default('reject')
+    .describe('What happens to a row whose username an account has'),
+  unknown_columns: z
+    .enum(['reject', 'ignore'])
+    .default('reject')
+    .describe('What happens to columns that have no meaning'),
+  invite: z.boolean().default(false).describe('Invites each new user who has an email address and no password'),
+  message: z.string().max(limits.invitation.message).default('').describe('Plain text that the invitations contain'),
+});
+export type ImportOptions = z.output<typeof importOptions>;
+
+/** The file has columns that mean nothing: whoever sends it decides. */
+export class UnknownColumns extends AppError {
+  override name = 'UnknownColumns';
+  readonly columns: readonly string[];
+
+  constructor(columns: readonly string[]) {
+    const names = columns.map((name) => name.slice(0, 100)).slice(0, 20);
+    super('invalid_input', {
+      faults: [textFault(['csv'], t('console.import.error.unknown-columns', { columns: names.join(', ') }))],
+    });
+    this.columns = names;
+  }
 }
 
 export type UserImport = ReturnType<typeof createUserImport>;
@@ -56,56 +91,52 @@ export const IMPORT_COLUMNS = [
   'attributes',
   'roles',
   'groups',
+  'active',
   'password_hash',
   'invite',
 ] as const;
 /** Beside these, a column such as `name#ja` has the value in another language (people/accounts/tagged-values.ts). */
 type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number] | `${string}#${string}`, string>>;
 
+interface ImportServices {
+  accounts: Accounts;
+  users: UserAdmin;
+}
+
 /** The import and the export of users, on the same actions as single users. */
-export function createUserImport(services: ConsoleServices, stopwatch?: Stopwatch) {
-  const { users } = services.admin;
+export function createUserImport(services: ImportServices, stopwatch?: Stopwatch) {
+  const { users } = services;
   return {
     /**
-     * Handles up to `limit` rows of the text, after the first `done` ones, for `limits.bulk.importSeconds`: one row at least. Throws invalid_input
-     * without a header line.
+     * Handles up to `limit` rows of the text, after the first `done` ones, for `limits.bulk.importSeconds`: one row at least. A trial does
+     * the same, and takes each change back. Throws invalid_input for a text without a header line, or with too many rows, and UnknownColumns.
      */
     async run(
       text: string,
-      { isTrial, done, limit }: { isTrial: boolean; done: number; limit: number },
+      { isTrial, done, limit, ...given }: { isTrial: boolean; done: number; limit: number } & Partial<ImportOptions>,
       by: Actor,
     ): Promise<ImportResult> {
-      const [header, ...lines] = await parseCsv(text);
-      const columns = (header?.cells ?? []).map(columnName);
-      if (!columns.includes('username')) {
-        throw invalidInput([
-          textFault(['csv'], t('console.import.error.columns', { columns: IMPORT_COLUMNS.join(', ') })),
-        ]);
-      }
+      const options = importOptions.parse(given);
+      const { columns, lines } = await readRows(text);
+      const unknown = columns.filter((name) => name !== '' && !isKnown(name));
+      if (unknown.length > 0 && options.unknown_columns === 'reject') throw new UnknownColumns(unknown);
+      const read = rowReader(columns);
+      const actor = isTrial ? freely(by) : by;
+      // Before the first row, so that no run stops between two rows.
+      if (options.existing === 'update') assertFreshProof(actor, 'users.import-changes');
       const givesRoles = lines.slice(done, done + limit).some(({ cells }) => {
         const values = valuesOf(columns, cells);
         return [...namesIn(values.roles), ...namesIn(values.groups)].length > 0;
       });
-      // Before the first row, so that no run stops between two rows.
-      if (givesRoles && !isTrial) assertFreshProof(by, 'users.import-with-roles');
-      const lineOfUser = new Map<string, number>();
-      const read = ({ line, cells }: (typeof lines)[number]) => {
-        const values = valuesOf(columns, cells);
-        const { username = '' } = values;
-        const before = lineOfUser.get(nameKey(username));
-        if (before === undefined) lineOfUser.set(nameKey(username), line);
-        return { line, username, values, before };
-      };
+      if (givesRoles) assertFreshProof(actor, 'users.import-with-roles');
       for (const one of lines.slice(0, done)) read(one);
       const rows: ImportRow[] = [];
       const seconds = limits.bulk.importSeconds;
       for await (const one of forSeconds(seconds, lines.slice(done, done + limit), stopwatch)) {
-        const { line, username, values, before } = read(one);
+        const { line, username, values, error } = read(one);
         try {
-          const error = before
-            ? t('console.import.error.same-username', { line: before })
-            : await errorOf(() => handleRow(services, values, { isTrial, by }));
-          rows.push({ line, username, ...(error && { error }) });
+          const result = error ? failed(error) : await resultOf(services, values, { isTrial, by: actor, options });
+          rows.push({ line, username, ...result });
         } catch (error) {
           // What is done is reported: a run that starts again from the first row would find its own users.
           if (rows.length === 0 || !unavailableIn(error)) throw error;
@@ -113,6 +144,23 @@ export function createUserImport(services: ConsoleServices, stopwatch?: Stopwatc
         }
       }
       return { rows, total: lines.length };
+    },
+
+    /** The whole text as a report (RFC 4180): line, username, result and reason. @param reasonOf why the row of a line failed */
+    async report(
+      text: string,
+      codes: readonly ImportOutcome[],
+      reasonOf: ReadonlyMap<number, string>,
+    ): Promise<string> {
+      const { columns, lines } = await readRows(text);
+      const at = columns.indexOf('username');
+      const rows = codes.flatMap((outcome, index) => {
+        const one = lines[index];
+        return one ? [[one.line, one.cells[at]?.slice(0, 254) ?? '', outcome, reasonOf.get(one.line) ?? '']] : [];
+      });
+      return [['line', 'username', 'result', 'reason'], ...rows]
+        .map((cells) => `${cells.map((cell) => csvCell(cell)).join(',')}\r\n`)
+        .join('');
     },
 
     /** All users that the actor may see as CSV. */
@@ -156,51 +204,143 @@ async function* exportUsers(users: UserAdmin, by: Actor): AsyncGenerator<string>
   } while (after);
 }
 
-/** Creates the user of a row, if nothing is wrong with it; resolves with what is wrong. */
-async function handleRow(
-  services: ConsoleServices,
-  values: Values,
-  { isTrial, by }: { isTrial: boolean; by: Actor },
-): Promise<PageText | undefined> {
-  const {
-    admin: { users },
-  } = services;
-  await users.assertMayCreate(namesIn(values.roles), by, namesIn(values.groups));
-  if (values.sso_connection) await users.assertMayConnect(values.sso_connection, by);
-  const fault = await faultOf(services, values);
-  if (!fault && !isTrial) await users.create(newUserOf(values), by);
-  return fault;
+interface RowOptions {
+  isTrial: boolean;
+  by: Actor;
+  options: ImportOptions;
 }
 
-/** What is wrong with a row; undefined where nothing is. Throws invalid_input for a wrong profile. */
-async function faultOf(
-  { accounts, admin: { connections }, attributeSchema }: ConsoleServices,
-  values: Values,
-): Promise<PageText | undefined> {
-  const { username = '', email } = values;
-  const profile = profileOf(values);
-  profileColumns(profile);
-  const wrong = profile.attributes ? attributeFaults(profile.attributes, await attributeSchema()) : [];
-  if (wrong.length > 0) throw invalidInput(wrong);
-  if (await accounts.findByLogin(username)) return t('console.import.error.username-taken');
-  if (email && (await accounts.findByLogin(email))) return t('console.import.error.email-taken');
+type RowResult = Pick<ImportRow, 'outcome' | 'error'>;
+const failed = (error: PageText): RowResult => ({ outcome: 'failed', error });
+
+/** Carries out a row, or says what is wrong with it. */
+async function resultOf(services: ImportServices, values: Values, given: RowOptions): Promise<RowResult> {
+  let outcome: ImportOutcome = 'unchanged';
+  const error = await errorOf(async () => {
+    const fault = faultOf(values);
+    if (fault) return fault;
+    const existing = await services.accounts.findByLogin(values.username ?? '');
+    const isSame = existing !== undefined && nameKey(existing.username) === nameKey(values.username ?? '');
+    const isChange = isSame && given.options.existing === 'update' && (await mayFind(services, existing, given.by));
+    if (isChange) {
+      outcome = await change(services, existing, values, given);
+      return undefined;
+    }
+    const { users } = services;
+    await users.assertMayCreate(namesIn(values.roles), given.by, namesIn(values.groups));
+    if (values.sso_connection) await users.assertMayConnect(values.sso_connection, given.by);
+    if (existing) return t('console.import.error.username-taken');
+    if (values.email && (await services.accounts.findByLogin(values.email)))
+      return t('console.import.error.email-taken');
+    outcome = await create(services, values, given);
+    return undefined;
+  });
+  return error === undefined ? { outcome } : failed(error);
+}
+
+/** Whom the actor may not see is as taken as any other name. */
+const mayFind = ({ users }: ImportServices, { id }: Account, by: Actor): Promise<boolean> =>
+  users.find(id, by, 'gatehouse.users:write').then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof AppError && error.status === 404) return false;
+      throw error;
+    },
+  );
+
+/** What is wrong with the cells themselves. */
+function faultOf({ email, active, ...values }: Values): PageText | undefined {
   if (values.sso_connection && !values.sso_id) return t('console.import.error.connection-without-id');
-  if (values.sso_connection) await connections.get(values.sso_connection);
   if (values.invite && !email) return t('console.import.error.invitation-without-email');
   if (values.invite && values.password_hash) return INVITED_WITH_PASSWORD;
+  if (active && stateIn(active) === undefined) return t('console.import.error.active');
   return undefined;
 }
 
-function newUserOf(values: Values) {
-  const { password_hash: passwordHash, invite, sso_connection: ssoConnection } = values;
-  return {
+async function create(
+  { users }: ImportServices,
+  values: Values,
+  { isTrial, by, options }: RowOptions,
+): Promise<ImportOutcome> {
+  const { password_hash: passwordHash, sso_connection: ssoConnection, email = '', active = '' } = values;
+  const isActive = stateIn(active) ?? true;
+  const isInvited = Boolean(values.invite) || (options.invite && email !== '' && !passwordHash);
+  const invite = isInvited && isActive;
+  const user = {
     ...profileOf(values),
+    isActive,
     ssoConnection: ssoConnection || null,
     roles: namesIn(values.roles),
     groups: namesIn(values.groups),
     ...(passwordHash ? { passwordHash } : { withoutPassword: true }),
-    invite: Boolean(invite),
+    invite,
+    message: options.message,
   };
+  await orTakenBack(isTrial, (onDone) => users.create(user, by, onDone));
+  return invite ? 'invited' : 'created';
+}
+
+/** Changes what the cells with a value say; roles become those of the cell, groups are added. */
+async function change(
+  { users }: ImportServices,
+  account: Account,
+  values: Values,
+  { isTrial, by }: RowOptions,
+): Promise<ImportOutcome> {
+  if (values.password_hash)
+    throw invalidInput([textFault(['password_hash'], t('console.import.error.password-of-user'))]);
+  const filled: Values = Object.fromEntries(Object.entries(values).filter(([, text]) => text !== ''));
+  const { username: _same, email, phoneNumber, ssoId, address, attributes, ...texts } = profileOf(filled);
+  const isActive = stateIn(filled.active ?? '');
+  const changes = {
+    ...texts,
+    ...(email && { email }),
+    ...(phoneNumber && { phoneNumber }),
+    ...(ssoId && { ssoId }),
+    ...(address && { address: { ...account.address, ...address } }),
+    ...(attributes && { attributes: { ...account.attributes, ...attributes } }),
+    ...(filled.sso_connection && { ssoConnection: filled.sso_connection }),
+    ...(filled.roles !== undefined && { roles: namesIn(filled.roles) }),
+    ...(filled.groups !== undefined && { addedGroups: namesIn(filled.groups) }),
+    ...(isActive !== undefined && { isActive }),
+  };
+  let after: Account | undefined;
+  await orTakenBack(isTrial, (onDone) =>
+    users.update(account.id, changes, by, 'any', async (changed, tx) => {
+      after = changed;
+      await onDone(changed, tx);
+    }),
+  );
+  if (account.isActive && after?.isActive === false) return 'disabled';
+  return JSON.stringify(after) === JSON.stringify(account) ? 'unchanged' : 'changed';
+}
+
+class TakenBack extends Error {}
+
+/** A trial makes the change too, and ends its transaction with an error: so it finds whatever the change would. */
+async function orTakenBack(
+  isTrial: boolean,
+  work: (onDone: (made: unknown, tx: Tx) => Promise<void>) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await work(async () => {
+      if (isTrial) throw new TakenBack();
+    });
+  } catch (error) {
+    if (!(error instanceof TakenBack)) throw error;
+  }
+}
+
+/** For a trial, which changes nothing. */
+const freely = (by: Actor): Actor => ({
+  ...by,
+  proof: { acr: '', isRecent: true, authTime: new Date(0), ...by.proof, isFresh: true },
+});
+
+/** Whether a user is active; undefined for an empty cell, and for another word. */
+function stateIn(cell: string): boolean | undefined {
+  if (/^(yes|true|1)$/i.test(cell)) return true;
+  return /^(no|false|0)$/i.test(cell) ? false : undefined;
 }
 
 /** The sentence for an expected error of `work`, or the one that it returns. */
@@ -214,11 +354,48 @@ async function errorOf(work: () => Promise<PageText | undefined>): Promise<PageT
   }
 }
 
+/** The names of the columns, and the rows below them. */
+async function readRows(text: string) {
+  const [header, ...lines] = await parseCsv(text).catch((error: unknown) => {
+    if (error instanceof CsvError) throw wrongText(t('console.import.error.form'));
+    throw error;
+  });
+  const columns = (header?.cells ?? []).map(columnName);
+  if (!columns.includes('username'))
+    throw wrongText(t('console.import.error.columns', { columns: IMPORT_COLUMNS.join(', ') }));
+  if (lines.length > limits.bulk.importRows)
+    throw wrongText(t('console.import.error.rows', { count: limits.bulk.importRows }));
+  return { columns, lines };
+}
+
+const wrongText = (text: Text) => invalidInput([textFault(['csv'], text)]);
+
+/** Reads one row after the other, from the first one on: two rows about the same name or address are a mistake of the second. */
+function rowReader(columns: readonly string[]) {
+  const lineOf = new Map<string, number>();
+  return ({ line, cells }: CsvRow) => {
+    const values = valuesOf(columns, cells);
+    const { username = '', email = '' } = values;
+    const sso = values.sso_id && `${values.sso_connection ?? ''} ${values.sso_id}`;
+    const keys = [`login ${nameKey(username)}`, ...(email ? [`login ${nameKey(email)}`] : []), ...(sso ? [sso] : [])];
+    const before = (key: string | undefined) => (key === undefined ? undefined : lineOf.get(key));
+    const [same, sameEmail] = [before(keys[0]), before(email ? keys[1] : undefined)];
+    const sameSso = before(sso || undefined);
+    for (const key of keys) if (!lineOf.has(key)) lineOf.set(key, line);
+    const error =
+      (same !== undefined && t('console.import.error.same-username', { line: same })) ||
+      (sameEmail !== undefined && sameEmail !== line && t('console.import.error.same-email', { line: sameEmail })) ||
+      (sameSso !== undefined && t('console.import.error.same-sso-id', { line: sameSso }));
+    return { line, username, values, error: error || undefined };
+  };
+}
+
+const isKnown = (name: string) =>
+  (IMPORT_COLUMNS as readonly string[]).includes(name) || taggedName(name) !== undefined;
+
 function valuesOf(columns: readonly string[], cells: readonly string[]): Values {
   const parseNameValueLines = columns.map((name, index) => [name, cells[index]?.trim() ?? ''] as const);
-  return Object.fromEntries(
-    parseNameValueLines.filter(([name]) => (IMPORT_COLUMNS as readonly string[]).includes(name) || taggedName(name)),
-  );
+  return Object.fromEntries(parseNameValueLines.filter(([name]) => isKnown(name)));
 }
 
 /** In lower case, but for a language tag, which has a case of its own. */

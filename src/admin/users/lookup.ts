@@ -9,7 +9,7 @@ import type { Account } from '../../people/accounts/account.ts';
 import { textFieldNames } from '../../people/accounts/profile-fields.ts';
 import { type Audience, attributesFor, changedBy } from '../../people/accounts/simple-attributes.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
-import type { AdminServices } from '../admin-services.ts';
+import type { UserServices } from '../admin-services.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
@@ -17,7 +17,7 @@ const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];
 export type UserLookup = ReturnType<typeof createUserLookup>;
 
 /** Finds the user that an action is about. All throw not_found. */
-export function createUserLookup({ sql, accounts, authority, ssoIds, settings }: AdminServices) {
+export function createUserLookup({ sql, accounts, authority, ssoIds, settings }: UserServices) {
   /** Who may change settings sees and changes every attribute of a user. */
   const audienceOf = async (by: Actor, tx?: Tx): Promise<Audience> =>
     (await authority.extent(by, 'gatehouse.settings:write', tx)) === 'all' ? 'administrator' : 'desk';
