@@ -5,7 +5,7 @@ import { signRows } from '../../support/database/row-macs.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { linksOf, textOf } from '../../support/pages/html.ts';
+import { type Form, linksOf, textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;
@@ -403,7 +403,8 @@ describe('the import of users', () => {
     let rest = await admin.post('/admin/import', { form: { _csrf, csv: many } });
     // A request ends after some seconds, or after 500 rows.
     let requests = 1;
-    for (; rest.forms.some(({ fields }) => Number(fields.done) > 0); requests += 1) {
+    const isNext = ({ action, fields }: Form) => action.endsWith('/admin/import') && Number(fields.done) > 0;
+    for (; rest.forms.some(isNext); requests += 1) {
       const { fields = {} } = rest.forms.find((form) => form.fields.done) ?? {};
       const done = Number(fields.done);
       const failed = done > 7 ? 1 : 0;
