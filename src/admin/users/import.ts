@@ -334,7 +334,7 @@ async function orTakenBack(
 /** For a trial, which changes nothing. */
 const freely = (by: Actor): Actor => ({
   ...by,
-  proof: { acr: '', isRecent: true, authTime: new Date(0), ...by.proof, isFresh: true },
+  proof: { acr: '', isRecent: true, authTime: new Date(0), minutes: 0, ...by.proof, isFresh: true },
 });
 
 /** Whether a user is active; undefined for an empty cell, and for another word. */
