@@ -221,9 +221,9 @@ async function resultOf(services: ImportServices, values: Values, given: RowOpti
     if (fault) return fault;
     const existing = await services.accounts.findByLogin(values.username ?? '');
     const isSame = existing !== undefined && nameKey(existing.username) === nameKey(values.username ?? '');
-    const isChange = isSame && given.options.existing === 'update' && (await mayFind(services, existing, given.by));
-    if (isChange) {
-      outcome = await change(services, existing, values, given);
+    const seen = isSame && given.options.existing === 'update' ? await found(services, existing, given.by) : undefined;
+    if (existing && seen) {
+      outcome = await change(services, { before: existing, seen }, values, given);
       return undefined;
     }
     const { users } = services;
@@ -238,15 +238,12 @@ async function resultOf(services: ImportServices, values: Values, given: RowOpti
   return error === undefined ? { outcome } : failed(error);
 }
 
-/** Whom the actor may not see is as taken as any other name. */
-const mayFind = ({ users }: ImportServices, { id }: Account, by: Actor): Promise<boolean> =>
-  users.find(id, by, 'gatehouse.users:write').then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof AppError && error.status === 404) return false;
-      throw error;
-    },
-  );
+/** The account as the actor sees it; one that the actor may not see is as taken as any other name. */
+const found = ({ users }: ImportServices, { id }: Account, by: Actor): Promise<Account | undefined> =>
+  users.find(id, by, 'gatehouse.users:write').catch((error: unknown) => {
+    if (error instanceof AppError && error.status === 404) return undefined;
+    throw error;
+  });
 
 /** What is wrong with the cells themselves. */
 function faultOf({ email, active, ...values }: Values): PageText | undefined {
@@ -283,7 +280,7 @@ async function create(
 /** Changes what the cells with a value say; roles become those of the cell, groups are added. */
 async function change(
   { users }: ImportServices,
-  account: Account,
+  { before, seen }: { before: Account; seen: Account },
   values: Values,
   { isTrial, by }: RowOptions,
 ): Promise<ImportOutcome> {
@@ -297,8 +294,8 @@ async function change(
     ...(email && { email }),
     ...(phoneNumber && { phoneNumber }),
     ...(ssoId && { ssoId }),
-    ...(address && { address: { ...account.address, ...address } }),
-    ...(attributes && { attributes: { ...account.attributes, ...attributes } }),
+    ...(address && { address: { ...before.address, ...address } }),
+    ...(attributes && { attributes: { ...seen.attributes, ...attributes } }),
     ...(filled.sso_connection && { ssoConnection: filled.sso_connection }),
     ...(filled.roles !== undefined && { roles: namesIn(filled.roles) }),
     ...(filled.groups !== undefined && { addedGroups: namesIn(filled.groups) }),
@@ -306,13 +303,13 @@ async function change(
   };
   let after: Account | undefined;
   await orTakenBack(isTrial, (onDone) =>
-    users.update(account.id, changes, by, 'any', async (changed, tx) => {
+    users.update(before.id, changes, by, 'any', async (changed, tx) => {
       after = changed;
       await onDone(changed, tx);
     }),
   );
-  if (account.isActive && after?.isActive === false) return 'disabled';
-  return JSON.stringify(after) === JSON.stringify(account) ? 'unchanged' : 'changed';
+  if (before.isActive && after?.isActive === false) return 'disabled';
+  return JSON.stringify(after) === JSON.stringify(before) ? 'unchanged' : 'changed';
 }
 
 class TakenBack extends Error {}
