@@ -149,6 +149,69 @@
     if (zone.value === 'UTC' && !/[?&](zone|from|until)=./.test(location.search)) zone.value = here;
   }
 
+  // A link to a page that only asks opens the question over this page. Any other page is opened.
+  const ask = async (link) => {
+    const answer = await fetch(link.href).catch(() => undefined);
+    const isPage = answer?.ok && !answer.redirected;
+    const main = isPage && new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
+    const isQuestion =
+      main && main.querySelectorAll('form').length === 1 && !main.querySelector('.savebar, .tabs, .rows');
+    if (!isQuestion) return location.assign(link.href);
+    const dialog = document.createElement('dialog');
+    dialog.className = 'ask';
+    main.querySelector('h1').id = 'asked';
+    dialog.setAttribute('aria-labelledby', 'asked');
+    for (const other of main.querySelectorAll('.back, .help')) other.remove();
+    dialog.append(...main.children);
+    document.body.append(dialog);
+    dialog.showModal();
+    dialog.querySelector('footer a')?.addEventListener('click', (event) => {
+      event.preventDefault();
+      dialog.close();
+    });
+    dialog.querySelector('form').addEventListener('submit', ({ target }) => {
+      setTimeout(() => {
+        for (const button of target.querySelectorAll('button')) button.disabled = true;
+      });
+    });
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      link.focus();
+    });
+  };
+  for (const link of document.querySelectorAll('a[data-asks]')) {
+    link.addEventListener('click', (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+      event.preventDefault();
+      ask(link);
+    });
+  }
+
+  // What was typed is not lost without a word: a form was changed, or came back with a fault or a question.
+  let isLeaving = false;
+  const isChanged = ({ type, value, defaultValue, checked, defaultChecked, options }) => {
+    if (type === 'checkbox' || type === 'radio') return checked !== defaultChecked;
+    if (!options) return defaultValue !== undefined && value !== defaultValue;
+    const first = [...options].findIndex(({ defaultSelected }) => defaultSelected);
+    return [...options].findIndex(({ selected }) => selected) !== Math.max(0, first);
+  };
+  addEventListener('beforeunload', (event) => {
+    const forms = [...document.querySelectorAll('main form[method=post]:not(dialog form)')];
+    const isUnsaved = forms.some((form) => form.querySelector('footer') && [...form.elements].some(isChanged));
+    if (!isLeaving && (isUnsaved || question || document.getElementById('error'))) event.preventDefault();
+  });
+  const leave = () => {
+    isLeaving = true;
+    // Not of a download, nor after Stop: then the page stays.
+    setTimeout(() => {
+      isLeaving = false;
+    }, 2000);
+  };
+  document.addEventListener('submit', leave);
+  document.addEventListener('click', ({ target }) => {
+    if (target.closest('form footer a, dialog a')) leave();
+  });
+
   for (const row of document.querySelectorAll('[data-row-link]')) {
     row.addEventListener('click', ({ target }) => {
       // A click on another link or control is meant for that, and marked text is meant to be copied.

@@ -40,15 +40,15 @@ for (const [mode, device] of [
     await screenshot(page, `confirm-${mode.replace(' ', '-')}`);
     if (mode !== 'without script') {
       expect(await axe(page, mode === 'dark' ? ['dark'] : [])).toEqual([]);
-      expect(await page.evaluate('document.querySelector("dialog").matches(":modal")')).toBe(true);
+      expect(await page.evaluate('document.querySelector("dialog.ask").matches(":modal")')).toBe(true);
       // Closed, it leaves the form as it was filled in, which asks again.
-      await page.click('dialog a:has-text("Cancel")');
+      await page.click('dialog.ask:not(.find) a:has-text("Cancel")');
       await page.fill('[name=name]', 'Typed again');
       await page.click('footer button:has-text("Save changes")');
-      await page.waitForSelector('dialog:modal');
+      await page.waitForSelector('dialog.ask:not(.find):modal');
     }
-    await page.fill('dialog [name=password]', PASSWORD);
-    await page.click('dialog button:has-text("Confirm")');
+    await page.fill('dialog.ask:not(.find) [name=password]', PASSWORD);
+    await page.click('dialog.ask:not(.find) button:has-text("Confirm")');
     await page.waitForURL(`**/admin/users/${account.id}`);
     const name = mode === 'without script' ? 'Typed Name' : 'Typed again';
     expect(await idp.services.accounts.find(account.id)).toMatchObject({ name, roles: ['editor'] });
