@@ -102,6 +102,8 @@ export interface Field {
   /** Displayed, and not sent: the configuration file (which a tag says) or another field decides. */
   isLocked?: boolean;
   isFromFile?: boolean;
+  /** Of `date`: a time on that day, in UTC, can be chosen beside it; the value is `2026-12-31T18:00` then. */
+  hasTime?: boolean;
   /** Beside another field that is half as wide, where there is room. */
   isHalf?: boolean;
   /** An address, an identifier or the like: always from left to right. */

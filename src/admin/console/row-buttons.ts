@@ -8,9 +8,26 @@ export const ROWS = 'rows';
 /** A form as it was sent: every value of each name, trimmed. */
 export type Sent = Readonly<Record<string, readonly string[]>>;
 
+/** Of the input for the time beside a day, behind the name of the field. */
+const TIME = '.time';
+
+/** The form with each day and its time, which may be empty, as one value: `2026-12-31T18:00`. */
+export function withTimes<Form extends Readonly<Record<string, unknown>>>(form: Form): Form {
+  const joined: Record<string, unknown> = { ...form };
+  for (const [key, value] of Object.entries(form)) {
+    if (!key.endsWith(TIME)) continue;
+    const [name, time] = [key.slice(0, -TIME.length), [value].flat().at(-1)];
+    if (time) joined[name] = `${[form[name] ?? ''].flat().at(-1)}T${time}`;
+    delete joined[key];
+  }
+  return joined as Form;
+}
+
 /** A form that was read with every field as a list. */
 export const toSent = (form: Readonly<Record<string, string | string[]>>): Sent =>
-  Object.fromEntries(Object.entries(form).map(([name, values]) => [name, [values].flat().map((one) => one.trim())]));
+  Object.fromEntries(
+    Object.entries(withTimes(form)).map(([name, values]) => [name, [values].flat().map((one) => one.trim())]),
+  );
 
 /** The last value of a field; undefined where the form does not have it. */
 export const sentValue = (sent: Sent, name: string): string | undefined => sent[name]?.at(-1);

@@ -2,7 +2,7 @@
 import { type output, type ZodType, z } from 'zod';
 import type { Context } from '../../base/http/context.ts';
 import { type FieldOptions, parse, parseForm, readForm } from '../../base/http/input.ts';
-import type { Sent } from './row-buttons.ts';
+import { type Sent, withTimes } from './row-buttons.ts';
 
 /** Of a form with documents: metadata is pasted, and grows when it is sent. */
 export const MAX_FORM_BYTES = 1024 * 1024;
@@ -27,7 +27,7 @@ export async function readTypedForm<Schema extends ZodType<object>>(
   schema: Schema,
   options?: FieldOptions,
 ): Promise<TypedForm<output<Schema>>> {
-  const sent = await readForm(ctx, options);
+  const sent = withTimes(await readForm(ctx, options));
   const result = schema.safeParse(sent);
   if (result.success) return { given: result.data, check: () => {} };
   const empty = schema.safeParse({});

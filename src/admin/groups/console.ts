@@ -7,7 +7,7 @@ import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { acceptUploads, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
 import { emailDomain } from '../../base/network/domains.ts';
-import { fault, textFault } from '../../base/texts/faults.ts';
+import { fault, rule, textFault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, type Text, t, textAt } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
@@ -47,24 +47,31 @@ type GroupTab = keyof typeof TABS;
 const BY_NAME = { sort: '', defaultSort: '' };
 
 const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
-/** A day as a browser sends it; empty: none. */
+const minute = z.iso.datetime({ local: true, precision: -1 });
+/** A day as a browser sends it, with a time where one was chosen; empty: none. */
 export const day = z
   .string()
-  .regex(/^(\d{4}-\d{2}-\d{2})?$/)
+  .refine((text) => text === '' || z.union([z.iso.date(), minute]).safeParse(text).success, rule('day'))
   .default('');
-/** The last moment of the day, in UTC. */
-const endOf = (text: string) => (text === '' ? null : new Date(`${text}T23:59:59Z`));
-const beginOf = (text: string) => (text === '' ? null : new Date(`${text}T00:00:00Z`));
+const [BEGIN, END] = ['00:00:00', '23:59:59'];
+const momentOf = (text: string, time: string) =>
+  text === '' ? null : new Date(text.includes('T') ? `${text}:00Z` : `${text}T${time}Z`);
+/** The time, or the last moment of the day, in UTC. */
+const endOf = (text: string) => momentOf(text, END);
 interface Period {
   since: Date | null;
   until: Date | null;
 }
 /** The days of a form as moments; one that was not changed stays the moment that it was. */
 export const momentsOf = ({ since, until }: { since: string; until: string }, before?: Period): Period => ({
-  since: since !== '' && since === dayOf(before?.since ?? null) ? (before?.since ?? null) : beginOf(since),
+  since: since !== '' && since === dayOf(before?.since ?? null) ? (before?.since ?? null) : momentOf(since, BEGIN),
   until: until !== '' && until === dayOf(before?.until ?? null) ? (before?.until ?? null) : endOf(until),
 });
-const dayOf = (at: Date | null) => at?.toISOString().slice(0, 10) ?? '';
+/** As a field has it: without the time where that is the begin or the end of the day. */
+function dayOf(at: Date | null): string {
+  const [date = '', time = ''] = at?.toISOString().slice(0, 19).split('T') ?? [];
+  return time === BEGIN || time === END ? date : `${date}T${time.slice(0, 5)}`.replace(/^T$/, '');
+}
 /** To put a person in a group. */
 export const JOIN = [WRITE, within('gatehouse.users:read')] as const;
 const period = z.object({ since: day, until: day });
@@ -599,6 +606,7 @@ const dateField =
     name,
     label,
     type: 'date',
+    hasTime: true,
     value: typeof given === 'string' ? given : dayOf(given[name]),
     isHalf: true,
     hint,

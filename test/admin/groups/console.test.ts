@@ -114,7 +114,7 @@ it('lists open requests with their application and reason, and decides one with 
   const link = linksOf(list.text, list.url).find(({ href }) => href.includes('/requests/'));
   const page = await admin.get(link?.href ?? expect.fail('no link'));
   expect(textOf(page.text)).toContain('I run it in spring');
-  expect(page.forms.at(-1)?.fields).toMatchObject({ until: '2099-05-31', answer: '' });
+  expect(page.forms.at(-1)?.fields).toMatchObject({ until: '2099-05-31', 'until.time': '10:00', answer: '' });
   const undecided = await admin.submit(page, { answer: 'Welcome' });
   expect(undecided.status).toBe(400);
   const past = await admin.submit(page, { decision: 'approve', until: '2001-01-01' });

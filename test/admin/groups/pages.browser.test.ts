@@ -53,6 +53,15 @@ beforeAll(async () => {
   const wish = { userId: users[0]?.account.id ?? '', groupId: open.id, applicationId: wiki.applicationId, until };
   await idp.services.groupRequests.ask({ ...wish, reason: `I replace Zoe, who works with the ${long}.` });
   const [request] = await idp.services.groupRequests.openFor([open.id]);
+  await idp.services.groupDomains.add(group.id, 'research.example.org', {});
+  const many = users.map(({ account }) => ({ userId: account.id, since: null, until: null }));
+  const prepared = await idp.services.groupChanges.prepare({ kind: 'add', groupId: group.id, members: many, by: {} });
+  const running = await idp.services.groupChanges.prepare({ kind: 'add', groupId: empty.id, members: many, by: {} });
+  // No job takes it up: its page stays as it is.
+  await idp.services.db.groupChange.update({
+    where: { id: running.id },
+    data: { state: 'running', total: 20_000, done: 7500 },
+  });
   const path = `/admin/groups/${group.id}`;
   paths = {
     list: '/admin/groups',
@@ -63,6 +72,11 @@ beforeAll(async () => {
     bulk: `${path}/bulk`,
     parts: `${path}/parts`,
     'parts-none': `/admin/groups/${empty.id}/parts`,
+    'change-prepared': `${path}/changes/${prepared.id}`,
+    'change-running': `/admin/groups/${empty.id}/changes/${running.id}`,
+    domains: `${path}/domains`,
+    'domains-none': `/admin/groups/${empty.id}/domains`,
+    member: `${path}/members/${users[1]?.account.id}`,
     owners: `/admin/groups/${empty.id}/owners`,
     'owners-none': `${path}/owners`,
     requests: `/admin/groups/${open.id}/requests`,

@@ -37,11 +37,18 @@ it('gives a deputy a role for two weeks with one form, changes the end and takes
   const held = () => idp.services.db.userRole.findFirst({ where: { userId: account.id } });
   expect((await held())?.until).toEqual(new Date(`${until}T23:59:59Z`));
 
+  const timed = await admin.submit(await admin.get(`${at}/role/${role}`), { until, 'until.time': '18:30' });
+  expect(timed.status).toBe(303);
+  expect((await held())?.until).toEqual(new Date(`${until}T18:30:00Z`));
+  expect((await admin.get(`${at}/role/${role}`)).forms.at(-1)?.fields).toMatchObject({ until, 'until.time': '18:30' });
+  const timeless = await admin.submit(await admin.get(`${at}/role/${role}`), { until: '', 'until.time': '18:30' });
+  expect([timeless.status, mainOf(timeless.text)]).toEqual([400, expect.stringContaining('must be a day')]);
+
   const again = await admin.submit(await admin.get(`${at}/role/${role}`));
   expect(mainOf((await admin.follow(again)).text)).toContain('Nothing changed.');
   const passed = await admin.submit(await admin.get(`${at}/role/${role}`), { until: '2001-01-01' });
   expect(passed.status).toBe(400);
-  await admin.submit(await admin.get(`${at}/role/${role}`), { since: inDays(2), until: '' });
+  await admin.submit(await admin.get(`${at}/role/${role}`), { since: inDays(2), until: '', 'until.time': '' });
   expect(await held()).toMatchObject({ since: new Date(`${inDays(2)}T00:00:00Z`), until: null });
   expect((await idp.services.accounts.find(account.id))?.roles).toEqual([]);
   const later = await admin.get(`${at}/roles`);
