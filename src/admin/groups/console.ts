@@ -476,7 +476,11 @@ function mistakesPage(group: GroupDetails, given: Bulk, { mistakes, wrong }: Mem
         ...(mistakes.length < wrong && { lead: t('console.groups.rows-listed', { listed: mistakes.length }) }),
         caption: t('console.groups.mistakes-caption'),
         ...tableOf(mistakes, [
-          [{ label: t('console.groups.mistake-line'), isNumber: true }, ({ line }) => line],
+          // On a phone the first cell stands without its label.
+          [
+            { label: t('console.groups.mistake-line'), isShort: true },
+            ({ line }) => t('console.groups.line', { line }),
+          ],
           [t('console.groups.mistake'), ({ text }) => text],
         ]),
         empty: '',
@@ -500,20 +504,18 @@ function changePage(
   const { kind, state, total, done, changed, error } = found;
   const progress: Block = { kind: 'progress', label: t('console.groups.change-progress'), done, total };
   const blocks: Record<MemberChange['state'], Block[]> = {
-    prepared: [
-      { kind: 'text', tone: 'notice', text: t('console.groups.change-prepared', { count: total }) },
-      ...(mayStart
-        ? [
-            {
-              kind: 'form' as const,
-              action: `${pathOf(group)}/changes/${found.id}`,
-              fields: [],
-              button: t('console.groups.change-start', { kind, count: total }),
-              cancel: pathOf(group),
-            },
-          ]
-        : []),
-    ],
+    prepared: mayStart
+      ? [
+          {
+            kind: 'form',
+            lead: t('console.groups.change-prepared', { count: total }),
+            action: `${pathOf(group)}/changes/${found.id}`,
+            fields: [],
+            button: t('console.groups.change-start', { kind, count: total }),
+            cancel: pathOf(group),
+          },
+        ]
+      : [{ kind: 'text', tone: 'notice', text: t('console.groups.change-prepared', { count: total }) }],
     waiting: [progress, { kind: 'text', text: t('console.groups.change-refresh') }],
     running: [progress, { kind: 'text', text: t('console.groups.change-refresh') }],
     done: [{ kind: 'text', tone: 'notice', text: t('console.groups.bulk-done', { kind, count: changed }) }],

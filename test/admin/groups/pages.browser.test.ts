@@ -57,7 +57,7 @@ beforeAll(async () => {
   const many = users.map(({ account }) => ({ userId: account.id, since: null, until: null }));
   const prepared = await idp.services.groupChanges.prepare({ kind: 'add', groupId: group.id, members: many, by: {} });
   const running = await idp.services.groupChanges.prepare({ kind: 'add', groupId: empty.id, members: many, by: {} });
-  // No job takes it up: its page stays as it is.
+  // Under way, or stopped by the job that takes it up: a bar in both states.
   await idp.services.db.groupChange.update({
     where: { id: running.id },
     data: { state: 'running', total: 20_000, done: 7500 },
@@ -73,7 +73,7 @@ beforeAll(async () => {
     parts: `${path}/parts`,
     'parts-none': `/admin/groups/${empty.id}/parts`,
     'change-prepared': `${path}/changes/${prepared.id}`,
-    'change-running': `/admin/groups/${empty.id}/changes/${running.id}`,
+    'change-progress': `/admin/groups/${empty.id}/changes/${running.id}`,
     domains: `${path}/domains`,
     'domains-none': `/admin/groups/${empty.id}/domains`,
     member: `${path}/members/${users[1]?.account.id}`,
