@@ -29,6 +29,10 @@ const profileFields = [
     hint: '',
   },
 ];
+const ownFields = [
+  { name: 'attributes.badge', label: 'Badge', lines: 1, value: 'A-12', hint: t('profile.mask', { mask: 'A-99' }) },
+  { name: 'attributes.size', label: 'Size', lines: 1, value: 'S', choices: [{ tag: 'S', name: 'S' }], isLocked: true },
+];
 const at = (text: string) => new Date(text);
 const qr = `data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 29 29"><path d="M0 0h7v7H0zM22 0h7v7h-7zM0 22h7v7H0zM10 10h9v9h-9z"/></svg>').toString('base64')}`;
 export const sampleApp = {
@@ -91,6 +95,7 @@ export const accountPages: Record<string, [string, object]> = {
     {
       account: alice,
       fields: profileFields,
+      ownFields,
       isManagedByFile: false,
       phone: { number: '+49 170 1234567', isVerified: false },
       hasSms: true,
@@ -101,6 +106,7 @@ export const accountPages: Record<string, [string, object]> = {
     {
       account: alice,
       fields: profileFields,
+      ownFields,
       isManagedByFile: true,
       phone: { number: null, isVerified: false },
       hasSms: true,
@@ -111,6 +117,7 @@ export const accountPages: Record<string, [string, object]> = {
     {
       account: alice,
       fields: profileFields,
+      ownFields,
       isManagedByFile: false,
       phone: { number: '+491701234567', isVerified: true },
       hasSms: false,
