@@ -50,7 +50,9 @@ async function buildStyles() {
 
 async function build() {
   const { files, inputs } = await bundle(root);
-  const shipped = stylePackages.map((name) => path.join('node_modules', name, 'package.json'));
+  const shipped = [...stylePackages, 'simple-icons']
+    .map((name) => path.join('node_modules', name, 'package.json'))
+    .filter((file) => changedAt(path.join(root, file)) > 0);
   files.set('LICENSES.txt', licenses(root, [...inputs, ...shipped]));
   for (const [name, content] of files) write(path.join(dist, name), content);
   copyPackages(root, path.join(dist, 'node_modules'));

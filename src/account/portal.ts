@@ -98,6 +98,8 @@ interface Tile {
   name: PageText;
   url: string;
   logo: string | undefined;
+  /** Its logo stands in for a missing picture. */
+  product: string | undefined;
   isRecent: boolean;
 }
 
@@ -179,7 +181,15 @@ export function createPortal(
         const url = startUrl(clientId, registration, issuer);
         if (!url) return [];
         const title = row.protocol === 'saml' ? titleOf(row) : name;
-        return [{ name: title, url, logo: logos.get(id), isRecent: used.includes(clientId) }];
+        return [
+          {
+            name: title,
+            url,
+            logo: logos.get(id),
+            product: registration.metadata.preset,
+            isRecent: used.includes(clientId),
+          },
+        ];
       });
     },
   };

@@ -173,7 +173,7 @@ const tile = ({ id, title, text, icon }: Preset) => ({
   title,
   text,
   href: `/admin/applications/new/${id}`,
-  ...(icon && { icon }),
+  ...(icon ? { icon } : { product: id }),
 });
 
 /** The form of a preset, with what was typed into it. */

@@ -92,11 +92,11 @@ function addListPage(
           ...tableOf(page.applications, [
             [
               list.column(t('console.applications.list.application'), 'name'),
-              ({ id, name, clientId }) => ({
+              ({ id, name, clientId, metadata }) => ({
                 text: name,
                 href: `${HOME}/${id}`,
                 small: clientId,
-                logo: { name, picture: logos.get(id) },
+                logo: { name, picture: logos.get(id), product: metadata.preset },
               }),
             ],
             [

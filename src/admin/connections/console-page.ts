@@ -6,7 +6,7 @@ import type { ConnectionKind } from '../../federation/connections/connection.ts'
 import type { DocumentKind } from '../../federation/connections/documents.ts';
 import { type ConnectionSection, connectionFields } from '../../federation/connections/kinds/fields.ts';
 import { networkSentence } from '../../federation/connections/network-sentences.ts';
-import { type Preset, presetOf } from '../../federation/connections/presets/presets.ts';
+import { logoOf, type Preset, presetOf } from '../../federation/connections/presets/presets.ts';
 import {
   entrySchemas,
   type SecretPurpose,
@@ -40,7 +40,7 @@ export async function connectionPage(
   const mayChange = mayTry && connection.source === 'local';
   return {
     title: connection.name,
-    logo: { name: connection.name },
+    logo: { name: connection.name, product: logoOf(connection) },
     back: { href: HOME, label: t('console.navigation.connections') },
     tags: stateTags(details, now()),
     actions: [...(mayTry ? [tryAction(details)] : []), ...(mayChange ? changeActions(details) : [])],

@@ -5,7 +5,7 @@ import { notFound } from '../../base/http/errors.ts';
 import { bodyLimit } from '../../base/http/input.ts';
 import { inLanguage, listOf, type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Connection } from '../../federation/connections/connection.ts';
-import { type Preset, pasteValuesOf, presets } from '../../federation/connections/presets/presets.ts';
+import { logoOf, type Preset, pasteValuesOf, presets } from '../../federation/connections/presets/presets.ts';
 import { secretPurposesOf } from '../../federation/connections/schema.ts';
 import type { EndResult } from '../../protocols/logout/end-session.ts';
 import { etagOf } from '../api/versions.ts';
@@ -240,7 +240,12 @@ function listPage(
         ...tableOf(found, [
           [
             list.column(t('console.connections.connection'), 'name'),
-            ({ connection: { id, name } }) => ({ text: name, href: pathOf(id), small: id, logo: { name } }),
+            ({ connection }) => ({
+              text: connection.name,
+              href: pathOf(connection.id),
+              small: connection.id,
+              logo: { name: connection.name, product: logoOf(connection) },
+            }),
           ],
           [list.column(t('console.connections.provider'), 'provider'), vendorOf],
           [
@@ -292,6 +297,7 @@ function vendorsPage(): ConsolePage {
     title: preset.name,
     text: preset.kind === 'ldap' ? 'LDAP' : kindNames[preset.kind],
     href: addressOf(preset),
+    product: preset.logo,
   });
   const [vendors, protocols] = [presets().filter((one) => !isSeparate(one)), presets().filter(isSeparate)];
   return {

@@ -270,7 +270,12 @@ export type Block =
   | { kind: 'document'; parts: readonly DocumentPart[]; contents: readonly { href: string; label: string }[] }
   | { kind: 'links'; title: PageText; items: readonly { href: string; label: PageText; isCurrent?: boolean }[] }
   | { kind: 'progress'; label: PageText; done: number; total: number }
-  | { kind: 'tiles'; title?: PageText; items: { title: PageText; text: PageText; href: string; icon?: string }[] }
+  | {
+      kind: 'tiles';
+      title?: PageText;
+      /** With a name at lucide.dev, else the logo of a product, else the first letter. */
+      items: { title: PageText; text: PageText; href: string; icon?: string; product?: string }[];
+    }
   | {
       kind: 'rules';
       title: PageText;

@@ -16,15 +16,17 @@ export interface Mark {
   copy?: PageText | undefined;
   /** A second line, smaller. */
   small?: PageText | undefined;
-  /** Initials before the text. */
+  /** Before the text. */
   logo?: Logo | undefined;
 }
 
-/** The picture of an application, else its first letter; of a person the picture, else the initials. */
+/** The picture of an application, else the logo of its product, else its first letter; of a person the picture, else the initials. */
 export interface Logo {
   name: string;
   /** Its address on this server. */
   picture?: string | undefined;
+  /** The preset of an application, or the `logo` of a connection. */
+  product?: string | undefined;
   isPerson?: boolean;
 }
 /** A button in a row of a table. */

@@ -38,7 +38,7 @@ export interface Preset {
   title: PageText;
   /** One line, for the list of presets. */
   text: PageText;
-  /** A name at lucide.dev; a product has its first letter. */
+  /** A name at lucide.dev; a product has its logo or first letter. */
   icon?: string;
   protocol: 'oidc' | 'saml';
   fields: readonly Field[];

@@ -77,6 +77,8 @@ const named = z.strictObject({ name: z.string(), nameThere: z.string().optional(
 const product = z.strictObject({
   id: z.string(),
   title: z.string(),
+  /** At simpleicons.org (build/logos.mjs). */
+  logo: z.string().optional(),
   /** One line, for the list; `console.preset.<id>.text` by default. */
   text: z.string().optional(),
   protocol: z.enum(['oidc', 'saml']),

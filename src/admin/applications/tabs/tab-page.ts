@@ -88,7 +88,7 @@ export function tabPage(
   return {
     title: application.name,
     ...(lead && { lead }),
-    logo: { name: application.name, picture: picture?.address },
+    logo: { name: application.name, picture: picture?.address, product: application.metadata.preset },
     back: { href: '/admin/applications', label: t('console.navigation.applications') },
     tags: [stateTag(application), { text: protocolName[application.protocol] }, ...(isFile ? [FILE_TAG] : [])],
     actions: [...(content.actions ?? []), ...(mayChange && application.enabled ? [test] : [])],

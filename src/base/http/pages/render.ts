@@ -2,6 +2,7 @@
 // (checked by test/http/pages/render.test.ts). Rendered pages are never cached.
 
 import { Eta, type EtaConfig } from 'eta';
+import { logos } from '../../../generated/logos.ts';
 import { plural } from '../../platform/plural.ts';
 import { dateFormats } from '../../texts/dates.ts';
 import {
@@ -54,7 +55,7 @@ export function createRenderer({
     autoTrim: [false, 'nl'],
     escapeFunction: (value) => (value instanceof Text ? value.toHtml() : escapeHtml(value)),
     functionHeader:
-      'const { t, isText, partsOf, asset, webLink, day, moment, plural, listOf, color, hueOf, initials, fullName, pictureOf } = it;',
+      'const { t, isText, partsOf, asset, webLink, day, moment, plural, listOf, color, hueOf, initials, fullName, pictureOf, logoPath } = it;',
   };
   const eta = new Eta(config);
   const helpers = {
@@ -72,6 +73,7 @@ export function createRenderer({
     initials,
     fullName,
     pictureOf,
+    logoPath,
   };
   return (template, data, csrfToken, language = SOURCE_LANGUAGE) => {
     const frame = frameOf(template, language, offered().tags);
@@ -146,4 +148,9 @@ function day(at: Date): string {
 /** "Nov 21, 2026, 10:09 AM UTC", in the language of the page. */
 function moment(at: Date): string {
   return `${moments().format(at).replace('\u202f', ' ')} UTC`;
+}
+
+/** The logo of a product on a grid of 24: of the preset of an application, or the `logo` of a connection. */
+function logoPath(product: string | undefined): string | undefined {
+  return product !== undefined && Object.hasOwn(logos, product) ? logos[product] : undefined;
 }

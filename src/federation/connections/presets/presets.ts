@@ -77,7 +77,7 @@ const vendor = z.strictObject({
   kind: z.enum(connectionKinds),
   /** As the list of vendors names it. */
   name: words,
-  /** The mark on the button: a symbol of views/assets. */
+  /** The mark on the button: a slug at simpleicons.org (build/logos.mjs) or a protocol, else the initial. */
   logo: z.string(),
   /** Values of the entry that it need not declare. */
   defaults: z.record(z.string(), z.json()).default({}),
