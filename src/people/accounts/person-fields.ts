@@ -65,14 +65,14 @@ export function attributesTyped(
   if (sent.length === 0) return undefined;
   const after = { ...before };
   for (const one of sent) {
-    const value = valueOf(one, String(given[inputName(one)]));
+    const value = givenValue(one, String(given[inputName(one)]));
     if (value === undefined) delete after[one.name];
     else after[one.name] = value;
   }
   return changedBy('person', schema, before, after);
 }
 
-function valueOf({ name, kind }: SimpleAttribute, text: string): unknown {
+function givenValue({ name, kind }: SimpleAttribute, text: string): unknown {
   if (text === '') return undefined;
   if (kind === 'flag') return text === 'yes';
   if (kind === 'list') return text.split(/\r?\n/).flatMap((line) => line.trim() || []);
