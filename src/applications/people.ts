@@ -27,6 +27,12 @@ export interface PersonWithAccess {
   ways: AccessWay[];
 }
 
+interface ApplicationPeoplePage {
+  people: PersonWithAccess[];
+  next?: string;
+  count(): Promise<AccountCount>;
+}
+
 export type PeopleQuery = Pick<ListAccounts, 'search' | 'sort' | 'after' | 'limit'> & {
   /** Only people whom the caller may see. */
   visible?: readonly MemberOf[];
@@ -100,22 +106,12 @@ export function createApplicationPeople({ db, accounts, now }: Core & People) {
   return {
     withAccess,
 
-    /** A page of the people who can open it, and the cursor of the next one. */
-    async list(
-      application: ProtectedApplication,
-      query: PeopleQuery = {},
-    ): Promise<{ people: PersonWithAccess[]; next?: string }> {
+    /** A page of the people who can open it, the cursor of the next one, and how many there are, as far as they are counted. */
+    async list(application: ProtectedApplication, query: PeopleQuery = {}): Promise<ApplicationPeoplePage> {
       const listed = await queryOf(application, query);
-      if (!listed) return { people: [] };
-      const { accounts: found, ...rest } = await accounts.list(listed);
-      const read = await accounts.findAll(found.map(({ id }) => id));
-      return { people: await withAccess(application, read), ...rest };
-    },
-
-    /** How many there are, as far as they are counted. */
-    async count(application: ProtectedApplication, query: PeopleQuery = {}): Promise<AccountCount> {
-      const listed = await queryOf(application, query);
-      return listed ? accounts.countMatches(listed) : { count: 0, isMore: false };
+      if (!listed) return { people: [], count: async () => ({ count: 0, isMore: false }) };
+      const { ids, ...rest } = await accounts.listIds(listed);
+      return { people: await withAccess(application, await accounts.findAll(ids)), ...rest };
     },
   };
 }

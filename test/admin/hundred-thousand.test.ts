@@ -197,6 +197,22 @@ describe('a list of a hundred thousand users', () => {
     expect((await list({ memberOf: [{ role: ['none'], group: [] }] })).accounts).toEqual([]);
   });
 
+  it('finds those of a role who are all at the end of the list, page by page', async (context) => {
+    const { db } = test.database;
+    await db.role.create({ data: { id: 'r-old', name: 'old' } });
+    await db.$executeRawUnsafe(
+      `INSERT INTO user_roles (user_id, role_id) SELECT id, 'r-old' FROM users WHERE created_at < (SELECT created_at FROM users WHERE id = 'sub-3000')`,
+    );
+    const first = await timed(context, () => list({ role: 'old', limit: 2 }));
+    expect(first.accounts.map(({ username }) => username)).toEqual(['user-2999', 'user-2998']);
+    const second = await list({ role: 'old', limit: 2, after: first.next });
+    expect(second.accounts.map(({ username }) => username)).toEqual(['user-2997', 'user-2996']);
+    const last = await list({ role: 'old', limit: 5, after: `${START + 3 * 1000}.sub-3` });
+    expect(last.accounts.map(({ username }) => username)).toEqual(['user-2', 'user-1', 'user-0']);
+    expect(last.next).toBeUndefined();
+    await db.role.delete({ where: { id: 'r-old' } });
+  });
+
   it('searches for percent signs and underscores literally', async () => {
     expect((await list({ search: '%' })).accounts).toEqual([]);
     expect((await list({ search: 'user_1' })).accounts).toEqual([]);

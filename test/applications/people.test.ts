@@ -100,7 +100,9 @@ describe('the people who can open an application', () => {
             expect(found.map(({ account }) => account.id).sort()).toEqual(expected.sort());
             const times = found.map(({ account }) => account.createdAt.getTime());
             expect(times).toEqual([...times].sort((one, other) => other - one));
-            if (application.enabled) expect((await foundOneByOne(application.access)).sort()).toEqual(expected.sort());
+            if (application.enabled)
+              for (const how of [{}, { isSet: true }, { isNear: true }])
+                expect((await foundOfMany(application.access, how)).sort()).toEqual(expected.sort());
             for (const { account, ways } of found) {
               const named = (by: string) =>
                 [...new Set(ways.flatMap((way) => (way.by === by ? [way.name] : [])))].sort();
@@ -116,11 +118,11 @@ describe('the people who can open an application', () => {
     );
   }, 120_000);
 
-  /** As where so many have the role that each person is looked at. */
-  async function foundOneByOne(access: Access): Promise<string[]> {
-    const members = access === 'everyone' ? [] : [{ ...idsOf(access), count: Number.POSITIVE_INFINITY }];
+  /** As where so many have the role that each person is looked at, or all of them are read at once. */
+  async function foundOfMany(access: Access, { isSet = false, isNear = false }): Promise<string[]> {
+    const members = access === 'everyone' ? [] : [{ ...idsOf(access), count: Number.POSITIVE_INFINITY, isSet }];
     const { db, sql } = people;
-    const query = pageQuery(sql.dialect, { isActive: true, limit: 1000 }, { members, now: people.now() });
+    const query = pageQuery(sql.dialect, { isActive: true, limit: 1000 }, { members, isNear, now: people.now() });
     return (await db.$queryRaw<{ id: string }[]>(query)).map(({ id }) => id);
   }
 

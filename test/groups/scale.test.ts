@@ -1,5 +1,6 @@
 // Groups of many people, and people in many groups: what reads cost, and that a change holds the event loop for moments only.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createGroupAdmin } from '../../src/admin/groups/groups.ts';
 import { inChunks } from '../../src/base/storage/chunks.ts';
 import { createGroups, type Groups } from '../../src/people/groups/groups.ts';
 import { createAuthority } from '../../src/people/rbac/authority.ts';
@@ -67,6 +68,42 @@ describe('a group of ten thousand people', () => {
     await annotate(`the longest turns of filling, nesting, giving a role: ${turns}`);
     // The target is 50; garbage is collected in between. So many are put in by a job (changes.test.ts): here is the file, with one transaction.
     for (const { longest } of [nested, given]) expect(longest).toBeLessThan(100);
+    // The more groups a page has, the fewer people are counted of each.
+    const { counts } = createGroupAdmin({
+      ...people,
+      groups,
+      groupRequests: {},
+      groupDomains: {},
+      groupChanges: {},
+    } as never);
+    const [exact, cut] = [
+      { count: MANY, isMore: false },
+      { count: 1000, isMore: true },
+    ];
+    expect((await counts([top.id, group.id])).get(group.id)).toEqual({ direct: exact, all: exact });
+    const others = await Promise.all(Array.from({ length: 48 }, (_, at) => groups.create({ name: `Other ${at}` })));
+    const page = await counts([top, group, ...others].map(({ id }) => id));
+    expect(page.get(top.id)).toEqual({ direct: { count: 0, isMore: false }, all: cut });
+    expect(page.get(group.id)).toEqual({ direct: cut, all: cut });
+  }, 120_000);
+
+  test('lists its members by name, also where all of them are at the end', async () => {
+    const { id } = await groups.create({ name: 'Last' });
+    const members = [...userIds].sort().slice(-2500);
+    await groups.addMembers(
+      id,
+      members.map((userId) => ({ userId })),
+    );
+    const idsOf = async (after?: string) => {
+      const page = await groups.membersByName(id, { after, limit: 1000 });
+      return { ids: page.members.map(({ userId }) => userId), next: page.next };
+    };
+    const first = await idsOf();
+    const second = await idsOf(first.next);
+    const third = await idsOf(second.next);
+    expect([...first.ids, ...second.ids, ...third.ids]).toEqual(members);
+    expect(third.next).toBeUndefined();
+    expect((await groups.membersByName(id, { search: 'nobody', limit: 3 })).members).toEqual([]);
   }, 120_000);
 });
 

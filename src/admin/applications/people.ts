@@ -110,8 +110,6 @@ export function createPeopleAdmin(services: AdminServices, { applications, users
     /** Only people whom the actor may see. */
     list: async (application: Application, query: PeopleQuery, by: Actor) =>
       applicationPeople.list(application, await queryOf(query, by)),
-    count: async (application: Application, query: PeopleQuery, by: Actor) =>
-      applicationPeople.count(application, await queryOf(query, by)),
 
     /** All of them as CSV, a row for each way. It is audited. */
     async export(application: Application, by: Actor): Promise<Streamed> {

@@ -29,7 +29,7 @@ import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { sameNameText } from '../suggestions/typed-user.ts';
 import { type HeldGroup, isPersonal } from '../users/grants.ts';
-import { type GroupDetails, groupNoun, type Member, newGroup, PEOPLE } from './groups.ts';
+import { type Counted, type GroupDetails, groupNoun, type Member, newGroup, PEOPLE } from './groups.ts';
 import type { MemberRows } from './member-rows.ts';
 
 const HOME = '/admin/groups';
@@ -665,16 +665,16 @@ function searchOf(action: string, value: string, placeholder: PageText) {
 }
 
 /** The people of the group itself, or all where there are more in the groups below. */
-function peopleCell({ direct, all } = { direct: 0, all: 0 }): Cell {
-  return direct === all
+function peopleCell(counts: Record<'direct' | 'all', Counted> | undefined): Cell {
+  if (!counts) return '';
+  const { direct, all } = counts;
+  return direct.count === all.count && direct.isMore === all.isMore
     ? countOf(all)
     : { text: countOf(all), small: t('console.groups.people-direct', { count: countOf(direct) }) };
 }
 
-function countOf(count: number): PageText {
-  const { counted } = limits.lists;
-  return t('console.shared.number-or-more', { value: Math.min(count, counted), more: count > counted ? 'yes' : 'no' });
-}
+const countOf = ({ count, isMore }: Counted): PageText =>
+  t('console.shared.number-or-more', { value: count, more: isMore ? 'yes' : 'no' });
 
 /** A page of the group on one of its tabs. */
 async function groupPage(

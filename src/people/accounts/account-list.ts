@@ -77,16 +77,24 @@ const SUMMARY = {
   source: true,
   createdAt: true,
   updatedAt: true,
-  usernameKey: true,
-  nameKey: true,
 } as const;
 
 export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'now'>) {
-  type PageIds = { ids: string[]; isMore: boolean; at?: MatchRow | { rank: number } | undefined };
+  type PageIds = { ids: string[]; next?: string };
 
-  async function idsOf(query: ListAccounts & { limit: number }, sizes: FilterSizes): Promise<PageIds> {
-    const found = await db.$queryRaw<{ id: string }[]>(pageQuery(sql.dialect, query, sizes));
-    return { ids: found.slice(0, query.limit).map(({ id }) => id), isMore: found.length > query.limit };
+  async function sortedIds(query: ListAccounts & { limit: number }, sizes: FilterSizes): Promise<PageIds> {
+    const { limit, sort } = query;
+    const read = (how: FilterSizes) =>
+      db.$queryRaw<{ id: string; at: Date | string }[]>(pageQuery(sql.dialect, query, { ...sizes, ...how }));
+    // A role or a group of many is met soon, unless they are all at the other end. Other filters leave few to look at.
+    const isFiltered = [query.search, query.name, query.invitation, query.ids].some((filter) => filter?.length);
+    const isOfMany = !isFiltered && (sizes.members?.some(({ count }) => count > few) ?? false);
+    const met = isOfMany ? await read({ isNear: true }) : [];
+    const isAll = isOfMany && (met.length > limit || (await db.$queryRaw<object[]>(afterNear(query))).length === 0);
+    const found = isAll ? met : await read(isOfMany ? { members: await inSets(db, sizes.members, now()) } : {});
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return { ids: page.map(({ id }) => id), ...(last && { next: cursorOf(last, sort) }) };
   }
 
   /** The best matches, found by index and sorted, then the others as the list is sorted without a search. */
@@ -103,10 +111,10 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
         : await matchPage({ ...query, limit: limit - best.length }, sizes, from.rank === REST ? from : rest);
     const found = [...best, ...others];
     const page = found.slice(0, limit);
-    const last = page.at(-1);
+    const last = found.length > limit ? page.at(-1) : undefined;
     // The others begin on the next page.
     const isAtRest = last && last.rank !== REST && found[limit]?.rank === REST;
-    return { ids: page.map(({ id }) => id), isMore: found.length > limit, at: isAtRest ? rest : last };
+    return { ids: page.map(({ id }) => id), ...(last && { next: toMatchCursor(isAtRest ? rest : last) }) };
   }
 
   const matchPage = async (query: ListAccounts & { limit: number }, sizes: FilterSizes, at: MatchCursor) =>
@@ -115,47 +123,54 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
       rank: Number(row.rank),
     }));
 
+  async function pageOf(query: ListAccounts, sizes: FilterSizes): Promise<PageIds> {
+    const { limit = limits.api.pageSize } = query;
+    return (isByMatch(query) ? matchesOf : sortedIds)({ ...query, limit }, sizes);
+  }
+
+  async function countOfQuery(query: ListAccounts, sizes: FilterSizes): Promise<AccountCount> {
+    const { search } = query;
+    const counting = countQuery(sql.dialect, query, sizes);
+    const [found] = counting ? await db.$queryRaw<{ count: number | bigint; ways?: unknown }[]>(counting) : [];
+    const count = found && Number(found.count);
+    const isCut = sizes.isLarge && search ? (await countOf(db, matchesQuery(search))) >= limits.lists.matches : false;
+    return {
+      count: count && Math.min(count, counted),
+      isMore: isCut || (count !== undefined && count > counted) || Number(found?.ways ?? 0) > maxWays,
+    };
+  }
+
   return {
     /** One page of accounts that match the query, and the cursor of the next one. */
     async list(query: ListAccounts = {}): Promise<AccountPage> {
-      const { role, sort, limit = limits.api.pageSize } = query;
-      if (role !== undefined && !isStorable(role)) return { accounts: [] };
-      const sizes = await sizesOf(db, now(), query);
-      const byMatch = isByMatch(query);
-      const { ids, isMore, at } = await (byMatch ? matchesOf : idsOf)({ ...query, limit }, sizes);
+      const { ids, ...rest } = await pageOf(query, await sizesOf(db, now(), query));
+      if (ids.length === 0) return { accounts: [] };
       const rows = new Map(
         (await db.asStored.user.findMany({ where: { id: { in: ids } }, select: SUMMARY })).map((row) => [row.id, row]),
       );
-      const page = ids.flatMap((id) => rows.get(id) ?? []);
-      const held =
-        ids.length === 0
-          ? []
-          : await db.$queryRaw<{ userId: string; name: string }[]>(rolesOfUsers(joinFragments(ids, ', '), now()));
-      const accounts = page.map(({ usernameKey: _username, nameKey: _name, ...row }) => ({
-        ...row,
-        address: addressOf(row.address),
-        attributes: JSON.parse(row.attributes) as Record<string, unknown>,
-        roles: namesOf(held.filter(({ userId }) => userId === row.id)),
-      }));
-      const last = page.at(-1);
-      if (!isMore || !last) return { accounts };
-      return { accounts, next: at ? toMatchCursor(at) : cursorOf(last, sort) };
+      const held = await db.$queryRaw<{ userId: string; name: string }[]>(
+        rolesOfUsers(joinFragments(ids, ', '), now()),
+      );
+      const accounts = ids
+        .flatMap((id) => rows.get(id) ?? [])
+        .map((row) => ({
+          ...row,
+          address: addressOf(row.address),
+          attributes: JSON.parse(row.attributes) as Record<string, unknown>,
+          roles: namesOf(held.filter(({ userId }) => userId === row.id)),
+        }));
+      return { accounts, ...rest };
+    },
+
+    /** The ids alone, for who reads the accounts in full; `count` is that of `countMatches`. */
+    async listIds(query: ListAccounts): Promise<PageIds & { count(): Promise<AccountCount> }> {
+      const sizes = await sizesOf(db, now(), query);
+      return { ...(await pageOf(query, sizes)), count: () => countOfQuery(query, sizes) };
     },
 
     /** The number of accounts that match, counted up to `limits.lists.counted`. */
-    async countMatches(query: ListAccounts): Promise<AccountCount> {
-      const { role, search } = query;
-      if (role !== undefined && !isStorable(role)) return { count: 0, isMore: false };
-      const sizes = await sizesOf(db, now(), query);
-      const counting = countQuery(sql.dialect, query, sizes);
-      const [found] = counting ? await db.$queryRaw<{ count: number | bigint; ways?: unknown }[]>(counting) : [];
-      const count = found && Number(found.count);
-      const isCut = sizes.isLarge && search ? (await countOf(db, matchesQuery(search))) >= limits.lists.matches : false;
-      return {
-        count: count && Math.min(count, counted),
-        isMore: isCut || (count !== undefined && count > counted) || Number(found?.ways ?? 0) > maxWays,
-      };
-    },
+    countMatches: async (query: ListAccounts): Promise<AccountCount> =>
+      countOfQuery(query, await sizesOf(db, now(), query)),
 
     count: (): Promise<number> => db.user.count(),
   };
@@ -174,7 +189,7 @@ async function sizesOf(
   const { few } = limits.lists;
   const searched = isQuick ? few : limits.lists.searched;
   const byRole = role === undefined ? [] : [{ role: [role], group: [] }];
-  const filters = [...byRole, ...memberOf.map((one) => ({ ...one, role: one.role.filter(isStorable) }))];
+  const filters = [...byRole, ...memberOf].map((one) => ({ ...one, role: one.role.filter(isStorable) }));
   const isByName = sort !== undefined && !sort.endsWith('created');
   const [members, users, disabled] = await Promise.all([
     Promise.all(filters.map((one) => membersOf(db, one, now))),
@@ -205,6 +220,17 @@ async function membersOf(db: Db, { role, group: groupIds }: MemberOf, now: Date)
 }
 
 type Members = { roleIds: readonly string[]; groupIds?: readonly string[] };
+
+/** These filters for a list of which the beginning has too few: a set is read at once where it fits into memory. */
+async function inSets(db: Db, members: FilterSizes['members'] = [], now: Date): Promise<FilterSizes['members']> {
+  return Promise.all(
+    members.map(async ({ count, ...one }) => {
+      const held = count > few ? membersIn(one, now) : undefined;
+      const isSet = held !== undefined && (await countOf(db, countedTo(held, inSet + 1))) <= inSet;
+      return { ...one, count, isSet };
+    }),
+  );
+}
 
 /** SELECTs the `user_id` of them, once for each way; undefined: nobody. */
 function membersIn({ roleIds, groupIds = [] }: Members, now: Date): Fragment | undefined {
@@ -255,7 +281,9 @@ interface AccountPageQuery extends AccountFilter {
 /** What the filters meet, counted no further than it matters for the query. */
 export interface FilterSizes {
   /** The users with one of these roles, or in one of these groups, for each filter by them. */
-  members?: readonly (Members & { count: number })[];
+  members?: readonly (Members & { count: number; isSet?: boolean })[];
+  /** Only the first `limits.lists.near` users in the order of the list. */
+  isNear?: boolean;
   /** Too many users to look into each: a search finds beginnings by index. */
   isLarge?: boolean;
   /** The disabled users, or `limits.lists.few` + 1. */
@@ -267,28 +295,44 @@ export interface FilterSizes {
 /** Before every end, for a query without a filter by roles. */
 const noTime = new Date(0);
 const COLUMNS: Record<AccountSortKey, string> = { created: 'created_at', name: 'name_key', username: 'username_key' };
-const { few, matches, counted } = limits.lists;
+const { few, matches, counted, near, inSet } = limits.lists;
 /** In which people with a role or in a group are counted. */
 const maxWays = counted * 3;
 
 /** Finds the ids of a page, and of one more account. */
 export function pageQuery(dialect: Dialect, query: AccountPageQuery, sizes: FilterSizes = {}): Fragment {
-  const { sort = '-created', limit = limits.api.pageSize, after } = query;
+  const { limit = limits.api.pageSize } = query;
+  const { key, column, sorted, later } = orderOf(query);
+  const where = conditions(dialect, query, sizes, key);
+  const users = sizes.isNear
+    ? fragment`(SELECT * FROM users f ${clause(later)} ${sorted} LIMIT ${near}) f ${clause(where)}`
+    : fragment`users f ${clause([...where, ...later])}`;
+  return fragment`SELECT f.id, ${column} AS "at" FROM ${users} ${sorted} LIMIT ${limit + 1}`;
+}
+
+/** Finds a user after those of `isNear`. */
+function afterNear(query: AccountPageQuery): Fragment {
+  const { sorted, later } = orderOf(query);
+  return fragment`SELECT f.id FROM users f ${clause(later)} ${sorted} LIMIT 1 OFFSET ${near}`;
+}
+
+/** The order of a page, and what is after the page before. */
+function orderOf({ sort = '-created', after }: AccountPageQuery) {
   const { key, isDescending } = sortingOf(sort);
   const column = trustedText(`f.${COLUMNS[key]}`);
   const order = trustedText(isDescending ? 'DESC' : 'ASC');
-  const where = conditions(dialect, query, sizes, key);
   const cursor = after === undefined ? undefined : parseCursor(after, key);
+  const later: Fragment[] = [];
   if (cursor) {
     const { at, id } = cursor;
     // Two conditions, because a database uses the index for the plain one and not for the pair.
-    where.push(
+    later.push(
       isDescending
         ? fragment`${column} <= ${at} AND (${column} < ${at} OR f.id < ${id})`
         : fragment`${column} >= ${at} AND (${column} > ${at} OR f.id > ${id})`,
     );
   }
-  return fragment`SELECT f.id FROM users f ${clause(where)} ORDER BY ${column} ${order}, f.id ${order} LIMIT ${limit + 1}`;
+  return { key, column, later, sorted: fragment`ORDER BY ${column} ${order}, f.id ${order}` };
 }
 
 /** Whether the best matches come first: a search in no other order. */
@@ -419,10 +463,13 @@ function conditions(
   } else if (key) {
     where.push(dialect.contains('f.search_key', key));
   }
-  for (const { count, ...one } of members) {
+  for (const { count, isSet, ...one } of members) {
     const ids = membersIn(one, now);
     if (!ids) where.push(fragment`1 = 0`);
-    else where.push(count <= few ? fragment`f.id IN (${ids})` : isOneOf(one, now));
+    else if (count <= few) where.push(fragment`f.id IN (${ids})`);
+    // The limit tells PostgreSQL that it fits into a hash table.
+    else if (isSet) where.push(fragment`(f.id IN (SELECT user_id FROM (${ids}) AS held LIMIT ${inSet})) IS TRUE`);
+    else where.push(isOneOf(one, now));
   }
   return where;
 }
@@ -463,13 +510,9 @@ function sortingOf(sort: AccountSort): { key: AccountSortKey; isDescending: bool
 }
 
 /** The cursor of the page after this account. */
-function cursorOf(
-  { id, createdAt, nameKey: name, usernameKey }: { id: string; createdAt: Date; nameKey: string; usernameKey: string },
-  sort: AccountSort = '-created',
-): string {
-  const { key } = sortingOf(sort);
-  if (key === 'created') return `${createdAt.getTime()}.${id}`;
-  return Buffer.from(JSON.stringify([key === 'name' ? name : usernameKey, id])).toString('base64url');
+function cursorOf({ id, at }: { id: string; at: Date | string }, sort: AccountSort = '-created'): string {
+  if (sortingOf(sort).key === 'created') return `${new Date(at).getTime()}.${id}`;
+  return Buffer.from(JSON.stringify([at, id])).toString('base64url');
 }
 
 // A malformed cursor starts at the first page; the links of the pages never contain one.

@@ -66,13 +66,17 @@ interface Row extends Omit<Account, 'address' | 'attributes' | 'roles' | 'permis
 
 // Names of roles, groups, resources and actions hold no control characters (people/rbac/names.ts), so tabs and line breaks can separate them.
 // What reads a line (grantOf, createGenuineLines, rightsOf) names its fields in the same order.
-const lines = (...fields: string[]) => `string_agg(${fields.join(" || '\t' || ")}, '\n')`;
+const line = (...fields: string[]) => fields.join(" || '\t' || ");
+const lines = (...fields: string[]) => `string_agg(${line(...fields)}, '\n')`;
 const time = (column: string) => `coalesce(${column} || '', '')`;
 const flag = (column: string) => `CASE WHEN ${column} THEN '1' ELSE '' END`;
 const TEXTS = textFieldNames.map((field) => `u.${textFields[field].claim} AS "${field}"`).join(', ');
 const IN_GROUPS = 'FROM group_members m JOIN group_ancestors a ON a.group_id = m.group_id';
 // DISTINCT keeps PostgreSQL from looking for the user in each group below one that gives a role.
 const ABOVE = `(SELECT DISTINCT a.ancestor_id AS id ${IN_GROUPS} WHERE m.user_id = u.id) above`;
+// Not a join, for which PostgreSQL would read all groups for each user.
+const GROUP = `SELECT ${line('g.id', 'g.name', 'g.name_key', 'g.path', flag('g.accepts_requests'), 'g.source', flag('g.file_members'), 'g.mac')}
+    FROM groups g WHERE g.id = above.id`;
 const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.email_key AS "emailKey", u.mac, u.email_verified AS "emailVerified", u.email_proven AS "emailProven", ${TEXTS},
   u.phone_number AS "phoneNumber", u.phone_number_verified AS "phoneNumberVerified", u.address, u.attributes,
   u.sso_id AS "ssoId", u.is_active AS "isActive", u.source, u.created_at AS "createdAt", u.updated_at AS "updatedAt",
@@ -86,8 +90,7 @@ const COLUMNS = `u.id, u.username, u.username_key AS "usernameKey", u.email, u.e
     FROM group_members m WHERE m.user_id = u.id) AS memberships,
   (SELECT ${lines('a.group_id', 'a.ancestor_id', 'a.mac')} ${IN_GROUPS}
     WHERE m.user_id = u.id AND a.ancestor_id <> a.group_id) AS "groupAncestors",
-  (SELECT ${lines('g.id', 'g.name', 'g.name_key', 'g.path', flag('g.accepts_requests'), 'g.source', flag('g.file_members'), 'g.mac')}
-    FROM ${ABOVE} JOIN groups g ON g.id = above.id) AS "heldGroups",
+  (SELECT string_agg((${GROUP}), '\n') FROM ${ABOVE}) AS "heldGroups",
   (SELECT ${lines('gr.group_id', 'gr.role_id', 'gr.mac', 'r.mac', 'r.name')}
     FROM ${ABOVE} JOIN group_roles gr ON gr.group_id = above.id JOIN roles r ON r.id = gr.role_id) AS "groupRoles"`;
 

@@ -77,6 +77,9 @@ const RECORDED = 25;
 /** People whose ids are read in one turn of the event loop. */
 const READ = 100;
 
+/** A limit that cuts nothing. */
+const ALL = 1_000_000_000;
+
 /** A change of many rows: two hundred thousand members, or a graph of five thousand groups. */
 const LONG = { timeout: 120_000 };
 
@@ -201,13 +204,14 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
   }
 
   /**
-   * What a page says before the group is deleted: how much its members, and those of the groups below, lose. Members are counted as
-   * `peopleBelow` says.
+   * What a page says before the group is deleted: how much its members, and those of the groups below, lose. Members are counted up to
+   * `limits.lists.counted` + 1, in three times as many memberships.
    */
   async function losses(id: string, tx: Tx = db) {
     await get(id, tx);
+    const { counted } = limits.lists;
     const [found] = await tx.$queryRaw<{ count: number | bigint }[]>(
-      fragment`SELECT COUNT(*) AS count FROM (${peopleBelow(id)}) AS found`,
+      fragment`SELECT COUNT(*) AS count FROM (${peopleBelow(id, counted * 3)} LIMIT ${counted + 1}) AS found`,
     );
     const stored = tx.asStored;
     // One after the other: a transaction has one connection.
@@ -644,21 +648,30 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
      * person.
      */
     async membersByName(id: string, { search = '', after, limit, isByPerson = false }: MemberPageQuery) {
-      const { few } = limits.lists;
+      const { few, near } = limits.lists;
       const key = nameKey(withoutUnstorable(search));
       const [size] = await db.$queryRaw<{ count: number | bigint }[]>(fragment`SELECT COUNT(*) AS count FROM
         (SELECT 1 FROM group_members WHERE group_id = ${id} LIMIT ${few + 1}) AS found`);
-      // A CROSS JOIN leads SQLite, which has no statistics: few members are sorted, many are met in the order of the names of all users.
-      const from =
-        Number(size?.count ?? 0) > few
-          ? fragment`users u CROSS JOIN group_members m`
-          : fragment`group_members m CROSS JOIN users u`;
       const found = key === '' ? noFragment : fragment`AND ${sql.dialect.contains('u.search_key', key)}`;
-      const rest = fragment`${found} ${beyond(after)}`;
-      const keys = await db.$queryRaw<
-        { nameKey: string; userId: string; source: string }[]
-      >(fragment`SELECT u.name_key AS "nameKey", m.user_id AS "userId", m.source FROM ${from}
-        WHERE m.group_id = ${id} AND u.id = m.user_id ${rest} ORDER BY u.name_key, u.id, m.source LIMIT ${limit + 1}`);
+      // A CROSS JOIN leads SQLite, which has no statistics, and a limit in front of it PostgreSQL.
+      const read = (from: Fragment) =>
+        db.$queryRaw<
+          { nameKey: string; userId: string; source: string }[]
+        >(fragment`SELECT u.name_key AS "nameKey", m.user_id AS "userId", m.source FROM ${from}
+          WHERE m.group_id = ${id} AND u.id = m.user_id ${found} ${beyond(after)}
+          ORDER BY u.name_key, u.id, m.source LIMIT ${limit + 1}`);
+      // Many are met soon in the order of the names of all users, unless they are all at its end; others are sorted.
+      const byName = fragment`FROM users u WHERE TRUE ${fromUser(after)} ORDER BY u.name_key, u.id LIMIT`;
+      const isLarge = Number(size?.count ?? 0) > few;
+      const met = isLarge
+        ? await read(fragment`(SELECT u.id, u.name_key, u.search_key ${byName} ${near}) u CROSS JOIN group_members m`)
+        : [];
+      const isAll =
+        isLarge &&
+        (met.length > limit ||
+          (await db.$queryRaw<object[]>(fragment`SELECT 1 ${byName} 1 OFFSET ${near}`)).length === 0);
+      const own = fragment`(SELECT * FROM group_members WHERE group_id = ${id} LIMIT ${ALL}) m`;
+      const keys = isAll ? met : await read(fragment`${own} CROSS JOIN users u`);
       const page = keys.slice(0, limit);
       const userIds = [...new Set(page.map(({ userId }) => userId))];
       const rows = await inChunks(userIds, (piece) =>
@@ -766,6 +779,13 @@ function beyond(after: string | undefined): Fragment {
   return fragment`AND u.name_key >= ${name} AND (u.name_key > ${name} OR u.id > ${userId} OR (u.id = ${userId} AND m.source > ${source}))`;
 }
 
+/** The users from the last one of a page on. */
+function fromUser(after: string | undefined): Fragment {
+  const [name, userId] = placeOf(after) ?? [];
+  if (name === undefined) return noFragment;
+  return fragment`AND u.name_key >= ${name} AND (u.name_key > ${name} OR u.id >= ${userId})`;
+}
+
 function placeOf(after = ''): string[] | undefined {
   try {
     const place: unknown = JSON.parse(after);
@@ -820,10 +840,13 @@ export async function* pagesOfIds(where: { groupId?: string; source?: string }, 
   }
 }
 
-/** The people in the group or below it, up to `limits.lists.counted` + 1, in three times as many memberships. */
-export const peopleBelow = (groupId: string): Fragment => fragment`SELECT DISTINCT user_id FROM
+/** The people in the group or below it, in this many memberships, and the `ways` in which each is. */
+export const peopleBelow = (
+  groupId: string,
+  memberships: number,
+): Fragment => fragment`SELECT user_id, COUNT(*) AS ways FROM
   (SELECT m.user_id FROM group_ancestors a JOIN group_members m ON m.group_id = a.group_id
-    WHERE a.ancestor_id = ${groupId} LIMIT ${limits.lists.counted * 3}) AS memberships LIMIT ${limits.lists.counted + 1}`;
+    WHERE a.ancestor_id = ${groupId} LIMIT ${memberships}) AS memberships GROUP BY user_id`;
 
 /** A limit of a permission names a group by its id or its name. Throws group_name_taken (409). */
 async function assertNoId(name: string, tx: Tx): Promise<void> {

@@ -123,10 +123,8 @@ async function peopleBlocks(
     { user: userField },
   )(ctx);
   const { q: search, after, sort, user } = list.given;
-  const [page, found] = await Promise.all([
-    admin.people.list(application, { search, after, sort, limit: limits.api.pageSize }, by),
-    admin.people.count(application, { search }, by),
-  ]);
+  const page = await admin.people.list(application, { search, after, sort, limit: limits.api.pageSize }, by);
+  const found = await page.count();
   const connections = await names.connections(
     page.people.flatMap(({ ways }) => ways.map(({ connection }) => connection ?? null)),
   );
