@@ -20,6 +20,7 @@ beforeAll(async () => {
     ...people,
     settings: settings as never,
     authority: createAuthority(people),
+    outbox: { send: async () => {} } as never,
     logoutOnRoleChange: async (userIds: readonly string[]) => void signedOut.push(...userIds),
   };
   roles = createRoles(services);
