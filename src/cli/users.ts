@@ -400,6 +400,52 @@ export const userResetMfa: Command = {
     }),
 };
 
+export const userFactors: Command = {
+  name: 'user factors',
+  args: ['LOGIN'],
+  summary: 'list the two-step verification methods of a user',
+  options: jsonOption,
+  run: (input, io) =>
+    withUser(input, io, async ({ id }, services) => {
+      const factors = await (await userAdmin(services)).factorsOf(id, {});
+      if (input.flag('json')) io.json(factors);
+      else {
+        const date = (at: Date | null) => (at ? formatDate(at) : '-');
+        const rows = factors.map(({ id: factor, kind, name, addedAt, lastUsedAt, left }) => [
+          factor,
+          kind,
+          left === undefined ? (name ?? '-') : `${left} left`,
+          date(addedAt),
+          date(lastUsedAt),
+        ]);
+        io.table(['ID', 'KIND', 'NAME', 'ADDED', 'LAST USED'], rows);
+      }
+      return 0;
+    }),
+};
+
+export const userRemoveFactor: Command = {
+  name: 'user remove-factor',
+  args: ['LOGIN', 'ID'],
+  summary: 'remove a two-step verification method of a user and end their sessions; user factors lists the IDs',
+  run: (input, io) =>
+    withUser(input, io, async ({ id, username }, services) => {
+      const admin = await userAdmin(services);
+      const factor = (await admin.factorsOf(id, {})).find((one) => one.id === input.words[1] && one.kind !== 'email');
+      if (!factor) {
+        io.err(
+          plain(
+            `${username} has no method "${input.words[1] ?? ''}". To see all, run: gatehouse user factors ${username}`,
+          ),
+        );
+        return 1;
+      }
+      await admin.removeFactor(id, factor.id, {});
+      io.out(plain(`Removed ${factor.id} of ${username}, who is signed out everywhere.`));
+      return 0;
+    }),
+};
+
 export const userAllowFactor: Command = {
   name: 'user allow-factor',
   args: ['LOGIN'],

@@ -97,12 +97,22 @@ describe('users', () => {
       409,
       expect.objectContaining({ detail: expect.stringContaining('This user can already sign in') }),
     ]);
+    const imported = await ok('POST', '/users/import', { csv: 'username\nfrom-csv', trial: true });
+    expect(imported).toMatchObject({ total: 1, rows: [{ username: 'from-csv', result: 'created' }] });
     const both = { username: 'both', email: 'both@example.com', invite: true, password: PASSWORD };
     expect((await admin.send('POST', '/users', both)).status).toBe(400);
     expect(await ok('POST', `${path}/password`, {})).toHaveProperty('one_time_password');
     await ok('POST', `${path}/password-change`);
     await ok('POST', `${path}/password-reset`, undefined, { status: 202 });
     await ok('POST', `${path}/unlock`);
+    await idp.services.db.phoneFactor.create({
+      data: { userId: path.slice('/users/'.length), number: '+491701234567', confirmedAt: new Date() },
+    });
+    const phone = { id: 'phone', kind: 'phone', name: '+491701234567', last_used_at: null };
+    expect(await ok('GET', `${path}/factors`)).toMatchObject({ items: [phone] });
+    await ok('DELETE', `${path}/factors/phone`, undefined, { status: 204 });
+    expect((await admin.send('DELETE', `${path}/factors/phone`)).status).toBe(404);
+    expect(await ok('GET', `${path}/factors`)).toMatchObject({ items: [] });
     await ok('POST', `${path}/reset-factors`);
     await ok('POST', `${path}/allow-factor`);
   });

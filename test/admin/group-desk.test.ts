@@ -157,6 +157,9 @@ describe('a desk of a group', () => {
     // Help goes to the mailbox of the user, so that roles at applications do not stop it.
     expect(await status(desk.send('POST', `/users/${withGroup}/reset-factors`))).toBe(200);
     expect(await status(desk.send('POST', `/users/${staff}/reset-factors`))).toBe(403);
+    // The same one by one; 404: the user has no such factor.
+    expect(await status(desk.send('DELETE', `/users/${withGroup}/factors/totp`))).toBe(404);
+    expect(await status(desk.send('DELETE', `/users/${staff}/factors/totp`))).toBe(403);
     // The same for a manager of users without a limit, who is in no group.
     const manager = await aPerson(idp, ['user-manager']);
     expect(await status(manager.send('POST', `/users/${withGroup}/password`, {}))).toBe(403);

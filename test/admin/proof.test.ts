@@ -83,6 +83,8 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   const declared = { protocol: 'oidc', redirect_uris: ['https://new.example.com/cb'] };
   const metadata_url = 'https://sp.example.invalid/metadata';
   const note = await idp.services.notes.add(account.id, 'Old', {});
+  const phone = { userId: account.id, number: '+491701234567', confirmedAt: new Date() };
+  await services.db.phoneFactor.create({ data: phone });
   const picture = `data:image/png;base64,${aPng().toString('base64')}`;
   const call = (...sent: [string, string, unknown?]) => sent;
   return {
@@ -101,6 +103,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     setPassword: call('POST', `${user}/password`, {}),
     forcePasswordChange: call('POST', `${user}/password-change`),
     unlockUser: call('POST', `${user}/unlock`),
+    removeUserFactor: call('DELETE', `${user}/factors/phone`),
     resetFactors: call('POST', `${user}/reset-factors`),
     allowFirstFactor: call('POST', `${user}/allow-factor`),
     setUserPicture: call('PUT', `${user}/picture`, { picture }),

@@ -50,6 +50,8 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'user show ann' },
   { argv: 'user set-password ann --password-stdin', stdin: 'another long pass phrase that is fine' },
   { argv: 'user unlock ann' },
+  { argv: 'user factors ann' },
+  { argv: 'user remove-factor ann totp', code: 1 },
   { argv: 'user reset-mfa ann' },
   { argv: 'user allow-factor ann' },
   { argv: 'user add-role ann admin --until 2040-01-01T00:00:00Z' },

@@ -163,6 +163,22 @@ describe('gatehouse user', () => {
     expect(await cli.db.auditEvent.count({ where: { subjectId: id, type: 'password.change-forced' } })).toBe(1);
   });
 
+  it('lists the second factors, and removes one of them', async () => {
+    const { id } = await show('bob');
+    const createdAt = new Date('2026-03-04T10:00:00Z');
+    const code = (name: string) => ({ id: name, userId: id, codeHash: name, createdAt });
+    await cli.db.recoveryCode.createMany({ data: [code('one'), { ...code('two'), usedAt: new Date('2026-04-05') }] });
+    const factors = () => cli.gatehouse(['user', 'factors', 'bob', '--json']).then(({ out }) => JSON.parse(out));
+    const [addedAt, lastUsedAt] = [createdAt.toISOString(), '2026-04-05T00:00:00.000Z'];
+    const codes = { id: 'recovery-codes', kind: 'recovery-codes', name: null, left: 1 };
+    expect(await factors()).toEqual([{ ...codes, addedAt, lastUsedAt }]);
+    expect((await cli.gatehouse(['user', 'factors', 'bob'])).out).toContain('1 left');
+    expect(await cli.gatehouse(['user', 'remove-factor', 'bob', 'totp'])).toMatchObject({ code: 1 });
+    expect(await cli.gatehouse(['user', 'remove-factor', 'bob', 'recovery-codes'])).toMatchObject({ code: 0 });
+    expect(await factors()).toEqual([]);
+    expect(await cli.db.auditEvent.count({ where: { subjectId: id, type: 'recovery-codes.removed' } })).toBe(1);
+  });
+
   it('resets the second factors, ends a lockout, and records both in the audit log', async () => {
     const { id } = await show('bob');
     await cli.db.totpCredential.create({ data: { userId: id, secretSealed: 'x', confirmedAt: new Date() } });

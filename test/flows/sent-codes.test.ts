@@ -173,6 +173,9 @@ describe('a code by SMS', () => {
 
   it('is sent by one request in the documented form, and signs the user in', async () => {
     await withPhone();
+    const phone = async () =>
+      (await idp.services.mfa.factors.list(user.account.id)).find(({ kind }) => kind === 'phone');
+    expect(await phone()).toMatchObject({ name: NUMBER, addedAt: expect.any(Date), lastUsedAt: null });
     messages = [];
     const { browser, page } = await atQuestion();
     const chosen = page.text.includes('method" value="sms"')
@@ -195,6 +198,7 @@ describe('a code by SMS', () => {
       },
     ]);
     expect((await browser.follow(await enter(browser, sent, code))).text).toContain('Your account');
+    expect((await phone())?.lastUsedAt).toBeInstanceOf(Date);
   });
 
   it('causes a message to the user when the gateway rejects it, and a log line without the code', async () => {

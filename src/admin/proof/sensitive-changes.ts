@@ -15,6 +15,7 @@ const sensitiveChanges = [
   'user.set-password',
   'user.force-password-change',
   'user.reset-factors',
+  'user.remove-factor',
   'user.allow-factor',
   'session.end',
   'user.end-sessions',

@@ -1,7 +1,7 @@
 // What administrators do with users, for the API and the console alike: people/rbac/authority.ts decides which users an actor may
 // see and change, the last administrator stays, and a change names the version that it is made for.
 
-import { AppError, forbidden } from '../../base/http/errors.ts';
+import { AppError, forbidden, notFound } from '../../base/http/errors.ts';
 import { type Db, type Tx, transaction } from '../../base/storage/database.ts';
 import type { PageText } from '../../base/texts/text.ts';
 import { newOneTimePassword } from '../../config-file/new-account.ts';
@@ -10,7 +10,7 @@ import type { InvitationView } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AccountCount, AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
-import type { OwnFactors } from '../../people/mfa/account-factors.ts';
+import type { FactorView, OwnFactors } from '../../people/mfa/account-factors.ts';
 import type { FirstEnrolmentState } from '../../people/mfa/first-enrolment-rule.ts';
 import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
@@ -320,8 +320,14 @@ function passwordActions(
   };
 }
 
+export type UserFactor = Omit<FactorView, 'kind'> & { kind: FactorView['kind'] | 'email' };
+
 interface RecoveryActions {
   unlock(id: string, by: Actor): Promise<void>;
+  /** The second factors one by one; codes by email last, where the settings offer them. */
+  factorsOf(id: string, by: Actor, needs?: OwnPermission): Promise<readonly UserFactor[]>;
+  /** Removes one of them, which no code by email is, and ends every session. Throws not_found. */
+  removeFactor(id: string, factor: string, by: Actor): Promise<void>;
   /** Removes every second factor and ends every session. */
   resetFactors(id: string, by: Actor): Promise<void>;
   /** Lets the user set up a first second factor (setting first_factor). */
@@ -330,13 +336,31 @@ interface RecoveryActions {
 }
 
 function recoveryActions(
-  { audit, authority, mfa, lockout, endSession, notifyOwner }: UserServices,
+  { audit, authority, codeDelivery, mfa, lockout, endSession, notifyOwner }: UserServices,
   { find, findManaged }: UserLookup,
 ): RecoveryActions {
   return {
     async unlock(id, by) {
       await lockout.unlock(await findManaged(id, by, ['gatehouse.users:unlock']));
       await audit.record({ ...by, type: 'sign-in.unlocked', outcome: 'success', subjectId: id });
+    },
+
+    async factorsOf(id, by, needs = 'gatehouse.users:read') {
+      await authority.assertCovers(by, needs, id);
+      const account = await find(id);
+      const [own, list] = await Promise.all([mfa.factors.of(id), mfa.factors.list(id)]);
+      const { email } = codeDelivery.channels(account, own);
+      if (email === undefined) return list;
+      return [...list, { id: 'email', kind: 'email', name: email, addedAt: null, lastUsedAt: null }];
+    },
+
+    async removeFactor(id, factor, by) {
+      const account = await findManaged(id, by, ['gatehouse.users:reset-factors']);
+      assertFreshProof(by, 'user.remove-factor', account.username);
+      if (!(await mfa.factors.remove(id, factor, by))) throw notFound({ detail: { factor } });
+      await mfa.knownBrowsers.endTrust(id);
+      await endSession.all(id, 'ended-by-admin', by);
+      await notifyOwner(account, 'factor-removed-by-admin', by.request);
     },
 
     async resetFactors(id, by) {

@@ -426,8 +426,60 @@ export function userEndpoints(users: UserAdmin, imports: UserImport): Endpoint[]
       response: done,
       run: ({ key, by }) => users.allowFirstFactor(key, by).then(isDone),
     }),
+    ...factorEndpoints(users),
     ...noteEndpoints(users),
     ...userGrantEndpoints(users),
+  ];
+}
+
+const factor = z
+  .object({
+    id: z.string(),
+    kind: z
+      .enum(['passkey', 'totp', 'phone', 'recovery-codes', 'email'])
+      .describe('email: codes, if the settings allow them'),
+    name: z.string().nullable().describe('Of a passkey; the number of a phone; the address of an email'),
+    added_at: time.nullable(),
+    last_used_at: time.nullable(),
+    left: z.int().optional().describe('Recovery codes that are not used yet'),
+  })
+  .meta({ id: 'UserFactor' });
+
+/** The second factors of a user, one by one. */
+function factorEndpoints(users: UserAdmin): Endpoint[] {
+  const { api, read, tag } = userNoun(users);
+  const path = `${api}/{id}/factors`;
+  return [
+    endpoint({
+      method: 'get',
+      path,
+      operationId: 'listUserFactors',
+      tag,
+      needs: read,
+      params: byId,
+      summary: 'The two-step verification methods of the user',
+      response: z.object({ items: z.array(factor) }),
+      async handle({ params, by }) {
+        const factors = await users.factorsOf(params.id, by);
+        const items = factors.map(({ addedAt, lastUsedAt, ...one }) => ({
+          ...one,
+          added_at: iso(addedAt),
+          last_used_at: iso(lastUsedAt),
+        }));
+        return { body: { items } };
+      },
+    }),
+    endpoint({
+      method: 'delete',
+      path: `${path}/{factor}`,
+      operationId: 'removeUserFactor',
+      tag,
+      needs: [within('gatehouse.users:reset-factors')],
+      params: byId.extend({ factor: z.string().min(1).max(1400) }),
+      summary: 'Removes one of them, except codes by email, and ends all sessions',
+      status: 204,
+      handle: async ({ params, by }) => void (await users.removeFactor(params.id, params.factor, by)),
+    }),
   ];
 }
 

@@ -3,6 +3,7 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
+import { notFound } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { pictureOf } from '../../base/http/pages/tokens.ts';
 import { limits } from '../../base/limits.ts';
@@ -23,7 +24,7 @@ import { protocolName } from '../applications/console-parts.ts';
 import { PEOPLE_OF } from '../applications/people.ts';
 import { addTakePage, GIVE, takeLink, waysCell } from '../applications/tabs/people-tab.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../audit/console-rows.ts';
-import type { Action, Block, Cell, ConsolePage, Empty } from '../console/blocks.ts';
+import type { Action, Block, Cell, ConsolePage, Empty, Mark } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { listAt, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
@@ -36,7 +37,7 @@ import { deliveryCell } from '../mail/states.ts';
 import { pagesOf } from '../resource.ts';
 import { applicationsOf, deviceCell, endCell } from '../sessions/console.ts';
 import type { SessionView } from '../sessions/sessions.ts';
-import type { UserDetails } from './actions.ts';
+import type { UserDetails, UserFactor } from './actions.ts';
 import { newNote, userNoun } from './api.ts';
 import { attributeWords } from './attribute-fields.ts';
 import {
@@ -72,6 +73,7 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
     }),
     load: ({ params: { id = '' } }, by) => services.admin.users.find(id, by, 'gatehouse.users:read'),
   });
+  factorPages(router, services);
   userActionPages(router, services);
   return router;
 }
@@ -79,6 +81,7 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
 // The page of one user: its tabs, each at an address of its own.
 
 const READ = 'gatehouse.users:read' as const;
+const RESET = 'gatehouse.users:reset-factors' as const;
 const activityQuery = z.object(eventPageQuery);
 const giveQuery = z.object({ application: z.string().trim().max(1024).default('') });
 type Blocks = (visit: Visit<OpenUser>, services: ConsoleServices) => Promise<readonly Block[]>;
@@ -92,8 +95,12 @@ const blocksOf: Readonly<Record<UserTab, Blocks>> = {
   },
   roles: (visit, services) => grantBlocks(visit, visit.subject.details.account, services),
   access: async (visit, services) => accessBlocks(visit, services),
-  security: async ({ subject: { details } }, services) => [
-    securityFacts(details, await deliveryOf(services, details.account.id, 'password-reset')),
+  security: async (visit, services) => [
+    securityFacts(
+      visit.subject.details,
+      await deliveryOf(services, visit.subject.details.account.id, 'password-reset'),
+    ),
+    await factorBlock(visit, services),
   ],
   sessions: async ({ by, meets, subject: { details } }, { admin: { sessions }, names }) => [
     await sessionsBlock(names, await sessions.ofUser(details.account.id, by), meets(within('gatehouse.sessions:end'))),
@@ -190,6 +197,88 @@ async function deliveryOf(
 ): Promise<Cell | undefined> {
   const last = await mail.lastTo(userId, kind);
   return last && deliveryCell(last, hasMailServer);
+}
+
+/** The second factors one by one, each with its removal for who may do it. */
+async function factorBlock(
+  { by, subject: { details, path, may } }: Visit<OpenUser>,
+  { admin: { users } }: ConsoleServices,
+): Promise<Block> {
+  const { account } = details;
+  const mayRemove = may(RESET) && (await users.mayChange(account.id, by, [RESET]));
+  return {
+    kind: 'table',
+    title: t('console.users.factors'),
+    lead: t('console.users.factor.lead'),
+    caption: t('console.users.factor.caption', { user: nameOf(account) }),
+    ...tableOf(await users.factorsOf(account.id, by), [
+      [t('console.users.factor.method'), factorCell],
+      [{ label: t('console.users.factor.added'), isShort: true }, ({ addedAt }) => addedAt],
+      [{ label: t('console.sessions.column.last-used'), isShort: true }, ({ lastUsedAt }) => lastUsedAt],
+      mayRemove && [
+        t('console.shared.action'),
+        (factor) =>
+          factor.kind === 'email'
+            ? null
+            : {
+                action: {
+                  label: t('console.shared.remove'),
+                  of: factor.name ?? factorNames[factor.kind],
+                  href: `${path}/factors/${encodeURIComponent(factor.id)}/remove`,
+                },
+              },
+      ],
+    ]),
+    empty: t('console.users.factors.none'),
+  };
+}
+
+const factorNames: Readonly<Record<UserFactor['kind'], Text>> = {
+  passkey: t('console.users.factor.passkey'),
+  totp: t('console.users.factor.app'),
+  phone: t('console.users.factor.sms'),
+  'recovery-codes': t('console.users.factor.recovery-codes'),
+  email: t('console.users.factor.email'),
+};
+
+/** A passkey by its name, other factors by their kind. */
+function factorCell({ kind, name, left }: UserFactor): Mark {
+  const label = factorNames[kind];
+  if (kind === 'passkey' && name !== null) return { text: name, small: label };
+  const small = left === undefined ? name : t('console.users.factor.left', { count: left });
+  return { text: label, ...(small !== null && { small }) };
+}
+
+/** Below the tab with the factors: the page that removes one. */
+function factorPages(router: Router<State, Extras>, { frame, admin: { users } }: ConsoleServices): void {
+  addQuestion(router, frame, '/:id/factors/:factor/remove', {
+    needs: [within(RESET)],
+    async load({ params: { id = '', factor: key = '' } }, by) {
+      const account = await users.find(id, by, RESET);
+      const factor = (await users.factorsOf(id, by, RESET)).find((one) => one.id === key && one.kind !== 'email');
+      if (!factor) throw notFound({ detail: { factor: key } });
+      return { account, factor };
+    },
+    assertOpen: ({ by, subject: { account } }) => users.assertMayChange(account, by, RESET),
+    title: ({ account }) => t('console.users.factor.remove.question', { user: nameOf(account) }),
+    back: ({ account }) => ({ href: tabPath(account.id, 'security'), label: nameOf(account) }),
+    above: ({ subject: { factor } }) => [
+      {
+        kind: 'facts',
+        rows: [
+          { label: t('console.users.factor.method'), value: factorCell(factor) },
+          { label: t('console.users.factor.added'), value: factor.addedAt },
+          { label: t('console.sessions.column.last-used'), value: factor.lastUsedAt },
+        ],
+      },
+    ],
+    lead: () => t('console.users.factor.remove.consequence'),
+    button: t('console.shared.remove'),
+    async submit({ by, subject: { account, factor } }) {
+      await users.removeFactor(account.id, factor.id, by);
+      return { to: tabPath(account.id, 'security'), notice: t('console.users.factor.remove.done') };
+    },
+  });
 }
 
 async function sessionsBlock(names: Names, live: readonly SessionView[], mayEnd: boolean): Promise<Block> {
@@ -367,12 +456,7 @@ function invitationCell(invitation: InvitationView | undefined, delivery: Cell |
 }
 
 /** @param passwordReset what became of the last email with a link for a new password */
-function securityFacts({ password, factors, firstEnrolment }: UserDetails, passwordReset: Cell | undefined): Facts {
-  const second = [
-    ...(factors.totp ? [t('console.users.factor.app')] : []),
-    ...(factors.passkeys > 0 ? [t('console.users.factor.passkeys', { count: factors.passkeys })] : []),
-    ...(factors.phone ? [t('console.users.factor.sms')] : []),
-  ];
+function securityFacts({ password, firstEnrolment }: UserDetails, passwordReset: Cell | undefined): Facts {
   const needsApproval: Cell = { text: t('console.users.factors.needs-approval'), tone: 'warn' };
   return {
     kind: 'facts',
@@ -386,7 +470,6 @@ function securityFacts({ password, factors, firstEnrolment }: UserDetails, passw
           : t('console.users.password.not-set'),
       },
       ...(passwordReset ? [{ label: t('console.mail.template.password-reset'), value: passwordReset }] : []),
-      { label: t('console.users.factors'), value: second.length > 0 ? second : t('console.users.factors.none') },
       ...(firstEnrolment.requestedAt ? [{ label: t('console.users.factors.setup'), value: needsApproval }] : []),
     ],
   };

@@ -114,6 +114,8 @@ function variantOf({ type, outcome, clientId, data }: AuditEntry): string | unde
     // A text message was handed to the gateway; an email is in the queue, and has an entry of its own when it leaves.
     case 'one-time-code.sent':
       return data.channel === 'sms' ? 'sms' : undefined;
+    case 'passkey.removed':
+      return typeof data.name === 'string' ? 'one' : undefined;
     case 'setting.changed':
       return (data.setting ?? data.name) ? undefined : 'unnamed';
     case 'mail.sent':

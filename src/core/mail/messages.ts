@@ -158,7 +158,8 @@ export type FactorChange =
   | 'identity-linked'
   | 'identity-unlinked'
   | 'api-key-created'
-  | 'factors-reset';
+  | 'factors-reset'
+  | 'factor-removed-by-admin';
 
 /** What is sent to every administrator. */
 export type AdministratorMail =
@@ -353,7 +354,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     subject: words(`mail.factor.${message.change}`),
     preheader: describeTime(message.place.at),
     paragraphs: [hello, words('mail.factor-text', { change: words(`mail.factor.${message.change}`), host: server })],
-    ...(message.change === 'factors-reset'
+    ...(message.change === 'factors-reset' || message.change === 'factor-removed-by-admin'
       ? byAdministrator(message.place)
       : {
           facts: facts(message.place),

@@ -16,6 +16,22 @@ export type OwnFactors = FactorSet & {
   phone: string | undefined;
 };
 
+/** A factor as administrators see it. */
+export interface FactorView {
+  /** `totp`, `phone`, `recovery-codes`, or `passkey-` and the ID of the credential. */
+  id: string;
+  kind: 'totp' | 'passkey' | 'phone' | 'recovery-codes';
+  /** The name of a passkey, the number of a phone. */
+  name: string | null;
+  addedAt: Date | null;
+  lastUsedAt: Date | null;
+  /** Recovery codes that are not used yet. */
+  left?: number;
+}
+
+/** No other factor has an ID that begins so. */
+const PASSKEY = 'passkey-';
+
 export type AccountFactors = ReturnType<typeof createFactors>;
 
 interface Row {
@@ -67,6 +83,64 @@ export function createFactors(
       return isOwn && factors.passkeys === 1 && !factors.totp;
     },
 
+    /** One by one. A forged phone number, which is no factor, is not listed. */
+    async list(userId: string): Promise<FactorView[]> {
+      const where = { userId };
+      const [{ phone: number }, app, keys, phone, codes] = await Promise.all([
+        factorsOf(userId),
+        db.asStored.totpCredential.findUnique({ where }),
+        passkeys.list(userId),
+        db.asStored.phoneFactor.findUnique({ where }),
+        db.asStored.recoveryCode.findMany({ where, orderBy: { usedAt: 'asc' } }),
+      ]);
+      const unused = codes.filter(({ usedAt }) => usedAt === null);
+      const lastCode = codes.map(({ usedAt }) => usedAt?.getTime() ?? 0).reduce((a, b) => Math.max(a, b), 0);
+      const list: FactorView[] = keys.map(({ id, name, createdAt: addedAt, lastUsedAt }) => ({
+        id: `${PASSKEY}${id}`,
+        kind: 'passkey',
+        name,
+        addedAt,
+        lastUsedAt,
+      }));
+      if (app?.confirmedAt)
+        list.push({ id: 'totp', kind: 'totp', name: null, addedAt: app.confirmedAt, lastUsedAt: lastCodeOf(app) });
+      if (number && phone) {
+        const { confirmedAt: addedAt, lastUsedAt } = phone;
+        list.push({ id: 'phone', kind: 'phone', name: number, addedAt, lastUsedAt });
+      }
+      const [code] = codes;
+      if (code) {
+        const lastUsedAt = lastCode > 0 ? new Date(lastCode) : null;
+        const left = unused.length;
+        list.push({
+          id: 'recovery-codes',
+          kind: 'recovery-codes',
+          name: null,
+          addedAt: code.createdAt,
+          lastUsedAt,
+          left,
+        });
+      }
+      return list;
+    },
+
+    /**
+     * Removes the factor with this ID of `list`, for administrators; returns whether the account had it. After the last one the user may set
+     * up another, as after `reset`.
+     */
+    remove: (userId: string, id: string, by: Actor): Promise<boolean> =>
+      transaction(db, async (tx) => {
+        if (id === 'recovery-codes') return recoveryCodes.remove(userId, by, tx);
+        const isRemoved = id.startsWith(PASSKEY)
+          ? await passkeys.remove(userId, id.slice(PASSKEY.length), by, tx)
+          : (id === 'totp' && (await totp.remove(userId, by, tx))) ||
+            (id === 'phone' && (await phones.remove(userId, by, tx)));
+        if (!isRemoved) return false;
+        const { totp: hasTotp, passkeys: keys, phone } = await factorsOf(userId, tx);
+        if (!hasTotp && keys === 0 && phone === undefined) await allowReplacement(tx, userId, now());
+        return true;
+      }),
+
     /** Removes all factors of a user who lost them; for administrators. */
     reset: (userId: string, by: Actor = {}): Promise<void> =>
       transaction(db, async (tx) => {
@@ -82,3 +156,7 @@ export function createFactors(
       }),
   };
 }
+
+/** When a code of the app was last entered: the time step of the code (RFC 6238, section 4.2). */
+const lastCodeOf = ({ lastStep, period }: { lastStep: bigint; period: number }): Date | null =>
+  lastStep > 0n ? new Date(Number(lastStep) * period * 1000) : null;

@@ -102,15 +102,17 @@ export const checkCode = traced('sign-in second factor', checkWithinLimits, ({ o
   'gatehouse.outcome': outcome,
 }));
 
-function resultOf(
-  { mfa: { totp, recoveryCodes, oneTimeCodes } }: People,
+async function resultOf(
+  { mfa: { totp, recoveryCodes, oneTimeCodes, phones } }: People,
   userId: string,
   { method, sentTo, code }: SentCode,
   request: RequestInfo,
 ) {
   if (method === 'totp') return totp.verify(userId, code);
   if (method === 'recovery-code') return recoveryCodes.redeem(userId, code, { actorId: userId, request });
-  return oneTimeCodes.verify(userId, method, sentTo, code);
+  const outcome = await oneTimeCodes.verify(userId, method, sentTo, code);
+  if (method === 'sms' && outcome === 'ok') await phones.used(userId, sentTo);
+  return outcome;
 }
 
 async function sendCode(services: SignInFlow, ctx: StepContext, current: CurrentStep): Promise<void> {

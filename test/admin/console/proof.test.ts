@@ -239,6 +239,8 @@ describe('“Confirm it’s you”', () => {
 describe('every sensitive form and button of the console', () => {
   it('leads to the confirmation page, and changes nothing', async () => {
     const { account } = await aUser(idp.services, { username: 'sensitive' });
+    const phone = { userId: account.id, number: '+491701234567', confirmedAt: new Date() };
+    await idp.services.db.phoneFactor.create({ data: phone });
     const role = await idp.services.roles.create({ name: 'sensitive' });
     const client = await aClient(idp.services, { redirect_uris: ['https://s.example.com/cb'] });
     const off = await aClient(idp.services, { redirect_uris: ['https://off.example.com/cb'] });
@@ -262,6 +264,7 @@ describe('every sensitive form and button of the console', () => {
       [`${user}/end-sessions`],
       [`${user}/disable`],
       [`${user}/delete`, { typed_name: account.username }],
+      [`${user}/factors/phone/remove`],
       [`${user}/reset-factors`],
       ['/admin/roles/new', { name: 'made' }],
       [`/admin/roles/${role.id}`, { permissions: 'articles:read' }],

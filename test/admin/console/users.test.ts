@@ -220,6 +220,68 @@ describe('users', () => {
       expect((await support.post(`${at}/${path}`, { form: { _csrf } })).status).toBe(403);
   });
 
+  it('lose a second factor, one by one, to support, and are told; the last use of each is displayed', async () => {
+    const { db, mfa } = idp.services;
+    const { account, username } = await aUser(idp.services, { email: 'factors@example.com' });
+    const { secret, sealed } = mfa.totp.begin(account);
+    await mfa.totp.confirm(account, sealed, generateSync({ secret }));
+    await mfa.recoveryCodes.create(account.id);
+    const stored = { userId: account.id, publicKey: new Uint8Array(1), userVerified: true };
+    const key = { ...stored, createdAt: new Date('2026-01-02T10:00:00Z') };
+    const used = { lastUsedAt: new Date('2026-02-03T10:00:00Z') };
+    await db.passkey.create({ data: { ...key, ...used, id: 'factor-one', name: 'Laptop' } });
+    await db.passkey.create({ data: { ...key, id: 'factor-two', name: 'Key ring' } });
+    const at = `/admin/users/${account.id}`;
+    const security = await support.get(`${at}/security`);
+    const text = textOf(security.text);
+    expect(text).toMatch(/Laptop Passkey .*Jan 2, 2026.* .*Feb 3, 2026/);
+    expect(text).toMatch(/Authenticator app/);
+    expect(text).toMatch(/Recovery codes 10 codes left/);
+    const removals = linksOf(security.text, idp.issuer).filter(({ href }) => href.includes('/factors/'));
+    expect(removals).toHaveLength(4);
+    const question = await support.get(`${at}/factors/passkey-factor-one/remove`);
+    expect(textOf(question.text)).toContain('Laptop');
+    const done = await support.submit(question);
+    expect(textOf((await support.follow(done)).text)).toMatch(/Method removed\..*Key ring/);
+    expect((await mfa.passkeys.list(account.id)).map(({ name }) => name)).toEqual(['Key ring']);
+    expect(await mfa.factors.of(account.id)).toMatchObject({ totp: true, recoveryCodes: 10 });
+    expect((await support.get(`${at}/factors/passkey-factor-one/remove`)).status).toBe(404);
+    const mail = await db.mailMessage.findFirst({ where: { kind: 'factor-changed', userId: account.id } });
+    expect(mail).not.toBeNull();
+    const [event] = await idp.services.audit.list({ subjectId: account.id, types: ['passkey.removed'] });
+    expect(event).toMatchObject({ data: { name: 'Laptop' }, actorId: expect.any(String) });
+    const log = textOf((await admin.get(`${at}/activity`)).text);
+    expect(log).toContain(`removed the passkey Laptop of ${username}`);
+    // After the last one, another may be set up although the password alone would not suffice.
+    for (const id of ['passkey-factor-two', 'totp', 'recovery-codes'])
+      expect((await support.submit(await support.get(`${at}/factors/${id}/remove`))).status, id).toBe(303);
+    expect(textOf((await support.get(`${at}/security`)).text)).toContain('Not set up');
+    expect((await mfa.firstEnrolment.state(account.id)).allowedUntil).not.toBeNull();
+  });
+
+  it('lose no factor to an administrator without the right, or where they have more rights', async () => {
+    const [boss, { account }] = [await staff(idp, 'admin'), await aUser(idp.services)];
+    const clerk = await consoleOf(idp, await staff(idp, 'auditor'));
+    for (const one of [boss.account, account]) {
+      const { secret, sealed } = idp.services.mfa.totp.begin(one);
+      await idp.services.mfa.totp.confirm(one, sealed, generateSync({ secret }));
+    }
+    const remove = (id: string) => `/admin/users/${id}/factors/totp/remove`;
+    const [mine, bosses] = [await support.get(remove(account.id)), await support.get(remove(boss.account.id))];
+    expect([mine.status, bosses.status]).toEqual([200, 403]);
+    expect((await support.post(remove(boss.account.id), { form: csrfOf(mine) })).status).toBe(403);
+    expect((await clerk.get(remove(account.id))).status).toBe(403);
+    for (const [browser, id] of [
+      [clerk, account.id],
+      [support, boss.account.id],
+    ] as const) {
+      const page = await browser.get(`/admin/users/${id}/security`);
+      expect(textOf(page.text)).toContain('Authenticator app');
+      expect(page.text).not.toContain('/factors/totp/remove');
+    }
+    expect(await idp.services.mfa.factors.hasSecondFactor(boss.account.id)).toBe(true);
+  });
+
   it('are not managed by support where they have more permissions', async () => {
     const boss = await staff(idp, 'admin');
     const { account } = await aUser(idp.services);

@@ -204,6 +204,7 @@ CREATE TABLE "phone_factors" (
     "number" TEXT NOT NULL,
     "mac" TEXT NOT NULL DEFAULT '',
     "confirmed_at" TIMESTAMP(3) NOT NULL,
+    "last_used_at" TIMESTAMP(3),
 
     CONSTRAINT "phone_factors_pkey" PRIMARY KEY ("user_id")
 );

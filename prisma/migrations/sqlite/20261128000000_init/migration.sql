@@ -190,6 +190,7 @@ CREATE TABLE "phone_factors" (
     "number" TEXT NOT NULL,
     "mac" TEXT NOT NULL DEFAULT '',
     "confirmed_at" DATETIME NOT NULL,
+    "last_used_at" DATETIME,
     CONSTRAINT "phone_factors_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
 );
 

@@ -70,13 +70,17 @@ export function createPasskeys(
         return true;
       }),
 
-    remove: (userId: string, id: string, by: Actor = {}): Promise<boolean> =>
-      transaction(db, async (tx) => {
+    async remove(userId: string, id: string, by: Actor = {}, outer?: Tx): Promise<boolean> {
+      const work = async (tx: Tx) => {
+        const found = await tx.asStored.passkey.findFirst({ where: { id, userId }, select: { name: true } });
         const { count } = await tx.passkey.deleteMany({ where: { id, userId } });
         if (count === 0) return false;
-        await audit.record({ ...by, type: 'passkey.removed', outcome: 'success', subjectId: userId }, tx);
+        const data = { name: found?.name ?? '' };
+        await audit.record({ ...by, type: 'passkey.removed', outcome: 'success', subjectId: userId, data }, tx);
         return true;
-      }),
+      };
+      return outer ? work(outer) : transaction(db, work);
+    },
 
     async removeAll(userId: string, by: Actor = {}, outer?: Tx): Promise<number> {
       const work = async (tx: Tx) => {

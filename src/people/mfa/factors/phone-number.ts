@@ -55,13 +55,18 @@ export function createPhones({ db, vault, now, audit, oneTimeCodes }: Core & { o
       const outcome = await prove(userId, sealed, code);
       if (outcome !== 'ok') return outcome;
       await transaction(db, async (tx) => {
-        const row = { number, confirmedAt: now() };
+        const row = { number, confirmedAt: now(), lastUsedAt: null };
         await tx.phoneFactor.upsert({ where: { userId }, create: { userId, ...row }, update: row });
         await clearResetByMail(tx, userId);
         const data = { number: maskNumber(number) };
         await audit.record({ ...by, type: 'phone.confirmed', outcome: 'success', subjectId: userId, data }, tx);
       });
       return 'ok';
+    },
+
+    /** A code that was sent to this number was entered in a sign-in. */
+    async used(userId: string, number: string): Promise<void> {
+      await db.phoneFactor.updateMany({ where: { userId, number }, data: { lastUsedAt: now() } });
     },
 
     async remove(userId: string, by: Actor = {}, outer?: Tx): Promise<boolean> {

@@ -40,13 +40,14 @@ export function createRecoveryCodes(dependencies: Core) {
       redeem(dependencies, userId, code, by),
     remaining: (userId: string): Promise<number> => db.recoveryCode.count({ where: { userId, usedAt: null } }),
 
-    async remove(userId: string, by: Actor = {}, outer?: Tx): Promise<void> {
+    async remove(userId: string, by: Actor = {}, outer?: Tx): Promise<boolean> {
       const work = async (tx: Tx) => {
         const removed = await tx.recoveryCode.deleteMany({ where: { userId } });
-        if (removed.count === 0) return;
+        if (removed.count === 0) return false;
         await audit.record({ ...by, type: 'recovery-codes.removed', outcome: 'success', subjectId: userId }, tx);
+        return true;
       };
-      await (outer ? work(outer) : transaction(db, work));
+      return outer ? work(outer) : transaction(db, work);
     },
   };
 }
