@@ -1,4 +1,4 @@
-// /admin: statistics, and what an administrator should look at.
+// /admin: what needs attention, the first steps, statistics and the last sign-ins.
 
 import Router from '@koa/router';
 import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
@@ -6,8 +6,10 @@ import type { Extras, State } from '../../base/http/context.ts';
 import { waitText } from '../../base/texts/dates.ts';
 import { sentences, t } from '../../base/texts/text.ts';
 import { hasSecondFactor } from '../../people/mfa/policy.ts';
+import { listAdministrators } from '../../people/rbac/administrators.ts';
 import type { Need } from '../../people/rbac/rights.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
+import { eventItems } from '../audit/console-rows.ts';
 import { type Block, type ConsolePage, maxBarValue, type Step } from '../console/blocks.ts';
 import { type NamedUser, personLogo } from '../console/names.ts';
 import { addPage, type Visit } from '../console/pages.ts';
@@ -16,11 +18,12 @@ import type { Statistics } from './statistics.ts';
 import type { Warnings } from './warnings.ts';
 
 const DAYS = 30;
+const LAST_SIGN_INS = 8;
 
 /** The page /admin. */
 export function overviewRoutes(services: ConsoleServices): Router<State, Extras> {
   const { frame, names, now, warnings } = services;
-  const { statistics } = services.admin;
+  const { statistics, audit } = services.admin;
   const firstSteps = createFirstSteps(services);
   const router = new Router<State, Extras>({ prefix: '/admin' });
 
@@ -30,8 +33,12 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
     page,
   });
 
-  async function page({ ctx, may, meets }: Visit<undefined>): Promise<ConsolePage> {
-    const [counted, warned] = await Promise.all([statistics(DAYS), warnings()]);
+  async function page({ ctx, by, may, meets }: Visit<undefined>): Promise<ConsolePage> {
+    const [counted, warned, last] = await Promise.all([
+      statistics(DAYS),
+      warnings(),
+      audit.list({ types: ['sign-in.completed'], limit: LAST_SIGN_INS }, by),
+    ]);
     const applications = await names.applications(counted.byApplication.map(({ clientId }) => clientId));
     const users = await names.users([...warned.locked, ...warned.waiting].map(({ id }) => id));
     const mayOpen = may('gatehouse.applications:read');
@@ -44,9 +51,15 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
       };
     });
     const steps = await firstSteps(frame.account(ctx).id, counted, meets);
+    const { attention, quiet } = warningBlocks(warned, users, {
+      mayOpen,
+      mayOpenConnections: may('gatehouse.connections:read'),
+      mayUnlock: may('gatehouse.users:unlock'),
+    });
     return {
       title: t('console.navigation.overview'),
       lead: t('console.overview.lead', { count: DAYS }),
+      above: attention,
       blocks: [
         ...steps,
         numbers(counted, warned),
@@ -59,12 +72,16 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
           max: maxBarValue(bars),
           empty: t('console.overview.no-sign-ins'),
         },
+        {
+          kind: 'events',
+          title: t('console.overview.last-sign-ins'),
+          caption: t('console.overview.last-sign-ins'),
+          actions: [{ label: t('console.navigation.activity-log'), href: '/admin/audit' }],
+          items: await eventItems(last, names),
+          empty: t('console.overview.no-sign-ins'),
+        },
       ],
-      aside: warningBlocks(warned, users, {
-        mayOpen,
-        mayOpenConnections: may('gatehouse.connections:read'),
-        mayUnlock: may('gatehouse.users:unlock'),
-      }),
+      aside: quiet,
     };
   }
 
@@ -157,52 +174,59 @@ function waitingBlock(waiting: Warnings['waiting'], users: Users): Block[] {
   ];
 }
 
+/** What needs attention, and what is as it should be. */
 function warningBlocks(
   { locked, waiting, ending, health }: Warnings,
   users: Users,
   { mayOpen, mayOpenConnections, mayUnlock }: { mayOpen: boolean; mayOpenConnections: boolean; mayUnlock: boolean },
-): Block[] {
-  return [
-    ...lockedBlock(locked, users, mayUnlock),
-    ...waitingBlock(waiting, users),
-    {
-      kind: 'table',
-      title: t('console.overview.expires-soon'),
-      caption: t('console.overview.expires-caption'),
-      columns: [t('console.overview.what'), t('console.overview.until')],
-      rows: ending.map(({ what, until, applicationId, connectionId }) => [
-        applicationId && mayOpen
-          ? { text: what, href: `/admin/applications/${applicationId}` }
-          : connectionId && mayOpenConnections
-            ? { text: what, href: `/admin/connections/${connectionId}` }
-            : what,
-        until,
-      ]),
-      empty: t('console.overview.nothing-expires'),
-    },
-    {
-      kind: 'table',
-      title: t('console.overview.health'),
-      caption: t('console.overview.health-caption'),
-      columns: [t('console.overview.part'), t('console.shared.state')],
-      rows: health.map(({ what, state, text }) => [what, { text, tone: state }]),
-      empty: '',
-    },
-  ];
+): { attention: Block[]; quiet: Block[] } {
+  const expiry: Block = {
+    kind: 'table',
+    title: t('console.overview.expires-soon'),
+    caption: t('console.overview.expires-caption'),
+    columns: [t('console.overview.what'), t('console.overview.until')],
+    rows: ending.map(({ what, until, applicationId, connectionId }) => [
+      applicationId && mayOpen
+        ? { text: what, href: `/admin/applications/${applicationId}` }
+        : connectionId && mayOpenConnections
+          ? { text: what, href: `/admin/connections/${connectionId}` }
+          : what,
+      until,
+    ]),
+    empty: t('console.overview.nothing-expires'),
+  };
+  const state: Block = {
+    kind: 'table',
+    title: t('console.overview.health'),
+    caption: t('console.overview.health-caption'),
+    columns: [t('console.overview.part'), t('console.shared.state')],
+    rows: health.map(({ what, state, text }) => [what, { text, tone: state }]),
+    empty: '',
+  };
+  const isUrgent = { expiry: ending.length > 0, state: health.some((one) => one.state !== 'good') };
+  return {
+    attention: [
+      ...lockedBlock(locked, users, mayUnlock),
+      ...waitingBlock(waiting, users),
+      ...(isUrgent.state ? [state] : []),
+      ...(isUrgent.expiry ? [expiry] : []),
+    ],
+    quiet: [...(isUrgent.expiry ? [] : [expiry]), ...(isUrgent.state ? [] : [state])],
+  };
 }
 
 // What a new installation still needs, at the top of the overview until all of it is done.
 
 /** Returns the function that makes the checklist for one administrator; no block when nothing is left to do. */
-function createFirstSteps({ config, mfa: { factors } }: ConsoleServices) {
+function createFirstSteps({ accounts, config, db, mfa: { factors } }: ConsoleServices) {
   return async function firstSteps(
     userId: string,
     { users, applications }: Statistics,
     may: (need: Need) => boolean,
   ): Promise<Block[]> {
-    const own = await factors.of(userId);
+    const [own, administrators] = await Promise.all([factors.of(userId), listAdministrators(db, accounts.find)]);
     const isProtected = hasSecondFactor(own) || own.phone !== undefined;
-    const all = stepsOf({ config, isProtected, users, applications, may });
+    const all = stepsOf({ config, isProtected, administrators: administrators.length, users, applications, may });
     // Only what this administrator may do.
     const steps = all.flatMap(({ isAllowed, ...step }) => (isAllowed ? [step] : []));
     const done = steps.filter(({ isDone }) => isDone).length;
@@ -222,10 +246,18 @@ interface Situation extends Pick<Statistics, 'users' | 'applications'> {
   config: ConsoleServices['config'];
   /** Whether the administrator has a second factor. */
   isProtected: boolean;
+  administrators: number;
   may(need: Need): boolean;
 }
 
-function stepsOf({ config, isProtected, users, applications, may }: Situation): (Step & { isAllowed: boolean })[] {
+function stepsOf({
+  config,
+  isProtected,
+  administrators,
+  users,
+  applications,
+  may,
+}: Situation): (Step & { isAllowed: boolean })[] {
   return [
     {
       isAllowed: true,
@@ -266,6 +298,17 @@ function stepsOf({ config, isProtected, users, applications, may }: Situation): 
       text: t('console.overview.step.people-text'),
       isDone: users.total > 1,
       action: { label: t('console.overview.step.people-action'), href: '/admin/users/new' },
+    },
+    {
+      isAllowed: may('gatehouse.users:write') && may('gatehouse.roles:manage'),
+      title: t('console.overview.step.second-admin'),
+      text: t('console.overview.step.second-admin-text'),
+      isDone: administrators > 1,
+      action: {
+        label: t('console.overview.step.people-action'),
+        of: t('console.overview.step.second-admin'),
+        href: '/admin/users/new',
+      },
     },
   ];
 }

@@ -61,8 +61,9 @@ describe('the navigation and the overview', () => {
       'Connect a mail server: open',
       'Add your first application: open',
       'Invite people: done',
+      'Add a second administrator: done',
     ]);
-    expect(page.text).toContain('1 of 5 done.');
+    expect(page.text).toContain('2 of 6 done.');
     const links = linksOf(page.text, page.url).map(({ href }) => href.replace(idp.issuer, ''));
     expect(links).toEqual(expect.arrayContaining(['/account/factors', '/admin/applications/new']));
     const { clientId } = await aClient(idp.services, { redirect_uris: ['https://app.example.com/cb'] });

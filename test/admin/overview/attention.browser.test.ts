@@ -1,0 +1,66 @@
+// The order of the overview: what needs attention comes before everything else, and the last sign-ins are in sentences.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { listAdministrators } from '../../../src/people/rbac/administrators.ts';
+import { anApplication, signIn } from '../../oidc/support.ts';
+import { axe, type Browser, desktop, launchBrowser, phone, screenshot } from '../../support/browser/browser.ts';
+import { httpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { textOf } from '../../support/pages/html.ts';
+import { signIn as signInToConsole } from '../console/real-browser.ts';
+import { consoleOf, staff } from '../console/support.ts';
+
+let idp: TestIdp;
+let browser: Browser;
+beforeAll(async () => {
+  idp = await startIdp();
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await idp?.stop();
+});
+
+const headings = (html: string) => [...html.matchAll(/<h2[^>]*>(.*?)<\/h2>/g)].map(([, title]) => title);
+
+it('a second administrator is a step until there is one', async () => {
+  const { accounts, db } = idp.services;
+  const user = await staff(idp, 'admin');
+  const others = await listAdministrators(db, accounts.find);
+  for (const { id } of others) if (id !== user.account.id) await accounts.setActive(id, false);
+  const admin = await consoleOf(idp, user);
+  const isDone = async () =>
+    /<li class="(\w+)">(?:(?!<li)[\s\S])*Add a second administrator/.exec((await admin.get('/admin')).text)?.[1];
+  expect(await isDone()).toBe('open');
+  await staff(idp, 'admin');
+  expect(await isDone()).toBe('done');
+});
+
+it('a secret that expires soon comes before the first steps, and nothing else does', async () => {
+  const user = await staff(idp, 'admin');
+  const admin = await consoleOf(idp, user);
+  const quiet = headings((await admin.get('/admin')).text);
+  expect(quiet.indexOf('Expires soon')).toBeGreaterThan(quiet.indexOf('First steps'));
+  const app = await anApplication(idp, { client_name: 'Wiki' });
+  const { id } = await idp.services.db.asStored.clientSecret.findFirstOrThrow({
+    where: { applicationId: app.applicationId },
+  });
+  await idp.services.db.clientSecret.update({ where: { id }, data: { expiresAt: new Date(Date.now() + 86_400_000) } });
+  await signIn(httpClient(idp.issuer), app, user);
+  const page = await admin.get('/admin');
+  const found = headings(page.text);
+  expect(found.indexOf('Expires soon')).toBeLessThan(found.indexOf('First steps'));
+  const sentences = textOf(page.text.slice(page.text.indexOf('Last sign-ins')));
+  expect(sentences).toContain('Wiki');
+  for (const [name, device, scheme] of [
+    ['desktop', desktop, 'light'],
+    ['phone', phone, 'dark'],
+  ] as const) {
+    const tab = await (await browser.newContext({ ...device, colorScheme: scheme })).newPage();
+    await tab.goto(`${idp.issuer}/admin`);
+    await signInToConsole(tab, user);
+    await tab.waitForSelector('h1:has-text("Overview")');
+    await screenshot(tab, `overview-${name}`);
+    expect(await axe(tab, [scheme]), name).toEqual([]);
+    expect(await tab.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
+  }
+});
