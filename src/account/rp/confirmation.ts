@@ -59,6 +59,9 @@ export interface ConfirmationState {
   cancelUrl: string;
 }
 
+/** A challenge answers one confirmation, whose address nobody can guess. */
+const purposeOf = (account: Account, path: string) => `${account.id} ${path}`;
+
 export type Confirmation = ReturnType<typeof createConfirmation>;
 
 export function createConfirmation(
@@ -114,7 +117,7 @@ export function createConfirmation(
       action,
       mode: 'get',
       options: JSON.stringify(options),
-      sealed: sealChallenge(services, account.id, options.challenge),
+      sealed: sealChallenge(services, purposeOf(account, action), options.challenge),
       label: t('second-factor.passkey'),
       isPrimary: true,
     };
@@ -160,7 +163,7 @@ export function createConfirmation(
   ): Promise<readonly string[]> {
     const { audit, repeatedEntries } = services;
     const answer = parseAssertion(response);
-    const challenge = openChallenge(services, account.id, sealed);
+    const challenge = openChallenge(services, purposeOf(account, ctx.path), sealed);
     const result =
       answer && challenge
         ? await mfa.passkeys.authenticate(answer, { challenge, ...(await keysOf(account)) })

@@ -1,6 +1,14 @@
 // "Confirm it's you" in a real browser: a question over the filled-in form, which is completed in one step; without script above it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { axe, type Browser, desktop, launchBrowser, phone, screenshot } from '../../support/browser/browser.ts';
+import {
+  addAuthenticator,
+  axe,
+  type Browser,
+  desktop,
+  launchBrowser,
+  phone,
+  screenshot,
+} from '../../support/browser/browser.ts';
 import { aUser, PASSWORD } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { signIn } from './real-browser.ts';
@@ -54,3 +62,59 @@ for (const [mode, device] of [
     expect(await idp.services.accounts.find(account.id)).toMatchObject({ name, roles: ['editor'] });
   });
 }
+
+it('a passkey completes the waiting form of the console and of the account, and its answer counts once', async () => {
+  const ann = await staff(idp, 'admin');
+  const { account } = await aUser(idp.services);
+  const context = await browser.newContext(desktop);
+  await context.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
+  const page = await context.newPage();
+  await addAuthenticator(page);
+  await page.goto(`${idp.issuer}/account/factors/passkey`);
+  await signIn(page, ann);
+  await page.fill('[name=name]', 'Laptop');
+  await page.click('button:has-text("Create passkey")');
+  await page.waitForURL('**/recovery-codes/*');
+
+  // The session has only the password, which opens no administration for an account with a passkey.
+  await page.goto(`${idp.issuer}/admin/users/${account.id}/edit`);
+  await page.click('button:has-text("Use passkey")');
+  await page.waitForSelector('[name=roles][value=editor]');
+  await page.check('[name=roles][value=editor]');
+  await signedInLongAgo(idp, ann);
+  await page.click('footer button:has-text("Save changes")');
+  await page.waitForURL('**/admin/confirm/*');
+  const answers: (string | null)[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().includes('/confirm/')) answers.push(request.postData());
+  });
+  await page.click('dialog.ask:not(.find) button:has-text("passkey")');
+  await page.waitForURL(`**/admin/users/${account.id}`);
+  expect((await idp.services.accounts.find(account.id))?.roles).toEqual(['editor']);
+
+  await signedInLongAgo(idp, ann);
+  await page.goto(`${idp.issuer}/account/password`);
+  await page.waitForURL('**/account/confirm/*');
+  await screenshot(page, 'confirm-account-passkey');
+  expect(await axe(page)).toEqual([]);
+  const confirmation = page.url();
+  // The answer of the earlier confirmation is not accepted for this one.
+  const earlier = new URLSearchParams(answers[0] ?? '');
+  const { _csrf } = (await page.evaluate(
+    'Object.fromEntries(new FormData(document.querySelector("main form")))',
+  )) as Record<string, string>;
+  earlier.set('_csrf', _csrf ?? '');
+  const repeated = await context.request.post(confirmation, {
+    data: earlier.toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded', origin: idp.issuer },
+    maxRedirects: 0,
+  });
+  expect(repeated.status()).toBe(401);
+  const [rejected] = await idp.services.db.asStored.auditEvent.findMany({
+    where: { type: 'sign-in.passkey', outcome: 'failure' },
+  });
+  expect(rejected?.reason).toBe('malformed');
+  await page.click('main button:has-text("passkey")');
+  await page.waitForURL('**/account/password');
+  await context.close();
+});

@@ -138,22 +138,24 @@ function fromJson(text: string): unknown {
   }
 }
 
-const sealedEnrolment = z.object({ challenge: z.string(), until: z.number() });
+const sealedChallenge = z.object({ challenge: z.string(), until: z.number() });
 
-/** The challenge of a new passkey, for the form of this account. */
-export function sealChallenge({ now, vault }: Base, userId: string, challenge: string): string {
+/** The challenge of a passkey for one form: `purpose` names its account, and the confirmation that it belongs to. */
+export function sealChallenge({ now, vault }: Base, purpose: string, challenge: string): string {
   const until = now().getTime() + limits.passkey.timeoutSeconds * 1000;
-  return vault.seal(JSON.stringify({ challenge, until }), challengeAad(userId));
+  return vault.seal(JSON.stringify({ challenge, until }), challengeAad(purpose));
 }
 
-/** Undefined after its time, and where it was sealed for another account. */
-export function openChallenge({ now, vault }: Base, userId: string, sealed: string): string | undefined {
+/** Undefined after its time, and where it was sealed for another purpose. */
+export function openChallenge({ now, vault }: Base, purpose: string, sealed: string): string | undefined {
   try {
-    const { challenge, until } = sealedEnrolment.parse(JSON.parse(vault.open(sealed, challengeAad(userId)).toString()));
+    const { challenge, until } = sealedChallenge.parse(
+      JSON.parse(vault.open(sealed, challengeAad(purpose)).toString()),
+    );
     return until > now().getTime() ? challenge : undefined;
   } catch {
     return undefined; // encrypted for another account, or modified
   }
 }
 
-const challengeAad = (userId: string) => `passkey enrolment:${userId}`;
+const challengeAad = (purpose: string) => `passkey challenge:${purpose}`;
