@@ -133,6 +133,37 @@ describe('a file with groups', () => {
     await apply(FILE);
   });
 
+  it('does not let a connection put people in a group that gives a permission in Gatehouse', async () => {
+    const partner = `
+connections:
+  - id: partner
+    kind: oidc
+    name: Partner
+    issuer: https://partner.example
+    client_id: gatehouse
+    client_secret: ${'p'.repeat(43)}
+    group_mappings: { physicists: Guests }
+`;
+    const open = FILE.replace(
+      '{ name: reader }]',
+      "{ name: reader }, { name: guest, permissions: ['lab:see'] }]",
+    ).replace('{ name: Guests }', '{ name: Guests, roles: [guest] }');
+    const givesRight = (text: string) => text.replace("'lab:see'", "'gatehouse.users:read'");
+    const refused = [expect.stringMatching(/groups\[2\].*Guests gives permissions/)];
+    // All at once, and the permission after the mapping, which the file or the console declares.
+    expect(await plan(givesRight(open) + partner)).toEqual(refused);
+    expect(await apply(open + partner)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^f:/)]));
+    expect(await plan(givesRight(open) + partner)).toEqual(refused);
+    expect(await apply(givesRight(open) + partner)).toEqual(refused);
+    await bench.db.connection.updateMany({ where: { id: 'partner' }, data: { source: 'local' } });
+    expect(await plan(givesRight(open))).toEqual(refused);
+    await bench.db.connection.updateMany({ where: { id: 'partner' }, data: { source: 'file' } });
+    expect(await plan(givesRight(open))).not.toEqual(refused);
+    // The role goes with the group's use of it.
+    expect(await apply(FILE)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^f:/)]));
+    expect(await plan(FILE)).toEqual([]);
+  });
+
   it('changes and deletes what it declared before, whatever the order', async () => {
     const turned = FILE.replace(', groups: [Physics]', '')
       .replace('  - name: Physics\n', '  - name: Physics\n    groups: [Science]\n')

@@ -133,7 +133,11 @@ function passes(
     async (tx: Tx) => {
       if (!existing) return;
       const { id } = existing;
-      for (const role of existing.roles) if (!entry.roles.includes(role)) await groups.removeRole(id, role, inTx(tx));
+      for (const name of existing.roles) {
+        // A role that the file no longer declares is deleted by now, and its groups have lost it.
+        const isLost = !entry.roles.includes(name) && (await tx.asStored.role.findUnique({ where: { name } }));
+        if (isLost) await groups.removeRole(id, name, inTx(tx));
+      }
       const leaving = before.filter(({ name, source }) => source === 'file' && !wanted.has(name));
       if (leaving.length > 0) await groups.removeMembers(id, userIdsOf(leaving), { ...inTx(tx), via: 'file' });
       const others = members === undefined ? [] : before.filter(({ source }) => source !== 'file');
@@ -239,16 +243,18 @@ interface Node {
   children: string[];
   parents: string[];
   roles: string[];
-  /** Which key of an entry lets others than administrators put people in. */
-  opened: 'owners' | 'domains' | 'requests' | undefined;
+  /** Which key of an entry lets others than administrators put people in; `group_mappings` is one of a connection. */
+  opened: 'owners' | 'domains' | 'requests' | 'group_mappings' | undefined;
 }
 interface Graph {
   nodes: ReadonlyMap<string, Node>;
   isSensitive(role: string): boolean;
 }
 
-async function graphAfter({ declared, roles }: Planning, stored: ReadonlyMap<string, StoredGroup>): Promise<Graph> {
+async function graphAfter(planning: Planning, stored: ReadonlyMap<string, StoredGroup>): Promise<Graph> {
+  const { declared, roles } = planning;
   const nodes = new Map<string, Node>();
+  const mapped = await mappedAfter(planning);
   for (const [key, group] of stored)
     if (group.source !== 'file') {
       const opened =
@@ -258,11 +264,14 @@ async function graphAfter({ declared, roles }: Planning, stored: ReadonlyMap<str
             ? 'domains'
             : group.requests
               ? 'requests'
-              : undefined;
+              : mapped.has(key)
+                ? 'group_mappings'
+                : undefined;
       nodes.set(key, { ...group, index: undefined, parents: [], opened });
     }
   for (const [index, { name, groups, roles: given, owners, domains, requests }] of declared.groups.entries()) {
-    const others = domains.length > 0 ? 'domains' : requests ? 'requests' : undefined;
+    const byConnection = mapped.has(groupKey(name)) ? 'group_mappings' : undefined;
+    const others = domains.length > 0 ? 'domains' : requests ? 'requests' : byConnection;
     const opened = owners.length > 0 ? 'owners' : others;
     nodes.set(groupKey(name), { name, index, children: groups.map(groupKey), parents: [], roles: given, opened });
   }
@@ -270,6 +279,19 @@ async function graphAfter({ declared, roles }: Planning, stored: ReadonlyMap<str
   const stays = (await roles.list()).filter(({ source }) => source !== 'file');
   const permissions = new Map([...stays, ...declared.roles].map((role) => [role.name, role.permissions]));
   return { nodes, isSensitive: (name) => isStaff({ roles: [name], permissions: permissions.get(name) ?? [] }) };
+}
+
+/** The keys of the groups that a connection puts people in once the file is applied. */
+async function mappedAfter({ declared, db }: Planning): Promise<Set<string>> {
+  // A row that another program wrote counts: it may be one that the server reads again.
+  const rows = await db.asStored.connectionGroupMapping.findMany({
+    where: { connection: { source: { not: 'file' } } },
+    select: { connectionId: true, group: { select: { nameKey: true } } },
+  });
+  const ofFile = new Set(declared.connections.map(({ id }) => id));
+  const kept = rows.filter(({ connectionId }) => !ofFile.has(connectionId)).map(({ group }) => group.nameKey);
+  const names = declared.connections.flatMap(({ group_mappings }) => Object.values(group_mappings).flat());
+  return new Set([...kept, ...names.map(groupKey)]);
 }
 
 function reached({ nodes }: Graph, from: string, direction: 'parents' | 'children'): Set<string> {
@@ -314,13 +336,14 @@ function edgeFaults(graph: Graph): Fault[] {
   return [...faults.values()];
 }
 
-/** Owners, domains and requests of groups that give permissions in Gatehouse. */
+/** Owners, domains, requests and connections of groups that give permissions in Gatehouse. */
 function sensitiveFaults(graph: Graph): Fault[] {
   return [...graph.nodes].flatMap(([key, { index, name, opened }]) => {
     if (opened === undefined) return [];
     const above = reached(graph, key, 'parents');
     if (![...rolesGiven(graph, above)].some(graph.isSensitive)) return [];
-    const place = index === undefined ? ['groups'] : ['groups', index, opened];
+    const ofEntry = opened === 'group_mappings' ? [] : [opened];
+    const place = index === undefined ? ['groups'] : ['groups', index, ...ofEntry];
     return [fault(place, 'group-sensitive', { group: name })];
   });
 }
