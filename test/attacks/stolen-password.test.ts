@@ -71,6 +71,8 @@ const unprotected = [
   // It takes the proof, and hands the form over to its own route.
   '/account/confirm/:request',
   '/account/profile',
+  '/account/profile/picture',
+  '/account/profile/picture/remove',
   '/account/email/verify',
   // The link of a mail, which confirms the address that the session of this user asked for.
   '/verify-email',

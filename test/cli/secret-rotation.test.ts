@@ -205,7 +205,7 @@ describe('the registry of encrypted columns', () => {
     'people/mfa/factors/totp.ts': 'totp_credentials; a form, while a factor is set up',
     'core/settings/settings.ts': 'settings',
     'server/secrets/reseal.ts': 'the registry',
-    'account/factors.ts': 'a form',
+    'people/mfa/factors/webauthn-ceremony.ts': 'a form',
     'people/mfa/factors/phone-number.ts': 'a form',
     'protocols/oidc/store/form-state.ts': 'a cookie, valid for an hour',
     'protocols/oidc/store/test-tickets.ts': 'a cookie',
