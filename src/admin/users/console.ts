@@ -156,7 +156,7 @@ async function noteBlocks(
     {
       kind: 'table',
       title: t('console.users.notes'),
-      lead: t('console.users.notes.lead', { user: nameOf(details.account) }),
+      lead: t('console.users.notes.lead'),
       caption: t('console.users.notes'),
       ...tableOf(notes, [
         [t('console.users.notes.note'), ({ text, author, createdAt }) => [{ text, small: author ?? '' }, createdAt]],

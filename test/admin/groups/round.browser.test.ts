@@ -89,7 +89,7 @@ it('an administrator makes a group, its parts, an owner, a member with an end, a
   await page.fill('[name=until]', day(20));
   await page.click('main form button:visible:not(.sr-only):has-text("Save changes")');
   expect(await main()).toContain('The dates were changed.');
-  await page.click('main a:has-text("Science")');
+  await page.waitForSelector('h1:has-text("Science")');
   await press('Activity');
   await look('activity');
 
