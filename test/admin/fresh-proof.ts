@@ -138,6 +138,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/users/:id/disable': ['disableUser'],
   '/admin/users/:id/delete': ['deleteUser'],
   '/admin/import': ['importUsers'],
+  '/admin/import/report': 'it stores nothing',
   '/admin/apis/new': ['createResource'],
   '/admin/apis/:identifier': ['updateResource'],
   '/admin/apis/:identifier/delete': ['deleteResource'],
