@@ -17,7 +17,7 @@ import { textOf } from '../support/pages/html.ts';
 import { patientDatabase } from '../support/waits.ts';
 
 /** Ten thousand in `npm run test:long`. */
-const MANY = isLongRun ? 10_000 : 3000;
+const MANY = isLongRun ? 10_000 : 1500;
 
 let idp: TestIdp;
 let admin: ApiCaller;
