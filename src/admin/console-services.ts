@@ -6,7 +6,6 @@ import type { AdminServices } from './admin-services.ts';
 import { createApplicationPreviews } from './applications/preview.ts';
 import { createSignInCounts } from './applications/sign-in-counts.ts';
 import { createApplicationUsage } from './applications/usage.ts';
-import { createSavedFilters } from './audit/saved-filters.ts';
 import { createFrame } from './console/frame.ts';
 import { createNames } from './console/names.ts';
 import type { AdminActions } from './create-admin.ts';
@@ -42,7 +41,6 @@ export function createConsoleServices(services: AdminServices & { admin: AdminAc
     findUser: createTypedUsers({ accounts, users: admin.users }),
     signedIn: account.page.signedIn,
     confirmation: services.rp.confirmation,
-    savedFilters: createSavedFilters(services),
     signIns: createSignInCounts(services),
     tries: federation.tries,
     usage: createApplicationUsage(services),

@@ -4,7 +4,10 @@ import Router from '@koa/router';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
+import { conflict } from '../../base/http/errors.ts';
 import { parse, parseQuery } from '../../base/http/input.ts';
+import { limits } from '../../base/limits.ts';
+import { randomId } from '../../base/platform/random.ts';
 import { rule } from '../../base/texts/faults.ts';
 import { t } from '../../base/texts/text.ts';
 import type { AuditFilter } from '../../core/audit/audit.ts';
@@ -63,7 +66,8 @@ type Filters = z.output<z.ZodObject<typeof filters>>;
 
 /** The page /admin/audit and the download /admin/audit/export. */
 export function auditRoutes(services: ConsoleServices): Router<State, Extras> {
-  const { frame, savedFilters } = services;
+  const { frame } = services;
+  const savedFilters = createSavedFilters(services);
   const { audit } = services.admin;
   const router = new Router<State, Extras>({ prefix: HERE });
 
@@ -311,4 +315,34 @@ async function applicationOf(
   const found = (await applications.list({ search: text, limit: 5 }, frame.actor(ctx))).applications;
   const isIt = ({ clientId, name }: NamedApplication) => clientId === text || name.toLowerCase() === text.toLowerCase();
   return found.find(isIt) ?? (found.length === 1 ? found[0] : undefined);
+}
+
+/** The filters that each administrator gave a name. */
+function createSavedFilters({ db, now }: ConsoleServices) {
+  return {
+    /** By name. */
+    list: (userId: string) =>
+      db.savedFilter.findMany({
+        where: { userId },
+        orderBy: { name: 'asc' },
+        select: { id: true, name: true, query: true },
+      }),
+
+    /** Replaces one of the same name. Throws 409 for one too many. @param query of the address */
+    async save(userId: string, { name, query }: { name: string; query: string }): Promise<void> {
+      const stored = await db.savedFilter.findMany({ where: { userId }, select: { name: true } });
+      if (stored.length >= limits.savedFilters && !stored.some((one) => one.name === name))
+        throw conflict('conflict', { message: t('console.audit.too-many', { count: limits.savedFilters }) });
+      await db.savedFilter.upsert({
+        where: { userId_name: { userId, name } },
+        create: { id: randomId(), userId, name, query, createdAt: now() },
+        update: { query },
+      });
+    },
+
+    /** Also of one that is gone. */
+    async remove(userId: string, id: string): Promise<void> {
+      await db.savedFilter.deleteMany({ where: { id, userId } });
+    },
+  };
 }

@@ -91,10 +91,8 @@ export function createFactors(
         db.asStored.totpCredential.findUnique({ where }),
         passkeys.list(userId),
         db.asStored.phoneFactor.findUnique({ where }),
-        db.asStored.recoveryCode.findMany({ where, orderBy: { usedAt: 'asc' } }),
+        db.asStored.recoveryCode.findMany({ where }),
       ]);
-      const unused = codes.filter(({ usedAt }) => usedAt === null);
-      const lastCode = codes.map(({ usedAt }) => usedAt?.getTime() ?? 0).reduce((a, b) => Math.max(a, b), 0);
       const list: FactorView[] = keys.map(({ id, name, createdAt: addedAt, lastUsedAt }) => ({
         id: `${PASSKEY}${id}`,
         kind: 'passkey',
@@ -103,15 +101,16 @@ export function createFactors(
         lastUsedAt,
       }));
       if (app?.confirmedAt)
-        list.push({ id: 'totp', kind: 'totp', name: null, addedAt: app.confirmedAt, lastUsedAt: lastCodeOf(app) });
+        list.push({ id: 'totp', kind: 'totp', name: null, addedAt: app.confirmedAt, lastUsedAt: lastUseOf(app) });
       if (number && phone) {
         const { confirmedAt: addedAt, lastUsedAt } = phone;
         list.push({ id: 'phone', kind: 'phone', name: number, addedAt, lastUsedAt });
       }
       const [code] = codes;
       if (code) {
-        const lastUsedAt = lastCode > 0 ? new Date(lastCode) : null;
-        const left = unused.length;
+        const lastUse = Math.max(...codes.map(({ usedAt }) => usedAt?.getTime() ?? 0));
+        const lastUsedAt = lastUse > 0 ? new Date(lastUse) : null;
+        const left = codes.filter(({ usedAt }) => usedAt === null).length;
         list.push({
           id: 'recovery-codes',
           kind: 'recovery-codes',
@@ -158,5 +157,5 @@ export function createFactors(
 }
 
 /** When a code of the app was last entered: the time step of the code (RFC 6238, section 4.2). */
-const lastCodeOf = ({ lastStep, period }: { lastStep: bigint; period: number }): Date | null =>
+const lastUseOf = ({ lastStep, period }: { lastStep: bigint; period: number }): Date | null =>
   lastStep > 0n ? new Date(Number(lastStep) * period * 1000) : null;
