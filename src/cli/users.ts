@@ -140,7 +140,7 @@ export const userImport: Command = {
   options: {
     trial: { type: 'boolean', help: 'do the same, and take each change back' },
     update: { type: 'boolean', help: 'change users who exist; otherwise their rows fail' },
-    'ignore-unknown': { type: 'boolean', help: 'leave out columns without a meaning' },
+    'ignore-unknown': { type: 'boolean', help: 'leave out unknown columns' },
     invite: { type: 'boolean', help: 'invite each new user who has an email address and no password' },
     message,
     report: { type: 'string', value: 'FILE', help: 'write a CSV with line, username, result and reason' },

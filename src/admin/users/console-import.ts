@@ -227,7 +227,7 @@ function importPage({ csv, isTrial, existing, invite, message }: Progress): Cons
   };
 }
 
-/** The file has columns without a meaning: it is imported without them, or not at all. */
+/** The file has unknown columns: it is imported without them, or not at all. */
 function questionPage({ columns }: UnknownColumns, given: Progress): ConsolePage {
   return {
     title: t('console.import.unknown'),

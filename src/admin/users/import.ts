@@ -55,16 +55,13 @@ export const importOptions = z.object({
     .enum(['reject', 'update'])
     .default('reject')
     .describe('What happens to a row whose username an account has'),
-  unknown_columns: z
-    .enum(['reject', 'ignore'])
-    .default('reject')
-    .describe('What happens to columns that have no meaning'),
+  unknown_columns: z.enum(['reject', 'ignore']).default('reject').describe('What happens to unknown columns'),
   invite: z.boolean().default(false).describe('Invites each new user who has an email address and no password'),
   message: z.string().max(limits.invitation.message).default('').describe('Plain text that the invitations contain'),
 });
 export type ImportOptions = z.output<typeof importOptions>;
 
-/** The file has columns that mean nothing: whoever sends it decides. */
+/** The file has unknown columns: the sender has to say whether they are ignored. */
 export class UnknownColumns extends AppError {
   override name = 'UnknownColumns';
   readonly columns: readonly string[];
@@ -238,7 +235,7 @@ async function resultOf(services: ImportServices, values: Values, given: RowOpti
   return error === undefined ? { outcome } : failed(error);
 }
 
-/** The account as the actor sees it; one that the actor may not see is as taken as any other name. */
+/** The account, if the actor may see it. Another one is only a name that is taken. */
 const found = ({ users }: ImportServices, { id }: Account, by: Actor): Promise<Account | undefined> =>
   users.find(id, by, 'gatehouse.users:write').catch((error: unknown) => {
     if (error instanceof AppError && error.status === 404) return undefined;

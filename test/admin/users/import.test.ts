@@ -155,7 +155,7 @@ describe('an import', () => {
       expect(await services.accounts.findByLogin(username)).toMatchObject({ isActive: false });
   });
 
-  it('asks about columns without a meaning, and leaves them out or stops', async () => {
+  it('asks about unknown columns, and leaves them out or stops', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const csv = 'username,Shoe size,name#de\nimp-shoe,44,Schuh\n';
     const asked = await importing(admin, csv);
