@@ -139,6 +139,9 @@ describe('a change', () => {
     for (const time of ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])
       expect([200, 400]).toContain((await admin.get(`/audit?until=${time}`)).status);
     const lists = ['users', 'mail', 'sessions', 'applications', 'roles', 'groups', 'permissions', 'api-keys'];
+    const beyond = Buffer.from('[0,9007199254740991,"x"]').toString('base64url');
+    for (const cursor of ['1.99999999999999.x', '2.0.x', '2', '7', beyond])
+      expect((await admin.get(`/users?search=a&cursor=${cursor}`)).status, cursor).toBe(200);
     for (const list of lists) {
       for (const cursor of ['999999999999999.x', '99999999999999.x'])
         expect((await admin.get(`/${list}?cursor=${cursor}`)).status, list).toBe(200);

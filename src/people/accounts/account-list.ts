@@ -389,21 +389,15 @@ export function matchQuery(
     ORDER BY ${order}f.created_at DESC, f.id DESC LIMIT ${limit + 1}`;
 }
 
+/** `1.1795909854192.<id>`: the rank, and after which account; `2` alone: the first of that rank. */
 function toMatchCursor({ rank, createdAt, id }: Partial<MatchRow> & { rank: number }): string {
-  const place = createdAt === undefined ? [] : [new Date(createdAt).getTime(), id];
-  return Buffer.from(JSON.stringify([rank, ...place])).toString('base64url');
+  return createdAt === undefined ? String(rank) : `${rank}.${new Date(createdAt).getTime()}.${id}`;
 }
 
 // A malformed cursor starts at the first page.
-function matchCursor(text: string | undefined): MatchCursor {
-  try {
-    const [rank, at, id]: unknown[] = JSON.parse(Buffer.from(text ?? '', 'base64url').toString());
-    if (rank !== 0 && rank !== 1 && rank !== REST) return { rank: 0 };
-    if (!Number.isSafeInteger(at) || typeof id !== 'string') return { rank: rank === REST ? REST : 0 };
-    return { rank, at: new Date(at as number), id: withoutUnstorable(id) };
-  } catch {
-    return { rank: 0 };
-  }
+function matchCursor(text = ''): MatchCursor {
+  const [, rank = 0, time, id] = /^([012])(?:\.(\d{1,14})\.([\w.~|-]{1,64}))?$/.exec(text) ?? [];
+  return { rank: Number(rank), ...(time && { at: new Date(Number(time)), id }) };
 }
 
 /** Counts the accounts of the query, at most `limits.lists.counted` + 1 of them or in `maxWays` + 1; undefined where that would take too long. */
