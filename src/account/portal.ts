@@ -54,8 +54,8 @@ export function portalRoutes(
     const inSession = new Set(
       activeSessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)),
     );
-    const shut = await portal.shutTo(account);
-    const tiles = await portal.tiles(account, { search: q, shut, inSession, language: ctx.state.language() });
+    const open = await portal.openTo(account);
+    const tiles = await portal.tiles(account, { search: q, open, inSession, language: ctx.state.language() });
     ctx.render('account/portal', {
       account,
       mayOpenConsole: isStaff(account),
@@ -63,14 +63,14 @@ export function portalRoutes(
       search: q,
       tiles,
       notices: await noticesFor(account),
-      ...(await requestableApplications(account, q, shut)),
+      ...(await requestableApplications(account, q, open)),
     });
   });
 
   /** Applications that the account may not open, but whose groups it can ask to join. */
-  async function requestableApplications(account: Account, search: string, shut: readonly string[]) {
-    const hidden = { OR: [{ NOT: accessDecisionFilter(account) }, { id: { in: [...shut] } }] };
-    const found = await groupRequests.askable(account.id, { hidden, search, limit: MAX_REQUESTABLE + 1 });
+  async function requestableApplications(account: Account, search: string, open: readonly { id: string }[]) {
+    const except = new Set(open.map(({ id }) => id));
+    const found = await groupRequests.askable(account.id, { except, search, limit: MAX_REQUESTABLE + 1 });
     return { closed: found.slice(0, MAX_REQUESTABLE), moreClosed: found.length > MAX_REQUESTABLE };
   }
 
@@ -93,6 +93,13 @@ export function portalRoutes(
 }
 
 // The applications that a user can open from the portal, in the order of their last use.
+
+interface OpenApplication {
+  id: string;
+  clientId: string;
+  name: string;
+  protocol: string;
+}
 
 interface Tile {
   name: PageText;
@@ -145,33 +152,36 @@ export function createPortal(
   }
 
   return {
-    /** The ids of applications that the access rule opens, and that ask for a group that the account doesn't have. */
-    shutTo: (account: Account) => withoutGroupToChoose(account, db),
+    /** The applications that the account can sign in to, by name. They are read as stored, which is fast for thousands. */
+    async openTo(account: Account) {
+      const allowed = await db.asStored.application.findMany({
+        where: accessDecisionFilter(account),
+        select: { id: true, clientId: true, name: true, protocol: true },
+        orderBy: [{ nameKey: 'asc' }, { id: 'asc' }],
+      });
+      const shut = new Set(await withoutGroupToChoose(account, db));
+      return allowed.filter(({ id }) => !shut.has(id));
+    },
 
     /** Applications used lately or in a live session come first, the most recent one first; then the others by name. */
     async tiles(
       account: Account,
-      given: { search: string; shut: readonly string[]; inSession: ReadonlySet<string>; language: string },
+      given: { search: string; open: readonly OpenApplication[]; inSession: ReadonlySet<string>; language: string },
     ): Promise<Tile[]> {
-      const { search, shut, inSession, language } = given;
+      const { search, open, inSession, language } = given;
       const textOf = (text: PageText) => inLanguage(language, () => String(text));
       // A test sign-in of an administrator puts an application into the session without using it.
       const used = await recentClientIds(account.id);
       const recent = [...new Set([...used, ...inSession])];
       const rank = (clientId: string) => (recent.includes(clientId) ? recent.indexOf(clientId) : recent.length);
-      const allowed = await db.asStored.application.findMany({
-        where: { ...accessDecisionFilter(account), NOT: { id: { in: [...shut] } } },
-        select: { id: true, clientId: true, name: true, protocol: true },
-        orderBy: [{ nameKey: 'asc' }, { id: 'asc' }],
-      });
-      const titles = search ? await titlesOf(allowed) : new Map<string, PageText>();
+      const titles = search ? await titlesOf(open) : new Map<string, PageText>();
       const wanted = fold(search);
-      const found = allowed
+      const found = open
         .filter(({ id, name }) => [name, titles.get(id) ?? ''].some((one) => fold(textOf(one)).includes(wanted)))
         .sort((a, b) => rank(a.clientId) - rank(b.clientId))
         .slice(0, MAX_TILES);
       const ids = found.map(({ id }) => id);
-      // `allowed` is read as stored, which is fast for thousands; a tile shows only rows with a valid MAC.
+      // A tile shows only rows with a valid MAC.
       const rows = await db.application.findMany({ where: { id: { in: ids } } });
       const logos = await pictures.addressesOf(ids);
       return found.flatMap(({ id, clientId, name }) => {

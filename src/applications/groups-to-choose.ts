@@ -71,8 +71,11 @@ async function opensByRole(group: AccountGroup, { access }: OfferingApplication,
  * them, so lists leave them out.
  */
 export async function withoutGroupToChoose(account: Account, db: Db): Promise<string[]> {
+  const where = { metadata: { contains: '"ask_group":true' } };
+  // Without a look at the groups of the account: nearly always there are none.
+  if ((await db.asStored.application.findFirst({ where, select: { id: true } })) === null) return [];
   const rows = await db.application.findMany({
-    where: { AND: [accessDecisionFilter(account), { metadata: { contains: '"ask_group":true' } }] },
+    where: { AND: [accessDecisionFilter(account), where] },
     include: withAccess,
   });
   const ids: string[] = [];

@@ -40,6 +40,8 @@ interface Decision {
 const DAY = 24 * 3600;
 /** Requests that a page lists. */
 const LISTED = 100;
+/** Applications of one statement. */
+const READ = 200;
 
 export type GroupRequests = ReturnType<typeof createGroupRequests>;
 
@@ -187,22 +189,28 @@ export function createGroupRequests(core: Core & { groups: Groups; accounts: Acc
     decide,
     withdraw,
 
-    /**
-     * Applications that a person may ask for, by name, of those that are `hidden`: whose access rule does not fit. `isOpen`: an open request
-     * of the person would open it.
-     */
-    async askable(userId: string, { hidden, search, limit }: { hidden: object; search: string; limit: number }) {
+    /** Applications that a person may ask for, by name, `except` those that are open. `isOpen`: an open request of the person would open it. */
+    async askable(
+      userId: string,
+      { except, search, limit }: { except: ReadonlySet<string>; search: string; limit: number },
+    ) {
       const groups = { some: { group: asked() } };
-      const named = search === '' ? [] : [{ nameKey: { contains: nameKey(search) } }];
-      const rows = await db.asStored.application.findMany({
-        where: { AND: [{ ...closed, groups }, hidden, ...named] },
+      const named = search === '' ? {} : { nameKey: { contains: nameKey(search) } };
+      const query = {
+        where: { ...closed, ...named, groups },
         select: { id: true, name: true, groups: { select: { groupId: true } } },
-        orderBy: [{ nameKey: 'asc' }, { id: 'asc' }],
-        take: limit,
-      });
+        orderBy: [{ nameKey: 'asc' as const }, { id: 'asc' as const }],
+        take: READ,
+      };
+      const found = [];
+      for (let skip = 0; found.length < limit; skip += READ) {
+        const rows = await db.asStored.application.findMany({ ...query, skip });
+        found.push(...rows.filter(({ id }) => !except.has(id)));
+        if (rows.length < READ) break;
+      }
       const open = await db.groupRequest.findMany({ where: { userId, ...isOpen() }, select: { groupId: true } });
       const requested = new Set(open.map(({ groupId }) => groupId));
-      return rows.map(({ id, name, groups: opening }) => ({
+      return found.slice(0, limit).map(({ id, name, groups: opening }) => ({
         name,
         ask: { href: askHref(id), isOpen: opening.some(({ groupId }) => requested.has(groupId)) },
       }));
