@@ -126,6 +126,12 @@ describe('the claim groups', () => {
     const userinfo = await application.rp.userinfo(tokens);
     expect(userinfo.groups).toHaveLength(limits.groups.inToken + 1);
     expect(userinfo).not.toHaveProperty('groups_overage');
+    // A request for the claim alone (OpenID Connect Core 5.5), without the scope.
+    const claims = JSON.stringify({ id_token: { groups: null } });
+    const asked = await signIn(httpClient(idp.issuer), application, many, { scope: 'openid', claims });
+    expect(asked.tokens.claims()).toMatchObject({ groups_overage: true });
+    const bare = await signIn(httpClient(idp.issuer), application, many, { scope: 'openid' });
+    expect(bare.tokens.claims()).not.toHaveProperty('groups_overage');
     const account = (await idp.services.accounts.find(many.account.id)) ?? expect.fail('no account');
     const settings = { attributes: { memberOf: 'groups', mail: 'email' } };
     expect(attributesOf({ settings } as never, account)).toEqual({ mail: [account.email], groups_overage: ['true'] });

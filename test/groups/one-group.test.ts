@@ -290,6 +290,16 @@ describe('an application that asks for a group', () => {
     expect((await begin(browser)).page.status).toBe(403);
   });
 
+  itOnSqlite('asks again where the membership ends between the page and the choice', async () => {
+    const { started, page } = await begin(browser);
+    await leave('Globex');
+    const again = await browser.follow(await browser.submit(page, {}, { button: 'Globex' }));
+    expect(again.location).toBeUndefined();
+    expect(buttons(again)).toEqual([named('Acme')]);
+    const chosen = await completeSignIn(browser, await browser.submit(again, {}, { button: 'Acme' }), { user });
+    expect(await finish(started, chosen)).toMatchObject({ group: acme() });
+  });
+
   it('is on the app list of a person who has a group to choose; others may ask there', async () => {
     const { groups, accounts, applications } = idp.services;
     const initiate_login_uri = 'https://crm.example.com/login';

@@ -57,8 +57,9 @@ export async function chooseGroup(
   const [first] = choices;
   if (!first) return rejected(`${account.username} is in none`);
   const answer = result?.group as ChosenGroup | undefined;
-  const chosen =
-    choices.length === 1 ? first : choices.find(({ id }) => answer?.accountId === account.id && id === answer.id);
+  const isAnswered = answer?.accountId === account.id;
+  // Whoever left the chosen one meanwhile is asked again, and not signed in for the one that remains.
+  const chosen = isAnswered ? choices.find(({ id }) => id === answer.id) : choices.length === 1 ? first : undefined;
   if (!chosen) return { choices };
   const member = await inGroup(account, chosen.id, tx);
   return member ? { account: member } : { choices };

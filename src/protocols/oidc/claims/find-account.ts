@@ -13,7 +13,7 @@ import type { Audit } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
-import { claimsByScope, claimsFor, customClaims, taggableName } from '../../../people/accounts/claims.ts';
+import { claimsByScope, claimsFor, customClaims, GROUPS_OVERAGE, taggableName } from '../../../people/accounts/claims.ts';
 import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../../../people/accounts/tagged-values.ts';
 import { withVisibleRoles } from '../../../people/accounts/visible-roles.ts';
 import type { People } from '../../../people/people.ts';
@@ -98,7 +98,13 @@ export function createFindAccount(
     return {
       accountId: id,
       record: account,
-      claims: async (use) => ({ ...claimsOf(account, application, use, requestedLanguages(token, use)), sub: id }),
+      claims: async (use, _scope, asked = {}, rejected = []) => {
+        const claims = claimsOf(account, application, use, requestedLanguages(token, use));
+        const isAsked = 'groups' in asked && !rejected.includes('groups');
+        // Without the scope, the engine drops what the parameter `claims` does not name.
+        const overage = isAsked && GROUPS_OVERAGE in claims ? [{ claims: { [GROUPS_OVERAGE]: true } }] : [];
+        return { ...claims, [APPLICATION_CLAIMS]: [...claims[APPLICATION_CLAIMS], ...overage], sub: id };
+      },
     };
   };
 
