@@ -167,6 +167,41 @@ describe('a desk of a group', () => {
     for (const id of [withRole, withGroup, staff]) await idp.services.accounts.remove(id);
   });
 
+  it('never takes over a member who gets more rights later, nor an owner: who waits, or decides who is in, has them', async () => {
+    const { roles, groups } = idp.services;
+    const role = (await roles.create({ name: `desk-later-${++count}`, permissions: ['money:move'] })).name;
+    const other = await groups.create({ name: `Desk Later ${count}` });
+    await groups.addRole(other.id, role);
+    const since = new Date(Date.now() + 86_400_000);
+    const person = async () => {
+      const { account } = await aUser(idp.services);
+      await groups.addMembers(lab, [{ userId: account.id }]);
+      return account.id;
+    };
+    const [withRole, withGroup, staff, owner] = [await person(), await person(), await person(), await person()];
+    await roles.assign(withRole, role, undefined, undefined, { since });
+    await groups.addMembers(other.id, [{ userId: withGroup, since }]);
+    await roles.assign(staff, 'auditor', undefined, undefined, { since });
+    await groups.appointOwner(other.id, { userId: owner });
+    const manager = await aPerson(idp, ['user-manager']);
+    for (const id of [withRole, withGroup, staff, owner])
+      for (const actor of [desk, manager])
+        expect(await status(actor.send('POST', `/users/${id}/password`, {})), id).toBe(403);
+    // Help goes to the mailbox of the user, as above.
+    expect(await status(desk.send('POST', `/users/${owner}/reset-factors`))).toBe(200);
+    expect(await status(desk.send('POST', `/users/${staff}/reset-factors`))).toBe(403);
+    // Who manages groups may appoint an owner, and still needs the right to give the role.
+    const rights = ['users:read', 'users:write', 'groups:write'].map((one) => `gatehouse.${one}`);
+    const leader = await roles.create({ name: `desk-leader-${count}`, permissions: rights });
+    const lead = await aPerson(idp, [leader.name]);
+    expect(await status(lead.send('POST', `/users/${owner}/password`, {}))).toBe(403);
+    await roles.assign(lead.user?.account.id ?? '', role);
+    expect(await status(lead.send('POST', `/users/${owner}/password`, {}))).toBe(200);
+    await groups.dismissOwner(other.id, owner);
+    expect(await status(desk.send('POST', `/users/${owner}/password`, {}))).toBe(200);
+    for (const id of [withRole, withGroup, staff, owner]) await idp.services.accounts.remove(id);
+  });
+
   it('judges membership now: one that ended, or has not begun, counts no more', async () => {
     const { groups } = idp.services;
     const { account } = await aUser(idp.services);

@@ -123,6 +123,14 @@ export function createAccountLookup({ db, sql, now }: { db: Db; sql: Sql; now: C
     return row && accountOf(row, lines, sql.macs, now());
   }
 
+  /** The account as it will be when everything that it is given has begun. */
+  async function findWithLater(id: string, tx?: Tx): Promise<Account | undefined> {
+    if (id === '' || !isStorable(id)) return undefined;
+    const [row] = await (tx ? sql.in(tx) : sql).genuine<Row>('users', statements.byId, id);
+    const at = now();
+    return row && accountOf(row, lines, sql.macs, at, ({ until }) => until === null || until > at).account;
+  }
+
   const findCached = cacheDirectory<Read>(
     sql,
     async (id) => {
@@ -141,6 +149,20 @@ export function createAccountLookup({ db, sql, now }: { db: Db; sql: Sql; now: C
 
   return {
     find,
+    findWithLater,
+    /** The groups that the account owns now, each with the roles that it can give. */
+    async ownerships(userId: string, tx: Tx = db): Promise<{ group: string; roles: string[] }[]> {
+      const where = { userId, OR: [{ until: null }, { until: { gt: now() } }] };
+      const rows = await tx.groupOwner.findMany({ where, include: { group: { select: { name: true } } } });
+      const ids = rows.map(({ covers }) => JSON.parse(covers) as string[]);
+      const names = await inChunks([...new Set(ids.flat())], (some) =>
+        tx.asStored.role.findMany({ where: { id: { in: some } }, select: { id: true, name: true } }),
+      );
+      return rows.map(({ group }, at) => ({
+        group: group.name,
+        roles: names.filter(({ id }) => ids[at]?.includes(id)).map(({ name }) => name),
+      }));
+    },
     /** Those of these ids that exist, in their order, read in one statement. */
     async findAll(ids: readonly string[]): Promise<Account[]> {
       const read = await inChunks(ids, (piece) => {
@@ -185,20 +207,18 @@ function accountOf(
   lines: GenuineLines,
   macs: Sql['macs'],
   now: Date,
+  counts = (one: Timed): boolean => isCurrent(one, now),
 ): Read {
   const direct = fieldsOf(grants)
     .map(grantOf)
     .filter(({ mac, ...grant }) => macs.isGenuine('user_roles', { userId: row.id, ...grant }, mac));
   const joined = lines.memberships(row.id, memberships);
-  const groups = groupsOf(
-    joined.filter((one) => isCurrent(one, now)),
-    { ancestors: lines.ancestors(groupAncestors), held: lines.groups(heldGroups) },
-  );
+  const groups = groupsOf(joined.filter(counts), {
+    ancestors: lines.ancestors(groupAncestors),
+    held: lines.groups(heldGroups),
+  });
   const ids = new Set(groups.map(({ id }) => id));
-  const held = [
-    ...direct.filter((one) => isCurrent(one, now)),
-    ...lines.roles(groupRoles).filter(({ groupId }) => ids.has(groupId)),
-  ];
+  const held = [...direct.filter(counts), ...lines.roles(groupRoles).filter(({ groupId }) => ids.has(groupId))];
   const account = {
     ...row,
     ...rightsOf(held, fieldsOf(rolePermissions), macs),

@@ -67,7 +67,7 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
 
   return {
     /** Every permission of a user; none for a disabled account. For `Actor.grantedRights`. */
-    rightsOfUser: (userId: string, tx?: Tx): Promise<'everything' | string[]> => rightsOfUser(userId, {}, tx),
+    rightsOfUser,
 
     /** Throws forbidden, or not_found for a user or an application outside the limits of the actor's permission. */
     async assertMay(by: Actor, change: Change, tx?: Tx): Promise<void> {
@@ -81,7 +81,7 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
       if (change.what === 'group') return assertMayUseGroup(actor, change.roles);
       if (change.what === 'access') return assertMayOpen(actor, change);
       if (change.what === 'rename') return assertMayRename(actor, change.roles);
-      return assertMayChangeUser(actorRights, { by, actor }, change, tx);
+      return assertMayChangeUser({ ...actorRights, accounts }, { by, actor }, change, tx);
     },
 
     /** Which users (by their roles and groups) or applications the actor's permission covers; the condition of a list. */
@@ -110,7 +110,7 @@ export function createAuthority({ accounts }: { accounts: Accounts }) {
 }
 
 async function assertMayChangeUser(
-  { rightsOfUser, targetOf }: ActorRights,
+  { accounts, targetOf }: ActorRights & { accounts: Accounts },
   { by, actor }: { by: Actor; actor: ActorGrants },
   { id, needs }: Extract<Change, { what: 'user' }>,
   tx?: Tx,
@@ -118,17 +118,23 @@ async function assertMayChangeUser(
   const of = await targetOf(id, tx);
   if (!needs.some((permission) => permits(actor.rights, permission, of))) throw noSuchUser(id);
   if (by.actorId === id && !by.grantedRights) return;
-  // A disabled account may be enabled again, so its permissions count.
-  const target = await rightsOfUser(id, { includeDisabled: true }, tx);
-  if (target === 'everything' || !holdsOwn(actor, target)) throw forbidden('forbidden', { message: MORE_THAN_YOU });
+  // Who takes an account over may wait: until what it is given begins, and until a disabled one is enabled again.
+  const { roles, groups, permissions } = (await accounts.findWithLater(id, tx)) ?? NOTHING;
+  if (roles.includes(ADMIN_ROLE) || !holdsOwn(actor, permissions)) {
+    throw forbidden('forbidden', { message: MORE_THAN_YOU });
+  }
   if (needs.some((permission) => RECOVERY.includes(permission))) return;
-  const other = of.roles.find((name) => !mayManageRole(actor, name, needs));
+  const other = roles.find((name) => !mayManageRole(actor, name, needs));
   if (other !== undefined) {
     const message = t('console.roles.error.other-role', { role: other });
     throw forbidden('forbidden', { message });
   }
-  const group = of.groups.find((one) => one.isDirect && !mayManageMember(actor, one, of.groups, needs));
+  const group = groups.find((one) => one.isDirect && !mayManageMember(actor, one, groups, needs));
   if (group) throw forbidden('forbidden', { message: t('console.roles.error.other-group', { group: group.name }) });
+  // An owner puts people in, and so gives what the group gives.
+  for (const { group, roles } of await accounts.ownerships(id, tx))
+    if (!permits(actor.rights, 'gatehouse.groups:write') || !roles.every((name) => mayManageRole(actor, name, needs)))
+      throw forbidden('forbidden', { message: t('console.roles.error.owner', { group }) });
 }
 
 /**
@@ -195,7 +201,7 @@ async function assertReachStays(
   { groups, roles }: Extract<Change, { what: 'reach' }>,
   tx?: Tx,
 ): Promise<void> {
-  const rights = by.actorId === undefined ? await rightsOfActor(by, tx) : await rightsOfUser(by.actorId, {}, tx);
+  const rights = by.actorId === undefined ? await rightsOfActor(by, tx) : await rightsOfUser(by.actorId, tx);
   if (rights === 'everything') return;
   const isExtended = rights.some((text) => {
     const { permission, limit } = parseLimited(text) ?? {};
@@ -245,41 +251,37 @@ export function falseIfForbidden(error: unknown): false {
   throw error;
 }
 
-const NONE: Pick<Account, 'roles' | 'groups'> = { roles: [], groups: [] };
+const NOTHING: Pick<Account, 'roles' | 'groups' | 'permissions'> = { roles: [], groups: [], permissions: [] };
 
 type ActorRights = ReturnType<typeof createActorRights>;
 
 function createActorRights({ accounts }: { accounts: Accounts }) {
-  const rightsOfUser: (
-    userId: string,
-    options?: { includeDisabled?: boolean },
-    tx?: Tx,
-  ) => Promise<'everything' | string[]> = async (userId, { includeDisabled = false } = {}, tx) => {
+  const rightsOfUser = async (userId: string, tx?: Tx): Promise<'everything' | string[]> => {
     const account = await accounts.find(userId, tx);
-    if (!account || !(account.isActive || includeDisabled)) return [];
+    if (!account?.isActive) return [];
     // Administrators have every permission, also those of applications that none of their roles lists.
     return account.roles.includes(ADMIN_ROLE) ? EVERYTHING : [...account.permissions];
   };
 
   return {
-    /** Every permission of a user; none for a disabled account, unless `includeDisabled`. */
+    /** Every permission of a user; none for a disabled account. */
     rightsOfUser,
 
     async rightsOfActor({ actorId, grantedRights }: Actor, tx?: Tx): Promise<Rights> {
       if (grantedRights) return grantedRights;
       // No actor: the command line, the configuration file, or the server itself.
-      return actorId === undefined ? 'everything' : rightsOfUser(actorId, {}, tx);
+      return actorId === undefined ? 'everything' : rightsOfUser(actorId, tx);
     },
 
     async targetOf(userId: string, tx?: Tx) {
-      const { roles, groups } = (await accounts.find(userId, tx)) ?? NONE;
+      const { roles, groups } = (await accounts.find(userId, tx)) ?? NOTHING;
       return { roles, groups };
     },
 
     /** The actor's own roles and groups; none for a disabled account, or an application that acts without a user. */
     async grantsOfActor({ actorId }: Actor, tx?: Tx) {
       const account = actorId === undefined ? undefined : await accounts.find(actorId, tx);
-      const { roles, groups } = account?.isActive ? account : NONE;
+      const { roles, groups } = account?.isActive ? account : NOTHING;
       return { roles, groups };
     },
   };
