@@ -13,7 +13,13 @@ import type { Audit } from '../../../core/audit/audit.ts';
 import type { Core } from '../../../core/core.ts';
 import type { BrokenRule } from '../../../core/rejections/rules.ts';
 import type { Account } from '../../../people/accounts/account.ts';
-import { claimsByScope, claimsFor, customClaims, GROUPS_OVERAGE, taggableName } from '../../../people/accounts/claims.ts';
+import {
+  claimsByScope,
+  claimsFor,
+  customClaims,
+  GROUPS_OVERAGE,
+  taggableName,
+} from '../../../people/accounts/claims.ts';
 import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../../../people/accounts/tagged-values.ts';
 import { withVisibleRoles } from '../../../people/accounts/visible-roles.ts';
 import type { People } from '../../../people/people.ts';
