@@ -12,11 +12,12 @@ import { withLanguage } from '../base/http/pages/language.ts';
 import { limits } from '../base/limits.ts';
 import { type PageText, sentences, type Text, t, textAt } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
+import { termsIn } from '../people/accounts/terms.ts';
 import type { GroupInvitation } from '../people/groups/invitations.ts';
 import type { People } from '../people/people.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { createLinkPage } from './mailed-links.ts';
-import { prepareRegistration } from './registration/create-registration.ts';
+import { finishForm, prepareRegistration } from './registration/create-registration.ts';
 
 const HERE = '/account/groups';
 const MEMBERS = 50;
@@ -227,14 +228,9 @@ function expectedOf({ code, faults: [wrong], text }: AppError): PageText | undef
 
 const JOIN = '/join';
 const joinForm = z.object({ displayedValue: z.string().max(254) });
-const registerForm = z.object({
-  username: z.string().max(254),
-  name: z.string().max(200),
-  password: z.string().max(4096),
-});
 
 export function joinRoutes(services: Core & Http & People & { page: AccountPageHelpers }): Router<State, Extras> {
-  const { accounts, credentials, groupInvitations, page: helpers } = services;
+  const { accounts, credentials, groupInvitations, page: helpers, settings } = services;
   const { signedIn, checkCsrf } = helpers;
   const router = new Router<State, Extras>({ prefix: JOIN });
   const page = createLinkPage(services, {
@@ -267,13 +263,13 @@ export function joinRoutes(services: Core & Http & People & { page: AccountPageH
 
   router.post('/register', checkCsrf, async (ctx) => {
     const { found } = await page.resolve(ctx, groupInvitations.find);
-    const { username, name, password } = await parseForm(ctx, registerForm);
+    const { username, ...given } = await parseForm(ctx, finishForm);
     page.assertUnchanged(username, found.email);
     const { request } = ctx.state;
-    const prepared = await prepareRegistration(services, { email: found.email, name, password }, request);
+    const prepared = await prepareRegistration(services, { ...given, email: found.email }, request);
     if (prepared.outcome === 'rejected') {
       const error = sentences(prepared.faults.map((fault) => credentials.advice(fault, false)));
-      return showRegistration(ctx, found, await leadOf(found), { name, error });
+      return showRegistration(ctx, found, await leadOf(found), { name: given.name, error });
     }
     try {
       await groupInvitations.accept(found, prepared.id, { by: { request } }, prepared.store);
@@ -303,6 +299,7 @@ export function joinRoutes(services: Core & Http & People & { page: AccountPageH
       action: `${JOIN}/register`,
       email,
       minLength: credentials.minimumLength(false),
+      terms: termsIn(settings.latest()),
     };
     ctx.render('registration/finish', { ...form, ...given }, 'error' in given ? 400 : 200);
   }

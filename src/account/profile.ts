@@ -14,7 +14,8 @@ import { type PageText, sentences, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
 import { bytesOf, isImageData } from '../core/settings/value-schemas.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
-import { attributesTyped, personFields, personForm } from '../people/accounts/person-fields.ts';
+import type { AttributeSchema } from '../people/accounts/attributes.ts';
+import { attributesTyped, fieldFault, personFields, personForm } from '../people/accounts/person-fields.ts';
 import {
   addressColumn,
   addressPartNames,
@@ -123,7 +124,7 @@ export function profileRoutes({
       await accounts.update(account.id, { ...profileOfTexts(given), attributes }, page.actorOf(ctx));
     } catch (error) {
       if (!(error instanceof AppError) || error.faults.length === 0) throw error;
-      return show(ctx, { given, error: sentences(error.faults.map(describeFault)) });
+      return show(ctx, { given, error: sentences(error.faults.map((one) => describeFault(schema, one))) });
     }
     page.redirectWithNotice(ctx, '/account', t('profile.saved'));
   });
@@ -151,8 +152,9 @@ function fieldsOf(values: Texts, offered: readonly string[]) {
 }
 
 /** `Website: This is not a web address.` */
-function describeFault(found: Fault): PageText {
+function describeFault(schema: AttributeSchema, found: Fault): PageText {
   const [name, part] = found.path;
+  if (name === 'attributes') return fieldFault(schema, found);
   const ofAddress = addressPartNames.find((one) => name === 'address' && one === part);
   const ofText = textFieldNames.find((one) => one === name);
   const label = ofAddress ? addressParts[ofAddress].label : ofText ? textFields[ofText].label : String(part ?? name);

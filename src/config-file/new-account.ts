@@ -67,6 +67,8 @@ function draftAccount(id: string, { username, email = null, name = null }: NewAc
     attributes: {},
     isActive: true,
     source: 'local',
+    termsVersion: null,
+    termsAcceptedAt: null,
     roles: [],
     permissions: [],
     groups: [],

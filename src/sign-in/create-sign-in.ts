@@ -5,9 +5,8 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../base/http/context.ts';
 import { AppError, badRequest } from '../base/http/errors.ts';
 import { parseForm } from '../base/http/input.ts';
-import { faultText } from '../base/texts/faults.ts';
 import { sentences } from '../base/texts/text.ts';
-import { attributesTyped, personForm } from '../people/accounts/person-fields.ts';
+import { attributesTyped, fieldFault, personForm } from '../people/accounts/person-fields.ts';
 import type { ChosenGroup } from '../protocols/oidc/claims/chosen-group.ts';
 import { createAttempts } from './attempts.ts';
 import { requestedGrant } from './consent-description.ts';
@@ -49,6 +48,7 @@ export function createSignIn(services: SignInServices) {
   return { routers };
 }
 
+const termsForm = z.object({ version: z.string().min(1).max(100) });
 const groupForm = z.object({ group: z.string().min(1).max(100) });
 const decisionForm = z.object({ decision: z.enum(['allow', 'deny', 'other', 'continue']) });
 
@@ -80,12 +80,20 @@ function decisionRoutes({
       await accounts.update(id, { attributes }, { actorId: id, request: ctx.state.request });
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error;
-      const message = sentences(error.faults.map((found) => faultText(found, String(found.path.at(-1)))));
-      throw new StepError('invalid_input', { message });
+      throw new StepError('invalid_input', { message: sentences(error.faults.map((one) => fieldFault(schema, one))) });
     }
     await flow.proceed(ctx, current);
   };
   router.post('/own-fields', ...flow.form(['own-fields'], fillIn));
+
+  // For another version than that of now the engine asks again.
+  const acceptTerms = async (ctx: StepContext, current: CurrentStep) => {
+    const { version } = await parseForm(ctx, termsForm);
+    const { id } = accountOf(current);
+    await accounts.acceptTerms(id, version, { actorId: id, request: ctx.state.request });
+    await interactions.answer(ctx, {});
+  };
+  router.post('/terms', ...flow.form(['terms'], acceptTerms));
 
   const chooseGroup = async (ctx: StepContext, current: CurrentStep) => {
     const { group: id } = await parseForm(ctx, groupForm);

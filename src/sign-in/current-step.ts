@@ -84,7 +84,7 @@ const NOTHING_MISSING: SignInRequirements = {
   channels: {},
 };
 /** Prompts about the user who is signed in already. */
-const SESSION_PROMPTS = ['consent', 'access', 'group', 'select_account'];
+const SESSION_PROMPTS = ['consent', 'access', 'terms', 'group', 'select_account'];
 
 /** The current step of the interaction `uid`; throws when it did not begin in this browser or has expired. */
 export async function openStep(services: SignInState, ctx: Context, uid: string): Promise<CurrentStep> {

@@ -31,6 +31,7 @@ export type Step =
   | 'change-password'
   | 'own-fields'
   | 'consent'
+  | 'terms'
   | 'choose-group'
   | 'access-denied'
   | 'done';
@@ -42,6 +43,8 @@ export function nextStep({ prompt }: Pick<PromptRequest, 'prompt'>, progress: Pr
       return 'access-denied';
     case 'consent':
       return 'consent';
+    case 'terms':
+      return 'terms';
     case 'group':
       return 'choose-group';
     case 'select_account':

@@ -6,6 +6,7 @@ import { readForm } from '../base/http/input.ts';
 import { type PageLink, type PageText, t } from '../base/texts/text.ts';
 import { type BrokenRule, type RuleId, ruleResults } from '../core/rejections/rules.ts';
 import { missingFields } from '../people/accounts/person-fields.ts';
+import { termsDue } from '../people/accounts/terms.ts';
 import type { CaptchaWait } from '../people/rate-limits/captcha.ts';
 import { describeRequest } from './consent-description.ts';
 import { accountOf, type CurrentStep, type SignInState } from './current-step.ts';
@@ -116,6 +117,8 @@ async function showStep(services: SignInState, page: Page): Promise<void> {
       return showSelectAccount(page);
     case 'access-denied':
       return showAccessDenied(services, page);
+    case 'terms':
+      return showTerms(services, page);
     case 'choose-group':
       return showChooseGroup(page);
     case 'consent':
@@ -269,6 +272,24 @@ async function showAccessDenied(
     rejectionCode,
   };
   ctx.render('sign-in/access-denied', page, 403);
+}
+
+/** `?declined`: what happens without the acceptance. */
+async function showTerms({ interactions, settings }: SignInState, page: Page): Promise<void> {
+  const { ctx, current } = page;
+  const account = accountOf(current);
+  const terms = termsDue(settings.latest(), account);
+  // Accepted in another tab, or no longer asked for.
+  if (!terms) return interactions.answer(ctx, {});
+  ctx.render('sign-in/terms', {
+    action: pathOf(current, 'terms'),
+    stepUrl: `/signin/${current.attempt.uid}`,
+    isDeclined: 'declined' in ctx.query,
+    terms,
+    account,
+    before: account.termsVersion,
+    ...footOf(page),
+  });
 }
 
 function showChooseGroup({ ctx, current, appName, logo }: Page): void {

@@ -1,8 +1,9 @@
 // Look-up, creation and deletion of accounts.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAccounts } from '../../src/people/accounts/accounts.ts';
 import { createRoles } from '../../src/people/rbac/roles.ts';
-import { servicesOf } from '../support/services-of.ts';
+import { fixedSettings, servicesOf } from '../support/services-of.ts';
 import { openPeople, type People, together } from './fixture.ts';
 
 let people: People;
@@ -91,6 +92,30 @@ describe('the creation of an account', () => {
       code: 'invalid_input',
       faults: [{ path: ['username'] }, { path: ['email'] }, { path: ['name'] }, { path: ['picture'] }],
     });
+  });
+});
+
+describe('accepted terms', () => {
+  test('stay through changes of the account, and change nothing that applications see', async () => {
+    const { clock } = people;
+    const asked = { terms_version: '2026-11', brand_terms_url: 'https://example.com/terms' };
+    const accounts = createAccounts(servicesOf({ ...people, now: clock.now, settings: fixedSettings(() => asked) }));
+    const { id, updatedAt } = await people.person();
+    const acceptedAt = clock.now();
+    expect(await accounts.acceptTerms(id, '2026-10', {})).toBe(false);
+    expect(await accounts.acceptTerms(id, '2026-11', {})).toBe(true);
+    const accepted = { termsVersion: '2026-11', termsAcceptedAt: acceptedAt };
+    expect(await accounts.find(id)).toMatchObject({ ...accepted, updatedAt });
+    clock.advance({ days: 1 });
+    await accounts.update(id, { nickname: 'Ann' });
+    expect(await accounts.find(id)).toMatchObject({ ...accepted, nickname: 'Ann' });
+    expect(await accounts.acceptTerms(id, '2026-11', {})).toBe(true);
+    await accounts.setActive(id, false);
+    expect(await accounts.find(id)).toMatchObject({ ...accepted, isActive: false });
+    const other = await people.person();
+    await accounts.acceptTerms(other.id, '2026-11', {});
+    expect((await accounts.countTerms('2026-11')).accepted).toBe(1);
+    expect(await people.audit.list({ types: ['terms.accepted'], subjectId: id })).toHaveLength(1);
   });
 });
 

@@ -25,6 +25,8 @@ const ann: VisibleAccount = {
   ssoId: null,
   isActive: true,
   source: 'local',
+  termsVersion: null,
+  termsAcceptedAt: null,
   createdAt: new Date(0),
   updatedAt: new Date(1_700_000_000_999),
   roles: ['editor', 'reader'],

@@ -108,7 +108,8 @@ describe('an own field that is asked for', () => {
   it('is filled in once, before the sign-in goes on', async () => {
     const other = await startIdp();
     try {
-      const properties = { badge: { ...schema.properties.desk_phone, title: 'Badge', mask: 'A-99', ask: true } };
+      const size = { ...schema.properties.shirt, ask: true };
+      const properties = { badge: { ...schema.properties.desk_phone, title: 'Badge', mask: 'A-99', ask: true }, size };
       const user = await aUser(other.services);
       await other.services.settings.set('user_attributes', { type: 'object', properties });
       const browser = httpClient(other.issuer);
@@ -116,14 +117,18 @@ describe('an own field that is asked for', () => {
       const asked = await browser.follow(await browser.submit(page, { username: user.username, password: PASSWORD }));
       expect(textOf(asked.text)).toContain('Complete your profile');
       expect((await browser.get('/account')).status).toBe(303);
-      const wrong = await browser.submit(asked, { 'attributes.badge': '12' });
-      expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('must look like A-99')]);
+      const wrong = await browser.submit(asked, { 'attributes.badge': '12', 'attributes.size': 'M' });
+      expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringMatching(/Badge: .*must look like A-99/)]);
+      for (const field of ['input', 'select'])
+        expect(wrong.text).toMatch(new RegExp(`<${field}[^>]* aria-describedby="error`));
       expect(wrong.forms[0]?.fields).toMatchObject({ 'attributes.badge': '12' });
-      const empty = await browser.submit(wrong, { 'attributes.badge': '' });
+      const empty = await browser.submit(wrong, { 'attributes.badge': '', 'attributes.size': '' });
       expect(textOf((await browser.follow(empty)).text)).toContain('Complete your profile');
-      const done = await browser.follow(await browser.submit(asked, { 'attributes.badge': 'B-12' }));
+      const done = await browser.follow(
+        await browser.submit(asked, { 'attributes.badge': 'B-12', 'attributes.size': 'M' }),
+      );
       expect(textOf(done.text)).toContain('Your account');
-      expect((await other.services.accounts.find(user.account.id))?.attributes).toEqual({ badge: 'B-12' });
+      expect((await other.services.accounts.find(user.account.id))?.attributes).toEqual({ badge: 'B-12', size: 'M' });
       const again = httpClient(other.issuer);
       const form = await again.follow(await again.get('/account'));
       const next = await again.follow(await again.submit(form, { username: user.username, password: PASSWORD }));

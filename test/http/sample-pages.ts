@@ -15,6 +15,14 @@ const error = {
   fields: [],
   requestId: 'tFJX8YJrN1Fh2q3c',
 };
+const terms = {
+  version: '2026-11',
+  documents: [
+    { kind: 'terms', href: 'https://example.com/terms' },
+    { kind: 'privacy', href: 'https://example.com/privacy' },
+  ],
+};
+const termsPage = { action: '/signin/u1/terms', stepUrl: '/signin/u1', terms, account: alice, before: null, ...foot };
 export const samplePages: Record<string, [string, object]> = {
   error404: ['error', error],
   errorRequest: [
@@ -99,6 +107,9 @@ export const samplePages: Record<string, [string, object]> = {
       ],
     },
   ],
+  terms: ['sign-in/terms', { ...termsPage, isDeclined: false }],
+  termsAgain: ['sign-in/terms', { ...termsPage, isDeclined: false, before: '2026-05' }],
+  termsDeclined: ['sign-in/terms', { ...termsPage, isDeclined: true }],
   rejectedAsk: [
     'sign-in/access-denied',
     {
@@ -459,6 +470,7 @@ export const samplePages: Record<string, [string, object]> = {
       username: 'alice',
       minLength: 15,
       error: t('password.contains_name'),
+      terms,
     },
   ],
   confirmEmail: [
@@ -482,6 +494,10 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   registerFinish: ['registration/finish', { action: '/sign-up/finish', email: 'alice@example.com', minLength: 15 }],
+  registerTerms: [
+    'registration/finish',
+    { action: '/sign-up/finish', email: 'alice@example.com', minLength: 15, terms },
+  ],
   joinGroup: [
     'registration/finish',
     {

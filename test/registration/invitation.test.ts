@@ -69,7 +69,7 @@ describe('an invitation', () => {
     const accept = async () => {
       const { account, link } = await invited();
       const token = new URL(await link()).searchParams.get('token') ?? '';
-      const result = await invitations.accept(token, NEW_PASSWORD, request);
+      const result = await invitations.accept(token, { password: NEW_PASSWORD }, request);
       if (result.outcome !== 'done' || !result.signIn) throw new Error('not accepted');
       // The mail of the invitation is no way to sign in.
       expect(await invitations.redeem(token)).toBeUndefined();
@@ -209,7 +209,7 @@ describe('an invitation', () => {
     const request = { requestId: 'r', address: '127.0.0.1', userAgent: '' };
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        test.links.invitations.accept(token, `password number ${index} of many`, request),
+        test.links.invitations.accept(token, { password: `password number ${index} of many` }, request),
       ),
     );
     expect(outcomes.filter(({ outcome }) => outcome === 'done')).toHaveLength(1);

@@ -21,6 +21,7 @@ import type { FederationServices } from '../../federation/federation-services.ts
 import type { Account } from '../../people/accounts/account.ts';
 import { emailFault, isInDomains } from '../../people/accounts/names.ts';
 import { emptyProfile } from '../../people/accounts/profile-fields.ts';
+import { termsDue, termsIn } from '../../people/accounts/terms.ts';
 import { openChallenge, parseAttestation, sealChallenge } from '../../people/mfa/factors/webauthn-ceremony.ts';
 import type { People } from '../../people/people.ts';
 import type { RecoveryCodesPages } from '../../sign-in/second-factor/recovery-codes-page.ts';
@@ -63,21 +64,25 @@ export function createRegistration(
 const INVITATION = '/invitation';
 /** The sign-in that follows an invitation; another account may be signed in here. */
 const SIGN_IN = '/login?prompt=login';
+/** The version of the terms that the page displayed; another one is accepted at the sign-in that follows. */
+const terms = z.string().max(100).optional();
+const acceptForm = passwordForm.extend({ terms });
 const passkeyForm = z.object({
   username: z.string().max(254),
   response: z.string().max(20_000),
   name: z.string().max(200).default(''),
   sealed: z.string().max(1024),
+  terms,
 });
 
 /** The page of an invitation: a password, or a passkey in its place; after it the owner is signed in. */
 function invitationRoutes(
-  services: Base &
+  services: Core &
     Http &
     People &
     FederationServices & { invitations: Invitations; recoveryCodesPages: RecoveryCodesPages },
 ): Router<State, Extras> {
-  const { cookies, invitations, mfa, otherSignIns, recoveryCodesPages } = services;
+  const { cookies, invitations, mfa, otherSignIns, recoveryCodesPages, settings } = services;
   const { check: checkCsrf } = services.csrf;
   const router = new Router<State, Extras>();
   const next = { href: '/forgot-password', label: t('mailed-link.new') };
@@ -101,7 +106,8 @@ function invitationRoutes(
     };
     const [other] = await otherSignIns(account);
     const minLength = services.credentials.minimumLength(false);
-    const form = { ...texts, action: INVITATION, username, minLength, other, passkey, error };
+    const due = termsDue(settings.latest(), account);
+    const form = { ...texts, action: INVITATION, username, minLength, other, passkey, terms: due, error };
     ctx.render('mailed-links/new-password', form, error ? 400 : 200);
   }
 
@@ -112,9 +118,9 @@ function invitationRoutes(
 
   router.post(INVITATION, checkCsrf, async (ctx) => {
     const { token, found: account } = await page.resolve(ctx, invitations.find);
-    const { username, password } = await parseForm(ctx, passwordForm);
+    const { username, password, terms } = await parseForm(ctx, acceptForm);
     page.assertUnchanged(username, account.username);
-    const result = await invitations.accept(token, password, withLanguage(ctx));
+    const result = await invitations.accept(token, { password, terms }, withLanguage(ctx));
     if (result.outcome === 'rejected')
       return show(ctx, account, sentences(result.faults.map((fault) => services.credentials.advice(fault, false))));
     if (result.outcome === 'invalid' || !result.signIn) return page.reject(ctx);
@@ -123,14 +129,14 @@ function invitationRoutes(
 
   router.post(`${INVITATION}/passkey`, checkCsrf, async (ctx) => {
     const { token, found: account } = await page.resolve(ctx, invitations.find);
-    const { username, response, name, sealed } = await parseForm(ctx, passkeyForm);
+    const { username, response, name, sealed, terms } = await parseForm(ctx, passkeyForm);
     page.assertUnchanged(username, account.username);
     const answer = parseAttestation(response);
     const challenge = openChallenge(services, account.id, sealed);
     const { request } = ctx.state;
     const result =
       answer && challenge
-        ? await invitations.acceptWithPasskey(token, { answer, challenge, name }, request)
+        ? await invitations.acceptWithPasskey(token, { answer, challenge, name, terms }, request)
         : { outcome: 'wrong' as const };
     if (result.outcome === 'invalid') return page.reject(ctx);
     if (result.outcome !== 'done') {
@@ -169,19 +175,22 @@ const requestForm = z.object({
   email: z.string().trim().max(254),
   code: z.string().trim().max(limits.signUpCode.maxLength).default(''),
 });
-const finishForm = z.object({
+/** A new account, once its address is proven. */
+export const finishForm = z.object({
   username: z.string().max(254),
   name: z.string().max(200),
   password: z.string().max(4096),
+  terms,
 });
 
 function selfRegistrationRoutes(
-  dependencies: Base & Http & People & { selfRegistration: SelfRegistration; returnToSignIn: ReturnToSignIn },
+  dependencies: Core & Http & People & { selfRegistration: SelfRegistration; returnToSignIn: ReturnToSignIn },
 ): Router<State, Extras> {
   const {
     credentials,
     selfRegistration,
     returnToSignIn,
+    settings,
     csrf: { check: checkCsrf },
   } = dependencies;
   const router = new Router<State, Extras>({ prefix: '/sign-up' });
@@ -208,6 +217,7 @@ function selfRegistrationRoutes(
       action: '/sign-up/finish',
       email,
       minLength: credentials.minimumLength(false),
+      terms: termsIn(settings.latest()),
     });
   });
   router.post('/finish', whenOpen, checkCsrf, (ctx) => finishRegistration(dependencies, page, ctx));
@@ -256,24 +266,32 @@ function showSent(
 }
 
 async function finishRegistration(
-  { credentials, selfRegistration }: People & { selfRegistration: SelfRegistration },
+  { credentials, selfRegistration, settings }: Core & People & { selfRegistration: SelfRegistration },
   page: LinkPage,
   ctx: Context,
 ): Promise<void> {
   const minLength = credentials.minimumLength(false);
   const { token, found: email } = await page.resolve(ctx, selfRegistration.find);
-  const { username, name, password } = await parseForm(ctx, finishForm);
+  const { username, name, password, terms } = await parseForm(ctx, finishForm);
   page.assertUnchanged(username, email);
-  const result = await selfRegistration.finish(token, { name, password }, ctx.state.request);
+  const result = await selfRegistration.finish(token, { name, password, terms }, ctx.state.request);
   if (result.outcome === 'invalid') return page.reject(ctx);
   if (result.outcome === 'rejected') {
     const error = sentences(result.faults.map((fault) => credentials.advice(fault, false)));
-    return ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength, name, error }, 400);
+    const form = { action: '/sign-up/finish', email, minLength, name, terms: termsIn(settings.latest()), error };
+    return ctx.render('registration/finish', form, 400);
   }
   page.redirectToDone(ctx, '/sign-up/done');
 }
 
 type SelfRegistration = ReturnType<typeof createSelfRegistration>;
+
+/** What the form asks for; `terms`: the version that the person accepts with it. */
+interface SignUp {
+  name: string;
+  password: string;
+  terms?: string | undefined;
+}
 
 /** What the link in the mail contains. */
 interface SignUpLink {
@@ -334,7 +352,7 @@ function createSelfRegistration(services: Core & People) {
     /** The address of a usable link. */
     find: async (token: string): Promise<string | undefined> => (await findSignUpLink(services, token))?.email,
     /** Creates the account with its password. */
-    finish: (token: string, input: { name: string; password: string }, request: RequestInfo): Promise<LinkOutcome> =>
+    finish: (token: string, input: SignUp, request: RequestInfo): Promise<LinkOutcome> =>
       finish(services, token, input, request),
   };
 }
@@ -342,7 +360,7 @@ function createSelfRegistration(services: Core & People) {
 async function finish(
   services: Core & People,
   token: string,
-  { name, password }: { name: string; password: string },
+  { name, password, terms }: SignUp,
   request: RequestInfo,
 ): Promise<LinkOutcome> {
   const { db, settings, signUpCodes: codes } = services;
@@ -350,7 +368,7 @@ async function finish(
   const link = await findSignUpLink(services, token);
   if (!link) return { outcome: 'invalid' };
   const { email, codeId } = link;
-  const prepared = await prepareRegistration(services, { email, name, password }, request);
+  const prepared = await prepareRegistration(services, { email, name, password, terms }, request);
   if (prepared.outcome === 'rejected') return prepared;
   try {
     return await transaction(db, async (tx) => {
@@ -369,7 +387,7 @@ async function finish(
 /** An account with an address that a mailed link has proven, which is its username too; `store` creates it with its password. */
 export async function prepareRegistration(
   { accounts, audit, credentials, now }: Core & People,
-  { email, name, password }: { email: string; name: string; password: string },
+  { email, name, password, terms }: SignUp & { email: string },
   request: RequestInfo,
 ) {
   const id = randomId();
@@ -384,6 +402,7 @@ export async function prepareRegistration(
     async store(tx: Tx, data?: Record<string, unknown>): Promise<void> {
       await accounts.create({ id, ...profile }, by, tx);
       await prepared.store(tx);
+      if (terms) await accounts.acceptTerms(id, terms, by, tx);
       await audit.record({ ...by, type: 'account.registered', outcome: 'success', subjectId: id, data }, tx);
     },
   };
@@ -427,6 +446,8 @@ function draftAccount(
     ssoId: null,
     isActive: true,
     source: 'local',
+    termsVersion: null,
+    termsAcceptedAt: null,
     createdAt: at,
     updatedAt: at,
     roles: [],

@@ -41,8 +41,14 @@ export function createInvitations(
     return totp || passkeys > 0 || phone !== undefined || (await identities.ofUser(accountId, tx)).length > 0;
   }
 
-  /** Verifies the address of the link; returns the token of the sign-in that follows. */
-  async function finish({ link, account }: AccountLink<'invite'>, amr: string[], by: Actor, tx: Tx): Promise<string> {
+  /** Verifies the address of the link, and accepts the terms; returns the token of the sign-in that follows. */
+  async function finish(
+    { link, account }: AccountLink<'invite'>,
+    { amr, terms }: { amr: string[]; terms: string | undefined },
+    by: Actor,
+    tx: Tx,
+  ): Promise<string> {
+    if (terms) await accounts.acceptTerms(account.id, terms, by, tx);
     if (isSameAddress(account.email, link.email) && !account.emailProven) {
       await accounts.update(account.id, { emailVerified: true, emailProven: true }, by, tx);
       await audit.record({ ...by, type: 'email.verified', outcome: 'success', subjectId: account.id }, tx);
@@ -92,8 +98,12 @@ export function createInvitations(
       return found?.account;
     },
 
-    /** Uses the invitation up, sets the password and verifies the address. */
-    async accept(token: string, password: string, request: RequestInfo): Promise<LinkOutcome> {
+    /** Uses the invitation up, sets the password and verifies the address. `terms`: the version that the person accepts with it. */
+    async accept(
+      token: string,
+      { password, terms }: { password: string; terms?: string | undefined },
+      request: RequestInfo,
+    ): Promise<LinkOutcome> {
       const found = await accountLinks.find(token, 'invite');
       if (!found) return { outcome: 'invalid' };
       const { account } = found;
@@ -106,7 +116,7 @@ export function createInvitations(
         by,
         async inTransaction(tx) {
           if (hadCredentials) await firstEnrolment.passwordResetByMail(account.id, tx);
-          signIn = await finish(found, ['pwd'], by, tx);
+          signIn = await finish(found, { amr: ['pwd'], terms }, by, tx);
         },
       });
       return result.outcome === 'done' ? { ...result, signIn } : result;
@@ -118,7 +128,11 @@ export function createInvitations(
      */
     async acceptWithPasskey(
       token: string,
-      { answer, ...ceremony }: { answer: AttestationResponse; challenge: string; name: string },
+      {
+        answer,
+        terms,
+        ...ceremony
+      }: { answer: AttestationResponse; challenge: string; name: string; terms?: string | undefined },
       request: RequestInfo,
     ): Promise<{ outcome: 'done'; signIn: string } | { outcome: 'invalid' | 'wrong' | 'already-registered' }> {
       const found = await accountLinks.find(token, 'invite');
@@ -133,7 +147,7 @@ export function createInvitations(
           const isUsable =
             !(await hasCredentials(found.account.id, tx)) && (await accountLinks.consume(found.link, tx));
           if (!isUsable) throw badRequest('link_invalid');
-          signIn = await finish(found, amr, by, tx);
+          signIn = await finish(found, { amr, terms }, by, tx);
         },
       });
       return outcome === 'ok' ? { outcome: 'done', signIn } : { outcome };

@@ -9,6 +9,7 @@ import { t } from '../../base/texts/text.ts';
 import type { Proof } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
+import { termsDue } from '../../people/accounts/terms.ts';
 import type { Acr } from '../../people/mfa/acr.ts';
 import { administrationAcr, opensAdministration, proofOf, type StrongestProof } from '../../people/mfa/step-up.ts';
 import type { People } from '../../people/people.ts';
@@ -38,7 +39,8 @@ export interface SignedInDependencies {
 }
 
 export function createSignedIn(dependencies: Core & Http & People & SignedInDependencies) {
-  const { cookies, rpSessions, accounts, checkDirectories, recordActivity, strongestProof, staffAcr } = dependencies;
+  const { cookies, rpSessions, accounts, checkDirectories, recordActivity, settings, strongestProof, staffAcr } =
+    dependencies;
   const users = new WeakMap<object, SignedInUser>();
   /** The cookie of a session that this request has renewed. */
   const renewed = new WeakMap<object, string>();
@@ -90,6 +92,9 @@ export function createSignedIn(dependencies: Core & Http & People & SignedInDepe
       const user = await find(ctx);
       if (user) {
         users.set(ctx.req, user);
+        // A form that was open when the version changed is not lost; the page after it asks.
+        if (isRead(ctx) && termsDue(settings.latest(), user.account))
+          return redirectToLogin(ctx, { return_to: ctx.url });
         if (isPage(ctx)) await recordActivity(user.session.ssoUid);
         return next();
       }

@@ -16,9 +16,10 @@ import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { acceptPictures, parseForm, parseQuery } from '../../base/http/input.ts';
 import { languageForPeople } from '../../base/http/pages/language.ts';
 import type { Fault } from '../../base/texts/faults.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { SettingEntry, SettingName, SettingValues } from '../../core/settings/settings.ts';
 import { isImageData, isImageName, type SettingBox } from '../../core/settings/value-schemas.ts';
+import { termsIn } from '../../people/accounts/terms.ts';
 import { etagOf } from '../api/versions.ts';
 import {
   ACCEPTED_PICTURES,
@@ -124,7 +125,7 @@ export function brandRoutes(services: ConsoleServices): Router<State, Extras>[] 
 }
 
 async function brandPage(
-  { names, config: { configFile } }: ConsoleServices,
+  { accounts, names, config: { configFile } }: ConsoleServices,
   ctx: Context,
   { all, mayChange, sent = {} }: { all: SettingEntry[]; mayChange: boolean; sent?: Sent | undefined },
 ): Promise<ConsolePage> {
@@ -134,7 +135,8 @@ async function brandPage(
   const entries = application ? entriesOf(application, all) : all;
   const lockOf = ({ source }: SettingEntry): Lock =>
     source === 'file' ? 'file' : mayChange ? undefined : 'permission';
-  const sections = brandSections(entries, sent, lockOf);
+  const terms = application ? undefined : await termsNote(accounts, all);
+  const sections = brandSections(entries, sent, lockOf, terms);
   const isDeclared = sections.some(({ fields }) => fields.some(({ isFromFile }) => isFromFile));
   const typed = (name: BrandSetting) => valueIn(name, entries, sent);
   const blocks: Block[] = [
@@ -267,17 +269,25 @@ const brandsIn = (entries: Entries) =>
   (entries.find(({ name }) => name === 'brand_applications')?.value ?? {}) as Brands;
 
 /** What the form holds now: as it was sent, else what is stored. */
-function valueIn(name: BrandSetting, entries: Entries, sent: Sent): string {
+function valueIn(name: BrandSetting | 'terms_version', entries: Entries, sent: Sent): string {
   const stored = entries.find((entry) => entry.name === name)?.value;
   return sentValue(sent, name) ?? (stored === undefined ? '' : String(stored));
 }
 
-function brandSections(entries: Entries, sent: Sent, lockOf: (entry: SettingEntry) => Lock): FormSection[] {
+/** @param terms what the field of the version says beside its hint */
+function brandSections(
+  entries: Entries,
+  sent: Sent,
+  lockOf: (entry: SettingEntry) => Lock,
+  terms: PageText | undefined,
+): FormSection[] {
   return SECTIONS.map(({ box, ...section }) => ({
     ...section,
     fields: settingsIn(box).flatMap((name) => {
       const entry = entries.find((one) => one.name === name);
-      if (!entry || !isBrandSetting(name)) return [];
+      if (!entry) return [];
+      if (name === 'terms_version') return [termsField(valueIn(name, entries, sent), lockOf(entry), terms)];
+      if (!isBrandSetting(name)) return [];
       return fieldsOf(name, valueIn(name, entries, sent), lockOf(entry));
     }),
   }));
@@ -289,6 +299,22 @@ function storedPictures(entries: Entries, sent: Sent): Field[] {
     const value = valueIn(name, entries, sent);
     return isImageName(value) ? [hiddenField(`${name}.stored`, value)] : [];
   });
+}
+
+/** How many have accepted the version, or why nobody is asked. */
+async function termsNote(accounts: ConsoleServices['accounts'], entries: Entries): Promise<PageText | undefined> {
+  const settings = Object.fromEntries(entries.map(({ name, value }) => [name, value])) as SettingValues;
+  const terms = termsIn(settings);
+  if (!terms) return settings.terms_version === undefined ? undefined : t('console.branding.terms-unlinked');
+  const { version } = terms;
+  return t('console.branding.terms-accepted', { ...(await accounts.countTerms(version)), version });
+}
+
+function termsField(value: string, lock: Lock, note: PageText | undefined): Field {
+  const { hint, ...texts } = settingTexts('terms_version');
+  const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
+  const said = sentences([hint, note].filter((one) => one !== undefined));
+  return { ...texts, hint: said, value, isCode: true, placeholder: '2026-11', ...locked };
 }
 
 function fieldsOf(name: BrandSetting, value: string, lock: Lock): Field[] {

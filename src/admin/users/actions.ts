@@ -10,6 +10,7 @@ import type { InvitationView } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AccountCount, AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
+import { termsDue } from '../../people/accounts/terms.ts';
 import type { FactorView, OwnFactors } from '../../people/mfa/account-factors.ts';
 import type { FirstEnrolmentState } from '../../people/mfa/first-enrolment-rule.ts';
 import { falseIfForbidden } from '../../people/rbac/authority.ts';
@@ -46,6 +47,8 @@ export interface UserDetails {
   firstEnrolment: FirstEnrolmentState;
   /** The last one. */
   invitation: InvitationView | undefined;
+  /** Whether the user accepts the terms at the next sign-in. */
+  hasTermsDue: boolean;
   /** Seconds that a new browser has to wait after wrong passwords. */
   lockedSeconds: number;
 }
@@ -105,7 +108,7 @@ export function createUserAdmin(services: UserServices) {
 }
 
 function readActions(
-  { db, accounts, authority, credentials, registration: { invitations }, mfa, lockout, ssoIds }: UserServices,
+  { db, accounts, authority, credentials, registration: { invitations }, mfa, lockout, settings, ssoIds }: UserServices,
   lookup: UserLookup,
 ) {
   async function visibleTo(by: Actor): Promise<ListAccounts> {
@@ -135,7 +138,9 @@ function readActions(
         invitations.statesOf([id]),
       ]);
     const invitation = invited.get(id);
-    return { account, ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials, invitation };
+    const hasTermsDue = termsDue(settings.latest(), account) !== undefined;
+    const found = { account, ssoConnection, password, factors, firstEnrolment, lockedSeconds, hasCredentials };
+    return { ...found, invitation, hasTermsDue };
   };
 
   return {

@@ -62,6 +62,8 @@ const summaryFields = {
   active: z.boolean(),
   source: z.enum(['local', 'file']).describe('file: declared in the configuration file'),
   roles: z.array(z.string()),
+  terms_version: z.string().nullable().describe('Of the terms that the user accepted last'),
+  terms_accepted_at: time.nullable(),
   created_at: time,
   updated_at: time,
 };
@@ -114,7 +116,7 @@ const password = z.string().min(limits.password.minWithMfa).max(limits.password.
 
 /** A user of a list. */
 function summaryJson({ emailVerified, isActive, createdAt, updatedAt, ...account }: AccountSummary) {
-  const { id, username, email, name, source, roles } = account;
+  const { id, username, email, name, source, roles, termsVersion, termsAcceptedAt } = account;
   return {
     id,
     username,
@@ -124,6 +126,8 @@ function summaryJson({ emailVerified, isActive, createdAt, updatedAt, ...account
     active: isActive,
     source: source as 'local' | 'file',
     roles,
+    terms_version: termsVersion,
+    terms_accepted_at: termsAcceptedAt && iso(termsAcceptedAt),
     created_at: iso(createdAt),
     updated_at: iso(updatedAt),
   };

@@ -404,7 +404,7 @@ type Row = Facts['rows'][number];
 
 /** @param language that of the page */
 function profileFacts(
-  { account }: UserDetails,
+  { account, hasTermsDue }: UserDetails,
   {
     disabled,
     invitation,
@@ -436,11 +436,20 @@ function profileFacts(
         : []),
       ...(invitation ? [{ label: t('console.mail.template.invitation'), value: invitation }] : []),
       ...(disabled ? [{ label: t('console.users.disabled'), value: disabledCell(disabled) }] : []),
+      ...(hasTermsDue || account.termsVersion !== null
+        ? [{ label: t('console.users.terms'), value: termsCell(account, hasTermsDue) }]
+        : []),
       { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
       { label: t('console.users.created'), value: account.createdAt },
     ],
   };
 }
+
+/** The version that the user accepted last, and whether that of now is missing. */
+const termsCell = ({ termsVersion, termsAcceptedAt }: Account, isDue: boolean): Cell => [
+  ...(isDue ? [{ text: t('console.users.terms-due'), tone: 'warn' as const }] : []),
+  ...(termsVersion !== null && termsAcceptedAt ? [termsVersion, termsAcceptedAt] : []),
+];
 
 /** What became of the last invitation: its state, since when, until when it can be accepted, and its email while that is kept. */
 function invitationCell(invitation: InvitationView | undefined, delivery: Cell | undefined): Cell | undefined {

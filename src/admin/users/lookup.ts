@@ -60,7 +60,14 @@ export function createUserLookup({ sql, accounts, authority, ssoIds, settings }:
 
 /** What the ETag of a user is made of: everything that an administrator can edit. */
 export function versionOf(
-  { permissions: _permissions, createdAt: _at, updatedAt: _changed, ...account }: Account,
+  {
+    permissions: _permissions,
+    createdAt: _at,
+    updatedAt: _changed,
+    termsVersion: _terms,
+    termsAcceptedAt: _accepted,
+    ...account
+  }: Account,
   ssoConnection: string | null,
 ): unknown {
   return Object.entries({ ...account, ssoConnection }).sort(([a], [b]) => (a < b ? -1 : 1));

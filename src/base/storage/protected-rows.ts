@@ -221,6 +221,8 @@ export const protectedTables = {
       ssoId: 'text',
       isActive: 'flag',
       source: 'text',
+      termsVersion: 'text',
+      termsAcceptedAt: 'time',
       name: 'text',
       givenName: 'text',
       middleName: 'text',

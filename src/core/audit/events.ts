@@ -48,6 +48,7 @@ export const eventTypesByKind = {
     'account.enabled',
     'account.disabled',
     'account.deleted',
+    'terms.accepted',
     'account.linked',
     'account.note-added',
     'account.note-removed',

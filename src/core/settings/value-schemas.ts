@@ -150,6 +150,12 @@ export const brandSchemas = {
     .optional()
     .describe('**Terms** link')
     .register(settingFields, { section: 'brand-links', isGeneral: true }),
+  terms_version: nameUpTo(40, z.string().trim())
+    .optional()
+    .describe(
+      'version of both documents, such as `2026-11`, that people [accept](accounts.md#terms) before a sign-in goes on; without one they are not asked',
+    )
+    .register(settingFields, { section: 'brand-links', isGeneral: true }),
   brand_applications: z
     .record(
       z.string().min(1).max(2048), // client ID or entity ID

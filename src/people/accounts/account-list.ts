@@ -44,6 +44,8 @@ export interface AccountSummary extends Record<TextFieldName, string | null> {
   ssoId: string | null;
   isActive: boolean;
   source: string;
+  termsVersion: string | null;
+  termsAcceptedAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
   roles: string[];
@@ -75,6 +77,8 @@ const SUMMARY = {
   ssoId: true,
   isActive: true,
   source: true,
+  termsVersion: true,
+  termsAcceptedAt: true,
   createdAt: true,
   updatedAt: true,
 } as const;

@@ -15,6 +15,7 @@ import { type AttributeSchema, attributeFaults } from './attributes.ts';
 import { isSameAddress, type NameDomains, nameKey } from './names.ts';
 import { type NewAccount, type Profile, profileColumns } from './profile.ts';
 import { addressOf, emptyProfile } from './profile-fields.ts';
+import { termsIn } from './terms.ts';
 
 export type { NewAccount } from './profile.ts';
 
@@ -55,7 +56,8 @@ export function createAccounts(
       }
       await assertNotTaken(tx, sql, id, columns);
       const at = now();
-      const row = { ...emptyProfile, ssoId: null, ...columns, id, isActive, source };
+      const terms = { termsVersion: null, termsAcceptedAt: null };
+      const row = { ...emptyProfile, ssoId: null, ...columns, ...terms, id, isActive, source };
       const dates = { createdAt: at, updatedAt: at };
       await tx.user.create({ data: { ...row, ...dates }, select: { id: true } }).catch(throwTaken);
       const set = Object.entries(withoutKeys(columns)).filter(([, value]) => value !== null && value !== '{}');
@@ -97,7 +99,9 @@ export function createAccounts(
       if (columns.usernameKey !== nameKey(before.username) || columns.emailKey !== emailKey)
         await assertNotTaken(tx, sql, id, columns);
       // All that the MAC covers: the row was verified, and is locked.
-      const data = { ...columns, id, isActive: before.isActive, source: source ?? before.source, updatedAt: now() };
+      const { isActive, termsVersion, termsAcceptedAt } = before;
+      const kept = { id, isActive, termsVersion, termsAcceptedAt };
+      const data = { ...columns, ...kept, source: source ?? before.source, updatedAt: now() };
       await tx.user.update({ where: { id }, data, select: { id: true } }).catch(throwTaken);
       // Links that were mailed to the old address must not work.
       if (columns.emailKey !== emailKey) await deleteLinkTokens(tx, id);
@@ -145,6 +149,28 @@ export function createAccounts(
         await audit.record({ ...by, type, outcome: 'success', subjectId: id, data }, tx);
         return true;
       }),
+
+    /** Records that the person accepts this version of the terms; false for another one than that of the settings. */
+    acceptTerms: (id: string, version: string, by: Actor, outer?: Tx): Promise<boolean> =>
+      withinTransaction(db, outer, async (tx) => {
+        if (termsIn(settings.latest())?.version !== version) return false;
+        const { termsVersion: before, updatedAt } = await lockedAccount(id, tx);
+        if (before === version) return true;
+        const data = { termsVersion: version, termsAcceptedAt: now(), updatedAt };
+        await tx.user.update({ where: { id }, data, select: { id: true } });
+        const details = { version, ...(before !== null && { before }) };
+        await audit.record({ ...by, type: 'terms.accepted', outcome: 'success', subjectId: id, data: details }, tx);
+        return true;
+      }),
+
+    /** How many users have accepted this version, of those who can sign in. */
+    async countTerms(termsVersion: string): Promise<{ accepted: number; users: number }> {
+      const [accepted, users] = await Promise.all([
+        db.user.count({ where: { termsVersion, isActive: true } }),
+        db.user.count({ where: { isActive: true } }),
+      ]);
+      return { accepted, users };
+    },
 
     /** Deletes the account and everything that belongs to it. Its id stays retired, so that no other account gets it. */
     remove: (id: string, by: Actor = {}, outer?: Tx): Promise<void> =>

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { invalidInput } from '../../base/http/errors.ts';
-import { textFault } from '../../base/texts/faults.ts';
+import { type Fault, faultText, textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { AttributeSchema } from './attributes.ts';
 import { changedBy, isFor, type SimpleAttribute, simpleAttributes } from './simple-attributes.ts';
@@ -43,6 +43,13 @@ function fieldOf(schema: AttributeSchema, attribute: SimpleAttribute, value: unk
     isRequired,
     ...(choices.length > 0 && { choices: choices.map(([tag, label]) => ({ tag, name: label })) }),
   };
+}
+
+/** `Badge: It must look like A-99.`: a fault of an attribute, with the title of its field. */
+export function fieldFault(schema: AttributeSchema, found: Fault): PageText {
+  const [, name = ''] = found.path;
+  const label = simpleAttributes(schema).find((one) => one.name === name)?.keywords.title ?? String(name);
+  return t('profile.fault', { label, message: faultText(found, label) });
 }
 
 function textOf(value: unknown): string {

@@ -11,6 +11,7 @@ import { randomToken } from '../../base/platform/random.ts';
 import type { Core } from '../../core/core.ts';
 import { stableSecret } from '../../core/settings/settings.ts';
 import type { Account } from '../../people/accounts/account.ts';
+import { termsDue } from '../../people/accounts/terms.ts';
 import { acrValues, FEDERATED_ACR } from '../../people/mfa/acr.ts';
 import type { SessionContext, SessionNeed } from '../../people/mfa/policy.ts';
 import type { People } from '../../people/people.ts';
@@ -273,10 +274,11 @@ function configurationOf(
 }
 
 function promptsOf(dependencies: Core & People & OidcDependencies, { clients, pairwiseIdentifier }: Shared) {
-  const { accounts, credentials, saml, sessionNeed, upstream } = dependencies;
+  const { accounts, credentials, saml, sessionNeed, settings, upstream } = dependencies;
   return createPrompts({
     clients,
     chooseGroup: (ctx, application, account) => chooseGroup(ctx, application, account, dependencies.db),
+    hasTermsDue: (account) => termsDue(settings.latest(), account) !== undefined,
     unreachableApi: (identifiers, account) => unreachableApi(dependencies, identifiers, account),
     upstream,
     sessionNeed: (ctx, account, session) => sessionNeed(appContext(ctx), account, session),

@@ -27,12 +27,15 @@ CREATE TABLE "users" (
     "sso_id" TEXT,
     "is_active" BOOLEAN NOT NULL DEFAULT true,
     "source" TEXT NOT NULL DEFAULT 'local',
+    "terms_version" TEXT,
+    "terms_accepted_at" TIMESTAMP(3),
     "search_key" TEXT NOT NULL DEFAULT '',
     "name_key" TEXT COLLATE "C" NOT NULL DEFAULT '',
     "last_name_key" TEXT COLLATE "C" NOT NULL DEFAULT '',
     "mac" TEXT NOT NULL DEFAULT '',
     "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMP(3) NOT NULL,
+    "hides_first_steps" BOOLEAN NOT NULL DEFAULT false,
 
     CONSTRAINT "users_pkey" PRIMARY KEY ("id")
 );
@@ -1048,6 +1051,9 @@ CREATE INDEX "users_name_key_id_idx" ON "users"("name_key", "id");
 
 -- CreateIndex
 CREATE INDEX "users_last_name_key_id_idx" ON "users"("last_name_key", "id");
+
+-- CreateIndex
+CREATE INDEX "users_terms_version_is_active_idx" ON "users"("terms_version", "is_active") WHERE ("terms_version" IS NOT NULL);
 
 -- CreateIndex
 CREATE UNIQUE INDEX "user_pictures_name_key" ON "user_pictures"("name");

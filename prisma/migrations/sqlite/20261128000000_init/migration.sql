@@ -26,12 +26,15 @@ CREATE TABLE "users" (
     "sso_id" TEXT,
     "is_active" BOOLEAN NOT NULL DEFAULT true,
     "source" TEXT NOT NULL DEFAULT 'local',
+    "terms_version" TEXT,
+    "terms_accepted_at" DATETIME,
     "search_key" TEXT NOT NULL DEFAULT '',
     "name_key" TEXT NOT NULL DEFAULT '',
     "last_name_key" TEXT NOT NULL DEFAULT '',
     "mac" TEXT NOT NULL DEFAULT '',
     "created_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "updated_at" DATETIME NOT NULL
+    "updated_at" DATETIME NOT NULL,
+    "hides_first_steps" BOOLEAN NOT NULL DEFAULT false
 );
 
 -- CreateTable
@@ -985,6 +988,9 @@ CREATE INDEX "users_name_key_id_idx" ON "users"("name_key", "id");
 
 -- CreateIndex
 CREATE INDEX "users_last_name_key_id_idx" ON "users"("last_name_key", "id");
+
+-- CreateIndex
+CREATE INDEX "users_terms_version_is_active_idx" ON "users"("terms_version", "is_active") WHERE "terms_version" IS NOT NULL;
 
 -- CreateIndex
 CREATE UNIQUE INDEX "user_pictures_name_key" ON "user_pictures"("name");

@@ -1,5 +1,5 @@
 // The engine's interaction policy with the checks of this server, for both protocols: when the user has to act
-// before an authorization request is answered. Order: login, select_account, access, group, consent.
+// before an authorization request is answered. Order: login, select_account, access, terms, group, consent.
 
 import { accessDecision, accessDecisionRule } from '../../../applications/access-decision.ts';
 import { claimSources } from '../../../applications/fields/claim-settings.ts';
@@ -35,6 +35,8 @@ export interface PromptDependencies {
   usernameOf(accountId: string): Promise<string | undefined>;
   /** The connection of a session, and of a sign-in that is not stored yet (federation/sessions.ts). */
   upstream: UpstreamSource;
+  /** Whether the person has to accept the terms. */
+  hasTermsDue(account: Account): boolean;
   /** The account for the group of this request, or the groups to choose from. */
   chooseGroup(ctx: KoaContextWithOIDC, application: ClientApplication, account: Account): Promise<GroupChoice>;
   /** The access rule that closes one of these APIs to the account. */
@@ -73,7 +75,8 @@ export function createPrompts(dependencies: PromptDependencies) {
   for (const check of login.checks) check.error ??= 'login_required';
   policy.add(new Prompt({ name: 'select_account', requestable: true }, loginHintCheck(dependencies)), 1);
   policy.add(accessPrompt(dependencies), 2);
-  policy.add(groupChoicePrompt(dependencies), 3);
+  policy.add(termsPrompt(dependencies), 3);
+  policy.add(groupChoicePrompt(dependencies), 4);
   consent.checks.remove('native_client_prompt');
   consent.checks.add(nativeClientCheck(dependencies));
   consent.checks.add(somethingToGrantCheck(), 0);
@@ -290,6 +293,16 @@ function accessPrompt({ clients, chooseGroup, unreachableApi }: PromptDependenci
         const found = await accountInGroup(ctx, application, accountOf(account));
         return { ...('rule' in found ? found.rule : await unreachable(ctx, found.account)) };
       },
+    ),
+  );
+}
+
+/** The version of the terms that the settings ask for, also in a session from before it. */
+function termsPrompt({ hasTermsDue }: PromptDependencies) {
+  return new Prompt(
+    { name: 'terms', requestable: false },
+    new Check('terms', 'the user has to accept the terms', 'interaction_required', ({ oidc: { account } }) =>
+      account && hasTermsDue(accountOf(account)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT,
     ),
   );
 }
