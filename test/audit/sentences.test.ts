@@ -43,6 +43,7 @@ describe('an audit event', () => {
       domain: 'example.com',
       groupName: 'Lab',
       childName: 'Physics',
+      version: '2026-11',
       amr: ['pwd'],
     };
     for (const outcome of ['success', 'failure'] as const)
