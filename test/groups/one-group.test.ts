@@ -387,6 +387,26 @@ describe('an application that asks for a group', () => {
     ]);
   });
 
+  it('is off in the console until an administrator turns it on', async () => {
+    const { applicationId } = await anApplication(idp);
+    const at = `/admin/applications/${applicationId}`;
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    for (const [tab, name] of [
+      ['access', 'ask_group'],
+      ['claims', 'groups_direct'],
+    ] as const) {
+      const isOn = async () => (await admin.get(`${at}/${tab}`)).text.includes(`name="${name}" value="on" checked`);
+      const send = async (values: readonly string[]) =>
+        admin.submit(await admin.get(`${at}/${tab}`), { [name]: values }, { form: `${at}/${tab}` });
+      const stored = async () => (await idp.services.applications.get(applicationId)).metadata;
+      expect([name, await isOn()]).toEqual([name, false]);
+      expect([(await send(['on'])).status, await isOn()]).toEqual([303, true]);
+      expect(await stored()).toHaveProperty(name, true);
+      expect([(await send([])).status, await isOn()]).toEqual([303, false]);
+      expect(await stored()).not.toHaveProperty(name);
+    }
+  });
+
   itOnSqlite('shows the group in the preview', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const query = new URLSearchParams({ user: user.username, app: asking.clientId });

@@ -42,7 +42,7 @@ export const viewFields = {
     .boolean()
     .optional()
     .describe('`true`: only the groups that a user is a member of; default: those above them too')
-    .register(applicationFields, { section: 'roles', gives: 'nothing', switch: { off: false } }),
+    .register(applicationFields, { section: 'roles', gives: 'nothing' }),
 };
 
 /** Patterns that match nothing: a permission is `resource:action`. What is stored already may have them. */

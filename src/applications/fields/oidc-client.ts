@@ -367,7 +367,7 @@ export const oidcMetadata = z.strictObject({
     .describe(
       '`true`: each sign-in is for one of the [groups](groups.md#one-group-for-a-sign-in) of the user, who chooses; default: for all',
     )
-    .register(applicationFields, { section: 'requirements', gives: 'nothing', switch: { off: false } }),
+    .register(applicationFields, { section: 'requirements', gives: 'nothing' }),
   claims: ownClaims
     .optional()
     .describe(
