@@ -90,23 +90,23 @@ describe('the claim locale', () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const { id } = (await aUser(idp.services, { locale: 'de-CH' })).account;
     const language = async () => (await idp.services.accounts.find(id))?.locale;
-    const form = await admin.get(`/admin/users/${id}/edit`);
+    const form = await admin.get(`/admin/users/${id}`);
     expect(form.text).toMatch(/<select [^>]*name="locale"[^>]*>\s*<option value="">Not set<\/option>/);
     expect(form.text).toContain('<option value="ja" lang="ja">日本語</option>');
     expect(form.text).toContain('<option value="de-CH" lang="de-CH" selected>Deutsch (Schweiz)</option>');
-    expect((await admin.submit(form, { name: 'Still Swiss' }, { form: '/edit' })).status).toBe(303);
+    expect((await admin.submit(form, { name: 'Still Swiss' })).status).toBe(303);
     expect(await language()).toBe('de-CH');
     expect(textOf((await admin.get(`/admin/users/${id}`)).text)).toMatch(/Language German \(Switzerland\) de-CH/);
     const german = await admin.get(`/admin/users/${id}`, { headers: { 'accept-language': 'de' } });
     expect(textOf(german.text)).toContain('Deutsch (Schweiz)');
-    await admin.submit(await admin.get(`/admin/users/${id}/edit`), { locale: 'ja' }, { form: '/edit' });
+    await admin.submit(await admin.get(`/admin/users/${id}`), { locale: 'ja' });
     expect(await language()).toBe('ja');
     expect((await admin.get('/admin/users/new')).text).toMatch(/<select [^>]*name="locale"/);
     // What an older version has stored stays until another one is chosen.
     const { id: old } = await withStored({ locale: 'Deutsch' });
-    const before = await admin.get(`/admin/users/${old}/edit`);
+    const before = await admin.get(`/admin/users/${old}`);
     expect(before.text).toContain('<option value="Deutsch" selected>Deutsch</option>');
-    expect((await admin.submit(before, { name: 'New Name' }, { form: '/edit' })).status).toBe(303);
+    expect((await admin.submit(before, { name: 'New Name' })).status).toBe(303);
     expect((await idp.services.accounts.find(old))?.locale).toBe('Deutsch');
     expect(textOf((await admin.get(`/admin/users/${old}`)).text)).toContain('Language Deutsch');
   });
@@ -115,10 +115,10 @@ describe('the claim locale', () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     await admin.get('/language/de?next=/admin');
     const { id } = (await aUser(idp.services)).account;
-    const form = await admin.get(`/admin/users/${id}/edit`);
+    const form = await admin.get(`/admin/users/${id}`);
     const faultOf = async (name: string, type: string, value: string) => {
       const rows = { 'attributes.name': name, 'attributes.type': type, 'attributes.value': value };
-      const page = await admin.submit(form, rows, { form: '/edit' });
+      const page = await admin.submit(form, rows);
       expect(page.status, textOf(page.text)).toBe(400);
       expect(page.text).not.toContain('<li lang="en">');
       return textOf(page.text);
@@ -131,13 +131,13 @@ describe('the claim locale', () => {
   it('is checked by the form of the console', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const { id } = (await aUser(idp.services)).account;
-    const form = await admin.get(`/admin/users/${id}/edit`);
-    const wrong = await admin.submit(form, { locale: 'Deutsch' }, { form: '/edit' });
+    const form = await admin.get(`/admin/users/${id}`);
+    const wrong = await admin.submit(form, { locale: 'Deutsch' });
     expect([wrong.status, textOf(wrong.text)]).toEqual([
       400,
       expect.stringContaining('Enter a language such as en or de-CH.'),
     ]);
-    expect((await admin.submit(form, { locale: 'de_CH' }, { form: '/edit' })).status).toBe(303);
+    expect((await admin.submit(form, { locale: 'de_CH' })).status).toBe(303);
     expect((await idp.services.accounts.find(id))?.locale).toBe('de-CH');
   });
 });
@@ -172,9 +172,9 @@ describe('a value in another language', () => {
   it('is checked by the form of the console, in its language', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const { id } = (await aUser(idp.services)).account;
-    const form = await admin.get(`/admin/users/${id}/edit`, { headers: { 'accept-language': 'de' } });
+    const form = await admin.get(`/admin/users/${id}`, { headers: { 'accept-language': 'de' } });
     const row = { 'attributes.name': 'name#de_AT', 'attributes.value': 'Anna', 'attributes.type': 'text' };
-    const page = await admin.submit(form, row, { form: '/edit', headers: { 'accept-language': 'de' } });
+    const page = await admin.submit(form, row, { headers: { 'accept-language': 'de' } });
     expect([page.status, textOf(page.text)]).toEqual([
       400,
       expect.stringContaining('Schreiben Sie hinter das # ein Sprachkürzel wie de oder de-AT.'),

@@ -113,7 +113,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
     ...['enableUser', 'disableUser', 'setUserRoles', 'forcePasswordChange', 'sendPasswordReset'],
     ...['endUserSessions', 'deleteUser'],
   ],
-  '/admin/users/:id/edit': ['updateUser', 'setUserRoles'],
+  '/admin/users/:id/change/:part': ['updateUser'],
   '/admin/users/:id/picture': ['setUserPicture'],
   '/admin/users/:id/picture/remove': ['updateUser'],
   '/admin/users/:id/notes': ['addUserNote'],

@@ -76,7 +76,7 @@ describe('a right for the members of one role', () => {
     expect(await status(desk.get(`/users/${students[0]}`))).toBe(200);
     expect(await status(desk.get(`/users/${teacher}`))).toBe(404);
     expect(await status(pages.get(`/admin/users/${students[0]}`))).toBe(200);
-    for (const page of ['', '/edit', '/password', '/disable'])
+    for (const page of ['', '/change/name', '/password', '/disable'])
       expect(await status(pages.get(`/admin/users/${teacher}${page}`)), page).toBe(404);
   });
 

@@ -71,9 +71,7 @@ describe('a role that the actor does not have', () => {
     const form = await pages.get('/admin/users/new');
     expect(form.text).not.toContain('value="finance"');
     await rejected(forged('/admin/users/new', { username: 'finance-two', begin: 'password', roles: 'finance' }));
-    const { version = '' } = (await pages.get(`/admin/users/${own}/edit`)).forms[0]?.fields ?? {};
-    const edited = { username: clerk.user?.username ?? '', version: String(version) };
-    await rejected(forged(`/admin/users/${own}/edit`, { ...edited, roles: ['rights-clerk', 'finance'] }));
+    await rejected(forged(`/admin/users/${own}/roles/give`, { role: 'finance' }));
     const csv = 'username,roles\nfinance-three,finance\n';
     for (const trial of ['on', '']) {
       const page = await forged('/admin/import', trial ? { csv, trial } : { csv });
@@ -112,7 +110,7 @@ describe('a role that the actor does not have', () => {
 
   it('protects the credentials, the address and the state of its holder', async () => {
     const at = `/users/${holder.account.id}`;
-    expect((await pages.get(`/admin${at}`)).text).not.toMatch(/temporary password|Disable|\/edit/);
+    expect((await pages.get(`/admin${at}`)).text).not.toMatch(/temporary password|Disable|\/change\//);
     const before = await idp.services.accounts.find(holder.account.id);
     await rejected(clerk.send('POST', `${at}/password`, { password: 'a pass phrase that I know' }));
     await rejected(clerk.send('POST', `${at}/password`, {}));
@@ -122,8 +120,8 @@ describe('a role that the actor does not have', () => {
     await rejected(clerk.send('DELETE', at, undefined, anyVersion));
     for (const action of ['password', 'force-change', 'disable', 'delete'])
       await rejected(forged(`/admin${at}/${action}`, {}));
-    await rejected(forged(`/admin${at}/edit`, { username: holder.username, email: 'mine@example.com' }));
-    await rejected(forged(`/admin${at}/edit`, { username: holder.username, email: 'no address' }));
+    await rejected(forged(`/admin${at}/change/email`, { email: 'mine@example.com' }));
+    await rejected(forged(`/admin${at}/change/email`, { email: 'no address' }));
     expect(await idp.services.accounts.find(holder.account.id)).toEqual(before);
   });
 

@@ -166,7 +166,7 @@ describe('a stolen password, where codes by email are on,', () => {
   it('does not change the own account in the console, for an administrator whose password is enough for it', async () => {
     await idp.services.roles.assign(user.account.id, 'admin');
     const at = `/admin/users/${user.account.id}`;
-    const edit = await attacker.get(`${at}/edit`);
+    const edit = await attacker.get(at);
     const question = await attacker.follow(await attacker.submit(edit, { email: 'attacker@example.net' }));
     expect(question.text).toContain('a code from your mailbox');
     expect(asksForMailedCode(question)).toBe(true);

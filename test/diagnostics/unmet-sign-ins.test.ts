@@ -84,7 +84,7 @@ describe('a NameID that a user lacks', () => {
     expect(await result(person, sp.entityId)).toEqual({ can_sign_in: false, 'name-id': 'failed' });
     const red = await pageOf(person, sp.entityId);
     const links = linksOf(red.text, red.url).map(({ href }) => new URL(href).pathname);
-    expect(links).toContain(`/admin/users/${person.id}/edit`);
+    expect(links).toContain(`/admin/users/${person.id}/change/email`);
     expect(red.text).not.toContain('verify-email');
   });
 

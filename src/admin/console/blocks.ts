@@ -215,7 +215,16 @@ export type Block =
       title?: PageText;
       lead?: PageText;
       actions?: readonly Action[];
-      rows: { label: PageText; value: Cell }[];
+      rows: {
+        label: PageText;
+        value: Cell;
+        /** Beside the value: opens the form that changes it. */
+        form?: FormBlock;
+        /** The form is open: it came back. */
+        isOpen?: boolean;
+        /** Beside the value: a button instead. */
+        action?: Action | undefined;
+      }[];
       /** Until it is opened. */
       isClosed?: boolean;
     }
@@ -283,6 +292,28 @@ export type Block =
       /** The label of the second value, beside "Received"; "Registered" by default. */
       expectedLabel?: PageText;
     };
+
+/** The blocks with each form changed, also those beside facts. */
+export function withForms(blocks: readonly Block[], change: (form: FormBlock) => FormBlock): Block[] {
+  return blocks.map((block) => {
+    if (block.kind === 'form') return change(block);
+    if (block.kind !== 'facts') return block;
+    return { ...block, rows: block.rows.map((row) => (row.form ? { ...row, form: change(row.form) } : row)) };
+  });
+}
+
+/** Every form of these blocks. */
+export const formsOf = (blocks: readonly Block[]): FormBlock[] =>
+  blocks.flatMap((block) => {
+    if (block.kind === 'facts') return block.rows.flatMap(({ form = [] }) => form);
+    return block.kind === 'form' ? block : [];
+  });
+
+/** Every field of a form. */
+export const fieldsOf = ({ fields, sections = [] }: FormBlock): Field[] => [
+  ...fields,
+  ...sections.flatMap((section) => section.fields),
+];
 
 /** Fields on other pages that a fault of this one may be about, by the key of the configuration file. */
 export type FieldsElsewhere = Readonly<Record<string, { label: PageText; href: string }>>;

@@ -4,12 +4,14 @@ import type { AppError, ErrorCode } from '../../base/http/errors.ts';
 import { type Fault, type FaultCode, faultText, formatPath } from '../../base/texts/faults.ts';
 import { SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import { currentLanguage, hasText, type PageText, type Text, t, textAt } from '../../base/texts/text.ts';
-import type { Block, ConsolePage, Field, FieldsElsewhere, PageFault } from './blocks.ts';
+import { type ConsolePage, type Field, type FieldsElsewhere, fieldsOf, formsOf, type PageFault } from './blocks.ts';
 
 /** What is wrong with the fields of the page; a name that is taken has no fault in the error. */
 export function fieldFaultsOf(page: ConsolePage, { code, faults }: AppError): readonly Fault[] {
   if (faults.length > 0) return faults;
-  const taken = fieldsOf(page.blocks).find(({ name, type }) => type !== 'hidden' && name === TAKEN[code]);
+  const taken = formsOf(page.blocks)
+    .flatMap(fieldsOf)
+    .find(({ name, type }) => type !== 'hidden' && name === TAKEN[code]);
   return taken ? [{ path: [taken.name], code: `error.${code}` }] : [];
 }
 
@@ -23,7 +25,7 @@ const TAKEN: Partial<Record<ErrorCode, string>> = {
 
 /** The faults as sentences in the current language, each with its field on the page. */
 export function pageFaults(page: ConsolePage, faults: readonly Fault[]): PageFault[] {
-  const fields = fieldsOf(page.blocks);
+  const fields = formsOf(page.blocks).flatMap(fieldsOf);
   const labels = labelsOf(fields, page.elsewhere ?? {});
   const found = faults.map((fault): PageFault => {
     const path = formatPath(fault.path);
@@ -73,13 +75,6 @@ const NO_OPTION: ReadonlySet<string> = new Set(['type', 'either-type', 'one-of',
 /** Two rules of one field may say the same. */
 const isSame = (one: PageFault, other: PageFault) =>
   one.field === other.field && one.href === other.href && String(one.message) === String(other.message);
-
-/** Every field of the forms of a page. */
-function fieldsOf(blocks: readonly Block[]): Field[] {
-  return blocks.flatMap((block) =>
-    block.kind === 'form' ? [...block.fields, ...(block.sections ?? []).flatMap(({ fields }) => fields)] : [],
-  );
-}
 
 function labelsOf(fields: readonly Field[], elsewhere: FieldsElsewhere): Record<string, string> {
   const others = Object.entries(elsewhere).map(([key, { label }]) => [key, String(label)]);

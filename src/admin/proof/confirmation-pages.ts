@@ -4,7 +4,16 @@ import type { Fields } from '../../base/http/input.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Proof } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import { type ConsolePage, type Field, type FormBlock, hiddenField, type TextBlock } from '../console/blocks.ts';
+import {
+  type ConsolePage,
+  type Field,
+  type FormBlock,
+  fieldsOf,
+  formsOf,
+  hiddenField,
+  type TextBlock,
+  withForms,
+} from '../console/blocks.ts';
 
 /** Says who is signed in and why a sign-in is needed, with a link to it. For users who cannot confirm in one step. */
 export function confirmationPage(
@@ -53,10 +62,9 @@ export function pageBehind(page: ConsolePage): ConsolePage {
     fields.map((field) => (field.type === 'password' ? { ...field, value: '' } : field));
   return {
     ...page,
-    blocks: page.blocks.map((block) => {
-      if (block.kind !== 'form') return block;
-      const sections = block.sections?.map((section) => ({ ...section, fields: withoutSecrets(section.fields) }));
-      return { ...block, fields: withoutSecrets(block.fields), ...(sections && { sections }) };
+    blocks: withForms(page.blocks, (form) => {
+      const sections = form.sections?.map((section) => ({ ...section, fields: withoutSecrets(section.fields) }));
+      return { ...form, fields: withoutSecrets(form.fields), ...(sections && { sections }) };
     }),
   };
 }
@@ -65,7 +73,7 @@ const CONFIRMED = 'confirmed';
 
 /** The form as it was filled in, after the sign-in. A long one can be sent from the top, so that nobody has to look for its button. */
 export function filledInPage({ change, path, page }: StoredForm): ConsolePage {
-  const form = page.blocks.find((block): block is FormBlock => block.kind === 'form' && block.action === path);
+  const form = formsOf(page.blocks).find(({ action }) => action === path);
   const button = form?.button;
   const text = t('console.proof.confirmed', { button: button ?? t('console.proof.continue'), change });
   const notice: TextBlock = { kind: 'text', tone: 'notice', text };
@@ -74,12 +82,11 @@ export function filledInPage({ change, path, page }: StoredForm): ConsolePage {
   return {
     ...page,
     above: [{ ...notice, sends: { form: CONFIRMED, button } }, ...(page.above ?? [])],
-    blocks: page.blocks.map((block) => (block === form ? sendable : block)),
+    blocks: withForms(page.blocks, (one) => (one === form ? sendable : one)),
   };
 }
 
-const hasFields = ({ fields, sections = [] }: FormBlock) =>
-  [...fields, ...sections.flatMap((section) => section.fields)].some(({ type }) => type !== 'hidden');
+const hasFields = (form: FormBlock) => fieldsOf(form).some(({ type }) => type !== 'hidden');
 
 /** A button that was pressed on a page without fields: the same button on a page of its own. */
 export function pressedButtonPage(title: PageText, path: string, sent: Fields, cancel: string): ConsolePage {

@@ -3,16 +3,17 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Notice } from '../../account/account-page-helpers.ts';
-import type { Extras, State } from '../../base/http/context.ts';
+import type { Context, Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
 import { fullName } from '../../base/http/pages/tokens.ts';
-import { sentences, type Text, t } from '../../base/texts/text.ts';
+import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { ConsolePage, Field } from '../console/blocks.ts';
+import type { Action, ConsolePage, Field } from '../console/blocks.ts';
 import { addForm, addPage, addQuestion, type Next, type Params, type Visit } from '../console/pages.ts';
+import { ACCESS_CHECK_NEEDS } from '../console/suggest.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { endedNotice } from '../sessions/console.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
@@ -20,6 +21,7 @@ import { invitationMessage } from './api.ts';
 import { disabledBy, disabledSentence } from './disabled-by.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
+const END = 'gatehouse.sessions:end' as const;
 const INVITED: Notice = { text: t('console.user-action.invite.done'), tone: 'plain' };
 
 /** The tabs of a user, by the last part of their address. */
@@ -44,6 +46,8 @@ export interface UserAction {
   asksForName?: boolean;
   /** It gives nothing away and can be taken back: no part of the danger zone. */
   isHarmless?: boolean;
+  /** It stands beside the fact that it changes. */
+  isBeside?: true;
   isOffered(details: UserDetails): boolean;
   /** Returns what the next page says; with a tone unless it is done. */
   run(users: UserAdmin, id: string, by: Actor, message?: string): Promise<Text | Notice>;
@@ -53,6 +57,7 @@ export const userActions: readonly UserAction[] = [
   {
     path: 'unlock',
     tab: '',
+    isBeside: true,
     label: t('console.user-action.unlock'),
     needs: 'gatehouse.users:unlock',
     isOffered: ({ lockedSeconds }) => lockedSeconds > 0,
@@ -64,6 +69,7 @@ export const userActions: readonly UserAction[] = [
   {
     path: 'invite',
     tab: '',
+    isBeside: true,
     label: t('console.user-action.invite'),
     file: { label: t('console.user-action.invite.file'), done: t('console.user-action.invite.not-sent') },
     needs: 'gatehouse.users:reset-password',
@@ -102,6 +108,7 @@ export const userActions: readonly UserAction[] = [
   {
     path: 'enable',
     tab: '',
+    isBeside: true,
     label: t('console.user-action.enable'),
     needs: WRITE,
     isOffered: ({ account }) => !account.isActive,
@@ -157,6 +164,7 @@ export const userActions: readonly UserAction[] = [
   {
     path: 'disable',
     tab: '',
+    isBeside: true,
     label: t('console.user-action.disable'),
     question: (user) => t('console.user-action.disable.question', { user }),
     needs: WRITE,
@@ -182,6 +190,56 @@ export const userActions: readonly UserAction[] = [
     },
   },
 ];
+
+/** A user, and what the administrator may do with the account. */
+export interface OpenUser {
+  details: UserDetails;
+  path: string;
+  may(permission: OwnPermission): boolean;
+  mayReadApplications: boolean;
+  /** Whether the administrator may change the account. */
+  mayWrite: boolean;
+  /** What can be done now, with the label of the button. */
+  offered: readonly UserAction[];
+  mayCheckAccess: boolean;
+  /** Why the administrator may not change this user, although the permission is there. */
+  obstacle: PageText | undefined;
+}
+
+/** Throws not_found also for a user whom the administrator may not see. */
+export async function openUser(
+  ctx: Context & { params?: Record<string, string> },
+  { frame, admin: { users }, config: { hasMailServer } }: ConsoleServices,
+): Promise<OpenUser> {
+  const { id = '' } = ctx.params ?? {};
+  const by = frame.actor(ctx);
+  const details = await users.get(id, by);
+  const may: OpenUser['may'] = (permission) => frame.may(ctx, permission, details.account);
+  // To end sessions takes the permission only; every other action depends on the roles of the user.
+  const mayDo = async (permission: OwnPermission) =>
+    may(permission) && (permission === END || (await users.mayChange(id, by, [permission])));
+  const offered: UserAction[] = [];
+  for (const action of userActions) {
+    const label = hasMailServer ? action.label : (action.file?.label ?? action.label);
+    if (action.isOffered(details) && (await mayDo(action.needs))) offered.push({ ...action, label });
+  }
+  // Helping a user back in may be possible where a change is not.
+  const obstacle = may(WRITE) ? (await users.check(id, by, [WRITE])).reason : undefined;
+  const mayReadApplications = frame.meets(ctx, within('gatehouse.applications:read'));
+  const mayWrite = await mayDo(WRITE);
+  const mayCheckAccess = ACCESS_CHECK_NEEDS.every((need) => frame.meets(ctx, need));
+  return { mayCheckAccess, details, path: `/admin/users/${id}`, may, mayReadApplications, mayWrite, offered, obstacle };
+}
+
+/** The button of an action of the user at `path`: what has a consequence is asked first. */
+export function actionButton(
+  path: string,
+  { path: action, label, consequence, isHarmless, hasForm }: UserAction,
+): Action {
+  const at = `${path}/${action}`;
+  if (consequence === undefined && !hasForm) return { label, post: at };
+  return { label, href: at, ...(consequence !== undefined && !isHarmless && { look: 'danger' as const }) };
+}
 
 /** What an administrator adds to an invitation. */
 export const messageField: Field = {

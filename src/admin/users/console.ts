@@ -2,23 +2,16 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Context, Extras, State } from '../../base/http/context.ts';
-import { notFound } from '../../base/http/errors.ts';
-import { parseQuery } from '../../base/http/input.ts';
-import { pictureOf } from '../../base/http/pages/tokens.ts';
+import { imageLimits } from '../../applications/brand/limits.ts';
+import type { Extras, State } from '../../base/http/context.ts';
+import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
+import { acceptPictures, parseQuery } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
-import { nameWithin } from '../../base/texts/languages.ts';
+import { textFault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
-import type { InvitationView } from '../../core/mail/link-tokens.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import { bytesOf, isImageData } from '../../core/settings/value-schemas.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import {
-  addressPartNames,
-  addressParts,
-  languageTag,
-  textFieldNames,
-  textFields,
-} from '../../people/accounts/profile-fields.ts';
-import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import { within } from '../../people/rbac/rights.ts';
 import { protocolName } from '../applications/console-parts.ts';
 import { PEOPLE_OF } from '../applications/people.ts';
@@ -29,9 +22,9 @@ import { dangerZone } from '../console/danger-zone.ts';
 import { listAt, tableOf } from '../console/lists.ts';
 import { FILE_TAG, fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
 import { type Names, personLogo } from '../console/names.ts';
-import { addPage, addQuestion, type Visit } from '../console/pages.ts';
+import { addPage, addQuestion, listForm, type Params, type Visit } from '../console/pages.ts';
 import { missingSentence } from '../console/permission-words.ts';
-import { ACCESS_CHECK_NEEDS } from '../console/suggest.ts';
+import type { Sent } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { deliveryCell } from '../mail/states.ts';
 import { pagesOf } from '../resource.ts';
@@ -39,10 +32,12 @@ import { applicationsOf, deviceCell, endCell } from '../sessions/console.ts';
 import type { SessionView } from '../sessions/sessions.ts';
 import type { UserDetails, UserFactor } from './actions.ts';
 import { newNote, userNoun } from './api.ts';
-import { attributeWords } from './attribute-fields.ts';
 import {
+  actionButton,
   nameOf,
+  type OpenUser,
   oneTimePasswordPages,
+  openUser,
   tabPath,
   type UserAction,
   type UserTab,
@@ -50,17 +45,17 @@ import {
   userActions,
 } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
-import { userFormPages } from './console-forms.ts';
 import { grantBlocks, grantPages } from './console-grants.ts';
-import { invitationTags, statusTag, userListPage } from './console-list.ts';
-import { type DisabledBy, disabledBy } from './disabled-by.ts';
+import { statusTag, userListPage } from './console-list.ts';
+import { newUserPage } from './console-new.ts';
+import { changePart, type OpenPart, partAt, profileBlocks } from './console-profile.ts';
 
 /** All pages below /admin/users. */
 export function userRoutes(services: ConsoleServices): Router<State, Extras> {
   const { router, list } = pagesOf(services.frame, userNoun(services.admin.users));
   // `/new` and `/bulk` first: they would match `/:id`.
   bulkPages(router, services);
-  userFormPages(router, services);
+  newUserPage(router, services);
   list((visit) => userListPage(services, visit));
   userTabs(router, services);
   grantPages(router, services);
@@ -74,6 +69,7 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
     load: ({ params: { id = '' } }, by) => services.admin.users.find(id, by, 'gatehouse.users:read'),
   });
   factorPages(router, services);
+  changePages(router, services);
   userActionPages(router, services);
   return router;
 }
@@ -87,12 +83,7 @@ const giveQuery = z.object({ application: z.string().trim().max(1024).default(''
 type Blocks = (visit: Visit<OpenUser>, services: ConsoleServices) => Promise<readonly Block[]>;
 
 const blocksOf: Readonly<Record<UserTab, Blocks>> = {
-  '': async ({ subject: { details, may }, language }, services) => {
-    const disabled = may('gatehouse.audit:read') ? await disabledBy(services, details.account) : undefined;
-    const delivery = await deliveryOf(services, details.account.id, 'invitation');
-    const invitation = invitationCell(details.invitation, delivery);
-    return [profileFacts(details, { disabled, invitation, language })];
-  },
+  '': (visit, services) => profileTab(visit, services),
   roles: (visit, services) => grantBlocks(visit, visit.subject.details.account, services),
   access: async (visit, services) => accessBlocks(visit, services),
   security: async (visit, services) => [
@@ -144,6 +135,72 @@ function userTabs(router: Router<State, Extras>, services: ConsoleServices): voi
     },
   });
 }
+
+/** The tab with the facts; `open`: the form that is open. */
+const profileTab = async (visit: Visit<OpenUser>, services: ConsoleServices, open?: OpenPart): Promise<Block[]> =>
+  profileBlocks(visit, services, {
+    open,
+    delivery: await deliveryOf(services, visit.subject.details.account.id, 'invitation'),
+  });
+
+/** Below the tab with the facts: the forms that change them. */
+function changePages(router: Router<State, Extras>, services: ConsoleServices): void {
+  const {
+    frame,
+    admin: { users },
+  } = services;
+  const page = async (changed: Visit<Account>, open: OpenPart) => {
+    const visit = { ...changed, subject: await openUser(changed.ctx, services) };
+    return {
+      ...userTabPage(visit.subject, '', await profileTab(visit, services, open), services),
+      aside: await noteBlocks(visit, services),
+    };
+  };
+  const change = {
+    needs: [within(READ), within(WRITE)],
+    load: ({ params: { id = '' } }: Params, by: Actor) => users.find(id, by, WRITE),
+    async assertOpen({ by, subject: account }: Visit<Account>) {
+      if (account.source === 'file') throw forbidden('owned_by_file');
+      await users.assertMayChange(account, by, WRITE);
+    },
+  };
+  const saved = ({ id }: Account) => ({ to: tabPath(id, ''), notice: t('console.users.form.saved') });
+
+  addPage<Account, Sent>(router, frame, '/:id/change/:part', {
+    ...change,
+    form: listForm,
+    page: (visit, sent) => page(visit, { part: partAt(visit.ctx.params), sent }),
+    async submit(visit, sent) {
+      await changePart(visit, services, sent);
+      return saved(visit.subject);
+    },
+  });
+  addPage(router, frame, '/:id/picture', {
+    ...change,
+    accepts: acceptPictures(imageLimits.requestBytes),
+    form: pictureForm,
+    page: (visit) => page(visit, { part: 'picture' }),
+    async submit({ by, subject }, { picture }) {
+      if (!isImageData(picture)) throw invalidInput([textFault(['picture'], t('picture.kind'))]);
+      await users.setPicture(subject.id, bytesOf(picture), by);
+      return saved(subject);
+    },
+  });
+  addPage(router, frame, '/:id/picture/remove', {
+    ...change,
+    async submit({ by, subject }) {
+      await users.update(subject.id, { picture: null }, by);
+      return saved(subject);
+    },
+  });
+}
+
+const pictureForm = z.object({
+  picture: z
+    .string()
+    .max(imageLimits.requestBytes * 2)
+    .default(''),
+});
 
 /** The notes of administrators about the user, and a form for another. */
 async function noteBlocks(
@@ -400,69 +457,6 @@ function nothingOpen(account: Account): Empty {
 // What is known about a user: the profile, and how the user signs in.
 
 type Facts = Extract<Block, { kind: 'facts' }>;
-type Row = Facts['rows'][number];
-
-/** @param language that of the page */
-function profileFacts(
-  { account, hasTermsDue }: UserDetails,
-  {
-    disabled,
-    invitation,
-    language,
-  }: { disabled: DisabledBy | undefined; invitation: Cell | undefined; language: string },
-): Facts {
-  return {
-    kind: 'facts',
-    rows: [
-      { label: t('console.users.username'), value: account.username },
-      { label: t('console.shared.email'), value: provable(account.email, account.emailVerified) },
-      ...textFieldNames.flatMap((field): Row[] => {
-        const value = account[field];
-        // The head of the page has it.
-        if (!value || (field === 'picture' && pictureOf(account))) return [];
-        return [{ label: textFields[field].label, value: field === 'locale' ? languageCell(value, language) : value }];
-      }),
-      ...(account.phoneNumber
-        ? [{ label: t('console.users.phone'), value: provable(account.phoneNumber, account.phoneNumberVerified) }]
-        : []),
-      ...addressPartNames.flatMap((part): Row[] => {
-        const value = account.address?.[part];
-        return value ? [{ label: addressParts[part].label, value }] : [];
-      }),
-      ...Object.entries(account.attributes).map(([label, value]) => ({ label, value: attributeWords(value) })),
-      { label: t('console.users.roles'), value: roleTags(account.roles) },
-      ...(account.groups.length > 0
-        ? [{ label: t('console.navigation.groups'), value: account.groups.map((one) => groupMark(one)) }]
-        : []),
-      ...(invitation ? [{ label: t('console.mail.template.invitation'), value: invitation }] : []),
-      ...(disabled ? [{ label: t('console.users.disabled'), value: disabledCell(disabled) }] : []),
-      ...(hasTermsDue || account.termsVersion !== null
-        ? [{ label: t('console.users.terms'), value: termsCell(account, hasTermsDue) }]
-        : []),
-      { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
-      { label: t('console.users.created'), value: account.createdAt },
-    ],
-  };
-}
-
-/** The version that the user accepted last, and whether that of now is missing. */
-const termsCell = ({ termsVersion, termsAcceptedAt }: Account, isDue: boolean): Cell => [
-  ...(isDue ? [{ text: t('console.users.terms-due'), tone: 'warn' as const }] : []),
-  ...(termsVersion !== null && termsAcceptedAt ? [termsVersion, termsAcceptedAt] : []),
-];
-
-/** What became of the last invitation: its state, since when, until when it can be accepted, and its email while that is kept. */
-function invitationCell(invitation: InvitationView | undefined, delivery: Cell | undefined): Cell | undefined {
-  if (!invitation) return delivery;
-  const { state, sentAt, expiresAt, openedAt, acceptedAt } = invitation;
-  const isOpen = state === 'invited' || state === 'opened';
-  return [
-    invitationTags[state],
-    (state === 'expired' ? expiresAt : undefined) ?? acceptedAt ?? openedAt ?? sentAt,
-    ...(isOpen ? [{ text: t('console.users.invitation.until', { at: expiresAt }) }] : []),
-    ...(delivery && state !== 'accepted' ? [delivery].flat() : []),
-  ];
-}
 
 /** @param passwordReset what became of the last email with a link for a new password */
 function securityFacts({ password, firstEnrolment }: UserDetails, passwordReset: Cell | undefined): Facts {
@@ -484,37 +478,9 @@ function securityFacts({ password, firstEnrolment }: UserDetails, passwordReset:
   };
 }
 
-/** The group, and how long the user is in it, by which other group. */
-function groupMark({ id, name, isDirect, via, until }: Account['groups'][number]): Cell {
-  const said = t('console.users.group', {
-    via: isDirect ? '' : via,
-    until: until ?? new Date(0),
-    form: `${isDirect ? 'direct' : 'via'}${until ? 'until' : ''}`,
-  });
-  return { text: name, href: `/admin/groups/${id}`, ...((!isDirect || until) && { small: said }) };
-}
-
-const roleTags = (roles: readonly string[]): Cell[] => roles.map((text) => ({ text, tone: 'plain' as const }));
-
-/** The name of the language, and its tag. */
-function languageCell(locale: string, language: string): Cell {
-  const tag = languageTag(locale);
-  return tag === undefined ? locale : { text: nameWithin(language, tag), small: locale };
-}
-
-function provable(text: string | null | undefined, isVerified: boolean): Cell {
-  if (!text) return null;
-  return { text, small: isVerified ? t('console.users.verified') : t('console.users.not-verified') };
-}
-
-function disabledCell({ at, by }: DisabledBy): Cell {
-  return [at, ...(by ? [t('console.users.disabled.by', { user: by })] : [])];
-}
-
 // The frame of a user's tabs: name and state, the tabs that the administrator may open, and what the administrator may do.
 
 const WRITE = 'gatehouse.users:write' as const;
-const END = 'gatehouse.sessions:end' as const;
 /** Of the first second factor. */
 const NEEDS_APPROVAL = { text: t('console.users.factors.needs-approval'), tone: 'warn' as const };
 
@@ -528,46 +494,6 @@ const tabs: Readonly<Record<UserTab, { label: Text; isOpen(user: OpenUser): bool
   activity: { label: t('console.users.activity'), isOpen: ({ may }) => may('gatehouse.audit:read') },
 };
 
-/** A user, and what the administrator may do with the account. */
-interface OpenUser {
-  details: UserDetails;
-  path: string;
-  may(permission: OwnPermission): boolean;
-  mayReadApplications: boolean;
-  /** Whether the administrator may change the account. */
-  mayWrite: boolean;
-  /** What can be done now, with the label of the button. */
-  offered: readonly UserAction[];
-  mayCheckAccess: boolean;
-  /** Why the administrator may not change this user, although the permission is there. */
-  obstacle: PageText | undefined;
-}
-
-/** Throws not_found also for a user whom the administrator may not see. */
-async function openUser(
-  ctx: Context & { params?: Record<string, string> },
-  { frame, admin: { users }, config: { hasMailServer } }: ConsoleServices,
-): Promise<OpenUser> {
-  const { id = '' } = ctx.params ?? {};
-  const by = frame.actor(ctx);
-  const details = await users.get(id, by);
-  const may: OpenUser['may'] = (permission) => frame.may(ctx, permission, details.account);
-  // To end sessions takes the permission only; every other action depends on the roles of the user.
-  const mayDo = async (permission: OwnPermission) =>
-    may(permission) && (permission === END || (await users.mayChange(id, by, [permission])));
-  const offered: UserAction[] = [];
-  for (const action of userActions) {
-    const label = hasMailServer ? action.label : (action.file?.label ?? action.label);
-    if (action.isOffered(details) && (await mayDo(action.needs))) offered.push({ ...action, label });
-  }
-  // Helping a user back in may be possible where a change is not.
-  const obstacle = may(WRITE) ? (await users.check(id, by, [WRITE])).reason : undefined;
-  const mayReadApplications = frame.meets(ctx, within('gatehouse.applications:read'));
-  const mayWrite = await mayDo(WRITE);
-  const mayCheckAccess = ACCESS_CHECK_NEEDS.every((need) => frame.meets(ctx, need));
-  return { mayCheckAccess, details, path: `/admin/users/${id}`, may, mayReadApplications, mayWrite, offered, obstacle };
-}
-
 /** A page of the user, on one of the tabs. */
 function userTabPage(
   user: OpenUser,
@@ -575,10 +501,9 @@ function userTabPage(
   blocks: readonly Block[],
   { config: { configFile } }: ConsoleServices,
 ): ConsolePage {
-  const { details, path, mayWrite, obstacle } = user;
+  const { details, path, obstacle } = user;
   const { account, firstEnrolment, lockedSeconds } = details;
   const isFile = account.source === 'file';
-  const edit = { label: t('console.shared.edit'), href: `${path}/edit`, look: 'primary' as const };
   const { danger, harmless } = actionBlocks(user, tab);
   return {
     title: nameOf(account),
@@ -599,7 +524,6 @@ function userTabPage(
             },
           ]
         : []),
-      ...(mayWrite && !isFile ? [{ label: t('profile.change-picture'), href: `${path}/picture` }, edit] : []),
     ],
     tabs: (Object.keys(tabs) as UserTab[])
       .filter((one) => tabs[one].isOpen(user))
@@ -630,20 +554,15 @@ function isOpenTab(user: OpenUser, tab: UserTab): boolean {
 
 /** What can be done on this tab: buttons at once, and what has a consequence in the danger zone. No block when there is nothing. */
 function actionBlocks({ path, offered, mayWrite }: OpenUser, tab: UserTab): { harmless: Block[]; danger: Block[] } {
-  const here = offered.filter((one) => one.tab === tab);
+  const here = offered.filter((one) => one.tab === tab && !one.isBeside);
+  const isDangerous = ({ consequence, isHarmless }: UserAction) => consequence !== undefined && !isHarmless;
   const items: Action[] = [
     ...(mayWrite && tab === 'security' ? [{ label: t('console.users.temporary'), href: `${path}/password` }] : []),
-    ...here.flatMap(({ path: action, label, consequence, isHarmless, hasForm }): Action[] => {
-      if (hasForm) return [{ label, href: `${path}/${action}` }];
-      if (consequence === undefined) return [{ label, post: `${path}/${action}` }];
-      return isHarmless ? [{ label, href: `${path}/${action}` }] : [];
-    }),
+    ...here.filter((one) => !isDangerous(one)).map((one) => actionButton(path, one)),
   ];
-  const rows = here.flatMap(({ path: action, label, consequence, isHarmless }) =>
-    consequence === undefined || isHarmless
-      ? []
-      : [{ text: consequence as PageText, action: { label, href: `${path}/${action}`, look: 'danger' as const } }],
-  );
+  const rows = here
+    .filter(isDangerous)
+    .map((one) => ({ text: one.consequence as PageText, action: actionButton(path, one) }));
   return {
     harmless: items.length > 0 ? [{ kind: 'actions', title: t('console.users.actions'), items }] : [],
     danger: rows.length > 0 ? [dangerZone(rows)] : [],

@@ -67,7 +67,7 @@ export function offersFor(services: DiagnosticServices, id: CheckId, facts: Acce
       return factorOffers(services, facts);
     case 'email':
       if (isWithheld(facts, 'email')) return [link(facts, t('console.access-check.change-scopes'), 'settings')];
-      return [userLink(facts, t('console.access-check.add-email'), 'edit')];
+      return [userLink(facts, t('console.access-check.add-email'), 'change/email')];
     case 'verified-email':
       return [verifiedOffer(services, facts)];
     case 'name-id':
@@ -266,7 +266,7 @@ function nameIdOffers(services: DiagnosticServices, facts: AccessFacts): Offer[]
   const other = link(facts, t('console.access-check.change-name-id'), 'claims');
   if (facts.missingForNameId !== 'verified-email') return [other];
   if (facts.account.email !== null) return [verifiedOffer(services, facts), other];
-  return [userLink(facts, t('console.access-check.add-email'), 'edit'), other];
+  return [userLink(facts, t('console.access-check.add-email'), 'change/email'), other];
 }
 
 /** Whether the registration leaves out the scope, so that no change of the user helps. */

@@ -18,7 +18,6 @@ let idp: TestIdp;
 let browser: Browser;
 beforeAll(async () => {
   idp = await startIdp();
-  await idp.services.roles.create({ name: 'editor', permissions: ['articles:write'] });
   browser = await launchBrowser();
 });
 afterAll(async () => {
@@ -35,15 +34,15 @@ for (const [mode, device] of [
     const ann = await staff(idp, 'admin');
     const { account } = await aUser(idp.services);
     const page = await (await browser.newContext(device)).newPage();
-    await page.goto(`${idp.issuer}/admin/users/${account.id}/edit`);
+    await page.goto(`${idp.issuer}/admin/users/${account.id}`);
     await signIn(page, ann);
-    await page.waitForURL(`**/admin/users/${account.id}/edit`);
-    await page.fill('[name=name]', 'Typed Name');
-    await page.check('[name=roles][value=editor]');
+    await page.waitForURL(`**/admin/users/${account.id}`);
+    await page.click('details:has([name=username]) > summary');
+    await page.fill('[name=username]', `typed-${mode.length}`);
     await signedInLongAgo(idp, ann);
-    await page.click('footer button:has-text("Save changes")');
+    await page.click('details[open] footer button');
     await page.waitForURL('**/admin/confirm/*');
-    expect(await page.inputValue('[name=name]')).toBe('Typed Name');
+    expect(await page.inputValue('[name=username]')).toBe(`typed-${mode.length}`);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await screenshot(page, `confirm-${mode.replace(' ', '-')}`);
     if (mode !== 'without script') {
@@ -51,15 +50,15 @@ for (const [mode, device] of [
       expect(await page.evaluate('document.querySelector("dialog.ask").matches(":modal")')).toBe(true);
       // Closed, it leaves the form as it was filled in, which asks again.
       await page.click('dialog.ask:not(.find) a:has-text("Cancel")');
-      await page.fill('[name=name]', 'Typed again');
-      await page.click('footer button:has-text("Save changes")');
+      await page.fill('[name=username]', `again-${mode.length}`);
+      await page.click('details[open] footer button');
       await page.waitForSelector('dialog.ask:not(.find):modal');
     }
     await page.fill('dialog.ask:not(.find) [name=password]', PASSWORD);
     await page.click('dialog.ask:not(.find) button:has-text("Confirm")');
     await page.waitForURL(`**/admin/users/${account.id}`);
-    const name = mode === 'without script' ? 'Typed Name' : 'Typed again';
-    expect(await idp.services.accounts.find(account.id)).toMatchObject({ name, roles: ['editor'] });
+    const username = `${mode === 'without script' ? 'typed' : 'again'}-${mode.length}`;
+    expect(await idp.services.accounts.find(account.id)).toMatchObject({ username });
   });
 }
 
@@ -77,12 +76,11 @@ it('a passkey completes the waiting form of the console and of the account, and 
   await page.waitForURL('**/recovery-codes/*');
 
   // The session has only the password, which opens no administration for an account with a passkey.
-  await page.goto(`${idp.issuer}/admin/users/${account.id}/edit`);
+  await page.goto(`${idp.issuer}/admin/users/${account.id}/change/username`);
   await page.click('button:has-text("Use passkey")');
-  await page.waitForSelector('[name=roles][value=editor]');
-  await page.check('[name=roles][value=editor]');
+  await page.fill('[name=username]', 'by-passkey');
   await signedInLongAgo(idp, ann);
-  await page.click('footer button:has-text("Save changes")');
+  await page.click('details[open] footer button');
   await page.waitForURL('**/admin/confirm/*');
   const answers: (string | null)[] = [];
   page.on('request', (request) => {
@@ -90,7 +88,7 @@ it('a passkey completes the waiting form of the console and of the account, and 
   });
   await page.click('dialog.ask:not(.find) button:has-text("passkey")');
   await page.waitForURL(`**/admin/users/${account.id}`);
-  expect((await idp.services.accounts.find(account.id))?.roles).toEqual(['editor']);
+  expect((await idp.services.accounts.find(account.id))?.username).toBe('by-passkey');
 
   await signedInLongAgo(idp, ann);
   await page.goto(`${idp.issuer}/account/password`);

@@ -152,7 +152,9 @@ describe('bad values in every field', () => {
       '/admin/connections/kc/edit',
       '/admin/connections/kc/secret',
       '/admin/users/new',
-      `/admin/users/${account.id}/edit`,
+      ...['username', 'email', 'name', 'language', 'more', 'attributes'].map(
+        (part) => `/admin/users/${account.id}/change/${part}`,
+      ),
       '/admin/roles/new',
       `/admin/roles/${role.id}`,
       '/admin/apis/new',

@@ -66,7 +66,7 @@ describe('an edit form that two administrators open', () => {
 
   it('is saved once for a user', async () => {
     const { account } = await aUser(idp.services);
-    await race(`/admin/users/${account.id}/edit`, 'name', ['First Person', 'Second Person']);
+    await race(`/admin/users/${account.id}`, 'name', ['First Person', 'Second Person']);
   });
 
   it('is saved once for a role', async () => {
@@ -80,7 +80,7 @@ describe('an edit form that two administrators open', () => {
 
   it('is rejected without the version that it was made of', async () => {
     const { account } = await aUser(idp.services);
-    const at = `/admin/users/${account.id}/edit`;
+    const at = `/admin/users/${account.id}`;
     const sent = await admin.submit(await admin.get(at), { name: 'Without', version: '' });
     expect(sent.status).toBe(412);
     expect((await idp.services.accounts.find(account.id))?.name).not.toBe('Without');

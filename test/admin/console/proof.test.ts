@@ -33,24 +33,26 @@ beforeEach(async () => {
 describe('a sensitive change without a fresh sign-in', () => {
   it('changes nothing, says who is signed in and why it asks, and returns to the filled-in form', async () => {
     const { account, username } = await aUser(idp.services);
-    const roles = ['editor', 'reader'];
-    const form = await admin.get(`/admin/users/${account.id}/edit`);
-    const page = await confirmation(admin, await admin.submit(form, { name: 'Typed Name', roles }));
-    expect(textOf(page.text)).toContain(`You’re about to change the roles of ${username}.`);
+    const form = await admin.get(`/admin/users/${account.id}`);
+    const page = await confirmation(admin, await admin.submit(form, { username: 'typed-name' }));
+    const change = textOf(page.text).match(/You’re about to (.*? of \S+)\./)?.[1];
+    expect(change).toContain(username);
     expect(textOf(page.text)).toContain('Your last sign-in is too old for this change (more than 10 minutes)');
-    expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: account.name, roles: [] });
+    expect(await idp.services.accounts.find(account.id)).toMatchObject({ username });
     const query = new URL(signInLink(page)).searchParams;
     expect(Object.fromEntries(query)).toMatchObject({ prompt: 'login', login_hint: ann.username });
 
     const again = await signInAgain(admin, page, ann);
     expect([again.status, again.url]).toEqual([200, page.url]);
-    expect(textOf(again.text)).toContain(`Now select “Save changes” to change the roles of ${username}.`);
+    expect(textOf(again.text)).toContain(`Now select “Save changes” to ${change}.`);
     expect(again.text).toMatch(/<form [^>]*id="confirmed"/);
     expect(again.text).toMatch(/<button class="btn btn-primary" type="submit" form="confirmed">Save changes</);
-    expect(again.forms[0]).toMatchObject({ fields: { name: 'Typed Name' }, ticks: { roles } });
-    expect((await idp.services.accounts.find(account.id))?.roles).toEqual([]);
-    expect((await admin.submit(again)).location).toBe(`${idp.issuer}/admin/users/${account.id}`);
-    expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: 'Typed Name', roles });
+    const filled = again.forms.find(({ action }) => action.endsWith('/change/username'));
+    expect(filled?.fields).toMatchObject({ username: 'typed-name' });
+    expect((await idp.services.accounts.find(account.id))?.username).toBe(username);
+    const saved = await admin.submit(again, {}, { form: '/change/username' });
+    expect(saved.location).toBe(`${idp.issuer}/admin/users/${account.id}`);
+    expect(await idp.services.accounts.find(account.id)).toMatchObject({ username: 'typed-name' });
   });
 
   it('needs a sign-in again until one is fresh, and none while it is', async () => {
@@ -166,23 +168,20 @@ describe('“Confirm it’s you”', () => {
   const isActive = async (id: string) => (await idp.services.accounts.find(id))?.isActive;
 
   it('takes the password of an account without a second factor, and carries out the form in the same step', async () => {
-    const { account } = await aUser(idp.services);
-    const form = await admin.get(`/admin/users/${account.id}/edit`);
-    const sent = await admin.submit(form, { name: 'Typed Name', roles: ['editor', 'reader'] });
+    const { account, username } = await aUser(idp.services);
+    const form = await admin.get(`/admin/users/${account.id}`);
+    const sent = await admin.submit(form, { username: 'in-one-step' });
     const page = await confirmation(admin, sent);
     // What was typed stays in sight behind the question.
-    expect(page.forms.map(({ fields }) => fields.name)).toContain('Typed Name');
+    expect(page.forms.map(({ fields }) => fields.username)).toContain('in-one-step');
     const before = admin.cookies.get('sessionId')?.value;
     const wrong = await admin.submit(page, { password: 'wrong' });
     expect([wrong.status, textOf(wrong.text)]).toEqual([401, expect.stringContaining('That password is incorrect.')]);
     expect(admin.cookies.get('sessionId')?.value).toBe(before);
-    expect((await idp.services.accounts.find(account.id))?.roles).toEqual([]);
+    expect((await idp.services.accounts.find(account.id))?.username).toBe(username);
     const done = await admin.submit(wrong, { password: ann.password });
     expect([done.status, done.location]).toEqual([303, `${idp.issuer}/admin/users/${account.id}`]);
-    expect(await idp.services.accounts.find(account.id)).toMatchObject({
-      name: 'Typed Name',
-      roles: ['editor', 'reader'],
-    });
+    expect(await idp.services.accounts.find(account.id)).toMatchObject({ username: 'in-one-step' });
     // As after a sign-in, the session goes on under another cookie (session fixation), and is fresh.
     expect(admin.cookies.get('sessionId')?.value).not.toBe(before);
     expect((await admin.follow(done)).status).toBe(200);
@@ -228,11 +227,12 @@ describe('“Confirm it’s you”', () => {
 
   it('shows the faults of the form that it carries out', async () => {
     const { account } = await aUser(idp.services);
-    const form = await admin.get(`/admin/users/${account.id}/edit`);
-    const page = await confirmation(admin, await admin.submit(form, { username: 'typed-name' }));
+    const form = await admin.get(`/admin/users/${account.id}`);
+    const page = await confirmation(admin, await admin.submit(form, { username: 'typed-before' }));
     await idp.services.accounts.update(account.id, { name: 'Changed meanwhile' });
     const answer = await admin.submit(page, { password: ann.password });
-    expect([answer.status, answer.forms[0]?.fields.username]).toEqual([412, 'typed-name']);
+    const again = answer.forms.find(({ action }) => action.endsWith('/change/username'));
+    expect([answer.status, again?.fields.username]).toEqual([412, 'typed-before']);
   });
 });
 
@@ -256,9 +256,9 @@ describe('every sensitive form and button of the console', () => {
     const application = `/admin/applications/${client.applicationId}`;
     const forms: [page: string, fields?: Typed, form?: string][] = [
       ['/admin/users/new', { username: 'with-role', begin: 'password', roles: 'editor' }],
-      [`${user}/edit`, { email: 'moved@example.com' }],
-      [`${user}/edit`, { username: 'renamed' }],
-      [`${user}/edit`, { roles: 'editor' }],
+      [user, { email: 'moved@example.com' }],
+      [user, { username: 'renamed' }],
+      [`${user}/roles/give`, { role: 'editor' }],
       [`${user}/password`],
       [`${user}/force-change`],
       [`${user}/end-sessions`],
@@ -324,7 +324,7 @@ describe('a change that is not sensitive', () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://plain.example.com/cb'] });
     const { id } = await idp.services.roles.create({ name: 'described' });
     for (const [path, fields] of [
-      [`/admin/users/${account.id}/edit`, { name: 'Only the name' }],
+      [`/admin/users/${account.id}`, { name: 'Only the name' }],
       [`/admin/applications/${applicationId}/settings`, { client_name: 'Only the name' }],
       [`/admin/roles/${id}`, { description: 'Only the description' }],
     ] as const) {

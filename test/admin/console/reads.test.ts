@@ -80,7 +80,7 @@ it('the form of a role reads it twice at most, and asks once', async () => {
 
 it('the form of a user reads the account twice at most, and asks once', async () => {
   const { account } = await staff(idp);
-  const sent = await send(`/admin/users/${account.id}/edit`, { given_name: 'Ann' });
+  const sent = await send(`/admin/users/${account.id}/change/name`, { given_name: 'Ann' });
   expect(sent.status).toBe(303);
   expect(checksOf('user')).toBe(1);
   expect(readsOf('users', account.id).length).toBeLessThanOrEqual(2);

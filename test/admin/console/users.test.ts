@@ -76,7 +76,8 @@ describe('users', () => {
     const { account } = await aUser(idp.services, { username: 'findable' });
     expect((await admin.get('/admin/users?q=findab')).text).toContain('findable');
     const at = `/admin/users/${account.id}`;
-    await admin.submit(await admin.get(`${at}/edit`), { name: 'Renamed Person', roles: 'editor' });
+    await admin.submit(await admin.get(at), { name: 'Renamed Person' });
+    await admin.submit(await admin.get(`${at}/roles/give`), { role: 'editor' });
     expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: 'Renamed Person', roles: ['editor'] });
     await admin.submit(await admin.get(`${at}/disable`));
     expect((await idp.services.accounts.find(account.id))?.isActive).toBe(false);
@@ -135,7 +136,7 @@ describe('users', () => {
     expect(sent.status, textOf(sent.text)).toBe(303);
     const account = await idp.services.accounts.findByLogin('two-roles');
     expect(account?.roles).toEqual(both);
-    const form = await admin.get(`/admin/users/${account?.id}/edit`);
+    const form = await admin.get(`/admin/users/${account?.id}`);
     expect((await admin.submit(form, { name: 'Two Roles' })).status).toBe(303);
     expect(await idp.services.accounts.findByLogin('two-roles')).toMatchObject({ name: 'Two Roles', roles: both });
   });
@@ -143,7 +144,7 @@ describe('users', () => {
   const formWithAttributes = async () => {
     const { account } = await aUser(idp.services);
     return {
-      at: `/admin/users/${account.id}/edit`,
+      at: `/admin/users/${account.id}`,
       attributes: async () => (await idp.services.accounts.find(account.id))?.attributes,
     };
   };
@@ -155,8 +156,9 @@ describe('users', () => {
     expect(textOf((await admin.submit(await admin.get(at), free)).text)).toContain('Value 1 must be text, a number');
     await admin.submit(await admin.get(at), { ...free, 'attributes.value': ['"x"', 'B7, B8'] });
     expect(await attributes()).toEqual({ legacy: 'x', desk: ['B7', 'B8'] });
-    const row = await admin.submit(await admin.get(at), { rows: 'add attributes' });
-    expect(row.forms[0]?.fields['attributes.name']).toBe('');
+    const row = await admin.submit(await admin.get(at), { rows: 'add attributes' }, { form: '/change/attributes' });
+    const opened = row.forms.find(({ action }) => action.endsWith('/change/attributes'));
+    expect(opened?.fields['attributes.name']).toBe('');
   });
 
   it('have attributes of the types that the settings declare in rows', async () => {
@@ -198,7 +200,7 @@ describe('users', () => {
     expect([rejected.status, textOf(rejected.text)]).toEqual([400, expect.stringContaining('level must be a number.')]);
     await admin.submit(form, { ...values, 'attributes.level': '3', 'attributes.remote': 'yes' });
     expect(await attributes()).toEqual({ team: 'Ops', level: 3, remote: true });
-    expect(textOf((await admin.get(at.replace('/edit', ''))).text)).toMatch(/level 3/);
+    expect(textOf((await admin.get(at)).text)).toMatch(/level: 3/);
     // A schema that rows cannot show is edited as JSON.
     const json = { user_attributes: '{"type":"object","properties":{"team":{"type":"string","pattern":"^O"}}}' };
     expect((await admin.submit(await admin.get(setting), json)).status).toBe(303);
@@ -216,7 +218,7 @@ describe('users', () => {
     await support.submit(confirm);
     expect(await idp.services.mfa.factors.hasSecondFactor(account.id)).toBe(false);
     const _csrf = confirm.forms[0]?.fields._csrf ?? '';
-    for (const path of ['disable', 'delete', 'enable', 'edit', 'password'])
+    for (const path of ['disable', 'delete', 'enable', 'change/name', 'password'])
       expect((await support.post(`${at}/${path}`, { form: { _csrf } })).status).toBe(403);
   });
 
@@ -300,7 +302,7 @@ describe('users', () => {
     const [boss, colleague] = [await staff(idp, 'admin'), await staff(idp, 'editor')];
     const declared = await idp.services.accounts.create({ username: 'declared', source: 'file' });
     for (const { id } of [boss.account, colleague.account]) {
-      for (const form of ['edit', 'password', 'disable', 'delete', 'force-change'])
+      for (const form of ['change/name', 'password', 'disable', 'delete', 'force-change'])
         expect((await clerk.get(`/admin/users/${id}/${form}`)).status, form).toBe(403);
       expect((await support.get(`/admin/users/${boss.account.id}/allow-factor`)).status).toBe(403);
       for (const tab of ['', '/security']) {
@@ -314,7 +316,7 @@ describe('users', () => {
         );
       }
     }
-    for (const form of ['edit', 'delete'])
+    for (const form of ['change/name', 'delete'])
       expect((await clerk.get(`/admin/users/${declared.id}/${form}`)).status, form).toBe(403);
     const editor = await roles.find('editor');
     expect((await registrar.get(`/admin/roles/${editor?.id}/delete`)).status).toBe(403);

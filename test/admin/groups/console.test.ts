@@ -209,27 +209,6 @@ it('lists members by name, on every page of a small and of a large group', async
   expect(await db.groupMember.count({ where: { groupId: group.id } })).toBe(4);
 });
 
-it('displays a role of a group as such in the form of the user, where it cannot be taken', async () => {
-  const { groups, roles, accounts } = idp.services;
-  const [given, direct] = [await roles.create({ name: 'form given' }), await roles.create({ name: 'form direct' })];
-  const group = await groups.create({ name: 'Form Lab' });
-  await groups.addRole(group.id, given.name);
-  const { account } = await aUser(idp.services);
-  await groups.addMembers(group.id, [{ userId: account.id }]);
-  await roles.assign(account.id, direct.name);
-  const page = await admin.get(`/admin/users/${account.id}/edit`);
-  expect(page.text).toMatch(/value="form given" checked disabled/);
-  expect(page.text).toMatch(/value="form direct" checked>/);
-  expect(textOf(page.text)).toContain('form given Group Form Lab');
-  await admin.submit(page, { name: 'Form Person' });
-  expect(await accounts.find(account.id)).toMatchObject({ name: 'Form Person', roles: ['form direct', 'form given'] });
-  const again = await admin.get(`/admin/users/${account.id}/edit`);
-  const { roles: _ticked, ...unticked } = again.forms.at(-1)?.fields ?? {};
-  expect((await admin.post(`/admin/users/${account.id}/edit`, { form: unticked })).status).toBe(303);
-  expect((await accounts.find(account.id))?.roles).toEqual(['form given']);
-  expect(await roles.direct(account.id, idp.services.db)).toEqual([]);
-});
-
 it('says in the access check that the person is in no group of the rule', async () => {
   const { ann } = await aRequest('Pages checked');
   const check = await admin.get(`/admin/access-check?user=${ann.username}&app=Pages+checked+wiki`);

@@ -55,7 +55,7 @@ it('has each action on the tab that it belongs to, and leads back there', async 
     linksOf((await admin.get(at(tab))).text, idp.issuer).flatMap(({ href }) =>
       href.startsWith(`${idp.issuer}${at()}/`) ? href.slice(`${idp.issuer}${at()}/`.length) : [],
     );
-  expect(await offers('')).toEqual(expect.arrayContaining(['edit', 'disable', 'delete']));
+  expect(await offers('')).toEqual(expect.arrayContaining(['disable', 'delete']));
   expect(await offers('/security')).toEqual(expect.arrayContaining(['password', 'force-change']));
   expect(await offers('/sessions')).toContain('end-sessions');
   expect(await offers('')).not.toContain('force-change');

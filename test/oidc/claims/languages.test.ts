@@ -156,7 +156,7 @@ describe('values in other languages', () => {
 
   it('are set in the console, also where a schema allows no other attributes', async () => {
     const browser = await consoleOf(idp, await staff(idp, 'admin'));
-    const form = await browser.get(`/admin/users/${user.account.id}/edit`);
+    const form = await browser.get(`/admin/users/${user.account.id}`);
     expect(form.text).toContain('name#ja');
   });
 });

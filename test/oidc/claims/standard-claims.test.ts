@@ -125,8 +125,15 @@ describe('the standard claims', () => {
     const browser = await consoleOf(idp, await staff(idp, 'admin'));
     const at = `/admin/users/${user.account.id}`;
     const lines = Object.fromEntries(Object.entries(address).map(([part, value]) => [`address.${part}`, value]));
-    const fields = { ...typedTexts, ...lines, phone_number: '+41441234567' };
-    await browser.submit(await browser.get(`${at}/edit`), fields);
+    const { middle_name, nickname, locale, zoneinfo, ...more } = typedTexts;
+    for (const fields of [
+      { middle_name, nickname },
+      { locale, zoneinfo },
+      more,
+      lines,
+      { phone_number: '+41441234567' },
+    ])
+      expect((await browser.submit(await browser.get(at), fields)).status).toBe(303);
     expect((await admin.get(path(user))).json()).toMatchObject({
       ...typedTexts,
       address,

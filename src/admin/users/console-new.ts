@@ -1,0 +1,179 @@
+// /admin/users/new: the profile and the roles of a user as a form, and its fields.
+
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Extras, State } from '../../base/http/context.ts';
+import { parse } from '../../base/http/input.ts';
+import { t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import {
+  type Address,
+  addressPartNames,
+  addressParts,
+  languageChoices,
+  languageTag,
+  type TextFieldName,
+  textFieldNames,
+  textFields,
+} from '../../people/accounts/profile-fields.ts';
+import { schemaFor } from '../../people/accounts/simple-attributes.ts';
+import { within } from '../../people/rbac/rights.ts';
+import type { Field, Option } from '../console/blocks.ts';
+import { bodyOf, type FormKey, fieldKey, formSections, type KeySection, type Values } from '../console/form-fields.ts';
+import { addPage, listForm, type Visit } from '../console/pages.ts';
+import { type Sent, sentValue } from '../console/row-buttons.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { newUser, newUserOf, withApiFieldNames } from './api.ts';
+import { attributeSection, sentAttributes } from './attribute-fields.ts';
+import { invitedNotice, messageField, oneTimePasswordPage, tabPath } from './console-actions.ts';
+
+const WRITE = 'gatehouse.users:write' as const;
+
+/** The page …/new. */
+export function newUserPage(router: Router<State, Extras>, services: ConsoleServices): void {
+  const {
+    frame,
+    admin: { users, roles },
+    attributeSchema,
+    config: { hasMailServer },
+  } = services;
+  const sectionsFor = async ({ ctx, by }: Visit<unknown>, locale: string | null, begin: FormKey[] = []) =>
+    sectionsOf({ languages: languageOptions(ctx, locale ?? ''), roles: await roles.choices(by) }, begin);
+
+  /** The attributes that the administrator may change. */
+  const schemaOfFields = async (by: Actor) => schemaFor(await users.audienceOf(by), await attributeSchema());
+
+  addPage(router, frame, '/new', {
+    needs: [within(WRITE)],
+    form: listForm,
+    async page(visit, sent) {
+      const sections = await sectionsFor(visit, null, [beginKey(hasMailServer), fieldKey(messageField)]);
+      return {
+        title: t('console.users.add'),
+        lead: t('console.users.form.add.lead'),
+        back: { href: '/admin/users', label: t('console.navigation.users') },
+        blocks: [
+          {
+            kind: 'form',
+            action: '/admin/users/new',
+            fields: [],
+            sections: [
+              ...formSections(sections, {}, { isLocked: false, sent }),
+              attributeSection(await schemaOfFields(visit.by), {}, sent),
+            ],
+            button: t('console.users.add'),
+            cancel: '/admin/users',
+          },
+        ],
+      };
+    },
+    async submit(visit, sent) {
+      const keys = (await sectionsFor(visit, null)).flatMap((section) => section.keys);
+      const attributes = sentAttributes(await schemaOfFields(visit.by), {}, sent);
+      const invite = sentValue(sent, BEGIN) === 'invite';
+      const message = sentValue(sent, messageField.name);
+      const body = parse(newUser.extend({ username: typedName }), {
+        ...bodyOf(keys, sent),
+        ...(attributes && { attributes }),
+        invite,
+        ...(invite && message && { invitation_message: message }),
+      });
+      const { account, oneTimePassword } = await withApiFieldNames(users.create(newUserOf(body), visit.by));
+      if (oneTimePassword) return { result: oneTimePasswordPage(services, account, oneTimePassword) };
+      return { to: tabPath(account.id, ''), notice: invitedNotice(hasMailServer, account.id) };
+    },
+  });
+}
+
+const BEGIN = 'begin';
+
+/** An empty username is a fault that accounts name together with those of the other fields. */
+export const typedName = z.string().max(254);
+
+/** How the user signs in for the first time. */
+function beginKey(hasMailServer: boolean): FormKey {
+  const key = fieldKey({
+    name: BEGIN,
+    label: t('console.users.form.begin'),
+    type: 'select',
+    ...(!hasMailServer && { hint: t('console.users.form.begin.no-mail') }),
+    options: [
+      { value: 'invite', label: t(`console.users.form.begin.${hasMailServer ? 'invite' : 'invite-file'}`) },
+      { value: 'password', label: t('console.users.form.begin.password') },
+    ],
+  });
+  return { ...key, fields: () => key.fields({ [BEGIN]: hasMailServer ? 'invite' : 'password' }) };
+}
+
+/** The parts of the form, without the attributes. `begin`: of a new user. */
+function sectionsOf(
+  choices: { languages: readonly Option[]; roles: readonly Option[] },
+  begin: FormKey[],
+): KeySection[] {
+  const texts = (names: readonly TextFieldName[]) => names.map((name) => textKey(name, choices.languages));
+  const roles: Field = { name: 'roles', label: t('console.users.form.roles'), type: 'checks', options: choices.roles };
+  const others = textFieldNames.filter((name) => !IN_ACCOUNT.includes(name) && name !== 'picture');
+  const sections: KeySection[] = [
+    { title: t('console.users.form.account'), keys: [usernameKey, ...emailKeys, ...texts(IN_ACCOUNT)] },
+    { title: t('console.users.form.first-sign-in'), keys: begin },
+    { title: t('console.users.roles'), keys: choices.roles.length > 0 ? [fieldKey(roles)] : [] },
+    { title: t('console.users.form.profile'), keys: [...texts(others), phoneKey], isAdvanced: true },
+    { title: t('console.users.form.address'), keys: [addressKey], isAdvanced: true },
+  ];
+  return sections.filter(({ keys }) => keys.length > 0);
+}
+
+/** What every user has. */
+const IN_ACCOUNT: readonly TextFieldName[] = ['name', 'givenName', 'familyName'];
+
+export const usernameKey = fieldKey({
+  name: 'username',
+  label: t('console.users.username'),
+  required: true,
+  isHalf: true,
+});
+
+export const emailKeys = [
+  fieldKey({ name: 'email', label: t('console.shared.email'), type: 'email', isHalf: true }),
+  fieldKey({
+    name: 'email_verified',
+    label: t('console.users.form.email-verified'),
+    hint: t('console.users.form.email-verified-hint'),
+    type: 'checkbox',
+  }),
+];
+
+export const phoneKey = fieldKey({ name: 'phone_number', label: t('console.users.phone'), isHalf: true });
+
+export function textKey(name: TextFieldName, languages: readonly Option[]): FormKey {
+  const { claim, label, hint, kind } = textFields[name];
+  const choice = kind === 'language' && { type: 'select' as const, options: languages };
+  return fieldKey({ name: claim, label, isHalf: name !== 'name', ...(hint && { hint }), ...choice });
+}
+
+export const languageOptions = (ctx: Visit<unknown>['ctx'], stored: string): Option[] => [
+  { value: '', label: t('profile.locale-none') },
+  ...languageChoices(stored, ctx.state.offeredLanguages().tags).map(({ tag, name }) => ({
+    value: tag,
+    label: name,
+    ...(languageTag(tag) && { language: tag }),
+  })),
+];
+
+/** A field for each part, by the path of its value. */
+export const addressKey: FormKey = (() => {
+  const parts = addressPartNames.map((part) => {
+    const { label, lines } = addressParts[part];
+    const shape = lines > 1 ? { type: 'textarea' as const, rows: lines } : { isHalf: true };
+    return { part, key: fieldKey({ name: `address.${part}`, label, ...shape }) };
+  });
+  return {
+    key: 'address',
+    fields: ({ address }: Values) =>
+      parts.flatMap(({ part, key }) => key.fields({ [key.key]: (address as Address | null | undefined)?.[part] })),
+    read(sent: Sent) {
+      const given = parts.map(({ part, key }) => [part, key.read(sent)] as const).filter(([, value]) => value);
+      return given.length > 0 ? Object.fromEntries(given) : undefined;
+    },
+  };
+})();

@@ -1,0 +1,322 @@
+// The tab /admin/users/:id: what is known about a user, each value with a form beside it that changes only that.
+
+import { imageLimits } from '../../applications/brand/limits.ts';
+import { notFound } from '../../base/http/errors.ts';
+import { parse } from '../../base/http/input.ts';
+import { fullName, pictureOf } from '../../base/http/pages/tokens.ts';
+import { nameWithin } from '../../base/texts/languages.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { Actor } from '../../core/audit/audit.ts';
+import type { InvitationView } from '../../core/mail/link-tokens.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import {
+  addressPartNames,
+  addressParts,
+  languageTag,
+  type TextFieldName,
+  textFieldNames,
+  textFields,
+} from '../../people/accounts/profile-fields.ts';
+import { attributesFor, schemaFor } from '../../people/accounts/simple-attributes.ts';
+import { within } from '../../people/rbac/rights.ts';
+import { etagOf } from '../api/versions.ts';
+import {
+  type Action,
+  type Block,
+  type Cell,
+  type Field,
+  type FormBlock,
+  VERSION,
+  versionField,
+} from '../console/blocks.ts';
+import { changedValues, type FormKey } from '../console/form-fields.ts';
+import { personLogo } from '../console/names.ts';
+import type { Visit } from '../console/pages.ts';
+import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
+import type { ConsoleServices } from '../console-services.ts';
+import { changedUser, profileOf, userJson, withApiFieldNames } from './api.ts';
+import { attributeSection, attributeWords, sentAttributes } from './attribute-fields.ts';
+import { actionButton, nameOf, type OpenUser, tabPath } from './console-actions.ts';
+import { invitationTags, statusTag } from './console-list.ts';
+import { addressKey, emailKeys, languageOptions, phoneKey, textKey, typedName, usernameKey } from './console-new.ts';
+import { type DisabledBy, disabledBy } from './disabled-by.ts';
+import { ASSIGN } from './grants.ts';
+import { versionOf } from './lookup.ts';
+
+type Facts = Extract<Block, { kind: 'facts' }>;
+type Row = Facts['rows'][number];
+
+/** A fact, and the fields of the form that changes it. */
+interface Part {
+  label: PageText;
+  keys(languages: ReturnType<typeof languageOptions>): FormKey[];
+  /** @param language that of the page */
+  value(account: Account, language: string): Cell;
+}
+
+const NAMES: readonly TextFieldName[] = ['name', 'givenName', 'middleName', 'familyName', 'nickname'];
+const LANGUAGE: readonly TextFieldName[] = ['locale', 'zoneinfo'];
+/** Those with a part of their own. */
+const ELSEWHERE: readonly TextFieldName[] = [...NAMES, ...LANGUAGE, 'picture'];
+const OTHERS = textFieldNames.filter((name) => !ELSEWHERE.includes(name));
+
+/** A form of these texts. */
+const textsOfPart =
+  (names: readonly TextFieldName[]): Part['keys'] =>
+  (languages) =>
+    names.map((name) => textKey(name, languages));
+
+/** A line for each value. */
+const lines = (values: readonly (readonly [label: PageText, value: PageText | null | undefined])[]): Cell[] =>
+  values.flatMap(([label, value]) => (value ? [[t('console.users.line', { label, value })]] : []));
+
+const textLines = (account: Account, names: readonly TextFieldName[]) =>
+  lines(names.map((name) => [textFields[name].label, account[name]]));
+
+const parts = {
+  name: {
+    label: textFields.name.label,
+    keys: textsOfPart(NAMES),
+    value: (account) => [...[fullName(account) ?? []].flat(), ...textLines(account, NAMES.slice(1))],
+  },
+  email: {
+    label: t('console.shared.email'),
+    keys: () => emailKeys,
+    value: ({ email, emailVerified }) => provable(email, emailVerified),
+  },
+  phone: {
+    label: t('console.users.phone'),
+    keys: () => [phoneKey],
+    value: ({ phoneNumber, phoneNumberVerified }) => provable(phoneNumber, phoneNumberVerified),
+  },
+  address: {
+    label: t('console.users.form.address'),
+    keys: () => [addressKey],
+    value: ({ address }) => lines(addressPartNames.map((part) => [addressParts[part].label, address?.[part]])),
+  },
+  language: {
+    label: textFields.locale.label,
+    keys: textsOfPart(LANGUAGE),
+    value: (account, language) => [
+      ...(account.locale ? [[languageCell(account.locale, language)]] : []),
+      ...textLines(account, ['zoneinfo']),
+    ],
+  },
+  more: {
+    label: t('console.users.more'),
+    keys: textsOfPart(OTHERS),
+    value: (account) => textLines(account, OTHERS),
+  },
+  username: {
+    label: t('console.users.username'),
+    keys: () => [usernameKey],
+    value: (account) => account.username,
+  },
+} as const satisfies Record<string, Part>;
+type PartName = keyof typeof parts;
+
+/** What has a form on the tab. */
+export type ChangedPart = PartName | 'attributes' | 'picture';
+
+/** The part whose form is open, as it was sent. */
+export interface OpenPart {
+  part: ChangedPart;
+  sent?: Sent | undefined;
+}
+
+/** The part that the address of a form names. Throws not_found. */
+export function partAt({ part = '' }: Record<string, string>): PartName | 'attributes' {
+  if (part === 'attributes' || Object.hasOwn(parts, part)) return part as PartName | 'attributes';
+  throw notFound({ detail: { part } });
+}
+
+/** The custom attributes that the administrator may change, and their schema. */
+async function attributesOf({ attributes }: Account, by: Actor, services: ConsoleServices) {
+  const audience = await services.admin.users.audienceOf(by);
+  const all = await services.attributeSchema();
+  const schema = schemaFor(audience, all);
+  const own = attributesFor(audience, all, attributes, 'editable_by');
+  const hasNone = schema.additionalProperties === false && Object.keys(schema.properties ?? {}).length === 0;
+  return { schema, own, hasNone };
+}
+
+/** The blocks of the tab. */
+export async function profileBlocks(
+  visit: Visit<OpenUser>,
+  services: ConsoleServices,
+  { open, delivery }: { open?: OpenPart | undefined; delivery?: Cell | undefined } = {},
+): Promise<Block[]> {
+  const { ctx, language, meets, subject } = visit;
+  const { details, path, may, mayWrite, offered } = subject;
+  const { account, ssoConnection } = details;
+  const mayChange = mayWrite && account.source !== 'file';
+  const disabled = may('gatehouse.audit:read') ? await disabledBy(services, account) : undefined;
+  const languages = languageOptions(ctx, account.locale ?? '');
+  const { schema, own, hasNone } = await attributesOf(account, visit.by, services);
+  const current = etagOf(versionOf(account, ssoConnection));
+
+  const formOf = (
+    part: ChangedPart,
+    fields: (sent: Sent | undefined) => readonly Field[],
+  ): Pick<Row, 'form' | 'isOpen'> => {
+    if (!mayChange) return {};
+    const sent = open?.part === part ? open.sent : undefined;
+    const form: FormBlock = {
+      kind: 'form',
+      action: part === 'picture' ? `${path}/picture` : `${path}/change/${part}`,
+      fields: [
+        ...(part === 'picture' ? [] : [versionField((sent && sentValue(sent, VERSION)) ?? current)]),
+        ...fields(sent),
+      ],
+      button: part === 'picture' ? t('picture.save') : t('console.shared.save-changes'),
+      cancel: path,
+      isUpload: part === 'picture',
+    };
+    return { form, isOpen: open?.part === part };
+  };
+  const row = (part: PartName): Row => {
+    const { label, keys, value } = parts[part];
+    const values = userJson(account);
+    const fields = keys(languages).flatMap((key) => key.fields(values));
+    return {
+      label,
+      value: value(account, language),
+      ...formOf(part, (sent) => (sent ? asTyped(fields, sent) : fields)),
+    };
+  };
+  const button = (action: string): Action | undefined => {
+    const found = offered.find((one) => one.path === action);
+    return found && actionButton(path, found);
+  };
+
+  const profile: Row[] = [
+    {
+      label: textFields.picture.label,
+      ...pictureRow(account, path, mayChange),
+      ...formOf('picture', () => [pictureField]),
+    },
+    ...(['name', 'email', 'phone', 'language', 'address', 'more'] as const).map(row),
+    {
+      label: t('console.users.form.attributes'),
+      value: lines(Object.entries(account.attributes).map(([label, value]) => [label, attributeWords(value)])),
+      ...(!hasNone && formOf('attributes', (sent) => attributeSection(schema, own, sent).fields)),
+    },
+  ];
+  const invitation = { value: invitationCell(details.invitation, delivery), action: button('invite') };
+  const roles: Action = {
+    label: t('console.page.change'),
+    of: t('console.users.roles'),
+    href: tabPath(account.id, 'roles'),
+  };
+  const state: Row[] = [
+    row('username'),
+    {
+      label: t('console.shared.status'),
+      value: [statusTag(account, details.lockedSeconds > 0), ...(disabled ? disabledCell(disabled) : [])],
+      action: button('unlock') ?? button(account.isActive ? 'disable' : 'enable'),
+    },
+    ...(invitation.value || invitation.action ? [{ label: t('console.mail.template.invitation'), ...invitation }] : []),
+    {
+      label: t('console.users.roles'),
+      value: account.roles.map((text) => ({ text, tone: 'plain' as const })),
+      action: mayChange && meets(within(...ASSIGN)) ? roles : undefined,
+    },
+    { label: t('console.navigation.groups'), value: account.groups.map((one) => groupMark(one)) },
+    ...(details.hasTermsDue || account.termsVersion !== null
+      ? [{ label: t('console.users.terms'), value: termsCell(account, details.hasTermsDue) }]
+      : []),
+    { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
+    { label: t('console.users.created'), value: account.createdAt },
+  ];
+  return [
+    { kind: 'facts', title: t('console.users.form.profile'), rows: profile.filter(isOfUse) },
+    { kind: 'facts', title: t('console.users.form.account'), rows: state.filter(isOfUse) },
+  ];
+}
+
+/** A row without a value is of use only with what gives it one. */
+const isOfUse = ({ value, form, action }: Row): boolean =>
+  Boolean(form || action || (Array.isArray(value) ? value.length > 0 : value));
+
+/** Carries out the form of a part. */
+export async function changePart(
+  { ctx, by, subject: account }: Visit<Account>,
+  services: ConsoleServices,
+  sent: Sent,
+): Promise<void> {
+  const part = partAt(ctx.params);
+  const changes: Record<string, unknown> = {};
+  if (part === 'attributes') {
+    const { schema, own } = await attributesOf(account, by, services);
+    const attributes = sentAttributes(schema, own, sent);
+    if (attributes) changes.attributes = attributes;
+  } else {
+    const keys = parts[part].keys(languageOptions(ctx, account.locale ?? ''));
+    Object.assign(changes, changedValues(keys, userJson(account), sent));
+  }
+  // A new address is as verified as the form says.
+  if ('email' in changes) changes.email_verified = sentValue(sent, 'email_verified') === 'on';
+  const body = parse(changedUser.extend({ username: typedName.optional() }), changes);
+  const version = sentValue(sent, VERSION) ?? '';
+  await withApiFieldNames(services.admin.users.update(account.id, profileOf(body), by, version));
+}
+
+const pictureField: Field = {
+  name: 'picture',
+  label: t('picture.choose'),
+  type: 'file',
+  cropSize: imageLimits.bytes / 1000,
+};
+
+/** The picture that pages display; the address of one elsewhere; a button that removes it. */
+function pictureRow(account: Account, path: string, mayChange: boolean): { value: Cell } {
+  const { picture } = account;
+  if (!picture) return { value: null };
+  const shown: Cell = pictureOf(account) ? { text: '', logo: personLogo(nameOf(account), account) } : picture;
+  const remove = { label: t('picture.remove'), post: `${path}/picture/remove` };
+  return { value: mayChange ? [shown, { action: remove }] : shown };
+}
+
+/** The version that the user accepted last, and whether that of now is missing. */
+const termsCell = ({ termsVersion, termsAcceptedAt }: Account, isDue: boolean): Cell => [
+  ...(isDue ? [{ text: t('console.users.terms-due'), tone: 'warn' as const }] : []),
+  ...(termsVersion !== null && termsAcceptedAt ? [termsVersion, termsAcceptedAt] : []),
+];
+
+/** What became of the last invitation: its state, since when, until when it can be accepted, and its email while that is kept. */
+function invitationCell(invitation: InvitationView | undefined, delivery: Cell | undefined): Cell | undefined {
+  if (!invitation) return delivery;
+  const { state, sentAt, expiresAt, openedAt, acceptedAt } = invitation;
+  const isOpen = state === 'invited' || state === 'opened';
+  return [
+    invitationTags[state],
+    (state === 'expired' ? expiresAt : undefined) ?? acceptedAt ?? openedAt ?? sentAt,
+    ...(isOpen ? [{ text: t('console.users.invitation.until', { at: expiresAt }) }] : []),
+    ...(delivery && state !== 'accepted' ? [delivery].flat() : []),
+  ];
+}
+
+/** The group, and how long the user is in it, by which other group. */
+function groupMark({ id, name, isDirect, via, until }: Account['groups'][number]): Cell {
+  const said = t('console.users.group', {
+    via: isDirect ? '' : via,
+    until: until ?? new Date(0),
+    form: `${isDirect ? 'direct' : 'via'}${until ? 'until' : ''}`,
+  });
+  return { text: name, href: `/admin/groups/${id}`, ...((!isDirect || until) && { small: said }) };
+}
+
+/** The name of the language, and its tag. */
+function languageCell(locale: string, language: string): Cell {
+  const tag = languageTag(locale);
+  return tag === undefined ? locale : { text: nameWithin(language, tag), small: locale };
+}
+
+function provable(text: string | null | undefined, isVerified: boolean): Cell {
+  if (!text) return null;
+  return { text, small: isVerified ? t('console.users.verified') : t('console.users.not-verified') };
+}
+
+function disabledCell({ at, by }: DisabledBy): Cell[] {
+  return [at, ...(by ? [t('console.users.disabled.by', { user: by })] : [])];
+}
