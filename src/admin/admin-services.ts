@@ -39,6 +39,4 @@ export type AdminServices = UserServices &
     account: { page: AccountPageHelpers };
     rp: { confirmation: Confirmation };
     federation: Federation;
-    /** Starts the mail delivery without waiting for the next run of its job. */
-    wakeMailDelivery(): void;
   };

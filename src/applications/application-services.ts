@@ -40,7 +40,6 @@ export function createApplicationServices(services: Core & People, options: Appl
       timeoutMs: imageLimits.fetchMs,
       maxBytes: imageLimits.bytes,
     }),
-    wakeFetch: hooks.wakePictureFetch,
   });
   return {
     applications,

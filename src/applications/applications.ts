@@ -45,8 +45,6 @@ export interface ApplicationHooks {
   removeClientArtifacts(clientId: string, tx: Tx, options?: { keepsRegistration?: boolean }): Promise<void>;
   /** Removes the rows of the SAML protocol for an application. */
   removeServiceProviderData(applicationId: string, tx: Tx): Promise<void>;
-  /** Starts the job that reads pictures soon. */
-  wakePictureFetch(): void;
 }
 
 /** The columns that both protocols fill. */
@@ -251,7 +249,7 @@ export function createApplications(
 
   /** The picture of the logo_uri is read by a job, so that saving waits for no other server. */
   async function planPictureOf({ id, metadata }: Application, tx: Tx): Promise<void> {
-    if (await planPicture(tx, id, metadata.logo_uri, now())) services.wakePictureFetch();
+    if (await planPicture(tx, id, metadata.logo_uri, now())) services.wake('application-pictures', tx);
   }
 
   /** Asks the authority about every field that the row changes. */

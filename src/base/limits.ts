@@ -253,7 +253,7 @@ export const limits = {
   },
   /** RFC 5321 4.5.4.1 says 4 to 5 days, but a notice that old is of no use. A dead mail server is tried each minute. */
   mail: {
-    delayMs: 250, // for the transaction to commit; and the response time does not depend on whether there is a mail
+    delayMs: 250, // the response time does not depend on whether there is a mail
     giveUpAfterSeconds: 3 * DAY,
     outagePauseSeconds: MINUTE,
     leaseSeconds: 5 * MINUTE,
@@ -312,7 +312,7 @@ export const limits = {
    * A search looks into each of up to `searched` rows, then finds `matches` by each index; `few` rows are sorted when found. Of more, the
    * first `near` in the order of the list are looked at, then all, beside a set of up to `inSet`.
    */
-  lists: { searched: 100_000, matches: 1000, few: 2000, counted: 10_000, near: 5000, inSet: 100_000 },
+  lists: { searched: 100_000, matches: 1000, few: 2000, counted: 10_000, near: 1000, inSet: 100_000 },
   bulk: { users: 100, seconds: 4, importSeconds: 2, importRows: 50_000 }, // changed by one request: fewer seconds than its database statements may take together
   statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 }, // how long those of more rows are used
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY }, // of the old secrets beside a new one

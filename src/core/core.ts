@@ -10,6 +10,7 @@ import type { Audit } from './audit/audit.ts';
 import type { AuditChain } from './audit/chain/chain.ts';
 import type { OutsideCheckpoints } from './audit/chain/outside-checkpoints.ts';
 import type { RepeatedEntries } from './audit/repeated-entries.ts';
+import type { WokenJob } from './jobs/scheduler.ts';
 import type { Keyring } from './keys/keyring.ts';
 import type { AdministratorMail } from './mail/messages.ts';
 import type { NotifyOwner } from './mail/notify-owner.ts';
@@ -35,4 +36,6 @@ export interface Core extends Base {
   notifyOwner: NotifyOwner;
   notifyAdministrators(message: AdministratorMail, tx?: Tx): Promise<void>;
   storedPages: StoredPages;
+  /** Runs a job of this server once the transaction has committed. Other servers find its work at their next run. */
+  wake(job: WokenJob, tx: Tx): void;
 }

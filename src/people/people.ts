@@ -49,15 +49,10 @@ export interface PeopleOptions {
   abandonSignIns: PasswordHooks['abandonSignIns'];
   /** Ends the sessions of a user whose roles or groups change, if the settings say so. */
   signOutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
-  /** Runs the job of changes of many people. */
-  wakeGroupChanges(): void;
   checkImage: CheckImage;
 }
 
-export function createPeople(
-  core: Core,
-  { abandonSignIns, signOutOnRoleChange, wakeGroupChanges, checkImage }: PeopleOptions,
-) {
+export function createPeople(core: Core, { abandonSignIns, signOutOnRoleChange, checkImage }: PeopleOptions) {
   const { config, settings, outgoing } = core;
   const { issuerUrl } = config;
   const setting = settings.latest;
@@ -89,7 +84,7 @@ export function createPeople(
     permissions: createPermissions({ accounts }),
     ends: createEnds({ ...core, logoutOnRoleChange }),
     groups,
-    groupChanges: createGroupChanges({ ...core, groups, authority, signOutOnRoleChange, wakeGroupChanges }),
+    groupChanges: createGroupChanges({ ...core, groups, authority, signOutOnRoleChange }),
     groupDomains,
     groupRequests: createGroupRequests({ ...core, groups, accounts }),
     groupInvitations: createGroupInvitations({ ...core, ...limiters, groups, accounts }),

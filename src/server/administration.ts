@@ -15,16 +15,14 @@ import type { UserPages } from './user-pages.ts';
 
 interface AdministrationParts extends Parts {
   userPages: UserPages;
-  /** Wakes the delivery of mail. */
-  wakeMailDelivery(): void;
   /** The whole application, for requests of the server to itself. */
   handler(): RequestListener;
 }
 
 /** Returns the routers in the order in which they run, and what runs before every route. */
 export function createAdministration(parts: AdministrationParts) {
-  const { services: own, http, protocols, userPages, wakeMailDelivery, handler } = parts;
-  const services = { ...own, ...http, ...protocols, ...userPages, wakeMailDelivery };
+  const { services: own, http, protocols, userPages, handler } = parts;
+  const services = { ...own, ...http, ...protocols, ...userPages };
   const { config, consents, directoryUsers, oidc } = services;
   const admin = createAdminActions(services);
   const console = createConsoleServices({ ...services, admin });

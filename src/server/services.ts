@@ -16,6 +16,7 @@ import { createVault } from '../base/platform/vault.ts';
 import { openDatabase, type Tx } from '../base/storage/database.ts';
 import { migrate } from '../base/storage/migrations/migrate.ts';
 import type { DatabaseLimits } from '../base/storage/open-options.ts';
+import { afterCommit } from '../base/storage/protected-client.ts';
 import { createProtectedRows } from '../base/storage/protected-rows.ts';
 import { createConfigFile } from '../config-file/config-file.ts';
 import { createFileReader } from '../config-file/file-reader.ts';
@@ -25,6 +26,7 @@ import { createAuditChain } from '../core/audit/chain/chain.ts';
 import { createOutsideCheckpoints } from '../core/audit/chain/outside-checkpoints.ts';
 import { createRepeatedEntries } from '../core/audit/repeated-entries.ts';
 import type { Core } from '../core/core.ts';
+import type { WokenJob } from '../core/jobs/scheduler.ts';
 import { openDataKeys } from '../core/keys/data-keys.ts';
 import { createKeyring } from '../core/keys/keyring.ts';
 import { createMail } from '../core/mail/create-mail.ts';
@@ -51,11 +53,8 @@ export interface ServicesOptions {
   config: Config;
   logger: Logger;
   now?: Clock;
-  /** Starts the job that delivers a queued logout or mail; without it, the job finds them at its next run. */
-  wakeLogoutDeliveries?: () => void;
-  wakeMailDelivery?: () => void;
-  wakePictureFetch?: () => void;
-  wakeGroupChanges?: () => void;
+  /** Runs a job now; without it, the job finds its work at its next run. */
+  wakeJob?: (name: WokenJob) => void;
   /** Counts an alarm in the metrics. */
   countAlarm?: (kind: AlarmKind) => void;
   /** The time limits of the database; those of commands by default. */
@@ -68,14 +67,13 @@ export interface ServicesOptions {
 
 /** Migrates and opens the database and creates the services; `close` releases everything. Throws DatabaseError. */
 export async function createServices(options: ServicesOptions) {
-  const { config, logger, now = systemClock, wakeLogoutDeliveries = () => {}, wakeMailDelivery = () => {} } = options;
-  const { countAlarm = () => {}, databaseLimits, isServing = () => true, wakePictureFetch = () => {} } = options;
-  const { wakeGroupChanges = () => {} } = options;
+  const { config, logger, now = systemClock, wakeJob = () => {} } = options;
+  const { countAlarm = () => {}, databaseLimits, isServing = () => true } = options;
   const { core, brand, brandImages, closeDatabase } = await createCore({
     config,
     logger,
     now,
-    wakeMailDelivery,
+    wakeJob,
     countAlarm,
     databaseLimits,
     isServing,
@@ -90,16 +88,14 @@ export async function createServices(options: ServicesOptions) {
   const { closePasswords, ...people } = createPeople(core, {
     abandonSignIns,
     signOutOnRoleChange,
-    wakeGroupChanges,
     checkImage: brandImages.check,
   });
   const users = { ...core, ...people };
-  const sessions = createSessionServices(users, { abandonSignIns, planUpstream, wakeLogoutDeliveries, ownClientId });
+  const sessions = createSessionServices(users, { abandonSignIns, planUpstream, ownClientId });
   const applications = createApplicationServices(users, {
     brand,
     brandImages,
     ownClientId,
-    wakePictureFetch,
     removeClientArtifacts,
     removeServiceProviderData,
   });
@@ -134,8 +130,7 @@ interface CoreOptions {
   config: Config;
   logger: Logger;
   now: Clock;
-  /** Starts the mail delivery without waiting for the next run of its job. */
-  wakeMailDelivery(): void;
+  wakeJob(name: WokenJob): void;
   /** Counts an alarm in the metrics. */
   countAlarm(kind: AlarmKind): void;
   databaseLimits: DatabaseLimits | undefined;
@@ -147,7 +142,7 @@ interface CoreOptions {
 /** Migrates and opens the database. Throws DatabaseError. */
 async function createCore({ config, logger, now, ...options }: CoreOptions) {
   const { loopback: allowLoopback } = config;
-  const { wakeMailDelivery, countAlarm, databaseLimits, isServing, resolveTxt = createTxtResolver() } = options;
+  const { wakeJob, countAlarm, databaseLimits, isServing, resolveTxt = createTxtResolver() } = options;
   for (const name of await migrate(config.databaseUrl)) logger.info({ migration: name }, 'migration applied');
   const {
     db,
@@ -169,6 +164,7 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
   const base: Base = { config, logger, now, db, sql, vault };
   const audit = createAudit(base);
   const repeatedEntries = createRepeatedEntries({ ...base, audit, networkOf: siteBlock });
+  const wake = (job: WokenJob, tx: Tx) => afterCommit(tx, () => wakeJob(job));
   // The settings below raise an alarm, which is sent by mail.
   const look = { brand: () => brand.current(), brandOf: (application: string) => brand.ofApplication(application) };
   const offered = () => offeredLanguages(settings.latest());
@@ -177,7 +173,7 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     ...look,
     offered,
     texts: () => texts(),
-    wakeDelivery: wakeMailDelivery,
+    wake,
   });
   const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
     for (const administrator of await listAdministrators(db, accounts.find)) {
@@ -223,6 +219,7 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     notifyOwner,
     notifyAdministrators,
     storedPages: createStoredPages(base),
+    wake,
   };
   return { core, brand, brandImages: createImageStore({ db, now }), closeDatabase };
 }

@@ -3,7 +3,6 @@
 import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import { unknownBrandApplications } from '../applications/brand/unknown-applications.ts';
-import { PICTURE_JOB } from '../applications/pictures/pictures.ts';
 import type { Base } from '../base/base.ts';
 import { ConfigError } from '../base/config/config-error.ts';
 import type { Config } from '../base/config.ts';
@@ -30,10 +29,8 @@ import { ignoredTexts } from '../base/texts/overrides.ts';
 import { formatFault } from '../config-file/file.ts';
 import { ensureFirstAdmin, type FirstAdmin, warnOfUnusedPassword } from '../config-file/first-admin.ts';
 import { type ConfigurationFile, readValidFile } from '../config-file/read-file.ts';
-import { createScheduler, wakeSoon } from '../core/jobs/scheduler.ts';
+import { createScheduler, type Scheduler } from '../core/jobs/scheduler.ts';
 import { createMailDelivery } from '../core/mail/create-mail.ts';
-import { GROUP_CHANGES_JOB } from '../people/groups/changes.ts';
-import { LOGOUT_JOB } from '../protocols/logout/create-logout.ts';
 import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
 import { createProtocols } from './protocols.ts';
@@ -92,7 +89,8 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const { config, logger, now: clock, resolveTxt, worker, databaseLimits = limits.database } = options;
   // Before the database is opened, because another server may be using it. A worker would take connections of the others.
   if (!worker) await tryPorts(config);
-  const wake = { logout: () => {}, mail: () => {}, pictures: () => {}, groups: () => {} };
+  // Until the scheduler exists, jobs are not woken: each runs soon after the start.
+  let wakeJob: Scheduler['wake'] = () => {};
   const startPhase = beginStart(!worker || worker.isFirst);
   const metrics = metricsOf(worker);
   const instanceId = randomId();
@@ -105,10 +103,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     resolveTxt,
     databaseLimits,
     isServing: startPhase.isServing,
-    wakeLogoutDeliveries: () => wake.logout(),
-    wakeMailDelivery: () => wake.mail(),
-    wakePictureFetch: () => wake.pictures(),
-    wakeGroupChanges: () => wake.groups(),
+    wakeJob: (name) => wakeJob(name),
     countAlarm: (kind) => metrics.alarms.inc({ kind }),
   });
   const { audit, keyring, mfa } = services;
@@ -124,9 +119,9 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     tracing,
     onRun: (job, outcome, seconds) => metrics.jobs.observe({ job, outcome }, seconds),
   });
+  wakeJob = scheduler.wake;
   const mail = createMailDelivery({
     ...services,
-    wake: scheduler.wake,
     // The domains that write a deferred mail once its recipient is known.
     writers: {
       'password-reset': userPages.recovery.passwordReset.writeMail,
@@ -137,15 +132,13 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     countMail: (outcome) => metrics.mails.inc({ outcome }),
   });
   for (const job of serverJobs(services)) scheduler.add(job);
-  for (const job of [...services.federationJobs, ...mail.jobs, ...protocols.logout.jobs, ...protocols.saml.jobs])
+  for (const job of [...services.federationJobs, ...mail, ...protocols.logout.jobs, ...protocols.saml.jobs])
     scheduler.add(job);
-  const { scheduleDelivery } = mail;
   const administration = createAdministration({
     services,
     http,
     protocols,
     userPages,
-    wakeMailDelivery: scheduleDelivery,
     handler: () => handler,
   });
   const phase = () => startPhase.now(server.isDraining());
@@ -165,10 +158,6 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   ];
   const handler: RequestListener = createApp({ services, http, viewsDir, tracing, routes }).callback();
 
-  wake.logout = () => scheduler.wake(LOGOUT_JOB);
-  wake.mail = scheduleDelivery;
-  wake.groups = wakeSoon(() => scheduler.wake(GROUP_CHANGES_JOB), limits.mail.delayMs);
-  wake.pictures = wakeSoon(() => scheduler.wake(PICTURE_JOB), limits.mail.delayMs);
   const requestsPerConnection = worker && limits.workers.maxRequests;
   const server = createHttpServer({ handler, logger, requestsPerConnection });
   const { port } = await server.listen({ host: config.host, port: config.port });

@@ -32,7 +32,7 @@ beforeAll(async () => {
       ...servicesOf({ db, vault, audit, now, authority, settings }),
       removeClientArtifacts,
       removeServiceProviderData,
-      wakePictureFetch() {},
+      wake() {},
     },
     ['gatehouse'],
   );

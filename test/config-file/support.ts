@@ -47,7 +47,7 @@ export async function configFileBench(shared?: string) {
       ...servicesOf({ db, vault, audit, now, settings, authority: createAuthority({ accounts }) }),
       removeClientArtifacts,
       removeServiceProviderData,
-      wakePictureFetch() {},
+      wake() {},
     },
     ['gatehouse', 'https://idp.example/api/admin'],
   );

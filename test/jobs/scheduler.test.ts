@@ -129,6 +129,21 @@ describe('a scheduled job', () => {
     release();
   });
 
+  it('runs once for several wakes within its delay', async () => {
+    let runs = 0;
+    const jobs = instance('one');
+    const run = async () => {
+      runs += 1;
+    };
+    jobs.add({ name: 'mail', everySeconds: 3600, wakeDelayMs: 200, run });
+    jobs.start();
+    for (let wake = 0; wake < 3; wake += 1) jobs.wake('mail');
+    expect(runs).toBe(0);
+    await until(() => runs === 1);
+    jobs.wake('mail');
+    await until(() => runs === 2);
+  });
+
   it('runs on another instance when the first one was killed', async () => {
     await test.database.db.jobLock.create({
       data: { name: 'outbox', holder: 'killed', lockedUntil: new Date(clock.now().getTime() + 60_000) },

@@ -59,7 +59,7 @@ export function mailService(options: MailServiceOptions): MailService {
       const { id, bodySealed } = await db.mailMessage.findFirstOrThrow();
       return decryptContent(vault, id, bodySealed);
     },
-    outbox: createOutbox({ config, logger, db, sql, vault, now, renderHtml }),
+    outbox: createOutbox({ config, logger, db, sql, vault, now, renderHtml, wake: () => {} }),
     deliver: createDelivery({
       config,
       logger,

@@ -2,8 +2,15 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Db, isUniqueConstraintError, openDatabase, transaction } from '../../src/base/storage/database.ts';
+import {
+  type Db,
+  isUniqueConstraintError,
+  openDatabase,
+  type Tx,
+  transaction,
+} from '../../src/base/storage/database.ts';
 import { DatabaseError } from '../../src/base/storage/database-url.ts';
+import { afterCommit } from '../../src/base/storage/protected-client.ts';
 import { hotStatements } from '../../src/base/storage/statements.ts';
 import { databaseKind, type TestDatabase, testDatabase, testFolder } from '../support/database/database.ts';
 import { event } from '../support/event.ts';
@@ -43,6 +50,20 @@ describe('a transaction', () => {
     await expect(failing).rejects.toThrow('changed my mind');
     expect(await keys('committed')).toEqual(['committed-1', 'committed-2']);
     expect(await keys('lost')).toEqual([]);
+  });
+
+  it('calls what waits for its commit once it has committed, and never after a rollback', async () => {
+    const calls: string[] = [];
+    const call = (name: string) => async (tx: Tx) => {
+      afterCommit(tx, () => calls.push(name));
+      await tx.setting.create(setting(name));
+      expect(calls).not.toContain(name);
+    };
+    await transaction(db, call('waited'));
+    await expect(transaction(db, call('waited'))).rejects.toThrow();
+    expect(calls).toEqual(['waited']);
+    afterCommit(db, () => calls.push('at once'));
+    expect(calls).toEqual(['waited', 'at once']);
   });
 
   it('does not roll back the writes of others, and does not show them its uncommitted rows', async () => {

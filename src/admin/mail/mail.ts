@@ -101,7 +101,7 @@ const RETRIED = 50;
 
 /** Lists mail by cursor, and sends failed mail again. `retry` throws not_found. */
 export function createMailAdmin(services: AdminServices) {
-  const { db, outbox, audit, wakeMailDelivery } = services;
+  const { db, outbox, audit } = services;
   return {
     ...deliveryActions(services),
 
@@ -151,7 +151,6 @@ export function createMailAdmin(services: AdminServices) {
         if (!(await outbox.retry(id, tx))) throw notFound({ message: t('console.mail.fault.no-mail') });
         await audit.record({ ...by, type: 'mail.retried', outcome: 'success', data: { mail: id } }, tx);
       });
-      wakeMailDelivery();
     },
   };
 }

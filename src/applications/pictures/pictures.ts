@@ -45,8 +45,6 @@ export interface PictureState {
 type PictureServices = Core & {
   applications: Applications;
   images: ImageStore;
-  /** Starts the job soon. Called before a surrounding transaction commits. */
-  wakeFetch(): void;
 };
 
 export type ApplicationPictures = ReturnType<typeof createApplicationPictures>;
@@ -58,7 +56,7 @@ const FIRST_READ = { waitMs: 2000, everyMs: 100, withinMs: 10_000 };
 const COLUMNS = { applicationId: true, url: true, name: true } as const;
 
 export function createApplicationPictures(dependencies: PictureServices) {
-  const { db, now, wakeFetch } = dependencies;
+  const { db, now, wake } = dependencies;
   const queue = createPictureQueue(dependencies);
   return {
     ...createReads(dependencies),
@@ -68,7 +66,7 @@ export function createApplicationPictures(dependencies: PictureServices) {
     async fetchAgain(applicationId: string): Promise<void> {
       const where = { applicationId, url: { not: null } };
       await db.applicationPicture.updateMany({ where, data: { nextTryAt: now(), tries: 0 } });
-      wakeFetch();
+      wake('application-pictures', db);
     },
 
     /** Reads those that are due; for the job. */
@@ -159,7 +157,7 @@ function createReads({ db, sql, now }: Core) {
 }
 
 /** What administrators do. A change is one of the application. */
-function createChoices({ db, now, applications, images, wakeFetch }: PictureServices) {
+function createChoices({ db, now, applications, images, wake }: PictureServices) {
   async function checked(bytes: Buffer): Promise<NewImage> {
     try {
       return await images.check(bytes);
@@ -201,11 +199,10 @@ function createChoices({ db, now, applications, images, wakeFetch }: PictureServ
         const before = await tx.asStored.applicationPicture.findFirst({ where, select: { name: true } });
         if (!before) return;
         await tx.applicationPicture.deleteMany({ where });
-        await planPicture(tx, applicationId, metadata.logo_uri, now());
+        if (await planPicture(tx, applicationId, metadata.logo_uri, now())) wake('application-pictures', tx);
         const difference = { before: { picture: before.name }, after: { picture: null } };
         await applications.recordChange('application.updated', clientId, tx, by, { name, ...difference });
       });
-      wakeFetch();
     },
   };
 }
@@ -351,10 +348,8 @@ function createPictureQueueStore({ db, now }: { db: Db; now: Clock }): QueueStor
 
 // The job that reads the pictures of applications. It is woken when an application is saved.
 
-export const PICTURE_JOB = 'application-pictures';
-
 export function pictureJobs({ fetchDue, wake, clockSetBack }: ApplicationPictures): ScheduledJob[] {
-  return [{ name: PICTURE_JOB, everySeconds: 15, run: fetchDue, wake, clockSetBack }];
+  return [{ name: 'application-pictures', everySeconds: 15, run: fetchDue, wake, clockSetBack }];
 }
 
 /** Serves pictures below a path in /assets/, as those of brands. Runs before the middleware of the assets. */

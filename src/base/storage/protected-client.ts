@@ -49,6 +49,16 @@ const tableOfModel = new Map<unknown, Table>(
   Object.values(tables).flatMap((table) => (table.byHand ? [] : [[table.model, table]])),
 );
 
+/** What to call after the commit, of each transaction under way. */
+const uncommitted = new WeakMap<object, (() => void)[]>();
+
+/** Calls a function once the transaction has committed; at once outside of one. */
+export function afterCommit({ asStored }: { asStored: object }, call: () => void): void {
+  const afterwards = uncommitted.get(asStored);
+  if (afterwards) afterwards.push(call);
+  else call();
+}
+
 /** The client that seals and verifies rows; `macs` is called with the first one. */
 export function protectedClient<Client extends object>(
   client: Client,
@@ -60,12 +70,19 @@ export function protectedClient<Client extends object>(
     models.set(table.model, model);
     return model;
   };
-  const transaction = (work: (tx: object) => unknown, options?: object): Promise<unknown> =>
-    (member(client, '$transaction') as typeof transaction).call(
+  const transaction = async (work: (tx: object) => unknown, options?: object): Promise<unknown> => {
+    const afterwards: (() => void)[] = [];
+    const result = await (member(client, '$transaction') as typeof transaction).call(
       client,
-      (tx) => work(protectedClient(tx, macs)),
+      (tx) => {
+        uncommitted.set(tx, afterwards);
+        return work(protectedClient(tx, macs));
+      },
       options,
     );
+    for (const call of afterwards) call();
+    return result;
+  };
   return new Proxy(client as object, {
     get(_client, name) {
       const table = tableOfModel.get(name);

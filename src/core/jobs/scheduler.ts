@@ -12,8 +12,11 @@ import { unavailableIn } from '../../base/storage/unavailable.ts';
 
 const RENEW_SECONDS = 20;
 
+/** The jobs that are woken as soon as there is work for them. */
+export type WokenJob = 'mail' | 'logout-deliveries' | 'application-pictures' | 'group-changes';
+
 export interface ScheduledJob {
-  name: string;
+  name: WokenJob | (string & {});
   everySeconds: number;
   /** Should stop early when the signal aborts: the instance shuts down, or another one has taken the job over. */
   run(signal: AbortSignal): Promise<unknown>;
@@ -21,6 +24,8 @@ export interface ScheduledJob {
   againInSeconds?(): number | undefined;
   /** Called when the job is woken, so that a run under way can look for new work at once. */
   wake?(): void;
+  /** How long after a wake it runs: so that an answer takes as long with work for it as without. At once by default. */
+  wakeDelayMs?: number;
   /** Called after the clock was set back, for work that waits for a time that is far in the future now. */
   clockSetBack?(): Promise<void>;
 }
@@ -40,6 +45,8 @@ export interface SchedulerDependencies {
 interface Entry {
   job: ScheduledJob;
   timer?: NodeJS.Timeout;
+  /** Of a wake with a delay. */
+  waking?: NodeJS.Timeout | undefined;
   running?: Promise<void>;
   /** Woken while it was running: runs once more afterwards. */
   isWoken: boolean;
@@ -96,9 +103,15 @@ export function createScheduler(dependencies: Base & SchedulerDependencies) {
     /** Runs the job now instead of at its time, e.g. to send a mail at once. While it runs: once more afterwards. */
     wake(name: string): void {
       const entry = entries.get(name);
-      if (!entry) return;
-      entry.job.wake?.();
-      attempt(entry, { isWoken: true });
+      if (!entry || entry.waking) return;
+      const run = () => {
+        entry.waking = undefined;
+        entry.job.wake?.();
+        attempt(entry, { isWoken: true });
+      };
+      const { wakeDelayMs } = entry.job;
+      if (wakeDelayMs) entry.waking = setTimeout(run, wakeDelayMs).unref();
+      else run();
     },
     /** Passes on to all jobs that the clock was set back. */
     async clockSetBack(): Promise<void> {
@@ -316,26 +329,5 @@ export function createWriteProbe({
         running = undefined;
       });
     return running;
-  };
-}
-
-// Wakes a job shortly after work was stored for it: the transaction may still have to commit.
-
-/** Makes the function that wakes it. Calls that come meanwhile share one more, because their transactions may commit after the first. */
-export function wakeSoon(wake: () => void, delayMs: number): () => void {
-  let isScheduled = false;
-  let isCalledAgain = false;
-  const schedule = () => {
-    isScheduled = true;
-    setTimeout(() => {
-      isScheduled = false;
-      wake();
-      if (isCalledAgain) schedule();
-      isCalledAgain = false;
-    }, delayMs).unref();
-  };
-  return () => {
-    if (isScheduled) isCalledAgain = true;
-    else schedule();
   };
 }

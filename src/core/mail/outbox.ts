@@ -15,6 +15,7 @@ import type { Tx } from '../../base/storage/database.ts';
 import { allLanguages, type OfferedLanguages } from '../../base/texts/languages.ts';
 import type { MessageSource } from '../../base/texts/messages.ts';
 import { inLanguage } from '../../base/texts/text.ts';
+import type { WokenJob } from '../jobs/scheduler.ts';
 import { plainText } from './content.ts';
 import type { RenderHtml } from './html.ts';
 import { compose, type MailMessage, mailLanguage } from './messages.ts';
@@ -34,8 +35,8 @@ export interface OutboxDependencies {
   offered?: () => OfferedLanguages;
   /** The texts that an administrator wrote; none by default. */
   texts?: () => MessageSource | undefined;
-  /** Wakes the delivery. Called before a surrounding transaction commits, so it should wait a moment. */
-  wakeDelivery?: () => void;
+  /** Runs a job of this server once the transaction has committed. */
+  wake(job: WokenJob, tx: Tx): void;
 }
 
 export function createOutbox({
@@ -47,7 +48,7 @@ export function createOutbox({
   brandOf = () => undefined,
   offered = () => allLanguages,
   texts = () => undefined,
-  wakeDelivery = () => {},
+  wake,
   config: { issuer },
 }: Base & OutboxDependencies) {
   async function store(recipient: string, subject: string, content: StoredContent, tx: Tx): Promise<void> {
@@ -57,7 +58,7 @@ export function createOutbox({
     const userId = content.type === 'message' ? (content.userId ?? null) : null;
     const about = { recipient, subject, kind: content.kind, userId };
     await tx.mailMessage.create({ data: { id, ...about, bodySealed, nextTryAt: at, createdAt: at } });
-    wakeDelivery();
+    wake('mail', tx);
   }
 
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000).toISOString();
@@ -99,6 +100,7 @@ export function createOutbox({
         where: { id, sentAt: null, recipient: { not: DEFERRED_RECIPIENT } },
         data: { failedAt: null, nextTryAt: now() },
       });
+      if (count > 0) wake('mail', tx);
       return count > 0;
     },
   };

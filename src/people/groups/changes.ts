@@ -52,7 +52,6 @@ type PieceOfChange = Omit<WantedChange, 'kind' | 'groupId'> & Pick<MemberChange,
 
 export type GroupChanges = ReturnType<typeof createGroupChanges>;
 
-export const GROUP_CHANGES_JOB = 'group-changes';
 /** Between two transactions, in which other processes may write. */
 const PAUSE_MS = 2;
 /** Rows of one statement, and of one turn of the event loop. */
@@ -70,12 +69,11 @@ export function createGroupChanges({
   groups,
   authority,
   signOutOnRoleChange,
-  wakeGroupChanges,
+  wake,
 }: Core & {
   groups: Groups;
   authority: Authority;
   signOutOnRoleChange(userId: string, by: Actor, tx: Tx): Promise<void>;
-  wakeGroupChanges(): void;
 }) {
   /**
    * Checks every row, and whether the actor may put these people in, or take them out. Throws what `addMembers` of groups.ts throws, and
@@ -149,7 +147,7 @@ export function createGroupChanges({
     const { count } = await tx.groupChange.updateMany({ where: { id, groupId, state: 'prepared' }, data });
     const change = await get(groupId, id, tx);
     if (count === 0) throw conflict('changed_meanwhile');
-    wakeGroupChanges();
+    wake('group-changes', tx);
     return change;
   }
 
@@ -260,7 +258,7 @@ export function createGroupChanges({
   }
 
   const job: ScheduledJob = {
-    name: GROUP_CHANGES_JOB,
+    name: 'group-changes',
     everySeconds: limits.groups.changesPollSeconds,
     async run(signal) {
       while (!signal.aborted) {

@@ -72,7 +72,7 @@ export const expiryOf = (now: Clock): Date => new Date(now().getTime() + limits.
 
 /** Signs out the people of a change of roles or groups: a few in its transaction, more by the job of changes.ts. */
 export function createLogoutOnRoleChange(
-  { settings, now }: Core,
+  { settings, now, wake }: Core,
   logout: (userId: string, by: Actor, tx: Tx) => Promise<void>,
 ): LogoutOnRoleChange {
   return async function logoutOnRoleChange(userIds, by, tx, groupId = null) {
@@ -89,5 +89,6 @@ export function createLogoutOnRoleChange(
       userIds.map((userId) => ({ userId })),
       tx,
     );
+    wake('group-changes', tx);
   };
 }

@@ -71,8 +71,6 @@ export function createAbandonedLogouts({ runs }: { runs: LogoutRunStore }) {
 
 // The periodic jobs of the logout.
 
-export const LOGOUT_JOB = 'logout-deliveries';
-
 function logoutJobs({
   deliveries,
   finishAbandoned,
@@ -81,7 +79,7 @@ function logoutJobs({
   finishAbandoned: ScheduledJob['run'];
 }): ScheduledJob[] {
   return [
-    { name: LOGOUT_JOB, everySeconds: limits.delivery.pollSeconds, ...deliveries },
+    { name: 'logout-deliveries', everySeconds: limits.delivery.pollSeconds, ...deliveries },
     { name: 'abandoned-sign-outs', everySeconds: 30, run: finishAbandoned },
   ];
 }

@@ -11,7 +11,7 @@ import { readMetadata } from '../../applications/application.ts';
 import type { Base } from '../../base/base.ts';
 import type { Http } from '../../base/http/http.ts';
 import { languagesOf } from '../../base/http/pages/language.ts';
-import { type Tx, transaction } from '../../base/storage/database.ts';
+import { type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { deleteLinkTokens } from '../../core/mail/link-tokens.ts';
@@ -79,8 +79,6 @@ export interface SessionOptions {
   /** Removes the account's unfinished sign-ins. */
   abandonSignIns(accountId: string, tx: Tx): Promise<void>;
   planUpstream: PlanUpstream;
-  /** Starts the deliveries without waiting for the next run of their job. */
-  wakeLogoutDeliveries(): void;
 }
 
 type EndSessionServices = Core & People & SessionOptions & { sessions: Sessions; runs: LogoutRunStore };
@@ -91,20 +89,18 @@ const BATCH = 100;
 const OF_OTHERS: ReadonlySet<EndReason> = new Set(['ended-by-person', 'ended-by-admin']);
 
 export function createEndSession(services: EndSessionServices) {
-  const { db, now, sessions, wakeLogoutDeliveries } = services;
+  const { db, now, sessions, wake } = services;
 
   const several: (uids: readonly string[], reason: EndReason, by?: EndBy) => Promise<EndResult | undefined> = async (
     uids,
     reason,
     by = {},
   ) => {
-    const ended = await transaction(db, async (tx) => {
+    return transaction(db, async (tx) => {
       const found: SessionEntry[] = [];
       for (const uid of new Set(uids)) found.push(...[(await sessions.find(uid, tx)) ?? []].flat());
       return endByAccount(services, found, reason, by, tx);
     });
-    if (ended) wakeLogoutDeliveries();
-    return ended;
   };
 
   return {
@@ -115,11 +111,7 @@ export function createEndSession(services: EndSessionServices) {
 
     /** Ends every session of an account and revokes all its tokens, offline ones included. */
     async all(accountId: string, reason: EndReason, by: Actor = {}, tx?: Tx): Promise<EndedAll> {
-      const ended = tx
-        ? await endAll(services, accountId, reason, by, tx)
-        : await transaction(db, (own) => endAll(services, accountId, reason, by, own));
-      wakeLogoutDeliveries();
-      return ended;
+      return withinTransaction(db, tx, (own) => endAll(services, accountId, reason, by, own));
     },
 
     /**
@@ -128,9 +120,7 @@ export function createEndSession(services: EndSessionServices) {
      * of a change of address end too.
      */
     async everywhere(accountId: string, by: EndBy & { except?: string }): Promise<EndResult | undefined> {
-      const ended = await transaction(db, (tx) => endEverywhere(services, accountId, by, tx));
-      if (ended) wakeLogoutDeliveries();
-      return ended;
+      return transaction(db, (tx) => endEverywhere(services, accountId, by, tx));
     },
 
     /** Ends the oldest sessions of an account that has more than `max`. */
@@ -156,7 +146,7 @@ export function createEndSession(services: EndSessionServices) {
       const to = { participantId: null, clientId, channel: 'back', accountId, sid };
       const delivery = deliveryRow(to, now());
       await db.logoutDelivery.create({ data: delivery });
-      wakeLogoutDeliveries();
+      wake('logout-deliveries', db);
     },
   };
 }
@@ -243,13 +233,12 @@ async function endAll(
 
 /** Ends the sessions that have expired, each in a transaction of its own. Returns how many ended. */
 async function endExpired(services: EndSessionServices, signal: AbortSignal | undefined): Promise<number> {
-  const { db, sessions, wakeLogoutDeliveries } = services;
+  const { db, sessions } = services;
   let count = 0;
   for (;;) {
     const batch = await sessions.expired(BATCH);
     for (const session of batch) await transaction(db, (tx) => endSome(services, [session], 'expired', {}, tx));
     count += batch.length;
-    if (count > 0) wakeLogoutDeliveries();
     if (batch.length < BATCH || signal?.aborted) return count;
   }
 }

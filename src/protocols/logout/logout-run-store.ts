@@ -4,7 +4,6 @@
 import { limits } from '../../base/limits.ts';
 import { randomId, randomToken, sha256 } from '../../base/platform/random.ts';
 import { type Db, type Tx, transaction, withinTransaction } from '../../base/storage/database.ts';
-import type { Audit } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
 import { isSettled, needsBrowser, type ParticipantState, type ProbeResult } from './front-channel/next-step.ts';
 import {
@@ -24,13 +23,8 @@ export type LogoutRunStore = ReturnType<typeof createLogoutRunStore>;
 
 const WITH_PARTICIPANTS = { participants: { orderBy: { position: 'asc' } } } as const;
 
-export function createLogoutRunStore(
-  dependencies: Core & {
-    /** Starts the deliveries without waiting for the next run of their job. */
-    wakeLogoutDeliveries(): void;
-  },
-) {
-  const { db, now, audit, wakeLogoutDeliveries } = dependencies;
+export function createLogoutRunStore(dependencies: Core) {
+  const { db, now } = dependencies;
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
 
   async function find(id: string): Promise<LogoutRun | undefined> {
@@ -41,13 +35,13 @@ export function createLogoutRunStore(
   return {
     /** The run of this ID, whatever the browser. */
     find,
-    create: (run: NewRun, tx: Tx): Promise<StartedRun> => insertRun(run, { tx, at: now(), audit }),
+    create: (run: NewRun, tx: Tx): Promise<StartedRun> => insertRun(run, dependencies, tx),
     /** Stores the outcome with its audit event; false when there is one already. */
     settle: (participant: { id: string }, outcome: Outcome, tx?: Tx): Promise<boolean> =>
       settleParticipant(dependencies, participant, outcome, tx),
     /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
     browserFailed: (participant: Participant, reason: string): Promise<void> =>
-      recordBrowserError(dependencies, participant, reason, wakeLogoutDeliveries),
+      recordBrowserError(dependencies, participant, reason),
     /** Runs that their browser left without completing them. */
     abandoned: (): Promise<LogoutRun[]> => abandonedRuns(dependencies, inSeconds(-limits.logout.abandonedSeconds)),
 
@@ -138,15 +132,10 @@ async function abandonedRuns({ db, now }: Core, before: Date): Promise<LogoutRun
 /** Stands for "the next browser that opens the run"; it equals no hash. */
 const UNBOUND = '';
 
-interface Writing {
-  tx: Tx;
-  at: Date;
-  audit: Audit;
-}
-
 /** Stores the run. Audits the participants that cannot be notified; queues the deliveries that take no browser. */
-async function insertRun(newRun: NewRun, { tx, at, audit }: Writing): Promise<StartedRun> {
+async function insertRun(newRun: NewRun, { now, audit, wake }: Core, tx: Tx): Promise<StartedRun> {
   const { userId, participants } = newRun;
+  const at = now();
   const id = randomToken();
   const run = runRow(id, newRun, at);
   const rows = participants.map((one, position) => ({ ...participantRow(one, position, at), runId: id }));
@@ -155,6 +144,7 @@ async function insertRun(newRun: NewRun, { tx, at, audit }: Writing): Promise<St
   const deliveries = rows.filter(({ channel, state }) => isDirectDelivery(channel) && state === 'waiting');
   if (deliveries.length > 0) {
     await tx.logoutDelivery.createMany({ data: deliveries.map((row) => deliveryToParticipant(row, userId, at)) });
+    wake('logout-deliveries', tx);
   }
   for (const row of rows) if (isSettled(row)) await audit.record(outcomeEvent(row, run), tx);
   const waiting = participants.filter(({ state }) => state === 'waiting');
@@ -245,30 +235,24 @@ async function settleParticipant(
 }
 
 /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
-async function recordBrowserError(
-  dependencies: Core,
-  participant: Participant,
-  reason: string,
-  wakeLogoutDeliveries: () => void,
-): Promise<void> {
-  const { db, now } = dependencies;
+async function recordBrowserError(dependencies: Core, participant: Participant, reason: string): Promise<void> {
+  const { db, now, wake } = dependencies;
   const { id, runId, data, probeResult } = participant;
   // Its response to the probe already said that the session has ended.
   if (probeResult === 'confirmed') return void (await settleParticipant(dependencies, participant, { state: 'done' }));
   if (!data.hasSoap || participant.channel === 'soap')
     return void (await settleParticipant(dependencies, participant, { state: 'failed', reason }));
-  const changed = await transaction(db, async (tx) => {
+  await transaction(db, async (tx) => {
     const bySoap = { channel: 'soap', state: 'waiting', reason, deadline: null };
     const where = { id, channel: { not: 'soap' }, state: { in: OPEN } };
     const { count } = await tx.logoutParticipant.updateMany({ where, data: bySoap });
-    if (count === 0) return false;
+    if (count === 0) return;
     const { userId } = await tx.asStored.logoutRun.findUniqueOrThrow({
       where: { id: runId },
       select: { userId: true },
     });
     const row = { id, clientId: participant.clientId, channel: 'soap', data: JSON.stringify(data) };
     await tx.logoutDelivery.create({ data: deliveryToParticipant(row, userId, now()) });
-    return true;
+    wake('logout-deliveries', tx);
   });
-  if (changed) wakeLogoutDeliveries();
 }

@@ -9,7 +9,7 @@ export type SessionServices = ReturnType<typeof createSessionServices>;
 
 export function createSessionServices(services: Core & People, options: SessionOptions) {
   const sessions = createSessions(services);
-  const runs = createLogoutRunStore({ ...services, ...options });
+  const runs = createLogoutRunStore(services);
   const endSession = createEndSession({ ...services, ...options, sessions, runs });
   return {
     sessions,

@@ -1305,6 +1305,9 @@ CREATE UNIQUE INDEX "groups_name_key_key" ON "groups"("name_key");
 CREATE INDEX "group_members_user_id_idx" ON "group_members"("user_id");
 
 -- CreateIndex
+CREATE INDEX "group_members_source_user_id_idx" ON "group_members"("source", "user_id") WHERE "source" != 'direct';
+
+-- CreateIndex
 CREATE INDEX "group_members_until_idx" ON "group_members"("until") WHERE "until" IS NOT NULL;
 
 -- CreateIndex
