@@ -42,6 +42,8 @@ export default defineConfig({
     maxWorkers: Math.max(4, availableParallelism() - 1),
     sequence: { sequencer: LongFirst },
     teardownTimeout: 30_000,
+    // Compiled modules are kept in node_modules by their content: the second project and the next run compile what has changed.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         test: {

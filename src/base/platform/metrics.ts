@@ -1,17 +1,28 @@
 // The metrics of /metrics (Prometheus text format). Labels have closed sets of values, never an address, an account or text of
 // a client, so that requests cannot grow the number of series.
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Histogram, type Metric, Registry } from 'prom-client';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const JOB_BUCKETS = [0.01, 0.1, 1, 10, 60, 600];
 
-/** Creates the metrics of one process in a new registry, with event loop lag and memory. Every series has the `labels`. */
+let ofProcess: Registry | undefined;
+
+/** Event loop lag, memory and garbage collection: measured once per process, because their timers and observers do not end with a server. */
+function processMetrics() {
+  if (!ofProcess) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess.getMetricsAsArray();
+}
+
+/** Creates the metrics of one server in a new registry, with those of its process. Every series has the `labels`. */
 export function createMetrics(labels: Record<string, string> = {}) {
   const registry = new Registry();
   registry.setDefaultLabels(labels);
-  collectDefaultMetrics({ register: registry });
+  for (const metric of processMetrics()) registry.registerMetric(metric as unknown as Metric);
   const registers = [registry];
 
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
