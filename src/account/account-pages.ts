@@ -12,6 +12,7 @@ import type { Links } from '../federation/links.ts';
 import type { People } from '../people/people.ts';
 import type { LogoutBrowser } from '../protocols/logout/logout-run.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
+import type { RpSessions } from '../protocols/oidc/store/sessions/rp-sessions.ts';
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import { type AccountPageHelpers, createAccountPageHelpers } from './account-page-helpers.ts';
 import { activityRoutes } from './activity-routes.ts';
@@ -25,7 +26,6 @@ import { createPortal, portalRoutes } from './portal.ts';
 import { emailRoutes, emailVerificationRoutes, profilePhoneRoutes, profileRoutes } from './profile.ts';
 import type { EmailVerification } from './registration/email-verification.ts';
 import type { Confirmation } from './rp/confirmation.ts';
-import type { RpSessions } from './rp/sessions.ts';
 import type { SignedIn } from './rp/signed-in.ts';
 import { browserRoutes, sessionRoutes } from './session-routes.ts';
 

@@ -11,8 +11,8 @@ import { type EventKind, eventTypesByKind } from '../core/audit/events.ts';
 import { type Mention, mentionsIn, nameSlot, sentenceOf } from '../core/audit/sentence.ts';
 import type { Core } from '../core/core.ts';
 import { browserName } from '../core/mail/browser-name.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../protocols/oidc/in-process-clients.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
-import { FIRST_PARTY_CLIENT_ID } from './rp/first-party-client.ts';
 
 const PAGE = 25;
 const KINDS: readonly EventKind[] = ['sign-in', 'session', 'account', 'password', 'factor', 'role', 'group', 'request'];

@@ -14,9 +14,9 @@ import type { RecoveryCodes } from '../people/mfa/factors/recovery-codes.ts';
 import { openChallenge, parseAttestation, sealChallenge } from '../people/mfa/factors/webauthn-ceremony.ts';
 import { hasSecondFactor } from '../people/mfa/policy.ts';
 import type { People } from '../people/people.ts';
+import type { RpSessions } from '../protocols/oidc/store/sessions/rp-sessions.ts';
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
-import type { RpSessions } from './rp/sessions.ts';
 
 // Recovery codes on the account pages: they come with the first second factor, and can be made again.
 

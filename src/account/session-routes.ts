@@ -12,8 +12,8 @@ import { browserName } from '../core/mail/browser-name.ts';
 import type { People } from '../people/people.ts';
 import type { LogoutBrowser } from '../protocols/logout/logout-run.ts';
 import type { SessionServices } from '../protocols/logout/session-services.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../protocols/oidc/in-process-clients.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
-import { FIRST_PARTY_CLIENT_ID } from './rp/first-party-client.ts';
 
 const endForm = z.object({ uid: z.string().min(1).max(64) });
 

@@ -1,17 +1,18 @@
-// An application as the rest of the code sees it, read from its row: one shape, two protocols.
-// A new field goes into fields/oidc-client.ts or fields/service-provider.ts (CONTRIBUTING.md).
+// An application as the rest of the code sees it, read from its row: one shape for OpenID Connect clients, SAML service providers and websites
+// behind a proxy. A new field goes into the file of its protocol in fields/ (CONTRIBUTING.md).
 import { invalidInput } from '../base/http/errors.ts';
 import { OperatorError } from '../base/platform/operator-error.ts';
 import type { Tx } from '../base/storage/database.ts';
 import { fault } from '../base/texts/faults.ts';
 import { type Access, needsSecretValue, type OidcMetadata, oidcMetadata } from './fields/oidc-client.ts';
+import { type ProxiedSettings, proxiedSettings } from './fields/proxied-application.ts';
 import { type ServiceProviderSettings, serviceProviderSettings } from './fields/service-provider.ts';
 
 export type ApplicationSource = 'local' | 'file' | 'dynamic';
 
 type Common = {
   id: string;
-  /** OIDC client_id, or SAML entity ID. */
+  /** OIDC client_id, SAML entity ID, or the origin of a website. */
   clientId: string;
   name: string;
   enabled: boolean;
@@ -23,12 +24,16 @@ type Common = {
 };
 export type OidcApplication = Common & { protocol: 'oidc'; metadata: OidcMetadata };
 export type SamlApplication = Common & { protocol: 'saml'; metadata: ServiceProviderSettings };
-export type Application = OidcApplication | SamlApplication;
+/** A website behind a reverse proxy. */
+export type ProxiedApplication = Common & { protocol: 'proxy'; metadata: ProxiedSettings };
+export type Application = OidcApplication | SamlApplication | ProxiedApplication;
+export type Protocol = Application['protocol'];
 
 /** How an application is registered with its protocol. */
 export type Registration =
   | Pick<OidcApplication, 'protocol' | 'metadata'>
-  | Pick<SamlApplication, 'protocol' | 'metadata'>;
+  | Pick<SamlApplication, 'protocol' | 'metadata'>
+  | Pick<ProxiedApplication, 'protocol' | 'metadata'>;
 
 /**
  * Whether a new secret replaces the old one immediately: the engine signs with the newest one (HS256), which the
@@ -66,11 +71,11 @@ type Row = {
 };
 
 // A later version may have written fields that this one does not know.
-const stored = { oidc: oidcMetadata.loose(), saml: serviceProviderSettings.loose() };
+const stored = { oidc: oidcMetadata.loose(), saml: serviceProviderSettings.loose(), proxy: proxiedSettings.loose() };
 /** Short texts are parsed once; long ones are SAML metadata, which protocols/saml/metadata/service-providers.ts caches. */
 const MAX_TEXT = 10_000;
 const MAX_PARSED = 1000;
-const parsed = new Map<string, OidcMetadata | ServiceProviderSettings>();
+const parsed = new Map<string, Application['metadata']>();
 
 /**
  * Reads the column `applications.metadata`, the only place that does. The result is frozen, because it is shared by
@@ -78,8 +83,9 @@ const parsed = new Map<string, OidcMetadata | ServiceProviderSettings>();
  */
 export function readMetadata(protocol: 'oidc', text: string): OidcMetadata;
 export function readMetadata(protocol: 'saml', text: string): ServiceProviderSettings;
-export function readMetadata(protocol: 'oidc' | 'saml', text: string): OidcMetadata | ServiceProviderSettings;
-export function readMetadata(protocol: 'oidc' | 'saml', text: string): OidcMetadata | ServiceProviderSettings {
+export function readMetadata(protocol: 'proxy', text: string): ProxiedSettings;
+export function readMetadata(protocol: Protocol, text: string): Application['metadata'];
+export function readMetadata(protocol: Protocol, text: string): Application['metadata'] {
   const key = `${protocol} ${text}`;
   const known = parsed.get(key);
   if (known) return known;
@@ -93,9 +99,9 @@ export function readMetadata(protocol: 'oidc' | 'saml', text: string): OidcMetad
 
 /** The registration in a row, with its metadata read. */
 export function registrationOf(row: { protocol: string; metadata: string }): Registration {
-  return row.protocol === 'saml'
-    ? { protocol: 'saml', metadata: readMetadata('saml', row.metadata) }
-    : { protocol: 'oidc', metadata: readMetadata('oidc', row.metadata) };
+  if (row.protocol === 'saml') return { protocol: 'saml', metadata: readMetadata('saml', row.metadata) };
+  if (row.protocol === 'proxy') return { protocol: 'proxy', metadata: readMetadata('proxy', row.metadata) };
+  return { protocol: 'oidc', metadata: readMetadata('oidc', row.metadata) };
 }
 
 /** Another program, or a fault of the disk, damaged the row. The message names the application and says what to do, in one line. */

@@ -1,6 +1,7 @@
-// Registers and changes applications of both protocols, for the console, the API, the command line, the configuration file
+// Registers and changes applications of every protocol, for the console, the API, the command line, the configuration file
 // and dynamic registration.
 
+import type { z } from 'zod';
 import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
 import { randomId, sha256 } from '../base/platform/random.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
@@ -16,6 +17,7 @@ import {
   fromRow,
   idsOfAccess,
   type OidcApplication,
+  type Protocol,
   readMetadata,
 } from './application.ts';
 import {
@@ -28,6 +30,12 @@ import {
   oidcClient,
   usesSecret,
 } from './fields/oidc-client.ts';
+import {
+  type ProxiedEntry,
+  proxiedApplication,
+  proxiedRules,
+  proxiedSettingsOf,
+} from './fields/proxied-application.ts';
 import type { ServiceProviderSettings } from './fields/service-provider.ts';
 import { oidcRules } from './oidc-rules.ts';
 import { createApplicationReads, listKey, type StoredApplication } from './read.ts';
@@ -55,7 +63,7 @@ type ApplicationColumns = {
   access: Access;
   metadata: string;
 };
-type NewApplication = ApplicationColumns & { clientId: string; protocol: 'oidc' | 'saml' };
+type NewApplication = ApplicationColumns & { clientId: string; protocol: Protocol };
 
 /** The application of a change: its id, or itself as it was read in the transaction of the change. */
 type ApplicationRef = string | StoredApplication;
@@ -74,6 +82,8 @@ export type SamlInput = {
 interface Declarations {
   oidc: Omit<OidcClientInput, 'client_id'>;
   saml: Omit<SamlInput, 'entityId'>;
+  /** With its address, which must be the one that it has. */
+  proxy: z.input<typeof proxiedApplication>;
 }
 export type Registered = {
   application: OidcApplication;
@@ -167,7 +177,7 @@ export function createApplications(
     return withinTransaction(db, outer, async (tx) => {
       await assertMayDeclare(undefined, row, by, tx);
       if (isReserved(row.clientId)) {
-        const field = row.protocol === 'saml' ? 'entity_id' : 'client_id';
+        const field = identifierFields[row.protocol];
         throw invalidInput([fault([field], 'reserved')]);
       }
       if (source === 'dynamic') await assertOwnName(row.name, tx);
@@ -207,7 +217,11 @@ export function createApplications(
         before.protocol === 'oidc'
           ? checkClient({ ...(input as Declarations['oidc']), client_id: clientId }, change, before.metadata)
           : undefined;
-      const row = client ? columnsOfClient(client) : columnsOfProvider(input as Declarations['saml']);
+      const row = client
+        ? columnsOfClient(client)
+        : before.protocol === 'proxy'
+          ? columnsOfWebsite(checkWebsite(input, clientId))
+          : columnsOfProvider(input as Declarations['saml']);
       await assertMayDeclare(before, { ...row, protocol }, by, tx);
       if (source === 'dynamic' && row.name !== before.name) await assertOwnName(row.name, tx);
       const { access, ...columns } = row;
@@ -255,7 +269,7 @@ export function createApplications(
   /** Asks the authority about every field that the row changes. */
   async function assertMayDeclare(
     before: Application | undefined,
-    row: { access: Access; protocol: 'oidc' | 'saml'; metadata: string },
+    row: { access: Access; protocol: Protocol; metadata: string },
     by: Actor = {},
     tx: Tx,
   ): Promise<void> {
@@ -309,6 +323,12 @@ export function createApplications(
     createSaml: ({ entityId, ...input }: SamlInput, change: Change = {}): Promise<Application> =>
       insert({ clientId: entityId, protocol: 'saml', ...columnsOfProvider(input) }, change),
 
+    /** Registers a website behind a proxy. Throws invalid_input (400) for a declaration that breaks the rules, and as `insert` does. */
+    createProxied: (input: Declarations['proxy'], change: Change = {}): Promise<Application> => {
+      const website = checkWebsite(input);
+      return insert({ clientId: website.url, protocol: 'proxy', ...columnsOfWebsite(website) }, change);
+    },
+
     /** Nothing happens when the application is in that state already. */
     setEnabled: (id: string, enabled: boolean, { by, tx: outer, source = 'local' }: Change = {}): Promise<void> =>
       withinTransaction(db, outer, async (tx) => {
@@ -321,7 +341,7 @@ export function createApplications(
       }),
 
     /** Hands an application of the configuration file back; false where it owns no such one. */
-    async release(protocol: 'oidc' | 'saml', of: { clientId: string } | { name: string }, tx: Tx): Promise<boolean> {
+    async release(protocol: Protocol, of: { clientId: string } | { name: string }, tx: Tx): Promise<boolean> {
       const row = await tx.application.findFirst({ where: { ...of, protocol, source: 'file' } });
       if (!row) return false;
       await tx.application.update({
@@ -402,6 +422,28 @@ function columnsOfProvider({
   settings,
 }: Omit<SamlInput, 'entityId'>): ApplicationColumns {
   return { name, enabled, consent, access, metadata: JSON.stringify(settings) };
+}
+
+/** The field of the identifier. */
+const identifierFields = { oidc: 'client_id', saml: 'entity_id', proxy: 'url' } as const satisfies Record<
+  Protocol,
+  string
+>;
+
+/** @param clientId its identifier, which never changes */
+function checkWebsite(input: unknown, clientId?: string): ProxiedEntry {
+  const checked = check(proxiedApplication, input, (website) => [
+    ...proxiedRules(website),
+    ...(clientId === undefined || website.url === clientId ? [] : [fault(['url'], 'never-changes')]),
+  ]);
+  if (checked.ok) return checked.value;
+  throw invalidInput(checked.faults);
+}
+
+function columnsOfWebsite(website: ProxiedEntry): ApplicationColumns {
+  const { name, enabled, access } = website;
+  // Nothing but what the access rule gives goes to it, and the proxy cannot display a question.
+  return { name, enabled, access, consent: 'implicit', metadata: JSON.stringify(proxiedSettingsOf(website)) };
 }
 
 function registered(application: Application, clientSecret: string | undefined): Registered {

@@ -80,7 +80,7 @@ export async function withoutGroupToChoose(account: Account, db: Db): Promise<st
   });
   const ids: string[] = [];
   for (const application of rows.map(fromRow)) {
-    if (application.protocol === 'saml' || application.metadata.ask_group !== true) continue;
+    if (application.protocol !== 'oidc' || application.metadata.ask_group !== true) continue;
     if ((await groupsToChoose(application, account, db)).length === 0) ids.push(application.id);
   }
   return ids;
@@ -97,7 +97,7 @@ export async function groupsThatAdmit(
 ): Promise<string[]> {
   const { protocol, access, metadata } = application;
   const names = missingGroups(access, account);
-  if (names.length === 0 || protocol === 'saml' || !('ask_group' in metadata && metadata.ask_group)) return names;
+  if (names.length === 0 || protocol !== 'oidc' || !('ask_group' in metadata && metadata.ask_group)) return names;
   const rows = await db.asStored.group.findMany({
     where: { name: { in: names.filter(isStorable) } },
     select: { id: true, name: true, path: true },

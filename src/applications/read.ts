@@ -1,4 +1,4 @@
-// Reads applications of both protocols: one, all, or pages by name with a cursor, so that changes do not shift the pages.
+// Reads applications of every protocol: one, all, or pages by name with a cursor, so that changes do not shift the pages.
 
 import { notFound } from '../base/http/errors.ts';
 import { inChunks } from '../base/storage/chunks.ts';
@@ -8,13 +8,13 @@ import { isStorable, withoutUnstorable } from '../base/storage/storable-text.ts'
 import type { Account } from '../people/accounts/account.ts';
 import { nameKey } from '../people/accounts/names.ts';
 import { accessDecisionFilter } from './access-decision.ts';
-import { type Application, fromRow, UnreadableApplication, withAccess } from './application.ts';
+import { type Application, fromRow, type Protocol, UnreadableApplication, withAccess } from './application.ts';
 import { withoutGroupToChoose } from './groups-to-choose.ts';
 
 export interface ListApplications {
   /** Part of the name or identifier. Without an order the best matches come first: equal ones, then beginnings, then the rest. */
   search?: string | undefined;
-  protocol?: 'oidc' | 'saml' | undefined;
+  protocol?: Protocol | undefined;
   enabled?: boolean | undefined;
   /** Only these, by client_id or entity ID. */
   identifiers?: readonly string[] | undefined;
@@ -137,12 +137,12 @@ export function createApplicationReads(db: Db) {
     },
 
     /** How many match, by protocol. */
-    async countByProtocol(query: ListApplications): Promise<{ oidc: number; saml: number }> {
+    async countByProtocol(query: ListApplications): Promise<Record<Protocol, number>> {
       const rows = await db.$queryRaw<
         { protocol: string; count: number | bigint }[]
       >`SELECT protocol, COUNT(*) AS count FROM applications WHERE ${matching(query)} GROUP BY protocol`;
       const count = (wanted: string) => Number(rows.find(({ protocol }) => protocol === wanted)?.count ?? 0);
-      return { oidc: count('oidc'), saml: count('saml') };
+      return { oidc: count('oidc'), saml: count('saml'), proxy: count('proxy') };
     },
   };
 }

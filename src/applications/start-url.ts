@@ -1,5 +1,5 @@
 // The URL that opens an application: for SAML its start page or an IdP-initiated sign-in, for OpenID Connect its
-// initiate_login_uri (OIDC Core 4) or its home page.
+// initiate_login_uri (OIDC Core 4) or its home page, for a website its address.
 
 import type { Db } from '../base/storage/database.ts';
 import { type Registration, registrationOf } from './application.ts';
@@ -14,6 +14,7 @@ export interface StartPage {
 
 /** Undefined when the application registered neither. */
 export function startUrl(clientId: string, registration: Registration, issuer: string): string | undefined {
+  if (registration.protocol === 'proxy') return `${clientId}/`;
   return registration.protocol === 'saml'
     ? samlStart(clientId, registration.metadata)
     : oidcStart(registration.metadata, issuer);

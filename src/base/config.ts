@@ -43,6 +43,7 @@ export type Config = Readonly<{
   /** MAIL_FROM has a name, which stays with every brand. */
   isMailNameSet: boolean;
   trustProxy: number;
+  forwardAuthFrom: readonly string[]; // the proxies whose X-Forwarded-For counts when they ask about a website
   workers: number; // 1: this process serves; else so many workers do
   drainSeconds: number; // from SIGTERM until the listener closes
   minFreeMb: number; // of disk space, below which there are warnings
@@ -107,6 +108,7 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     mailFrom: values.MAIL_FROM ?? sender,
     isMailNameSet: values.MAIL_FROM?.includes('<') ?? false,
     trustProxy: values.TRUST_PROXY ?? 0,
+    forwardAuthFrom: Object.freeze(values.FORWARD_AUTH_FROM ?? ['127.0.0.0/8', '::1/128']),
     workers: values.WORKERS ?? 1,
     // Without a proxy nobody reads /readyz, and Ctrl-C ends at once.
     drainSeconds: values.DRAIN_SECONDS ?? (values.TRUST_PROXY ? limits.http.announceSeconds : 0),

@@ -17,7 +17,7 @@ import { isApplied, rememberApplied, stateOf } from './applied.ts';
 import type { ConfigFileServices, Planned, Planning, PlanOptions, Step } from './planning.ts';
 import type { ConfigurationFile } from './read-file.ts';
 import { entriesOfFile, type FileEntry, releaseEntries } from './release.ts';
-import { planClients, planServiceProviders } from './sections/applications.ts';
+import { planClients, planServiceProviders, planWebsites } from './sections/applications.ts';
 import { planConnections } from './sections/connections.ts';
 import { forgetDeleted } from './sections/declared-credentials.ts';
 import { groupNamesAfter, planGroups } from './sections/groups.ts';
@@ -87,6 +87,7 @@ async function planFile(
   sections.push(await planResources(planning));
   sections.push(await planClients(planning, stored));
   sections.push(await planServiceProviders(planning, stored));
+  sections.push(await planWebsites(planning, stored));
   sections.push(await planConnections(planning));
   sections.push(await planUsers(planning));
   sections.push(await planSignUpCodes(planning));
@@ -122,6 +123,7 @@ function skippedApplications(unreadable: readonly UnreadableApplication[], { dec
   const names = new Set([
     ...declared.clients.map(({ client_id }) => client_id),
     ...declared.service_providers.map(({ entity_id }) => entity_id),
+    ...declared.proxied_applications.map(({ url }) => url),
   ]);
   const needed = unreadable.filter(({ source, clientId }) => source === 'file' || names.has(clientId));
   if (needed.length > 0) throw new ConfigError(needed.map(({ message }) => message));

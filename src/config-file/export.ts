@@ -66,6 +66,7 @@ export async function exportedConfiguration(
     resources: await exportResources(services, knownIn),
     clients: all.filter(({ protocol }) => protocol === 'oidc').map(applicationEntry),
     service_providers: all.filter(({ protocol }) => protocol === 'saml').map(applicationEntry),
+    proxied_applications: all.filter(({ protocol }) => protocol === 'proxy').map(applicationEntry),
     roles: await exportRoles(roles, services.db),
     groups,
     connections: await exportConnections(services),

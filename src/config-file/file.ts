@@ -2,6 +2,7 @@
 // column and path. Each entry is checked alone, so that a fault in one does not hide those of another.
 
 import { type OidcClient, oidcClient } from '../applications/fields/oidc-client.ts';
+import { proxiedApplication, proxiedRules } from '../applications/fields/proxied-application.ts';
 import {
   type ServiceProviderEntry,
   serviceProvider,
@@ -82,6 +83,10 @@ const sections: { [Name in EntrySection]: EntryRules<Declared[Name][number]> } =
   service_providers: {
     check: (entry) => check(serviceProvider, entry, serviceProviderRules),
     unique: { name: ({ name }) => name, entity_id: ({ entity_id }) => entity_id },
+  },
+  proxied_applications: {
+    check: (entry) => check(proxiedApplication, entry, proxiedRules),
+    unique: { name: ({ name }) => name, url: ({ url }) => url },
   },
   roles: { check: (entry) => check(role, entry), unique: { name: ({ name }) => name } },
   groups: {

@@ -41,6 +41,8 @@ const releases: Record<Section, Release> = {
   clients: ({ applications }, name, _by, tx) => applications.release('oidc', { clientId: name }, tx),
   service_providers: async ({ applications }, name, _by, tx) =>
     (await applications.release('saml', { clientId: name }, tx)) || applications.release('saml', { name }, tx),
+  proxied_applications: async ({ applications }, name, _by, tx) =>
+    (await applications.release('proxy', { clientId: name }, tx)) || applications.release('proxy', { name }, tx),
   async roles({ roles }, name, by, tx) {
     const found = (await roles.list()).some((role) => role.name === name && role.source === 'file');
     if (found) await roles.update(name, { source: 'local' }, by, tx);
@@ -84,11 +86,14 @@ export async function entriesOfFile({ db, settings }: ConfigFileServices): Promi
   const where = ofFile;
   const stored = db.asStored;
   const applications = await stored.application.findMany({ where, select: { protocol: true, clientId: true } });
+  const ofProtocol = (wanted: string) =>
+    applications.filter(({ protocol }) => protocol === wanted).map(({ clientId }) => clientId);
   const names: Record<Section, string[]> = {
     settings: (await settings.list()).filter(({ source }) => source === 'file').map(({ name }) => name),
     resources: (await stored.resource.findMany({ where })).map(({ identifier }) => identifier),
-    clients: applications.filter(({ protocol }) => protocol === 'oidc').map(({ clientId }) => clientId),
-    service_providers: applications.filter(({ protocol }) => protocol === 'saml').map(({ clientId }) => clientId),
+    clients: ofProtocol('oidc'),
+    service_providers: ofProtocol('saml'),
+    proxied_applications: ofProtocol('proxy'),
     roles: (await db.role.findMany({ where })).map(({ name }) => name),
     groups: (await stored.group.findMany({ where })).map(({ name }) => name),
     connections: (await stored.connection.findMany({ where })).map(({ id }) => id),

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { accessField, type OidcClient } from '../applications/fields/oidc-client.ts';
+import type { ProxiedEntry } from '../applications/fields/proxied-application.ts';
 import type { ServiceProviderEntry } from '../applications/fields/service-provider.ts';
 import { type Resource, scopePermissionFaults } from '../applications/resources.ts';
 import { resourceFault, resourceSchema, typedAddress } from '../applications/uris.ts';
@@ -188,6 +189,7 @@ export const top = z.strictObject({
   resources: z.array(z.unknown()).nullable().optional(),
   clients: z.array(z.unknown()).nullable().optional(),
   service_providers: z.array(z.unknown()).nullable().optional(),
+  proxied_applications: z.array(z.unknown()).nullable().optional(),
   roles: z.array(z.unknown()).nullable().optional(),
   groups: z.array(z.unknown()).nullable().optional(),
   connections: z.array(z.unknown()).nullable().optional(),
@@ -199,6 +201,7 @@ export const entrySections = [
   'resources',
   'clients',
   'service_providers',
+  'proxied_applications',
   'roles',
   'groups',
   'connections',
@@ -211,6 +214,7 @@ export const emptyDeclaration = (): Declared => ({
   resources: [],
   clients: [],
   service_providers: [],
+  proxied_applications: [],
   roles: [],
   groups: [],
   connections: [],
@@ -225,6 +229,7 @@ export type Declared = {
   resources: DeclaredResource[];
   clients: OidcClient[];
   service_providers: ServiceProviderEntry[];
+  proxied_applications: ProxiedEntry[];
   roles: DeclaredRole[];
   groups: DeclaredGroup[];
   connections: ConnectionEntry[];

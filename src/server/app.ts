@@ -36,13 +36,15 @@ interface AppParts {
   viewsDir: string;
   /** Absent: no traces. */
   tracing: Tracing | undefined;
+  /** Answers reverse proxies about websites, on any host. */
+  forwardAuth: Middleware;
   /** Routers and the engine, in the order in which they run. */
   routes: Middleware[];
 }
 
 const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
-export function createApp({ services, http, viewsDir, tracing, routes }: AppParts): Application {
+export function createApp({ services, http, viewsDir, tracing, forwardAuth, routes }: AppParts): Application {
   const { cookieKeys, csrf, metrics } = http;
   const {
     audit,
@@ -94,6 +96,8 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppPart
       await sql.commitWaiting({ isLast: true });
     }
   });
+  // Before the check of the host: some proxies ask with the host of the website.
+  app.use(forwardAuth);
   // After it, nothing uses a Host or X-Forwarded header of the client.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
   app.use(serveBrand(brandImages));

@@ -1,12 +1,13 @@
 // The composition root of the protocols: the SAML identity provider, the OpenID Connect engine, and logout across both.
 
-import { FIRST_PARTY_CLIENT_ID, firstPartyClientMetadata } from '../account/rp/first-party-client.ts';
 import type { Http } from '../base/http/http.ts';
 import { createUpstreamParticipants } from '../federation/logout/upstream-participants.ts';
 import { createSamlUpstream } from '../federation/saml/create-saml-upstream.ts';
+import { createForwardAuth } from '../protocols/forward-auth/forward-auth.ts';
 import { createLogout } from '../protocols/logout/create-logout.ts';
 import { createEngineLogoutHooks } from '../protocols/logout/end-session.ts';
 import { createOidc } from '../protocols/oidc/create-oidc.ts';
+import { FIRST_PARTY_CLIENT_ID, firstPartyClientMetadata } from '../protocols/oidc/in-process-clients.ts';
 import { createSaml } from '../protocols/saml/create-saml.ts';
 import type { Services } from './services.ts';
 
@@ -59,5 +60,6 @@ export async function createProtocols(services: Services, http: Http) {
     upstreams: createUpstreamParticipants(services, upstreamProtocols),
     sendLogoutToken: oidc.engine.sendLogoutToken,
   });
-  return { saml, samlUpstream, oidc, logout };
+  const forwardAuth = createForwardAuth({ ...services, clients: oidc.clients, provider: oidc.engine.current });
+  return { saml, samlUpstream, oidc, logout, forwardAuth };
 }

@@ -1,6 +1,5 @@
 // The composition root of everything but HTTP: creates the services of each folder, in order.
 
-import { FIRST_PARTY_CLIENT_ID } from '../account/rp/first-party-client.ts';
 import { createApplicationServices } from '../applications/application-services.ts';
 import { createBrand } from '../applications/brand/brand.ts';
 import { createImageStore } from '../applications/brand/image-store.ts';
@@ -40,6 +39,7 @@ import { siteBlock } from '../people/rate-limits/policies.ts';
 import { listAdministrators } from '../people/rbac/administrators.ts';
 import { createSessionServices } from '../protocols/logout/session-services.ts';
 import type { PlanUpstream } from '../protocols/logout/upstream.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../protocols/oidc/in-process-clients.ts';
 import { removeClientArtifacts } from '../protocols/oidc/store/removals.ts';
 import { createMetadataFetch } from '../protocols/saml/metadata/fetch.ts';
 import { parseServiceProviderMetadata } from '../protocols/saml/metadata/parse.ts';

@@ -156,7 +156,14 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     mounted(homeRoutes({ issuer: config.issuer })),
     mounted(languageRoutes({ cookies: http.cookies })),
   ];
-  const handler: RequestListener = createApp({ services, http, viewsDir, tracing, routes }).callback();
+  const handler: RequestListener = createApp({
+    services,
+    http,
+    viewsDir,
+    tracing,
+    forwardAuth: protocols.forwardAuth,
+    routes,
+  }).callback();
 
   const requestsPerConnection = worker && limits.workers.maxRequests;
   const server = createHttpServer({ handler, logger, requestsPerConnection });

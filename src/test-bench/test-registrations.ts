@@ -99,8 +99,8 @@ async function register(services: TestBenchServices, by: Actor): Promise<void> {
       token_endpoint_auth_method: 'none',
       grant_types: ['authorization_code', 'refresh_token'],
     };
-    await applications.createOidc(declaration, by);
+    await applications.create('oidc', declaration, by);
   }
-  if (!sp) await applications.createSaml({ ...(await testSp.declaration()), access }, by);
+  if (!sp) await applications.create('saml', { ...(await testSp.declaration()), access }, by);
   else if (!hasKey) await applications.update(sp.id, await testSp.declaration(), by);
 }

@@ -2,6 +2,7 @@
 // allowed, and what it means where its schema says it (`describe()`). The rest of the last column is written in the document.
 import { z } from 'zod';
 import { oidcClient } from '../../src/applications/fields/oidc-client.ts';
+import { proxiedApplication } from '../../src/applications/fields/proxied-application.ts';
 import { serviceProvider } from '../../src/applications/fields/service-provider.ts';
 import { type Variable, variables } from '../../src/base/config/variables.ts';
 import * as file from '../../src/config-file/schema.ts';
@@ -48,6 +49,7 @@ export const tables: Record<string, Row[]> = {
   resources: rowsOf(file.resource),
   clients: rowsOf(oidcClient),
   service_providers: rowsOf(serviceProvider, oidcClient),
+  proxied_applications: rowsOf(proxiedApplication, oidcClient),
   roles: rowsOf(file.role),
   groups: rowsOf(file.group),
   users: rowsOf(file.user),

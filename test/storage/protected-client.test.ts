@@ -26,7 +26,16 @@ const none = Object.fromEntries(
 const flags = { emailVerified: false, emailProven: false, phoneNumberVerified: false, isActive: true };
 const user = { ...none, ...flags, id: 'ann', username: 'ann', usernameKey: 'ann', attributes: '{}', source: 'local' };
 const later = new Date(Date.UTC(2100, 0));
-const session = { id: 's', userId: 'ann', ssoUid: 'x', acr: null, amr: '["pwd"]', authTime: later, expiresAt: later };
+const session = {
+  id: 's',
+  clientId: 'gatehouse',
+  userId: 'ann',
+  ssoUid: 'x',
+  acr: null,
+  amr: '["pwd"]',
+  authTime: later,
+  expiresAt: later,
+};
 
 beforeEach(async () => {
   await db().rpSession.deleteMany();
@@ -102,7 +111,8 @@ describe('a row that another program changed', () => {
 
   it('is left out by a hot statement', async () => {
     const { find } = hotStatements('test', {
-      find: 'SELECT id, user_id AS "userId", sso_uid AS "ssoUid", acr, amr, auth_time AS "authTime", mac FROM rp_sessions',
+      find: `SELECT id, client_id AS "clientId", user_id AS "userId", sso_uid AS "ssoUid", acr, amr, auth_time AS "authTime", mac
+        FROM rp_sessions`,
     });
     const { sql } = test.database;
     expect(await sql.genuine('rp_sessions', find)).toHaveLength(1);

@@ -61,7 +61,7 @@ const owners: Record<string, string> = {
   RetiredSubject: 'people/accounts',
   Role: 'people/rbac',
   RolePermission: 'people/rbac',
-  RpSession: 'account/rp',
+  RpSession: 'protocols/oidc/store',
   SamlMetadata: 'protocols/saml',
   SamlNameId: 'protocols/saml',
   SamlParticipant: 'protocols/saml',

@@ -17,9 +17,9 @@ import { maskNumber } from '../../people/mfa/factors/phone-number.ts';
 import { openChallenge, parseAssertion, sealChallenge } from '../../people/mfa/factors/webauthn-ceremony.ts';
 import type { StrongestProof } from '../../people/mfa/step-up.ts';
 import type { People } from '../../people/people.ts';
+import type { RpSession } from '../../protocols/oidc/store/sessions/rp-sessions.ts';
 import { StepError, tooManyTries } from '../../sign-in/flow.ts';
 import { checkCode } from '../../sign-in/second-factor/routes.ts';
-import type { RpSession } from './sessions.ts';
 
 const ways = ['passkey', 'totp', 'sms', 'email', 'password'] as const;
 type Way = (typeof ways)[number];

@@ -21,9 +21,13 @@ import { type Acr, MAILED_CODE_CLAIMS } from '../../people/mfa/acr.ts';
 import type { StrongestProof } from '../../people/mfa/step-up.ts';
 import type { People } from '../../people/people.ts';
 import type { SessionServices } from '../../protocols/logout/session-services.ts';
+import {
+  createInProcessClient,
+  FIRST_PARTY_CLIENT_ID,
+  type InProcessClient,
+} from '../../protocols/oidc/in-process-clients.ts';
+import { createRpSessions, type RpSessions } from '../../protocols/oidc/store/sessions/rp-sessions.ts';
 import { createConfirmation } from './confirmation.ts';
-import { createFirstPartyClient, FIRST_PARTY_CLIENT_ID, type FirstPartyClient } from './first-party-client.ts';
-import { createRpSessions, type RpSessions } from './sessions.ts';
 import { createSignedIn } from './signed-in.ts';
 
 export type Rp = ReturnType<typeof createRp>;
@@ -58,7 +62,9 @@ export function createRp(
     rpSessions,
     confirmation,
     signedIn,
-    routers: [rpRoutes({ ...dependencies, firstPartyClient: createFirstPartyClient({ provider }), rpSessions })],
+    routers: [
+      rpRoutes({ ...dependencies, ownClient: createInProcessClient({ provider }, FIRST_PARTY_CLIENT_ID), rpSessions }),
+    ],
   };
 }
 
@@ -93,7 +99,7 @@ const MAX_PENDING = 5;
 const MAX_COOKIE = 3600;
 
 function rpRoutes(
-  dependencies: Base & Http & { firstPartyClient: FirstPartyClient; rpSessions: RpSessions },
+  dependencies: Base & Http & { ownClient: InProcessClient; rpSessions: RpSessions },
 ): Router<State, Extras> {
   const {
     csrf: { check: checkCsrf },
@@ -134,7 +140,7 @@ function startSignIn({ cookies, config: { issuer: base } }: Base & Http, ctx: Co
 }
 
 async function finishSignIn(
-  { cookies, firstPartyClient, rpSessions }: Http & { firstPartyClient: FirstPartyClient; rpSessions: RpSessions },
+  { cookies, ownClient, rpSessions }: Http & { ownClient: InProcessClient; rpSessions: RpSessions },
   ctx: Context,
 ): Promise<void> {
   const { code, state, error } = parseQuery(ctx, callbackQuery);
@@ -148,7 +154,7 @@ async function finishSignIn(
   }
   const redeemed =
     code && !error
-      ? await firstPartyClient.redeem(code, signIn.verifier, signIn.redirectUri).catch(undefinedUnlessUnavailable)
+      ? await ownClient.redeem(code, signIn.verifier, signIn.redirectUri).catch(undefinedUnlessUnavailable)
       : undefined;
   // Not while the database cannot be used: the user reloads the page, and the code is redeemed once anyway.
   storePending(cookies, ctx, others);
@@ -159,12 +165,12 @@ async function finishSignIn(
 }
 
 async function logOut(
-  dependencies: Base & Http & { firstPartyClient: FirstPartyClient; rpSessions: RpSessions },
+  dependencies: Base & Http & { ownClient: InProcessClient; rpSessions: RpSessions },
   ctx: Context,
 ): Promise<void> {
   const {
     cookies,
-    firstPartyClient,
+    ownClient,
     rpSessions,
     config: { issuer: base },
   } = dependencies;
@@ -176,7 +182,7 @@ async function logOut(
     await rpSessions.remove(cookie);
     cookies.clear(ctx, 'rpSession');
   }
-  const hint = session && (await firstPartyClient.logoutHint(session.userId, session.ssoUid));
+  const hint = session && (await ownClient.logoutHint(session.userId, session.ssoUid));
   const parameters = new URLSearchParams({
     client_id: FIRST_PARTY_CLIENT_ID,
     post_logout_redirect_uri: `${base}/`,

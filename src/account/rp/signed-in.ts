@@ -13,8 +13,8 @@ import { termsDue } from '../../people/accounts/terms.ts';
 import type { Acr } from '../../people/mfa/acr.ts';
 import { administrationAcr, opensAdministration, proofOf, type StrongestProof } from '../../people/mfa/step-up.ts';
 import type { People } from '../../people/people.ts';
+import type { RpSession, RpSessions } from '../../protocols/oidc/store/sessions/rp-sessions.ts';
 import { ACCOUNT_CONFIRM, type Confirmation, type WaitingRequest } from './confirmation.ts';
-import type { RpSession, RpSessions } from './sessions.ts';
 
 export interface SignedInUser {
   account: Account;

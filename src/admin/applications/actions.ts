@@ -1,4 +1,4 @@
-// What administrators do with applications of both protocols, declared as in the configuration file. The API and the console
+// What administrators do with applications of every protocol, declared as in the configuration file. The API and the console
 // call the same functions. An application that has permissions in Gatehouse may only be changed by an actor who has them too.
 //
 // A change: the console turns its form into a merge patch (form/change.ts), the API has one. `update` checks the rights
@@ -6,10 +6,11 @@
 // checks each field and writes the row with its MAC and audit entry. A field that decides whom the application trusts needs a fresh
 // proof (admin/proof/sensitive-changes.ts).
 
-import { type Application, newSecretReplacesOld } from '../../applications/application.ts';
+import { type Application, newSecretReplacesOld, type Protocol } from '../../applications/application.ts';
 import type { Registered } from '../../applications/applications.ts';
 import { fieldsWith } from '../../applications/fields/application-field.ts';
 import { type OidcClientInput, oidcClient } from '../../applications/fields/oidc-client.ts';
+import { proxiedApplication } from '../../applications/fields/proxied-application.ts';
 import { serviceProvider } from '../../applications/fields/service-provider.ts';
 import type { PictureState } from '../../applications/pictures/pictures.ts';
 import type { ApplicationPage, ListApplications, OpenTo, StoredApplication } from '../../applications/read.ts';
@@ -52,6 +53,9 @@ export interface RegistrationOptions {
   /** Rejects a name that another application has. */
   isNameUnique?: boolean;
 }
+
+/** A registered application; with the secret of an OIDC client that got one. */
+export type Created = Pick<Registered, 'clientSecret'> & { application: Application };
 
 /** What is done in the transaction of a change, such as creating a role that the access rule names. */
 export interface Around {
@@ -121,7 +125,7 @@ export function createApplicationAdmin(services: AdminServices) {
     countByProtocol: async (
       query: Omit<ListApplications, 'identifiers'>,
       by: Actor,
-    ): Promise<{ oidc: number; saml: number }> => applications.countByProtocol({ ...query, ...(await visibleTo(by)) }),
+    ): Promise<Record<Protocol, number>> => applications.countByProtocol({ ...query, ...(await visibleTo(by)) }),
 
     /** Throws not_found also for an application that the actor's permission (applications:read, or `needs`) does not cover. */
     async get(
@@ -144,39 +148,30 @@ export function createApplicationAdmin(services: AdminServices) {
     mayChange: (of: string | Application, by: Actor): Promise<boolean> =>
       changeable(of, by).then(() => true, falseIfForbidden),
 
-    /** An OIDC client; its secret is returned here and never again. */
-    async createOidc(
+    /** The secret of an OIDC client is returned here and never again. */
+    async create(
+      protocol: Protocol,
       declaration: Declaration,
       by: Actor,
-      onCreated: OnCreated<Registered> = async () => {},
+      onCreated: OnCreated<Created> = async () => {},
       options: RegistrationOptions = {},
-    ): Promise<Registered> {
+    ): Promise<Created> {
+      // May fetch metadata, so it runs before the transaction.
+      const resolved = protocol === 'saml' ? await declarations.resolve(declaration) : undefined;
       return transaction(db, async (tx) => {
         await options.prepare?.(tx);
-        const registered = await applications.createOidc(declaration as Partial<OidcClientInput>, { by, tx });
-        if (options.isNameUnique) await assertNameUnique(registered.application, tx);
-        assertFreshProof(by, 'application.register', registered.application.name);
-        await onCreated(registered, tx);
-        return registered;
-      });
-    },
-
-    /** A SAML service provider, by its metadata, the URL of its metadata, or its addresses. */
-    async createSaml(
-      declaration: Declaration,
-      by: Actor,
-      onCreated: OnCreated<Application> = async () => {},
-      options: RegistrationOptions = {},
-    ): Promise<Application> {
-      const resolved = await declarations.resolve(declaration);
-      return transaction(db, async (tx) => {
-        await options.prepare?.(tx);
-        const input = { entityId: resolved.entityId, ...inputOf(resolved) };
-        const application = await applications.createSaml(input, { by, tx });
-        if (options.isNameUnique) await assertNameUnique(application, tx);
-        assertFreshProof(by, 'application.register', application.name);
-        await onCreated(application, tx);
-        return application;
+        const change = { by, tx };
+        const created: Created = resolved
+          ? {
+              application: await applications.createSaml({ entityId: resolved.entityId, ...inputOf(resolved) }, change),
+            }
+          : protocol === 'proxy'
+            ? { application: await applications.createProxied(declaration as never, change) }
+            : await applications.createOidc(declaration as Partial<OidcClientInput>, change);
+        if (options.isNameUnique) await assertNameUnique(created.application, tx);
+        assertFreshProof(by, 'application.register', created.application.name);
+        await onCreated(created, tx);
+        return created;
       });
     },
 
@@ -197,17 +192,20 @@ export function createApplicationAdmin(services: AdminServices) {
           ? await declarations.resolve(merged, { entry, xml: before.metadata.metadata_xml })
           : undefined;
       const { client_id, client_secret, ...client } = merged;
+      const isOidc = before.protocol === 'oidc';
       if (resolved && resolved.entityId !== before.clientId)
         throw invalidInput([fault(['entity_id'], 'entity-fixed', { entityId: resolved.entityId })]);
-      if (!resolved && client_id !== before.clientId) throw invalidInput([fault(['client_id'], 'never-changes')]);
-      if (!resolved && client_secret !== undefined)
+      if (isOidc && client_id !== before.clientId) throw invalidInput([fault(['client_id'], 'never-changes')]);
+      if (isOidc && client_secret !== undefined)
         throw invalidInput([fault(['client_secret'], 'made-at', { path: '/applications/{id}/secrets' })]);
       return transaction(db, async (tx) => {
         await around.before?.(tx);
         const stored = await lockUnchanged(before, expected, tx);
         const changed = resolved
           ? await applications.update('saml', stored, inputOf(resolved), { by, tx })
-          : await applications.update('oidc', stored, client as OidcClientInput, { by, tx });
+          : isOidc
+            ? await applications.update('oidc', stored, client as OidcClientInput, { by, tx })
+            : await applications.update('proxy', stored, merged as never, { by, tx });
         if (changesTrust(before, changed.application)) assertFreshProof(by, 'application.change', before.name);
         await around.after?.(tx);
         return changed;
@@ -340,7 +338,7 @@ async function assertNameUnique({ id, name }: Application, tx: Tx): Promise<void
   throw invalidInput([fault(['name'], 'name-in-use')]);
 }
 
-const descriptive = fieldsWith('isDescriptive', oidcClient.shape, serviceProvider.shape);
+const descriptive = fieldsWith('isDescriptive', oidcClient.shape, serviceProvider.shape, proxiedApplication.shape);
 
 /** Whether the registrations differ in an address, a key, a right, or another field that is not descriptive. */
 function changesTrust(before: Application, after: Application): boolean {

@@ -5,6 +5,7 @@ import type { Application } from '../../applications/application.ts';
 import type { Registered } from '../../applications/applications.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
 import { clientId, oidcClient } from '../../applications/fields/oidc-client.ts';
+import { proxiedApplication } from '../../applications/fields/proxied-application.ts';
 import { serviceProvider } from '../../applications/fields/service-provider.ts';
 import type { PictureState } from '../../applications/pictures/pictures.ts';
 import { webUriSchema } from '../../applications/uris.ts';
@@ -69,10 +70,13 @@ const newApplication = z
         oneOf: [{ required: ['metadata'] }, { required: ['metadata_url'] }, { required: ['acs_url'] }],
         dependentRequired: { acs_url: ['entity_id'], metadata_certificate: ['metadata_url'] },
       }),
+      z
+        .strictObject({ protocol: z.literal('proxy'), create_groups: createGroups, ...proxiedApplication.shape })
+        .meta({ id: 'ProxiedApplication' }),
     ],
-    rule('oidc-or-saml'),
+    rule('protocol'),
   )
-  .describe('The fields of `clients` and `service_providers` in the configuration file');
+  .describe('The fields of `clients`, `service_providers` and `proxied_applications` in the configuration file');
 
 const declaration = z.record(z.string(), z.json());
 
@@ -80,13 +84,13 @@ const { client_secret: _secret, ...changeableClient } = oidcClient.shape;
 /** The merge patch of a declaration. What it leads to is checked as a whole. */
 const declarationChanges = declaration.meta({
   id: 'ApplicationChanges',
-  anyOf: [mergePatchOf(changeableClient), mergePatchOf(saml)],
+  anyOf: [mergePatchOf(changeableClient), mergePatchOf(saml), mergePatchOf(proxiedApplication.shape)],
 });
 const application = z
   .object({
     id: z.string(),
-    protocol: z.enum(['oidc', 'saml']),
-    identifier: z.string().describe('client_id, or entity ID'),
+    protocol: z.enum(['oidc', 'saml', 'proxy']),
+    identifier: z.string().describe('client_id, entity ID, or the address of a website'),
     name: z.string(),
     enabled: z.boolean(),
     source: z
@@ -255,11 +259,11 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
   });
   return [
     list({
-      summary: 'The applications of both protocols, by name',
+      summary: 'The applications of every protocol, by name',
       query: z.object({
         ...paged,
         search: text.optional().describe('Part of the name or identifier'),
-        protocol: z.enum(['oidc', 'saml']).optional(),
+        protocol: z.enum(['oidc', 'saml', 'proxy']).optional(),
         enabled: flag.optional(),
       }),
       response: pageOf(application),
@@ -282,9 +286,7 @@ export function applicationEndpoints(applications: ApplicationAdmin, groups: Gro
         onCreated: OnCreated<Pick<Registered, 'clientSecret'> & { application: Application }>,
       ) {
         const prepare = (tx: Tx) => groups.createMissing(create_groups ? groupsOf(declared) : [], by, tx);
-        if (protocol === 'oidc') return applications.createOidc(declared, by, onCreated, { prepare });
-        const record: OnCreated<Application> = (made, tx) => onCreated({ application: made }, tx);
-        return { application: await applications.createSaml(declared, by, record, { prepare }) };
+        return applications.create(protocol, declared, by, onCreated, { prepare });
       },
       answer: async (made: Pick<Registered, 'clientSecret'> & { application: Application }) => created(made),
     }),

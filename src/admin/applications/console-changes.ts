@@ -1,10 +1,12 @@
 // What is done with one application beside its forms: enabling, disabling and deleting it, its client secrets, and metadata that waits for
 // a decision. The pages, and the blocks that the tabs show of them.
+
 import { z } from 'zod';
 import { type Application, newSecretReplacesOld } from '../../applications/application.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
+import { sectionOf } from '../../config-file/sections/applications.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { MetadataChange } from '../../protocols/saml/metadata/differences.ts';
 import type { WaitingMetadata } from '../../protocols/saml/metadata/waiting-metadata.ts';
@@ -44,7 +46,7 @@ export function addEnableAndDeletePages(
     '/release',
     releaseQuestion(services, ['gatehouse.applications:write'], {
       entryOf: ({ application: { protocol, clientId } }: ApplicationDetails) => ({
-        section: protocol === 'oidc' ? 'clients' : 'service_providers',
+        section: sectionOf(protocol),
         name: clientId,
       }),
       home: ({ application: { id, name } }) => ({ href: `/admin/applications/${id}`, label: name }),

@@ -63,10 +63,8 @@ export function addNewApplicationPages(
         await groups.createMissing(wantedGroups, by, tx);
       };
       const options = { prepare, isNameUnique: true };
-      const created = await withFaultsAtAnswers(preset, async () =>
-        preset.protocol === 'oidc'
-          ? applications.createOidc(declaration, by, undefined, options)
-          : { application: await applications.createSaml(declaration, by, undefined, options) },
+      const created = await withFaultsAtAnswers(preset, () =>
+        applications.create(preset.protocol, declaration, by, undefined, options),
       );
       const { clientId } = created.application;
       const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;

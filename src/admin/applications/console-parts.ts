@@ -1,14 +1,18 @@
 // What the pages of applications share: how a registration and its access rule are displayed.
-import type { Application } from '../../applications/application.ts';
+import type { Application, Protocol } from '../../applications/application.ts';
 import type { Access } from '../../applications/fields/oidc-client.ts';
 import { limits } from '../../base/limits.ts';
-import { t } from '../../base/texts/text.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 import type { Block, Cell } from '../console/blocks.ts';
 import type { Visit } from '../console/pages.ts';
 import type { AdminActions } from '../create-admin.ts';
 import { isWithoutPkce } from './tabs/setup-guide.ts';
 
-export const protocolName = { oidc: 'OpenID Connect', saml: 'SAML' } as const;
+export const protocolName = {
+  oidc: 'OpenID Connect',
+  saml: 'SAML',
+  proxy: t('console.applications.proxy'),
+} as const satisfies Record<Protocol, PageText>;
 
 /** The roles and groups that an access rule can name, as far as the administrator may give and see them. */
 export async function accessChoices({ by, may }: Visit<unknown>, { roles, groups }: AdminActions) {

@@ -1,5 +1,7 @@
 // /admin/applications: the list, with filters, sorting, and how much each application is used; and every page below it.
+
 import { z } from 'zod';
+import type { Protocol } from '../../applications/application.ts';
 import { type Application, isServiceAccount } from '../../applications/application.ts';
 import { limits } from '../../base/limits.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
@@ -37,7 +39,7 @@ const listIn = listAt(
   HOME,
   {
     q: listQuery.shape.q,
-    protocol: z.enum(['', 'oidc', 'saml']).default(''),
+    protocol: z.enum(['', 'oidc', 'saml', 'proxy']).default(''),
     state: z.enum(['', 'enabled', 'disabled']).default(''),
   },
   ['name', '-name', 'sign-ins', '-sign-ins', 'match'],
@@ -129,9 +131,9 @@ function addListPage(
   });
 }
 
-function filterOf(list: ReturnType<typeof listIn>, counts: { oidc: number; saml: number }): Search {
+function filterOf(list: ReturnType<typeof listIn>, counts: Record<Protocol, number>): Search {
   const { q, protocol, state } = list.given;
-  const segment = (value: '' | 'oidc' | 'saml', label: PageText, count: number) => ({
+  const segment = (value: '' | Protocol, label: PageText, count: number) => ({
     label,
     count: t('console.shared.number', { value: count }),
     isCurrent: value === protocol,
@@ -148,9 +150,10 @@ function filterOf(list: ReturnType<typeof listIn>, counts: { oidc: number; saml:
     ],
     {
       segments: [
-        segment('', t('console.applications.list.all'), counts.oidc + counts.saml),
+        segment('', t('console.applications.list.all'), counts.oidc + counts.saml + counts.proxy),
         segment('oidc', protocolName.oidc, counts.oidc),
         segment('saml', protocolName.saml, counts.saml),
+        segment('proxy', protocolName.proxy, counts.proxy),
       ],
     },
   );

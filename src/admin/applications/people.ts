@@ -200,7 +200,13 @@ const person = z
   .object({ user: z.string().describe('Id of the account'), username: z.string(), name: z.string().nullable(), ways })
   .meta({ id: 'PersonWithAccess' });
 const opened = z
-  .object({ id: z.string(), protocol: z.enum(['oidc', 'saml']), identifier: z.string(), name: z.string(), ways })
+  .object({
+    id: z.string(),
+    protocol: z.enum(['oidc', 'saml', 'proxy']),
+    identifier: z.string(),
+    name: z.string(),
+    ways,
+  })
   .meta({ id: 'OpenApplication' });
 
 /** A way of the list, for the API, CSV and the command line. */

@@ -8,6 +8,7 @@ import { faultText } from '../../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../../base/texts/text.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { claimsByScope } from '../../people/accounts/claims.ts';
+import { userHeaders } from '../../protocols/forward-auth/user-headers.ts';
 import type { AccessTokenPreview, ClaimsPreview } from '../../protocols/oidc/claims/claims-preview.ts';
 import type { AssertionPreview } from '../../protocols/saml/sso/assertion-previews.ts';
 import type { AdminServices } from '../admin-services.ts';
@@ -17,6 +18,8 @@ export interface ApplicationPreview {
   oidc?: ClaimsPreview & { accessTokens: AccessTokenPreview[] };
   /** For a SAML application: the assertion as XML, its NameID or why it has none yet, and its attributes. */
   saml?: { assertion: string; nameId: PageText; attributes: Record<string, string[]> };
+  /** Of a website behind a proxy. */
+  headers?: Record<string, string>;
   /** The application receives nothing, because its registration is not complete. */
   error?: PageText;
 }
@@ -38,6 +41,7 @@ export function createApplicationPreviews(services: AdminServices): ApplicationP
       const oidc = await claimsPreview.preview(application.clientId, account, scope);
       return oidc ? { oidc } : {};
     }
+    if (application.protocol === 'proxy') return { headers: userHeaders(account, application.metadata) };
     const saml = await assertionPreviews(account, application);
     if ('invalid' in saml) return { error: saml.invalid };
     const { xml: assertion, attributes } = saml;
@@ -56,7 +60,7 @@ function nameIdNote({ missing, format }: AssertionPreview): PageText {
 
 /** The preview as parts of a page; `head` is the title of the first part, and then the others are closed. */
 export function previewBlocks(
-  { oidc, saml, error }: ApplicationPreview,
+  { oidc, saml, headers, error }: ApplicationPreview,
   head?: { title: PageText; lead: PageText },
 ): Block[] {
   if (error) {
@@ -71,6 +75,15 @@ export function previewBlocks(
       { ...code(t('console.applications.preview.id-token'), oidc.idToken), ...head },
       { ...code('UserInfo', oidc.userinfo), isClosed },
       ...oidc.accessTokens.map(({ api, claims }) => accessTokenBlock(api, claims, isClosed)),
+    ];
+  if (headers)
+    return [
+      {
+        kind: 'facts',
+        title: t('console.applications.preview.headers'),
+        ...head,
+        rows: Object.entries(headers).map(([label, value]) => ({ label, value })),
+      },
     ];
   if (!saml) return [];
   const attributes = Object.entries(saml.attributes).map(([label, value]) => ({ label, value }));

@@ -37,7 +37,11 @@ const DAY_MS = 86_400_000;
 const DAYS = 30;
 const DAYS_PER_BAR = 3;
 /** A SAML sign-in ends with a response; an OIDC one with a sign-in, or with the use of a session that exists. */
-export const SIGN_IN_ENDS = { oidc: ['sign-in.completed', 'authorization.granted'], saml: ['saml.response'] } as const;
+export const SIGN_IN_ENDS = {
+  oidc: ['sign-in.completed', 'authorization.granted'],
+  saml: ['saml.response'],
+  proxy: ['sign-in.completed', 'authorization.granted'],
+} as const;
 const ENDS = [...SIGN_IN_ENDS.oidc, ...SIGN_IN_ENDS.saml];
 /** How long a page waits for the first count, and how long the count of today is used: more where it takes longer. */
 const WAIT_MS = 60;

@@ -1,13 +1,13 @@
 // Audit events as items of a page: a sentence with links, where it came from, and the raw event for developers.
 
 import { z } from 'zod';
-import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
 import type { Context } from '../../base/http/context.ts';
 import { concatenated, type PageText, partsOf, Slot, t } from '../../base/texts/text.ts';
 import type { AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import { type EventKind, kindOfEvent } from '../../core/audit/events.ts';
 import { applicationOf, type Mention, mentionsIn, sentenceOf } from '../../core/audit/sentence.ts';
 import { browserName } from '../../core/mail/browser-name.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import type { Action, EventItem, Field, Mark, PageLinks } from '../console/blocks.ts';
 import { listPath, trailField } from '../console/frame.ts';
 import { pageLinks } from '../console/lists.ts';

@@ -1,7 +1,8 @@
 // The names of the users and applications on a page, by id, with one query for all users and one for all applications.
-import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
+
 import { pictureOf } from '../../base/http/pages/tokens.ts';
 import type { Db } from '../../base/storage/database.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import type { Logo, Mark } from './blocks.ts';
 
 export type Names = ReturnType<typeof createNames>;

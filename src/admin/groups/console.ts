@@ -2,6 +2,7 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
+import type { Protocol } from '../../applications/application.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { invalidInput, notFound } from '../../base/http/errors.ts';
 import { acceptUploads, parseQuery } from '../../base/http/input.ts';
@@ -1082,7 +1083,7 @@ async function applicationsBlock(
           ...roles.map(({ role }) => t('console.people.role', { name: role.name })),
         ],
       ],
-      [t('console.roles.protocol'), ({ protocol }) => protocolName[protocol === 'saml' ? 'saml' : 'oidc']],
+      [t('console.roles.protocol'), ({ protocol }) => protocolName[protocol as Protocol]],
       [
         t('console.shared.status'),
         ({ enabled }) => ({

@@ -1,13 +1,13 @@
 // /admin: what needs attention, the first steps, statistics and the last sign-ins.
 
 import Router from '@koa/router';
-import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { waitText } from '../../base/texts/dates.ts';
 import { sentences, t } from '../../base/texts/text.ts';
 import { hasSecondFactor } from '../../people/mfa/policy.ts';
 import { listAdministrators } from '../../people/rbac/administrators.ts';
 import type { Need } from '../../people/rbac/rights.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
 import { eventItems } from '../audit/console-rows.ts';
 import { type Block, type ConsolePage, maxBarValue, type Step } from '../console/blocks.ts';

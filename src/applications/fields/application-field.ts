@@ -25,10 +25,12 @@ export type ApplicationSection =
   | 'keys'
   | 'saml-signing'
   | 'name-id'
-  | 'attributes';
+  | 'attributes'
+  | 'headers'
+  | 'paths';
 
 /** Rules of what a field gives, in rules/field-rights.ts. */
-export type FieldRight = 'access' | 'apis' | 'evaluation' | 'permissions' | 'role names';
+export type FieldRight = 'access' | 'public paths' | 'apis' | 'evaluation' | 'permissions' | 'role names';
 
 export interface ApplicationField extends DescribedField<ApplicationSection> {
   /**

@@ -7,11 +7,12 @@ import type { Change } from '../../people/rbac/authority.ts';
 import { type OwnPermission, rightsOfClient } from '../../people/rbac/built-in.ts';
 import type { FieldRight } from '../fields/application-field.ts';
 import type { OidcClient } from '../fields/oidc-client.ts';
+import type { ProxiedSettings } from '../fields/proxied-application.ts';
 
-/** The fields of both protocols that have a rule; a registration has those of its protocol. */
+/** The fields of every protocol that have a rule; a registration has those of its protocol. */
 export interface Declaration {
   access: OidcClient['access'];
-  metadata: Partial<OidcClient>;
+  metadata: Partial<OidcClient> & Partial<Pick<ProxiedSettings, 'paths'>>;
 }
 
 interface Rule {
@@ -27,6 +28,8 @@ const ALL_APPLICATIONS: OwnPermission = 'gatehouse.applications:write';
 
 const rules: Record<FieldRight, Rule> = {
   access: { change: accessChange },
+  // A public part of a website is open to everyone whatever the access rule says.
+  'public paths': { change: publicChange },
   // APIs with their scopes: those of Gatehouse are rights, and the others belong to no single application. `scope` counts with `resources`.
   apis: { rights: rightsOfClient, change: apiChange },
   // What it can find out about users who never used it, or about rights in Gatehouse.
@@ -69,6 +72,16 @@ export function accessChange(
   const groups = [...new Set([...oldGroups, ...nextGroups])];
   return [{ what: 'access', roles: [...old, ...next], groups, isClosed: wasClosed }];
 }
+
+/** What a public path opens, or closes again, was meant for those whom the access rule names. */
+function publicChange(before: Declaration | undefined, { access, metadata }: Declaration): Change[] {
+  const [old, next] = [publicPaths(before?.metadata), publicPaths(metadata)];
+  if (old === next) return [];
+  return [{ what: 'access', roles: [...rolesOf(access)], groups: [...groupsOf(access)], isClosed: isClosed(access) }];
+}
+
+const publicPaths = ({ paths = [] }: Declaration['metadata'] = {}): string =>
+  JSON.stringify(paths.filter(({ rule }) => rule === 'public'));
 
 /** APIs belong to no application, so a right that is limited to one adds none. */
 function apiChange(before: Declaration | undefined, { metadata }: Declaration): Change[] {

@@ -1,5 +1,7 @@
 // Which host names and addresses are this machine; http is allowed only for them (RFC 8252 7.3, RFC 9700 2.6).
+
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** True for localhost and every name below it (RFC 6761 6.3). */
 export function isLocalhostName(hostname: string): boolean {
@@ -18,4 +20,9 @@ export function isLoopback(hostname: string): boolean {
 export function isHost(value: string): boolean {
   if (isIP(value) !== 0) return true;
   return value.length <= 253 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(value);
+}
+
+/** An IP address, or a network in CIDR notation (RFC 4632). */
+export function isNetwork(text: string): boolean {
+  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
 }

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
 import { protocols, samplers } from '../platform/tracing.ts';
-import { isHost, isLoopback } from './addresses.ts';
+import { isHost, isLoopback, isNetwork } from './addresses.ts';
 import { quote, quoteUrl } from './config-error.ts';
 import { parseSecrets } from './secret.ts';
 
@@ -63,6 +63,11 @@ const isPlainUrl = (value: string) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url !== undefined && /^https?:$/.test(url.protocol) && !/[?#@]/.test(value);
 };
+
+const networks = z.string().transform((value, context) => {
+  const list = value.split(',').map((one) => one.trim());
+  return list.every(isNetwork) ? list : rejectValue(context);
+});
 
 const secrets = z.string().transform((value, context) => {
   const keys = parseSecrets(value);
@@ -178,6 +183,12 @@ export const variables = {
     allowed: 'off, or the number of proxies in front, 1 to 16',
     default: 'off',
     meaning: 'number of proxies whose X-Forwarded-* headers are trusted',
+  },
+  FORWARD_AUTH_FROM: {
+    schema: networks,
+    allowed: 'networks in CIDR notation or addresses, separated by commas',
+    default: '127.0.0.0/8,::1/128',
+    meaning: 'reverse proxies whose X-Forwarded-For counts when they ask about a website (/forward-auth)',
   },
   WORKERS: {
     schema: z.union([z.literal('auto').transform(() => availableParallelism()), wholeNumber(1, 64)]),

@@ -318,7 +318,15 @@ export const protectedTables = {
   rp_sessions: {
     model: 'rpSession',
     key: ['id'],
-    covers: { id: 'text', userId: 'text', ssoUid: 'text', acr: 'text', amr: 'text', authTime: 'time' },
+    covers: {
+      id: 'text',
+      clientId: 'text',
+      userId: 'text',
+      ssoUid: 'text',
+      acr: 'text',
+      amr: 'text',
+      authTime: 'time',
+    },
   },
   sign_in_attempts: {
     model: 'signInAttempt',

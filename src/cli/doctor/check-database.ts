@@ -1,7 +1,6 @@
 // doctor: checks the database and its content. Read-only: migrates, creates and writes nothing.
 
 import { existsSync, statSync } from 'node:fs';
-import { FIRST_PARTY_CLIENT_ID } from '../../account/rp/first-party-client.ts';
 import { unknownBrandApplications } from '../../applications/brand/unknown-applications.ts';
 import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fields/oidc-client.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
@@ -39,6 +38,7 @@ import { createAccountLookup } from '../../people/accounts/account.ts';
 import { wrongInGraph } from '../../people/groups/graph.ts';
 import { listAdministrators } from '../../people/rbac/administrators.ts';
 import { ADMIN_ROLE } from '../../people/rbac/built-in.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import { parseIdentityProviderMetadata } from '../../protocols/saml/metadata/parse-identity-provider.ts';
 import { countStale } from '../../server/secrets/reseal.ts';
 import { clockFinding } from './check-network.ts';

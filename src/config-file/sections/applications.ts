@@ -1,8 +1,14 @@
-// `clients` and `service_providers`: the registered applications. A secret in the file is compared with the stored ones, so a second apply
+// `clients`, `service_providers` and `proxied_applications`: the registered applications. A secret in the file is compared with the stored ones, so a second apply
 // changes nothing; a client without a secret in the file keeps its secrets. The entity ID of a service provider comes from its metadata,
 // which is in a file, in the configuration, or behind a URL that may be down.
 
-import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
+import type {
+  Application,
+  OidcApplication,
+  Protocol,
+  ProxiedApplication,
+  SamlApplication,
+} from '../../applications/application.ts';
 import type { SamlInput } from '../../applications/applications.ts';
 import {
   metadataOf,
@@ -11,6 +17,11 @@ import {
   oidcClient,
   usesSecret,
 } from '../../applications/fields/oidc-client.ts';
+import {
+  type ProxiedEntry,
+  proxiedApplication,
+  proxiedSettingsOf,
+} from '../../applications/fields/proxied-application.ts';
 import {
   metadataFaults,
   type ServiceProviderEntry,
@@ -42,7 +53,7 @@ export async function readMetadataFile(name: string, { readFile }: Planning): Pr
 
 export async function planClients(planning: Planning, stored: readonly Application[]): Promise<Planned> {
   const { applications, applicationIds, declared, settingAfter } = planning;
-  const entityIds = new Set(stored.filter(({ protocol }) => protocol === 'saml').map(({ clientId }) => clientId));
+  const entityIds = new Set(stored.filter(({ protocol }) => protocol !== 'oidc').map(({ clientId }) => clientId));
   const algs = settingAfter('signing_algorithms');
   return planEntries({
     section: 'clients',
@@ -110,7 +121,7 @@ export async function planServiceProviders(planning: Planning, stored: readonly 
   const registered = byClientId(stored.filter((one) => one.protocol === 'saml'));
   const clientIds = new Set([
     ...declared.clients.map(({ client_id }) => client_id),
-    ...stored.filter(({ protocol }) => protocol === 'oidc').map(({ clientId }) => clientId),
+    ...stored.filter(({ protocol }) => protocol !== 'saml').map(({ clientId }) => clientId),
   ]);
   const first = new Map<string, number>();
 
@@ -155,6 +166,44 @@ export async function planServiceProviders(planning: Planning, stored: readonly 
     remove: ({ id }, tx) => applications.remove(id, { ...byFile, tx }),
   });
 }
+
+export function planWebsites(planning: Planning, stored: readonly Application[]): Promise<Planned> {
+  const { applications, applicationIds, declared } = planning;
+  const taken = new Set(stored.filter(({ protocol }) => protocol !== 'proxy').map(({ clientId }) => clientId));
+  return planEntries({
+    section: 'proxied_applications',
+    declared: declared.proxied_applications,
+    stored: byClientId(stored.filter((one) => one.protocol === 'proxy')),
+    nameOf: ({ name }) => name,
+    compare(entry, take) {
+      const existing = take(entry.url);
+      applicationIds.add(entry.url);
+      if (applications.isReserved(entry.url)) return { faults: [fault(['url'], 'reserved')] };
+      if (taken.has(entry.url)) return { faults: [fault(['url'], 'is-entity-id')] };
+      return {
+        name: entry.name,
+        faults: accessFaults(entry, planning),
+        fields: differences(existing ? declaredWebsite(existing) : {}, websiteFields(entry)),
+        store: (tx) =>
+          existing
+            ? applications.update('proxy', existing.id, entry, { ...byFile, tx })
+            : applications.createProxied(entry, { ...byFile, tx }),
+      };
+    },
+    remove: ({ id }, tx) => applications.remove(id, { ...byFile, tx }),
+  });
+}
+
+const websiteFields = (entry: ProxiedEntry): Record<string, unknown> => ({
+  name: entry.name,
+  url: entry.url,
+  enabled: entry.enabled,
+  access: sortedAccess(entry.access),
+  ...proxiedSettingsOf(entry),
+});
+
+const declaredWebsite = ({ name, clientId, enabled, access, metadata }: ProxiedApplication) =>
+  websiteFields({ name, url: clientId, enabled, access, ...metadata });
 
 type Resolved = { entityId: string; xml?: string; warnings?: string[] } | { fault: Fault } | { later: string };
 
@@ -223,8 +272,13 @@ function byClientId<One extends Application>(list: readonly One[]): Map<string, 
 
 type Entry = Record<string, unknown>;
 
+/** The section of the file that declares applications of the protocol. */
+export const sectionOf = (protocol: Protocol) =>
+  (({ oidc: 'clients', saml: 'service_providers', proxy: 'proxied_applications' }) as const)[protocol];
+
 /** One application as the file would declare it. */
 export function applicationEntry(application: Application): Entry {
+  if (application.protocol === 'proxy') return websiteEntry(application);
   return application.protocol === 'oidc' ? clientEntry(application) : serviceProviderEntry(application);
 }
 
@@ -247,6 +301,12 @@ function serviceProviderEntry({ name, clientId, enabled, consent, access, metada
         : { entity_id: clientId, acs_url: acs?.map(shortAcs) ?? [], slo_url: slo, certificates };
   const defaults = serviceProvider.parse({ name: 'x' });
   return { name, ...withoutDefaults({ ...source, ...answer, enabled, consent, access }, defaults) };
+}
+
+function websiteEntry(application: ProxiedApplication): Entry {
+  const { name, url, proxy, ...rest } = declaredWebsite(application);
+  const defaults = proxiedApplication.parse({ name: 'x', url: 'https://x.example', proxy: 'caddy' });
+  return { name, url, proxy, ...withoutDefaults(rest, defaults) };
 }
 
 /** Only the URL, where index and default have their default values. */

@@ -187,7 +187,7 @@ function allowedNetworks(isMet: boolean, { account, application, network }: Acce
 }
 
 function grant({ application }: AccessFacts): Result {
-  if (application.protocol === 'saml') return passed();
+  if (application.protocol !== 'oidc') return passed();
   if (signsUsersIn(application.metadata)) return passed();
   return failed(t('console.access-check.no-grant', { app: application.name }));
 }

@@ -280,7 +280,7 @@ async function networkOf(
 }
 
 async function groupChoicesOf({ db }: DiagnosticServices, account: Account, application: Application) {
-  if (application.protocol === 'saml' || application.metadata.ask_group !== true) return undefined;
+  if (application.protocol !== 'oidc' || application.metadata.ask_group !== true) return undefined;
   return (await groupsToChoose(application, account, db)).map(({ name }) => name);
 }
 
@@ -294,7 +294,7 @@ async function secretsOf(
   { applications }: DiagnosticServices,
   application: Application,
 ): Promise<AccessFacts['secrets']> {
-  if (application.protocol === 'saml' || !usesSecret(application.metadata)) return 'unused';
+  if (application.protocol !== 'oidc' || !usesSecret(application.metadata)) return 'unused';
   return (await applications.unexpiredSecrets(application.id)).length > 0 ? 'valid' : 'missing';
 }
 
@@ -309,6 +309,7 @@ async function registrationFactsOf(
     const reason = await registrationFaultOf(application.clientId);
     return reason === undefined ? met : { ...met, registration: describeRegistrationFault(application, reason) };
   }
+  if (application.protocol === 'proxy') return met;
   const preview = await assertionPreviews(account, application);
   if ('invalid' in preview) return { ...met, registration: { text: preview.invalid, tab: 'settings' } };
   return { ...met, missingForNameId: preview.missing, cannotEncrypt: preview.cannotEncrypt };
@@ -316,14 +317,14 @@ async function registrationFactsOf(
 
 /** OpenID Connect Core 3.1.2.1: without `openid` a request signs nobody in. The engine always allows it beside scopes of APIs alone. */
 function openidOf({ protocol, metadata }: Application): AccessFacts['openid'] {
-  if (protocol === 'saml' || metadata.scope === undefined) return 'included';
+  if (protocol !== 'oidc' || metadata.scope === undefined) return 'included';
   const scopes = engineScope(metadata.scope).split(' ');
   if (scopes.includes('openid')) return 'included';
   return scopes.every((one) => one === 'offline_access') ? 'alone' : 'missing';
 }
 
 function unsignableOf({ protocol, metadata }: Application): AccessFacts['unsignable'] {
-  if (protocol === 'saml' || metadata.jwks === undefined) return undefined;
+  if (protocol !== 'oidc' || metadata.jwks === undefined) return undefined;
   const { jwks } = metadata;
   const uses = signingUses(metadata);
   if (uses.length === 0) return undefined;

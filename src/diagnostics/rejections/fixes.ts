@@ -116,6 +116,7 @@ export async function fixesOf(rule: RuleId, about: Case, services: DiagnosticSer
 
 function changesFor(rule: RuleId, application: Application, about: Case): Change[] {
   if (rule === 'resource' && about.missingApis.length > 0) return [];
+  if (application.protocol === 'proxy') return [];
   if (application.protocol === 'saml' && isSetByMetadata(rule, application)) return [];
   const changes =
     application.protocol === 'oidc' ? [oidcChange(rule, application, about)] : samlChanges(rule, application, about);
@@ -160,6 +161,7 @@ function brokenWith(
     const checked = check(oidcClient, withProfileFields(declared), oidcRules);
     return checked.ok ? oidcTrial(about, metadataOf(checked.value)) : undefined;
   }
+  if (application.protocol === 'proxy') return undefined;
   const checked = check(serviceProvider, declared, serviceProviderRules);
   if (!checked.ok) return undefined;
   const settings = settingsOf(checked.value, application.metadata.metadata_xml);

@@ -374,6 +374,8 @@ function planOidc(
 ): NewParticipant {
   const { clientId, sid, hasBrowser, isInitiator } = about;
   const common = { clientId, protocol: 'oidc' as const, name: application?.name ?? clientId, data: { sid } };
+  // Its session here has ended in this transaction.
+  if (application?.protocol === 'proxy') return { ...common, channel: 'none', state: 'done' };
   if (!application?.enabled) return { ...common, channel: 'none', state: 'failed', reason: 'switched_off' };
   const { backchannel_logout_uri: back, frontchannel_logout_uri: front } = readMetadata('oidc', application.metadata);
   // Back-channel logout is preferred: it does not depend on the browser.

@@ -524,6 +524,7 @@ CREATE TABLE "session_devices" (
 -- CreateTable
 CREATE TABLE "rp_sessions" (
     "id" TEXT NOT NULL PRIMARY KEY,
+    "client_id" TEXT NOT NULL,
     "user_id" TEXT NOT NULL,
     "sso_uid" TEXT NOT NULL,
     "sid" TEXT,

@@ -1,11 +1,12 @@
 // The keys of an application with a form of their own: what their schemas allow is more than a text, a number, a choice or a list of texts.
 
 import { claimSources, type OwnClaims } from '../../../applications/fields/claim-settings.ts';
+import { headerSets, type PathRule } from '../../../applications/fields/proxied-application.ts';
 import { invalidInput } from '../../../base/http/errors.ts';
 import { fault } from '../../../base/texts/faults.ts';
-import { type PageText, t } from '../../../base/texts/text.ts';
+import { type PageText, t, textAt } from '../../../base/texts/text.ts';
 import { userFieldNames } from '../../../people/accounts/claims.ts';
-import type { Option } from '../../console/blocks.ts';
+import type { Field, Option } from '../../console/blocks.ts';
 import {
   assertDistinct,
   baseOf,
@@ -78,6 +79,20 @@ const isWhole = (text: string) => /^-?\d{1,9}$/.test(text);
 
 /** Hours that the form offers; another value that is set stays as an option. */
 const HOURS = [1, 4, 8, 12, 24, 168];
+
+/** `public`, `mfa`, or names as `role:editor, group:Lab`. */
+function ruleText(rule: PathRule['rule']): string {
+  if (typeof rule === 'string') return rule;
+  return [...rule.roles.map((name) => `role:${name}`), ...rule.groups.map((name) => `group:${name}`)].join(', ');
+}
+
+function ruleOf(text: string): unknown {
+  const parts = text.split(',').map((part) => part.trim());
+  const named = (kind: string) =>
+    parts.filter((part) => part.startsWith(`${kind}:`)).map((part) => part.slice(kind.length + 1).trim());
+  const [roles, groups] = [named('role'), named('group')];
+  return roles.length + groups.length === parts.length ? { roles, groups } : text.trim();
+}
 
 export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Choices) => FormKey>> = {
   /** Everyone, or the users of some roles: `access` with `access.roles`. */
@@ -192,6 +207,56 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
       { name: 'role', label: t('console.fields.roles-rename.role') },
       { name: 'name', label: t('console.fields.roles-rename.name') },
     ]),
+
+  /** Those of a well-known server, or `own` with the rows `headers.own`. */
+  headers: (source) => {
+    const own = mapKey({ ...source, name: 'headers.own' }, [
+      { name: 'name', label: t('console.fields.website-headers.header') },
+      { name: 'field', label: t('console.shared.value'), suggestions },
+    ]);
+    const offered = [...Object.keys(headerSets), 'own'].map((set) =>
+      choice(set, textAt(`console.field.headers.${set}`) ?? set),
+    );
+    const set = choiceKey(source, offered, 'remote');
+    return {
+      key: 'headers',
+      fields({ headers = 'remote' }) {
+        const isOwn = typeof headers === 'object';
+        const [rows] = own.fields({ 'headers.own': isOwn ? headers : undefined });
+        return [
+          ...set.fields({ headers: isOwn ? 'own' : headers }),
+          {
+            ...(rows as Field),
+            label: t('console.fields.website-headers.own'),
+            hint: t('console.fields.website-headers.own-hint'),
+          },
+        ];
+      },
+      read: (sent) => (sentValue(sent, 'headers') === 'own' ? (own.read(sent) ?? {}) : set.read(sent)),
+    };
+  },
+
+  paths: (source) =>
+    rowsKey(source, {
+      columns: [
+        { name: 'path', label: t('console.fields.website-paths.path') },
+        { name: 'methods', label: t('console.fields.website-paths.methods') },
+        { name: 'rule', label: t('console.fields.website-paths.rule'), suggestions: ['public', 'mfa'] },
+      ],
+      toLines: (value) =>
+        (value as PathRule[]).map(({ path, methods = [], rule }) => [path, methods.join(' '), ruleText(rule)]),
+      fromLines: (lines) =>
+        lines.map(([path = '', methods = '', rule = '']) => ({
+          path,
+          ...(methods.trim() && {
+            methods: methods
+              .toUpperCase()
+              .split(/[\s,]+/)
+              .filter(Boolean),
+          }),
+          rule: ruleOf(rule),
+        })),
+    }),
 
   session_not_on_or_after: (source) => ({
     key: source.name,

@@ -1,7 +1,9 @@
 // The forms of an application: its fields (applications/fields/) by tab and section. Together they hold every key of its declaration.
 
+import type { Protocol } from '../../../applications/application.ts';
 import { type ApplicationSection, applicationFields } from '../../../applications/fields/application-field.ts';
 import { oidcClient } from '../../../applications/fields/oidc-client.ts';
+import { proxiedApplication } from '../../../applications/fields/proxied-application.ts';
 import { serviceProvider } from '../../../applications/fields/service-provider.ts';
 import { describedFields } from '../../../base/platform/described-fields.ts';
 import { listOf, t, textAt } from '../../../base/texts/text.ts';
@@ -18,7 +20,6 @@ import { type Choices, METADATA_SOURCE, NO_CHOICES, ownKeys, sourceChoice } from
 
 export const FORM_TABS = ['settings', 'access', 'claims', 'credentials'] as const;
 export type FormTab = (typeof FORM_TABS)[number];
-type Protocol = 'oidc' | 'saml';
 
 interface Part extends Omit<KeySection, 'keys' | 'title'> {
   tab: FormTab;
@@ -57,6 +58,7 @@ const parts: Record<ApplicationSection | 'metadata', Part> = {
       t('console.fields.signing.summary', { alg: String(alg), pkce: require_pkce === false ? 'optional' : 'required' }),
   },
   who: { tab: 'access' },
+  paths: { tab: 'access' },
   requirements: { tab: 'access' },
   where: {
     tab: 'access',
@@ -68,6 +70,7 @@ const parts: Record<ApplicationSection | 'metadata', Part> = {
     },
   },
   consent: { tab: 'access' },
+  headers: { tab: 'claims' },
   'name-id': { tab: 'claims' },
   attributes: { tab: 'claims' },
   claims: { tab: 'claims' },
@@ -93,10 +96,10 @@ const parts: Record<ApplicationSection | 'metadata', Part> = {
   },
 };
 
-const shapes = { oidc: oidcClient.shape, saml: serviceProvider.shape };
+const shapes = { oidc: oidcClient.shape, saml: serviceProvider.shape, proxy: proxiedApplication.shape };
 const sourcesOf = (protocol: Protocol) =>
   describedFields(shapes[protocol], applicationFields).map((field) => ({ ...field, texts: 'console.field.' }));
-const sources = { oidc: sourcesOf('oidc'), saml: sourcesOf('saml') };
+const sources = { oidc: sourcesOf('oidc'), saml: sourcesOf('saml'), proxy: sourcesOf('proxy') };
 
 /** The sections of a tab. */
 export function sectionsOf(protocol: Protocol, tab: FormTab, choices: Choices): KeySection[] {

@@ -64,7 +64,7 @@ export function demandResults(product: ProductPreset, person: ReceivedPerson): D
 
 /** The scopes of a person that the registration leaves out. Roles and groups may be in a claim of the application's own, too. */
 export function missingScopes({ protocol, metadata }: Application, product: Preset | undefined): MissingScope[] {
-  if (protocol === 'saml' || metadata.scope === undefined) return [];
+  if (protocol !== 'oidc' || metadata.scope === undefined) return [];
   const scopes = metadata.scope.split(' ');
   const names = product?.groups ? 'groups' : 'roles';
   const hasNames = claimSources(metadata.claims).some(

@@ -1,5 +1,6 @@
 // What a preset is.
 
+import type { Protocol } from '../../../applications/application.ts';
 import type { PageText } from '../../../base/texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 
@@ -40,7 +41,7 @@ export interface Preset {
   text: PageText;
   /** A name at lucide.dev; a product has its logo or first letter. */
   icon?: string;
-  protocol: 'oidc' | 'saml';
+  protocol: Protocol;
   fields: readonly Field[];
   /**
    * The declaration, as in the configuration file. Throws invalid_input.

@@ -40,6 +40,9 @@ const homePage: Field = {
 /** The profile, and the keys that it needs. */
 const FAPI_KEYS = ['profile', 'jwks_uri', 'jwks'].map((name) => applicationKey('oidc', name));
 
+/** What a website needs before its proxy can ask. */
+const WEBSITE_KEYS = ['proxy'].map((name) => applicationKey('proxy', name));
+
 /** A list without the choice of no profile. */
 const onlyProfiles = (field: Field): Field =>
   field.options ? { ...field, options: field.options.filter(({ value }) => value !== '') } : field;
@@ -129,6 +132,28 @@ export const genericPresets: readonly Preset[] = [
       grant_types: ['client_credentials'],
       ...(lines(answers.resources).length > 0 && { resources: lines(answers.resources) }),
       ...(answers.scope && { scope: answers.scope }),
+    }),
+  },
+  {
+    id: 'proxy',
+    title: t('console.preset.proxy.title'),
+    icon: 'globe',
+    text: t('console.preset.proxy.text'),
+    protocol: 'proxy',
+    fields: [
+      name,
+      {
+        name: 'url',
+        label: t('console.preset.proxy.address'),
+        required: true,
+        hint: t('console.preset.proxy.address-hint'),
+      },
+      ...WEBSITE_KEYS.flatMap((key) => key.fields({})),
+    ],
+    toDeclaration: (answers) => ({
+      name: answers.name,
+      url: answers.url,
+      ...Object.fromEntries(WEBSITE_KEYS.map((key) => [key.key, key.read(asLists(answers))])),
     }),
   },
   {

@@ -18,6 +18,7 @@ import { profileName } from '../form/change.ts';
 import { pictureWarning } from '../picture/console.ts';
 import { demandsOf, readsRolesOrGroups, rolesThatCount } from '../presets/demands.ts';
 import { productOf } from '../presets/presets.ts';
+import { proxies } from '../presets/proxies.ts';
 import type { UsageOfDay } from '../usage.ts';
 import { type OpenApplication, tabPage } from './tab-page.ts';
 
@@ -92,49 +93,54 @@ function connectionBlock(application: Application, issuer: string, path: string,
   const { protocol, metadata, clientId } = application;
   const value = (text: string, copy: PageText): Cell => ({ text, copy });
   const rows: { label: PageText; value: Cell }[] =
-    protocol === 'oidc'
+    protocol === 'proxy'
       ? [
-          { label: t('console.tabs.value.client-id'), value: value(clientId, t('console.tabs.copy.client-id')) },
-          { label: t('console.tabs.value.issuer'), value: value(issuer, t('console.tabs.copy.issuer')) },
-          {
-            label: t('console.tabs.value.discovery'),
-            value: value(`${issuer}/.well-known/openid-configuration`, t('console.tabs.copy.discovery')),
-          },
-          {
-            label: t('console.tabs.value.redirect-uris'),
-            value: metadata.redirect_uris.map((uri) => value(uri, t('console.tabs.copy.redirect-uri'))),
-          },
-          {
-            label: t('console.tabs.value.client-authentication'),
-            value: { text: metadata.token_endpoint_auth_method, code: true },
-          },
-          ...(metadata.profile
-            ? [{ label: t('console.tabs.value.profile'), value: profileName(metadata.profile) }]
-            : []),
-          ...(needsPkce(metadata)
-            ? []
-            : [{ label: 'PKCE', value: { text: t('console.tabs.value.pkce-not-required'), tone: 'warn' as const } }]),
+          { label: t('console.tabs.value.address'), value: value(clientId, t('console.tabs.value.address')) },
+          { label: t('console.field.proxy.label'), value: proxies[metadata.proxy].name },
         ]
-      : [
-          { label: t('console.tabs.value.entity-id'), value: value(clientId, t('console.tabs.copy.entity-id')) },
-          {
-            label: t('console.tabs.value.idp-metadata'),
-            value: value(`${issuer}/saml/metadata`, t('console.tabs.copy.metadata-address')),
-          },
-          {
-            label: t('console.tabs.value.sso-url'),
-            value: value(`${issuer}/saml/sso`, t('console.tabs.copy.sso-url')),
-          },
-          {
-            label: metadata.acs ? t('console.field.acs_url.adds') : t('console.field-section.metadata.title'),
-            value: metadata.metadata_url
-              ? { text: metadata.metadata_url, code: true }
-              : metadata.metadata_xml
-                ? t('console.tabs.value.metadata-document')
-                : (metadata.acs ?? []).map(({ url }) => ({ text: url, code: true })),
-          },
-          ...certificateRow(certificateEnds(metadata), now),
-        ];
+      : protocol === 'oidc'
+        ? [
+            { label: t('console.tabs.value.client-id'), value: value(clientId, t('console.tabs.copy.client-id')) },
+            { label: t('console.tabs.value.issuer'), value: value(issuer, t('console.tabs.copy.issuer')) },
+            {
+              label: t('console.tabs.value.discovery'),
+              value: value(`${issuer}/.well-known/openid-configuration`, t('console.tabs.copy.discovery')),
+            },
+            {
+              label: t('console.tabs.value.redirect-uris'),
+              value: metadata.redirect_uris.map((uri) => value(uri, t('console.tabs.copy.redirect-uri'))),
+            },
+            {
+              label: t('console.tabs.value.client-authentication'),
+              value: { text: metadata.token_endpoint_auth_method, code: true },
+            },
+            ...(metadata.profile
+              ? [{ label: t('console.tabs.value.profile'), value: profileName(metadata.profile) }]
+              : []),
+            ...(needsPkce(metadata)
+              ? []
+              : [{ label: 'PKCE', value: { text: t('console.tabs.value.pkce-not-required'), tone: 'warn' as const } }]),
+          ]
+        : [
+            { label: t('console.tabs.value.entity-id'), value: value(clientId, t('console.tabs.copy.entity-id')) },
+            {
+              label: t('console.tabs.value.idp-metadata'),
+              value: value(`${issuer}/saml/metadata`, t('console.tabs.copy.metadata-address')),
+            },
+            {
+              label: t('console.tabs.value.sso-url'),
+              value: value(`${issuer}/saml/sso`, t('console.tabs.copy.sso-url')),
+            },
+            {
+              label: metadata.acs ? t('console.field.acs_url.adds') : t('console.field-section.metadata.title'),
+              value: metadata.metadata_url
+                ? { text: metadata.metadata_url, code: true }
+                : metadata.metadata_xml
+                  ? t('console.tabs.value.metadata-document')
+                  : (metadata.acs ?? []).map(({ url }) => ({ text: url, code: true })),
+            },
+            ...certificateRow(certificateEnds(metadata), now),
+          ];
   const access = { label: t('console.tabs.access'), value: accessCell(application) };
   const actions = [{ label: t('console.tabs.value.all-endpoints'), href: `${path}/setup` }];
   return { kind: 'facts', title: t('console.tabs.overview.connection'), actions, rows: [...rows, access] };
@@ -170,9 +176,10 @@ function setupSteps(
   const { protocol, metadata, createdAt, access } = application;
   const canEnd = protocol === 'oidc' && Boolean(metadata.backchannel_logout_uri ?? metadata.frontchannel_logout_uri);
   const isListed =
-    protocol === 'oidc'
+    protocol === 'proxy' ||
+    (protocol === 'oidc'
       ? Boolean(metadata.client_uri ?? metadata.initiate_login_uri)
-      : Boolean(metadata.start_url ?? metadata.idp_initiated);
+      : Boolean(metadata.start_url ?? metadata.idp_initiated));
   const edit = (label: PageText, of: string, tab: string) =>
     mayWrite ? { action: { label, of, href: `${path}/${tab}` } } : {};
   return [

@@ -75,6 +75,7 @@ const testSignIn = (id: string): Action => ({
 });
 
 function canTestSignIn({ protocol, metadata }: Application): boolean {
+  if (protocol === 'proxy') return false;
   return protocol === 'saml' || (metadata.redirect_uris.length > 0 && !metadata.require_pushed_authorization_requests);
 }
 

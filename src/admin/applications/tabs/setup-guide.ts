@@ -1,5 +1,5 @@
 // The settings to enter in an application, ready to paste.
-import type { Application } from '../../../applications/application.ts';
+import type { Application, ProxiedApplication } from '../../../applications/application.ts';
 import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import { isLoopback } from '../../../base/config/addresses.ts';
 import { allOf, oneOf, type PageText, sentences, t } from '../../../base/texts/text.ts';
@@ -9,6 +9,7 @@ import { frameworkInstructions } from '../presets/frameworks.ts';
 import type { IdentityProvider } from '../presets/parts.ts';
 import { productOf } from '../presets/presets.ts';
 import type { ProductPreset } from '../presets/products.ts';
+import { proxyConfiguration } from '../presets/proxies.ts';
 
 /** How to set the address of this server, for a page. */
 export const HOW_TO_SET_THE_ADDRESS = t('console.tabs.setup.how-to-set-address');
@@ -20,6 +21,7 @@ export function setupInstructionBlocks(application: Application, identityProvide
   const product = productOf(application);
   const own = product?.setupInstructions(identityProvider, withHomePage(metadata)) ?? [];
   const code = !product && application.protocol === 'oidc' ? frameworkInstructions(application, issuer) : [];
+  if (application.protocol === 'proxy') return websiteInstructions(application, issuer);
   const endpoints =
     protocol === 'oidc'
       ? oidcEndpoints(application, identityProvider, own.length > 0)
@@ -49,6 +51,16 @@ export function setupInstructionBlocks(application: Application, identityProvide
   ];
 }
 
+/** The configuration of the proxy, and what an administrator must see to. */
+function websiteInstructions(application: ProxiedApplication, issuer: string): Block[] {
+  const { title, text } = proxyConfiguration(application, issuer);
+  return [
+    { kind: 'text', text: t('console.tabs.setup.proxy-lead') },
+    { kind: 'code', title, label: title, text },
+    { kind: 'text', tone: 'warning', text: t('console.tabs.setup.no-way-past') },
+  ];
+}
+
 /** Whether the requests of the application need no PKCE challenge. */
 export function isWithoutPkce(application: Application): boolean {
   return application.protocol === 'oidc' && !needsPkce(application.metadata);
@@ -58,6 +70,7 @@ export function isWithoutPkce(application: Application): boolean {
 function addressWarning({ protocol, metadata }: Application, issuer: string): Block[] {
   const isLocal = (url: string | undefined) =>
     url !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname);
+  if (protocol === 'proxy') return [];
   const ownAddress = protocol === 'oidc' ? metadata.redirect_uris[0] : metadata.acs?.[0]?.url;
   if (!isLocal(issuer) || isLocal(ownAddress)) return [];
   const text = sentences([
@@ -169,6 +182,7 @@ const yesOrNo = (isSo: boolean) => (isSo ? 'yes' : 'no');
 /** Whether a sign-out here reaches the application: by a logout token, in a frame, or by a LogoutRequest through the browser. */
 function hasLogoutAddress(application: Application): boolean {
   const { protocol, metadata } = application;
+  if (protocol === 'proxy') return true;
   if (protocol === 'saml') return (metadata.slo ?? []).length > 0;
   return canBeNotified(application) || metadata.frontchannel_logout_uri !== undefined;
 }

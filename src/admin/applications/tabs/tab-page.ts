@@ -91,7 +91,10 @@ export function tabPage(
     logo: { name: application.name, picture: picture?.address, product: application.metadata.preset },
     back: { href: '/admin/applications', label: t('console.navigation.applications') },
     tags: [stateTag(application), { text: protocolName[application.protocol] }, ...(isFile ? [FILE_TAG] : [])],
-    actions: [...(content.actions ?? []), ...(mayChange && application.enabled ? [test] : [])],
+    actions: [
+      ...(content.actions ?? []),
+      ...(mayChange && application.enabled && application.protocol !== 'proxy' ? [test] : []),
+    ],
     tabs: offered.map((one) => ({
       href: one === '' ? path : `${path}/${one}`,
       label: labelOf(application, one),
@@ -108,7 +111,8 @@ export function tabsOf({ protocol }: Application): TabPath[] {
 }
 
 function labelOf({ protocol }: Application, tab: TabPath): PageText {
-  return protocol === 'saml' && tab === 'claims' ? t('console.tabs.attributes') : tabs[tab];
+  if (tab !== 'claims' || protocol === 'oidc') return tabs[tab];
+  return protocol === 'saml' ? t('console.tabs.attributes') : t('console.tabs.headers');
 }
 
 export function stateTag({ enabled }: Application): Mark {
@@ -118,6 +122,7 @@ export function stateTag({ enabled }: Application): Mark {
 }
 
 /** Where people open it; undefined without one. */
-export function homePageOf({ protocol, metadata }: Application): string | undefined {
+export function homePageOf({ protocol, clientId, metadata }: Application): string | undefined {
+  if (protocol === 'proxy') return clientId;
   return protocol === 'oidc' ? metadata.client_uri : metadata.start_url;
 }

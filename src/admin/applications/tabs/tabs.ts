@@ -1,6 +1,7 @@
 // The page of one application: its tabs, each at an address of its own.
 
 import { z } from 'zod';
+import type { Protocol } from '../../../applications/application.ts';
 import { usesSecret } from '../../../applications/fields/oidc-client.ts';
 import type { Context } from '../../../base/http/context.ts';
 import { bodyLimit, parseQuery } from '../../../base/http/input.ts';
@@ -154,7 +155,7 @@ async function previewAside(
 type Beside = (visit: Visit<ApplicationDetails>, open: OpenApplication) => Promise<Block[]>;
 
 /** The keys on the other tabs, which a rule between keys may name. */
-function fieldsElsewhere(protocol: 'oidc' | 'saml', path: string, current: FormTab): FieldsElsewhere {
+function fieldsElsewhere(protocol: Protocol, path: string, current: FormTab): FieldsElsewhere {
   const others = FORM_TABS.filter((tab) => tab !== current).flatMap((tab) =>
     sectionsOf(protocol, tab, NO_CHOICES)
       .flatMap(({ keys }) => keys)

@@ -1,8 +1,10 @@
 // Registered applications as the engine's clients. A SAML service provider is a client whose response type is `none` and whose
-// redirect URIs are its assertion consumer service URLs, so one engine serves both protocols.
+// redirect URIs are its assertion consumer service URLs, and a website behind a proxy one whose codes this server redeems itself, so one
+// engine serves all of them.
 
-import { type ApplicationSource, accessOf, readMetadata } from '../../../applications/application.ts';
+import { type ApplicationSource, accessOf, type Protocol, readMetadata } from '../../../applications/application.ts';
 import type { Access, OidcMetadata } from '../../../applications/fields/oidc-client.ts';
+import { clientOfWebsite, type ProxiedSettings } from '../../../applications/fields/proxied-application.ts';
 import { ruleFields, type SignInRules, signInRulesOf } from '../../../applications/rules/sign-in-rule.ts';
 import { originOf } from '../../../applications/uris.ts';
 import { AppError } from '../../../base/http/errors.ts';
@@ -20,7 +22,7 @@ import { type Adapter, type AdapterPayload, errors } from '../engine/library.ts'
 export interface ClientApplication extends SignInRules {
   id: string;
   clientId: string;
-  protocol: 'oidc' | 'saml';
+  protocol: Protocol;
   name: string;
   consent: 'explicit' | 'implicit';
   /** dynamic: the application registered itself, and chose its name and links. */
@@ -28,8 +30,10 @@ export interface ClientApplication extends SignInRules {
   /** A disabled application is no client. */
   enabled: true;
   access: Access;
-  /** How an OIDC client is registered; empty for a SAML application. */
+  /** How an OIDC client is registered; empty for others. */
   metadata: Partial<OidcMetadata>;
+  /** Of a website behind a proxy. */
+  website?: ProxiedSettings;
   /** The secrets that are valid now, newest first. */
   secrets: ClientSecret[];
   /** The values of those that an HMAC needs. */
@@ -55,7 +59,7 @@ export function matchingSecret(
 interface Row {
   id: string;
   clientId: string;
-  protocol: 'oidc' | 'saml';
+  protocol: Protocol;
   name: string;
   enabled: boolean | number;
   consent: 'explicit' | 'implicit';
@@ -123,6 +127,8 @@ export function createClientSource(dependencies: Core & ClientSourceDependencies
     const application = applicationFrom(row, rows, dependencies);
     known.set(clientId, application);
     if (row.protocol === 'oidc') return oidcClient(application);
+    if (row.protocol === 'proxy')
+      return { client_id: clientId, client_name: application.name, ...clientOfWebsite(clientId) };
     return serviceProvider(application, await dependencies.assertionConsumerUrls(clientId));
   }
 
@@ -178,6 +184,7 @@ function applicationFrom(row: Row, rows: Row[], { vault, now, sql }: Core): Clie
     ...rulesOf(row),
     // A service provider's is long, and read by protocols/saml/metadata/service-providers.ts.
     metadata: protocol === 'oidc' ? readMetadata('oidc', row.metadata) : {},
+    ...(protocol === 'proxy' && { website: readMetadata('proxy', row.metadata) }),
     secrets,
     secretValues: secrets.flatMap((secret) => ('value' in secret ? secret.value : [])),
     secretsExpire: genuine.some(({ secretExpires }) => secretExpires !== null),

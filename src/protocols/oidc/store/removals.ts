@@ -1,5 +1,6 @@
 // Removes rows of the engine, inside the transaction of the change that makes them invalid.
 import type { Tx } from '../../../base/storage/database.ts';
+import { removeRpSessions } from './sessions/rp-sessions.ts';
 
 const REGISTRATION = 'RegistrationAccessToken';
 
@@ -9,6 +10,7 @@ export async function removeClientArtifacts(
   tx: Tx,
   { keepsRegistration = false }: { keepsRegistration?: boolean } = {},
 ): Promise<void> {
+  await removeRpSessions(clientId, tx);
   await tx.oidcArtifact.deleteMany({
     where: { clientId, ...(keepsRegistration && { model: { not: REGISTRATION } }) },
   });

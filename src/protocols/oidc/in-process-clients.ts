@@ -1,7 +1,7 @@
-// Gatehouse's own pages as a client of this server: a first-party client that is not registered, redeems its codes in the
-// same process, and logs out like any other client.
-import type { AdapterPayload, Provider } from 'oidc-provider';
+// The clients that this server is itself: its own pages, a first-party client that is not registered, and the websites behind proxies. They
+// redeem their codes in the same process, and log out like any other client.
 import { sha256 } from '../../base/platform/random.ts';
+import type { AdapterPayload, Provider } from './engine/library.ts';
 
 export const FIRST_PARTY_CLIENT_ID = 'gatehouse';
 
@@ -18,7 +18,7 @@ export function firstPartyClientMetadata(issuer: string): AdapterPayload & { cli
   };
 }
 
-export interface FirstPartySignIn {
+export interface InProcessSignIn {
   accountId: string;
   acr: string | undefined;
   amr: string[];
@@ -27,14 +27,14 @@ export interface FirstPartySignIn {
   nonce: string | undefined;
 }
 
-export type FirstPartyClient = ReturnType<typeof createFirstPartyClient>;
+export type InProcessClient = ReturnType<typeof createInProcessClient>;
 
-export function createFirstPartyClient({ provider }: { provider(): Provider }) {
+export function createInProcessClient({ provider }: { provider(): Provider }, clientId: string) {
   return {
     /** The sign-in of a code, once; undefined when code, verifier or redirect URI is wrong (RFC 6749 4.1.3, RFC 7636 4.6). */
-    async redeem(value: string, verifier: string, redirectUri: string): Promise<FirstPartySignIn | undefined> {
+    async redeem(value: string, verifier: string, redirectUri: string): Promise<InProcessSignIn | undefined> {
       const code = await provider().AuthorizationCode.find(value);
-      if (!code || code.clientId !== FIRST_PARTY_CLIENT_ID || code.redirectUri !== redirectUri) return undefined;
+      if (!code || code.clientId !== clientId || code.redirectUri !== redirectUri) return undefined;
       if (Reflect.get(code, 'consumed') !== undefined || code.codeChallenge !== sha256(verifier)) return undefined;
       if (!code.accountId || !code.sessionUid) return undefined;
       // Throws when the code was used before.
@@ -53,11 +53,11 @@ export function createFirstPartyClient({ provider }: { provider(): Provider }) {
     async logoutHint(accountId: string, ssoUid: string): Promise<string | undefined> {
       const { Client, IdToken, Session } = provider();
       const session = await Session.findByUid(ssoUid);
-      const client = await Client.find(FIRST_PARTY_CLIENT_ID);
+      const client = await Client.find(clientId);
       if (session?.accountId !== accountId || !client) return undefined;
       const token = new IdToken({ sub: accountId }, { client, ctx: undefined as never });
       Object.assign(token, { mask: { sub: null } }); // absent from oidc-provider's types
-      token.set('sid', session.sidFor(FIRST_PARTY_CLIENT_ID));
+      token.set('sid', session.sidFor(clientId));
       return token.issue({ use: 'idtoken' });
     },
   };

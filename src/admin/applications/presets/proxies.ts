@@ -1,0 +1,190 @@
+// The configuration of each reverse proxy for a website, filled in. test/peers/forward-auth.ts runs them with the real proxies.
+
+import type { ProxiedApplication } from '../../../applications/application.ts';
+import { headersOf, JWT_HEADER, type ProxyKind } from '../../../applications/fields/proxied-application.ts';
+
+/** As they are called, and what their configuration is written in. */
+export const proxies: Readonly<Record<ProxyKind, { name: string; file: string; snippet(site: Site): string }>> = {
+  traefik: { name: 'Traefik', file: 'dynamic.yaml', snippet: traefik },
+  caddy: { name: 'Caddy', file: 'Caddyfile', snippet: caddy },
+  nginx: { name: 'nginx', file: 'nginx.conf', snippet: nginx },
+  haproxy: { name: 'HAProxy', file: 'haproxy.cfg, gatehouse.lua', snippet: haproxy },
+  envoy: { name: 'Envoy', file: 'envoy.yaml', snippet: envoy },
+};
+
+interface Site {
+  /** Host and port of the website. */
+  host: string;
+  /** Of this server. */
+  issuer: URL;
+  /** What the proxy hands on from an answer. */
+  headers: readonly string[];
+}
+
+/** The configuration for the website, with where it goes. */
+export function proxyConfiguration({ clientId, metadata }: ProxiedApplication, issuer: string) {
+  const { name, file, snippet } = proxies[metadata.proxy];
+  const headers = [...Object.keys(headersOf(metadata)), JWT_HEADER];
+  return {
+    title: `${name} (${file})`,
+    text: snippet({ host: new URL(clientId).host, issuer: new URL(issuer), headers }),
+  };
+}
+
+const hostOnly = (host: string) => new URL(`http://${host}`).hostname;
+const portOf = ({ port, protocol }: URL) => port || (protocol === 'https:' ? '443' : '80');
+
+function traefik({ host, issuer, headers }: Site): string {
+  return `http:
+  middlewares:
+    gatehouse:
+      forwardAuth:
+        address: ${issuer.origin}/forward-auth/traefik
+        authResponseHeaders: [${headers.join(', ')}]
+  routers:
+    website:
+      rule: Host(\`${hostOnly(host)}\`)
+      middlewares: [gatehouse]
+      service: website
+  services:
+    website:
+      loadBalancer:
+        servers:
+          - url: http://BACKEND:8080
+`;
+}
+
+function caddy({ host, issuer, headers }: Site): string {
+  return `${host} {
+	forward_auth ${issuer.origin} {
+		uri /forward-auth/caddy
+		header_up Host {upstream_hostport}
+		copy_headers ${headers.join(' ')}
+	}
+	reverse_proxy BACKEND:8080
+}
+`;
+}
+
+function nginx({ host, issuer, headers }: Site): string {
+  const variable = (name: string) => `$gatehouse_${name.toLowerCase().replaceAll('-', '_')}`;
+  const answered = (name: string) => `$upstream_http_${name.toLowerCase().replaceAll('-', '_')}`;
+  const handedOn = headers.map(
+    (name) => `    auth_request_set ${variable(name)} ${answered(name)};
+    proxy_set_header ${name} ${variable(name)};`,
+  );
+  return `server {
+  server_name ${hostOnly(host)};
+
+  location / {
+    auth_request /gatehouse-check;
+    auth_request_set $gatehouse_location $upstream_http_location;
+    auth_request_set $gatehouse_cookie $upstream_http_set_cookie;
+    error_page 401 = @gatehouse;
+${handedOn.join('\n')}
+    proxy_set_header Host $http_host;
+    proxy_pass http://BACKEND:8080;
+  }
+  location = /gatehouse-check {
+    internal;
+    proxy_pass ${issuer.origin}/forward-auth/nginx;
+    proxy_pass_request_body off;
+    proxy_ssl_server_name on;
+    proxy_set_header Content-Length "";
+    proxy_set_header Host ${issuer.host};
+    proxy_set_header X-Original-URL $scheme://$http_host$request_uri;
+    proxy_set_header X-Original-Method $request_method;
+    proxy_set_header X-Forwarded-For $remote_addr;
+  }
+  location @gatehouse {
+    add_header Set-Cookie $gatehouse_cookie always;
+    if ($gatehouse_location = "") {
+      return 401;
+    }
+    return 302 $gatehouse_location;
+  }
+}
+`;
+}
+
+function haproxy({ host, issuer, headers }: Site): string {
+  const names = headers.map((name) => `'${name.toLowerCase()}'`).join(', ');
+  return `# haproxy.cfg: in the section "global"
+  lua-load /etc/haproxy/gatehouse.lua
+
+# in the frontend of ${host}
+  http-request del-header ${headers.join('\n  http-request del-header ')}
+  http-request lua.gatehouse
+
+-- gatehouse.lua
+local headers = { ${names} }
+
+core.register_action('gatehouse', { 'http-req' }, function(txn)
+  local asked = txn.http:req_get_headers()
+  asked['x-forwarded-method'] = { [0] = txn.sf:method() }
+  asked['x-forwarded-proto'] = { [0] = txn.sf:ssl_fc() == 1 and 'https' or 'http' }
+  asked['x-forwarded-host'] = asked['host']
+  asked['x-forwarded-uri'] = { [0] = txn.sf:pathq() }
+  asked['x-forwarded-for'] = { [0] = txn.sf:src() }
+  asked['host'] = { [0] = '${issuer.host}' }
+  asked['content-length'] = nil
+  asked['transfer-encoding'] = nil
+  local answer = core.httpclient():get({ url = '${issuer.origin}/forward-auth/haproxy', headers = asked, timeout = 5000 })
+  if answer.status == 200 then
+    for _, name in ipairs(headers) do
+      txn.http:req_set_header(name, answer.headers[name] and answer.headers[name][0] or '')
+    end
+    return
+  end
+  local reply = txn:reply({ status = answer.status > 0 and answer.status or 503 })
+  for _, name in ipairs({ 'location', 'set-cookie', 'content-type', 'retry-after' }) do
+    for _, value in pairs(answer.headers and answer.headers[name] or {}) do
+      reply:add_header(name, value)
+    end
+  end
+  reply:set_body(answer.body or '')
+  txn:done(reply)
+end, 0)
+`;
+}
+
+function envoy({ host, issuer, headers }: Site): string {
+  const exact = (names: readonly string[], indent: string) =>
+    names.map((name) => `${indent}- exact: ${name.toLowerCase()}`).join('\n');
+  return `# The filter of ${host}, before envoy.filters.http.router
+http_filters:
+  - name: envoy.filters.http.ext_authz
+    typed_config:
+      "@type": type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz
+      failure_mode_allow: false
+      http_service:
+        path_prefix: /forward-auth/envoy
+        server_uri:
+          uri: ${issuer.origin}
+          cluster: gatehouse
+          timeout: 5s
+        authorization_request:
+          allowed_headers:
+            patterns:
+${exact(['cookie', 'authorization', 'accept', 'accept-language', 'origin', 'x-requested-with', 'x-forwarded-proto', 'x-forwarded-for', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-site', 'sec-purpose', 'upgrade', 'sec-websocket-key', 'access-control-request-method'], '              ')}
+        authorization_response:
+          allowed_upstream_headers:
+            patterns:
+${exact(headers, '              ')}
+          allowed_client_headers:
+            patterns:
+${exact(['location', 'set-cookie', 'content-type', 'retry-after'], '              ')}
+
+# The cluster of Gatehouse
+clusters:
+  - name: gatehouse
+    type: STRICT_DNS
+    load_assignment:
+      cluster_name: gatehouse
+      endpoints:
+        - lb_endpoints:
+            - endpoint:
+                address:
+                  socket_address: { address: ${issuer.hostname}, port_value: ${portOf(issuer)} }
+`;
+}

@@ -1,0 +1,180 @@
+// The schema of a website behind a reverse proxy that asks this server about each request (forward authentication): as it is declared, and
+// as `applications.metadata` stores it. Its identifier is its origin.
+
+import { z } from 'zod';
+import { faultFrom, rule } from '../../base/texts/faults.ts';
+import { typedAddress, webUriFault, webUriSchema } from '../uris.ts';
+import { applicationFields } from './application-field.ts';
+import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
+import { accessField, displayName, oidcMetadata, signInFields, useFields } from './oidc-client.ts';
+
+export const proxyKinds = ['traefik', 'caddy', 'nginx', 'haproxy', 'envoy'] as const;
+export type ProxyKind = (typeof proxyKinds)[number];
+
+/** The header names of a well-known server, each with the user field of its value. */
+export const headerSets = {
+  remote: {
+    'Remote-User': 'preferred_username',
+    'Remote-Groups': 'groups',
+    'Remote-Name': 'name',
+    'Remote-Email': 'email',
+  },
+  authentik: {
+    'X-authentik-username': 'preferred_username',
+    'X-authentik-groups': 'groups',
+    'X-authentik-email': 'email',
+    'X-authentik-name': 'name',
+    'X-authentik-uid': 'sub',
+  },
+  'oauth2-proxy': {
+    'X-Auth-Request-User': 'sub',
+    'X-Auth-Request-Preferred-Username': 'preferred_username',
+    'X-Auth-Request-Groups': 'groups',
+    'X-Auth-Request-Email': 'email',
+  },
+} as const satisfies Record<string, Record<string, string>>;
+export type HeaderSet = keyof typeof headerSets;
+
+/** The signed statement about the user, in every answer. */
+export const JWT_HEADER = 'X-Gatehouse-Jwt';
+
+/** Headers that carry a request or its connection: an answer must not replace them at the website. */
+const NOT_FOR_PEOPLE =
+  /^(accept|authorization|connection|content|cookie|expect|forwarded|host|if|keep-alive|origin|proxy|range|sec|set-cookie|te|trailer|transfer-encoding|upgrade|via|x-forwarded|x-gatehouse|x-original|x-real-ip)(-|$)/i;
+const headerName = z
+  .string()
+  .max(64)
+  .regex(/^[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*$/, rule('header-name'))
+  .refine((name) => !NOT_FOR_PEOPLE.test(name), rule('header-of-request'));
+const headers = z.union(
+  [
+    z.enum(['remote', 'authentik', 'oauth2-proxy']),
+    z
+      .record(headerName, userField)
+      .refine((own) => Object.keys(own).length <= 30, rule('too-many-headers'))
+      .refine(
+        (own) => new Set(Object.keys(own).map((name) => name.toLowerCase())).size === Object.keys(own).length,
+        rule('unique'),
+      ),
+  ],
+  rule('header-set'),
+);
+
+// Printable ASCII of a path (RFC 3986 3.3) without what servers read in two ways.
+const rulePath = z
+  .string()
+  .max(512)
+  .regex(/^\/([A-Za-z0-9._~!$&'()*+,=:@-]+\/?)*$/, rule('path-rule'))
+  .refine((path) => !/(^|\/)\.\.?(\/|$)/.test(path), rule('path-rule'));
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/** Who may open a part of the website: everybody, who proved a second factor, or who has one of these roles or is in one of these groups. */
+const pathRule = z.strictObject({
+  path: rulePath.describe('`/public/` with what is below it, or `/robots.txt` exactly'),
+  methods: z.array(z.enum(methods)).min(1).optional(),
+  rule: z.union([
+    z.enum(['public', 'mfa']),
+    z.strictObject({
+      roles: z.array(z.string().min(1).max(255)).max(100).default([]),
+      groups: z.array(z.string().min(1).max(255)).max(100).default([]),
+    }),
+  ]),
+});
+export type PathRule = z.output<typeof pathRule>;
+
+/** How this server answers the proxy. */
+const answer = z.strictObject({
+  proxy: z
+    .enum(proxyKinds)
+    .describe('the reverse proxy in front of it, whose [snippet](forward-auth.md) the console fills in')
+    .register(applicationFields, { section: 'general', gives: 'nothing' }),
+  logo_uri: oidcMetadata.shape.logo_uri,
+  ...presetField,
+  headers: headers
+    .default('remote')
+    .describe(
+      'the headers about the user: `remote` (`Remote-User`, `-Groups`, `-Name`, `-Email`), `authentik`, `oauth2-proxy`, or your own, as `{ X-User: email }`',
+    )
+    .register(applicationFields, { section: 'headers', gives: 'nothing' }),
+  paths: z
+    .array(pathRule)
+    .max(100)
+    .default([])
+    .describe(
+      'rules for parts of it, as `[{ path: /api/, methods: [GET], rule: public }]`; `rule` is `public`, `mfa` or `{ roles: […], groups: […] }`. The longest path counts; without one the access rule does',
+    )
+    .register(applicationFields, { section: 'paths', gives: 'public paths' }),
+  preflight: z
+    .enum(['ask', 'allow'])
+    .default('ask')
+    .describe('`allow`: CORS preflight requests, which carry no cookie, reach the website')
+    .register(applicationFields, { section: 'paths', gives: 'nothing', switch: { on: 'allow', off: 'ask' } }),
+  ...useFields,
+  ...signInFields,
+  ...viewFields,
+});
+
+/** The origin of a website: scheme, host and port, in lower case and without the default port. */
+const siteUrl = typedAddress(255)
+  .superRefine(faultFrom(webUriFault))
+  .refine((url) => !URL.canParse(url) || new URL(url).href === `${new URL(url).origin}/`, rule('site-url'))
+  .transform((url) => new URL(url).origin)
+  .meta(webUriSchema);
+
+/** An entry of `proxied_applications:` in the configuration file. */
+export const proxiedApplication = z.strictObject({
+  name: displayName.describe('the name that people see').register(applicationFields, {
+    section: 'general',
+    gives: 'nothing',
+    isDescriptive: true,
+    isFreeText: true,
+    isRequired: true,
+    isHalf: true,
+  }),
+  url: siteUrl
+    .describe('its address, without a path: what people type')
+    .register(applicationFields, { section: null, gives: 'nothing' }),
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe('`false` rejects every request')
+    .register(applicationFields, { section: null, gives: 'nothing' }),
+  ...accessField,
+  ...answer.shape,
+});
+export type ProxiedEntry = z.output<typeof proxiedApplication>;
+
+/** What goes to `applications.metadata` of a website; its origin is the row's client_id. */
+export const proxiedSettings = answer;
+export type ProxiedSettings = z.output<typeof proxiedSettings>;
+
+/** No filter that matches nothing. */
+export const proxiedRules = permissionFilterFaults;
+
+/** The stored settings of an entry. */
+export function proxiedSettingsOf(entry: ProxiedEntry): ProxiedSettings {
+  const values = Object.keys(answer.shape).map((key) => [key, entry[key as keyof ProxiedEntry]] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as ProxiedSettings;
+}
+
+/** Below this path of a website this server answers itself. */
+export const RESERVED_PATH = '/.gatehouse/';
+export const CALLBACK_PATH = `${RESERVED_PATH}callback`;
+export const LOGOUT_PATH = `${RESERVED_PATH}logout`;
+
+/** The headers about the user, with the user field of each. */
+export function headersOf({ headers: chosen }: ProxiedSettings): Readonly<Record<string, string>> {
+  return typeof chosen === 'string' ? headerSets[chosen] : chosen;
+}
+
+/** A website as a client of the engine: this server redeems its codes itself. */
+export function clientOfWebsite(origin: string): Record<string, unknown> {
+  return {
+    redirect_uris: [`${origin}${CALLBACK_PATH}`],
+    post_logout_redirect_uris: [`${origin}/`],
+    response_types: ['code'],
+    grant_types: ['authorization_code'],
+    token_endpoint_auth_method: 'none',
+    scope: 'openid',
+  };
+}

@@ -1,0 +1,97 @@
+// The request that a reverse proxy asks about, from the headers in which each proxy describes it. Every proxy has one family of headers, and
+// the others are not read: a client may send them itself (CVE-2026-40575 and its kind). Nothing here says who the user is.
+
+import { type ProxyKind, proxyKinds } from '../../applications/fields/proxied-application.ts';
+import type { Context } from '../../base/http/context.ts';
+import { badRequest } from '../../base/http/errors.ts';
+
+export interface AskedRequest {
+  /** Scheme, host and port of the website. */
+  origin: string;
+  method: string;
+  /** As it was sent, without the query. */
+  path: string;
+  /** With its question mark; empty without one. */
+  query: string;
+}
+
+/** Below it: `/forward-auth/<proxy>`. */
+export const FORWARD_AUTH_PATH = '/forward-auth/';
+
+const MAX_TARGET = 8192;
+
+/** The proxy that asks; undefined for another path. */
+export function askingProxy(path: string): ProxyKind | undefined {
+  if (!path.startsWith(FORWARD_AUTH_PATH)) return undefined;
+  const name = path.slice(FORWARD_AUTH_PATH.length);
+  // Envoy appends the path of the request.
+  return proxyKinds.find((kind) => name === kind || (kind === 'envoy' && name.startsWith('envoy/')));
+}
+
+/** Throws bad_request (400) for a header that is missing, sent twice or malformed. */
+export function askedRequest(ctx: Context, proxy: ProxyKind): AskedRequest {
+  if (proxy === 'nginx') {
+    const [, scheme = '', host = '', target = ''] =
+      /^(https?):\/\/([^/?#]+)(.*)$/s.exec(only(ctx, 'X-Original-URL')) ?? [];
+    return request(only(ctx, 'X-Original-Method'), scheme, host, target);
+  }
+  if (proxy === 'envoy') {
+    const target = (ctx.req.url ?? '').slice(`${FORWARD_AUTH_PATH}envoy`.length) || '/';
+    return request(ctx.method, only(ctx, 'X-Forwarded-Proto'), only(ctx, 'Host'), target);
+  }
+  const [scheme, host] = [only(ctx, 'X-Forwarded-Proto'), only(ctx, 'X-Forwarded-Host')];
+  return request(only(ctx, 'X-Forwarded-Method'), scheme, host, only(ctx, 'X-Forwarded-Uri'));
+}
+
+/** The request itself, where the proxy sends `/.gatehouse/` of the website here. */
+export function ownRequest(ctx: Context, scheme: string): AskedRequest {
+  return request(ctx.method, scheme, only(ctx, 'Host'), ctx.req.url ?? '');
+}
+
+function request(method: string, scheme: string, host: string, target: string): AskedRequest {
+  if (!/^[A-Z]{1,20}$/.test(method)) throw malformed('method');
+  // Traefik names the scheme of a WebSocket.
+  const web = { http: 'http', https: 'https', ws: 'http', wss: 'https' }[scheme];
+  if (web === undefined) throw malformed('scheme');
+  if (!/^[\w.:[\]-]{1,255}$/.test(host) || !URL.canParse(`${web}://${host}`)) throw malformed('host');
+  if (target.length > MAX_TARGET || !/^\/[\x21-\x7e]*$/.test(target) || target.includes('#')) throw malformed('target');
+  const at = target.indexOf('?');
+  const [path, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at)];
+  return { origin: new URL(`${web}://${host}`).origin, method, path, query };
+}
+
+/** The value of a header that must be there once: a proxy appends its own to one that the client sent, or replaces it. */
+function only({ req: { rawHeaders } }: Context, name: string): string {
+  let value: string | undefined;
+  const wanted = name.toLowerCase();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() !== wanted) continue;
+    if (value !== undefined) throw malformed(`${name}, sent twice`);
+    value = rawHeaders[at + 1];
+  }
+  if (!value) throw malformed(`${name}, missing`);
+  return value;
+}
+
+function malformed(what: string) {
+  return badRequest('bad_request', { detail: { forwardAuth: what } });
+}
+
+/** How the browser asked, which decides whether a redirect to the sign-in helps. */
+export type AskedBy = 'navigation' | 'frame' | 'form' | 'program';
+
+/**
+ * A navigation is a page that the browser opens in its window. Scripts, WebSockets and prefetches get an error instead of a redirect: they
+ * cannot sign in, and would take the page of the sign-in for their answer.
+ */
+export function askedBy(ctx: Context, method: string): AskedBy {
+  const mode = ctx.get('Sec-Fetch-Mode');
+  const isSocket = ctx.get('Sec-WebSocket-Key') !== '' || ctx.get('Upgrade') !== '';
+  const isPrefetch = /prefetch|preview/i.test(`${ctx.get('Sec-Purpose')} ${ctx.get('Purpose')}`);
+  const isPage = mode
+    ? mode === 'navigate'
+    : /\btext\/html\b/i.test(ctx.get('Accept')) && ctx.get('X-Requested-With') === '';
+  if (isSocket || isPrefetch || !isPage) return 'program';
+  if (method !== 'GET' && method !== 'HEAD') return 'form';
+  return /^(i?frame|embed|object)$/.test(ctx.get('Sec-Fetch-Dest')) ? 'frame' : 'navigation';
+}

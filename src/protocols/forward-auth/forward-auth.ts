@@ -1,0 +1,360 @@
+// Forward authentication: a reverse proxy asks `/forward-auth/<proxy>` before it hands a request on to a website that knows no sign-in. This
+// server answers 200 with headers about the user, or what the browser shall get instead.
+//
+// A first visit: the browser is redirected to /authorize of this server, signs in as for any application (protocols/oidc), and returns to
+// `/.gatehouse/callback` of the website. The proxy asks about that path too; the answer is the redirect to the page that was wanted, with the
+// cookie of the session. So a website needs no further route.
+//
+// The cookie is a random value with a MAC for its website. Before the sign-in it binds the sign-in to the browser: the `state` holds its hash,
+// sealed, and the PKCE verifier follows from it, so nothing is stored for a stranger. After the sign-in it is another value, whose hash
+// finds the session.
+
+import { z } from 'zod';
+import { accessDecision } from '../../applications/access-decision.ts';
+import {
+  CALLBACK_PATH,
+  JWT_HEADER,
+  LOGOUT_PATH,
+  type ProxiedSettings,
+  type ProxyKind,
+  RESERVED_PATH,
+} from '../../applications/fields/proxied-application.ts';
+import type { Context, Middleware } from '../../base/http/context.ts';
+import { inNetworks } from '../../base/network/networks.ts';
+import { hmacSha256 } from '../../base/platform/hmac.ts';
+import { randomToken, safeEqual, sha256 } from '../../base/platform/random.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
+import type { Core } from '../../core/core.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { termsDue } from '../../people/accounts/terms.ts';
+import { acrLevel, acrOfRule, strongestOf } from '../../people/mfa/acr.ts';
+import type { People } from '../../people/people.ts';
+import type { SessionServices } from '../logout/session-services.ts';
+import type { Provider } from '../oidc/engine/library.ts';
+import { createInProcessClient } from '../oidc/in-process-clients.ts';
+import type { ClientApplication, ClientSource } from '../oidc/store/clients.ts';
+import { createRpSessions, type RpSession } from '../oidc/store/sessions/rp-sessions.ts';
+import {
+  type AskedBy,
+  type AskedRequest,
+  askedBy,
+  askedRequest,
+  askingProxy,
+  FORWARD_AUTH_PATH,
+  ownRequest,
+} from './asked-request.ts';
+import { isAmbiguous, meetsRule, ruleFor } from './path-rules.ts';
+import { plainPage } from './plain-page.ts';
+import { createWebsiteTokens, userHeaders } from './user-headers.ts';
+
+/** A request about a website that is registered here. */
+interface Visit {
+  ctx: Context;
+  /** Undefined: the proxy sent the request itself here. */
+  proxy: ProxyKind | undefined;
+  asked: AskedRequest;
+  by: AskedBy;
+  application: ClientApplication;
+  website: ProxiedSettings;
+}
+
+type Live = { account: Account; session: RpSession };
+
+const COOKIE = 'gatehouse_app';
+/** A sign-in that takes longer begins again. */
+const SIGN_IN_MS = 10 * 60_000;
+/** A browser without cookies would go in circles. */
+const MAX_ROUNDS = 2;
+/** Longer ones are replaced by the first page: the address of the sign-in has its limits. */
+const MAX_PATH = 1500;
+
+const state = z.object({
+  /** The hash of the cookie. */
+  browser: z.string(),
+  /** Of the PKCE verifier, together with the cookie. */
+  salt: z.string(),
+  /** The page that was wanted. */
+  page: z.string(),
+  round: z.int(),
+  at: z.int(),
+});
+type State = z.output<typeof state>;
+
+const callbackQuery = z.object({
+  code: z.string().max(512).optional(),
+  state: z.string().max(8192).default(''),
+  error: z.string().max(100).optional(),
+});
+
+/** Answers the questions of reverse proxies. It runs before the check of the host, because some proxies ask with the host of the website. */
+export function createForwardAuth(
+  services: Core & People & SessionServices & { clients: ClientSource; provider(): Provider },
+): Middleware {
+  const { accounts, clients, config, provider, sessions, settings, vault, now, repeatedEntries } = services;
+  const { issuer } = config;
+  const rpSessions = createRpSessions(services);
+  const tokenFor = createWebsiteTokens(services);
+  const macs = vault.deriveKeys('website cookies').map(hmacSha256);
+  const isTrustedProxy = inNetworks(config.forwardAuthFrom);
+
+  return async (ctx, next) => {
+    const proxy = askingProxy(ctx.path);
+    if (proxy) return answer(ctx, proxy, askedRequest(ctx, proxy));
+    // `/.gatehouse/` of a website, which its proxy may send here; there is no such path at the issuer.
+    if (!ctx.path.startsWith(RESERVED_PATH)) return next();
+    const scheme = config.trustProxy > 0 ? ctx.get('X-Forwarded-Proto') || 'http' : issuer.split(':')[0];
+    return answer(ctx, undefined, ownRequest(ctx, scheme ?? 'https'));
+  };
+
+  async function answer(ctx: Context, proxy: ProxyKind | undefined, asked: AskedRequest): Promise<void> {
+    ctx.state.route = proxy ? `${FORWARD_AUTH_PATH}${proxy}` : RESERVED_PATH;
+    ctx.set('Cache-Control', 'no-store');
+    const application = await websiteAt(asked.origin);
+    if (!application?.website) {
+      ctx.state.log().info({ origin: asked.origin }, 'a proxy asked about a website that is not registered');
+      return refuse(ctx, 403, 'unknown_website');
+    }
+    const by = askedBy(ctx, asked.method);
+    const visit = { ctx, proxy, asked, by, application, website: application.website };
+    if (asked.path.startsWith(RESERVED_PATH)) return ownPage(visit);
+    return decide(visit);
+  }
+
+  /** As it is registered now: the engine's look-up is current, and the client source keeps what it read. */
+  async function websiteAt(origin: string): Promise<ClientApplication | undefined> {
+    const client = await provider().Client.find(origin);
+    return client && clients.applicationOf(origin);
+  }
+
+  async function decide(visit: Visit): Promise<void> {
+    const { ctx, asked, by, website, application } = visit;
+    const isPreflight = asked.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method') !== '';
+    if (isPreflight && website.preflight === 'allow') return pass(ctx, userHeaders(undefined, website), '');
+    if (website.paths.length > 0 && isAmbiguous(asked.path)) return refuse(ctx, 400, 'ambiguous_path');
+    const rule = ruleFor(website.paths, asked.method, asked.path);
+    if (rule?.rule === 'public') return pass(ctx, userHeaders(undefined, website), '');
+    const live = await liveSession(visit);
+    if (!live) return signIn(visit);
+    const { account, session } = live;
+    const { allowed } = accessDecision(application, account, addressOf(ctx));
+    // The sign-in page says why, and how to ask for access.
+    if (!allowed) return by === 'navigation' ? signIn(visit) : refuse(ctx, 403, 'access_denied');
+    const level = strongestOf(
+      application.mfa && acrOfRule(application.mfa),
+      rule?.rule === 'mfa' ? acrOfRule('mfa') : undefined,
+    );
+    // Other requests of a page that was open when the version changed go on; the next page asks.
+    if (by === 'navigation' && termsDue(settings.latest(), account)) return signIn(visit);
+    if (level && acrLevel(session.acr) < acrLevel(level)) return signIn(visit, { acr_values: level });
+    if (rule && !meetsRule(rule, account)) {
+      await recordRejected(visit, account);
+      return by === 'program'
+        ? refuse(ctx, 403, 'access_denied')
+        : showPage(visit, 403, t('website.no-access.title'), t('website.no-access.text', { app: application.name }));
+    }
+    if (by === 'navigation') await sessions.recordActivity(session.ssoUid);
+    const jwt = await tokenFor(asked.origin, website, account, session);
+    pass(ctx, userHeaders(account, website), jwt);
+  }
+
+  async function recordRejected({ ctx, application }: Visit, account: Account): Promise<void> {
+    await repeatedEntries.record({
+      type: 'access.evaluated',
+      outcome: 'failure',
+      reason: 'not_permitted',
+      subjectId: account.id,
+      clientId: application.clientId,
+      request: ctx.state.request,
+    });
+  }
+
+  /** The user of the cookie, whose single sign-on session goes on. */
+  async function liveSession(visit: Visit): Promise<Live | undefined> {
+    const { asked, application } = visit;
+    const cookie = cookieOf(visit);
+    const session = cookie === undefined ? undefined : await rpSessions.find(cookie, asked.origin);
+    if (!session) return undefined;
+    const { sessionHours } = application;
+    if (sessionHours !== undefined && session.authTime.getTime() + sessionHours * 3_600_000 <= now().getTime())
+      return undefined;
+    const account = await accounts.find(session.userId);
+    return account?.isActive ? { account, session } : undefined;
+  }
+
+  // ── The sign-in ───────────────────────────────────────────────────────────────────────────────────────────
+
+  function signIn(visit: Visit, parameters: Record<string, string> = {}): void {
+    const { ctx, by, asked } = visit;
+    if (by === 'program') {
+      ctx.set('WWW-Authenticate', `Bearer realm="${asked.origin}"`);
+      ctx.status = 401;
+      ctx.body = { error: 'login_required', login_url: `${asked.origin}/` };
+      return;
+    }
+    if (by !== 'navigation') {
+      const text = by === 'form' ? t('website.form.text') : t('website.frame.text');
+      showPage(visit, 401, t('website.sign-in.title'), text);
+      return;
+    }
+    const target = `${asked.path}${asked.query}`;
+    beginSignIn(visit, target.length > MAX_PATH ? '/' : target, parameters, 0);
+  }
+
+  function beginSignIn(visit: Visit, page: string, parameters: Record<string, string>, round: number): void {
+    const { origin } = visit.asked;
+    // Tabs that sign in at the same time share the cookie.
+    const cookie = cookieOf(visit) ?? newCookie(origin);
+    const salt = randomToken(12);
+    const sealed: State = { browser: sha256(cookie), salt, page, round, at: now().getTime() };
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: origin,
+      redirect_uri: `${origin}${CALLBACK_PATH}`,
+      scope: 'openid',
+      state: vault.seal(JSON.stringify(sealed), contextOf(origin)),
+      code_challenge: sha256(verifierOf(cookie, salt)),
+      code_challenge_method: 'S256',
+      ...parameters,
+    });
+    setCookie(visit, cookie);
+    redirect(visit, `${issuer}/authorize?${query}`);
+  }
+
+  function ownPage(visit: Visit): void | Promise<void> {
+    const { asked, ctx } = visit;
+    if (asked.method !== 'GET') return refuse(ctx, 405, 'method_not_allowed');
+    if (asked.path === CALLBACK_PATH) return finishSignIn(visit);
+    if (asked.path === LOGOUT_PATH) return signOut(visit);
+    return refuse(ctx, 404, 'not_found');
+  }
+
+  async function finishSignIn(visit: Visit): Promise<void> {
+    const { asked, application } = visit;
+    const { origin } = asked;
+    const checked = callbackQuery.safeParse(Object.fromEntries(new URLSearchParams(asked.query)));
+    const begun = checked.success ? openState(checked.data.state, origin) : undefined;
+    if (!checked.success || !begun) return redirect(visit, `${origin}/`);
+    const { code, error } = checked.data;
+    const cookie = cookieOf(visit);
+    const isThisBrowser = cookie !== undefined && safeEqual(sha256(cookie), begun.browser);
+    if (!isThisBrowser) {
+      // Another tab was first.
+      if (await liveSession(visit)) return redirect(visit, `${origin}${begun.page}`);
+      return signInAgain(visit, begun);
+    }
+    if (error !== undefined || code === undefined)
+      return showPage(visit, 403, t('website.no-access.title'), t('website.no-access.text', { app: application.name }));
+    const redeemed = await createInProcessClient({ provider }, origin).redeem(
+      code,
+      verifierOf(cookie, begun.salt),
+      `${origin}${CALLBACK_PATH}`,
+    );
+    if (!redeemed) return signInAgain(visit, begun);
+    const sso = await sessions.find(redeemed.ssoUid);
+    const lifetimeMs = (sso?.expiresAt.getTime() ?? 0) - now().getTime();
+    await rpSessions.remove(cookie);
+    setCookie(visit, await rpSessions.create(redeemed, { clientId: origin, cookie: newCookie(origin), lifetimeMs }));
+    redirect(visit, `${origin}${begun.page}`);
+  }
+
+  function signInAgain(visit: Visit, { page, round }: State): void {
+    if (round < MAX_ROUNDS) {
+      beginSignIn(visit, page, {}, round + 1);
+      return;
+    }
+    const { name: app } = visit.application;
+    showPage(visit, 400, t('website.cookies.title'), t('website.cookies.text', { app }));
+  }
+
+  function openState(sealed: string, origin: string): State | undefined {
+    try {
+      const begun = state.parse(JSON.parse(vault.open(sealed, contextOf(origin)).toString()));
+      return begun.at + SIGN_IN_MS > now().getTime() ? begun : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Only a click on a page of the website needs no confirmation. */
+  async function signOut(visit: Visit): Promise<void> {
+    const { ctx, asked } = visit;
+    const { origin } = asked;
+    const live = ctx.get('Sec-Fetch-Site') === 'same-origin' ? await liveSession(visit) : undefined;
+    const hint =
+      live && (await createInProcessClient({ provider }, origin).logoutHint(live.account.id, live.session.ssoUid));
+    const query = new URLSearchParams({
+      client_id: origin,
+      post_logout_redirect_uri: `${origin}/`,
+      ...(hint && { id_token_hint: hint }),
+    });
+    redirect(visit, `${issuer}/end-session?${query}`);
+  }
+
+  // ── The cookie ────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** With the MAC, a value that was made up, or is of another website, costs no look-up. */
+  function newCookie(origin: string): string {
+    const value = randomToken();
+    return `${value}.${macs[0]?.(`${origin} ${value}`)}`;
+  }
+
+  /** The genuine cookie of the website; undefined where there are several, one of which a page of another port may have set. */
+  function cookieOf({ ctx, asked: { origin } }: Visit): string | undefined {
+    const name = cookieName(origin);
+    const found = ctx
+      .get('Cookie')
+      .split(';')
+      .map((part) => part.trim())
+      .filter((part) => part.startsWith(`${name}=`))
+      .map((part) => part.slice(name.length + 1));
+    const [cookie = ''] = found.length === 1 ? found : [];
+    const [value, mac = ''] = cookie.split('.');
+    return macs.some((macOf) => safeEqual(macOf(`${origin} ${value}`), mac)) ? cookie : undefined;
+  }
+
+  function addressOf(ctx: Context): string {
+    const forwarded = ctx.get('X-Forwarded-For').split(',').at(-1)?.trim();
+    const peer = ctx.socket.remoteAddress ?? '';
+    return forwarded && isTrustedProxy(peer) ? forwarded : ctx.state.request.address;
+  }
+}
+
+const contextOf = (origin: string) => `website sign-in ${origin}`;
+const verifierOf = (cookie: string, salt: string) => sha256(`${salt} ${cookie}`);
+
+/** Without https (on this machine only) browsers store no `__Host-` cookie, and send the cookies of one port to all others. */
+const cookieName = (origin: string) =>
+  origin.startsWith('https:') ? `__Host-${COOKIE}` : `${COOKIE}_${new URL(origin).port || '80'}`;
+
+function setCookie({ ctx, asked: { origin } }: Visit, value: string): void {
+  const secure = origin.startsWith('https:') ? '; secure' : '';
+  ctx.append('Set-Cookie', `${cookieName(origin)}=${value}; path=/; httponly; samesite=lax${secure}`);
+}
+
+function pass(ctx: Context, headers: Record<string, string>, jwt: string): void {
+  ctx.status = 200;
+  for (const [name, value] of Object.entries(headers)) ctx.set(name, value);
+  ctx.set(JWT_HEADER, jwt);
+  ctx.body = '';
+}
+
+/** nginx hands on only 401 and 403: its configuration turns a 401 with an address into the redirect. */
+function redirect({ ctx, proxy }: Visit, url: string): void {
+  ctx.status = proxy === 'nginx' ? 401 : 302;
+  ctx.set('Location', url);
+  ctx.body = '';
+}
+
+function refuse(ctx: Context, status: number, code: string): void {
+  ctx.status = status;
+  ctx.body = { error: code };
+}
+
+/** A page on the website, whose styles are not ours: text with one link. */
+function showPage({ ctx, asked, by }: Visit, status: number, title: PageText, text: PageText): void {
+  ctx.status = status;
+  ctx.type = 'html';
+  const link =
+    status === 401 ? { href: asked.origin, label: t('website.sign-in.link'), isNewTab: by === 'form' } : undefined;
+  ctx.body = plainPage({ title, text, link, language: ctx.state.language() });
+}

@@ -1,0 +1,45 @@
+// Which rule of a website counts for a path. Servers read some paths in two ways, so with rules those are rejected first; what is left is
+// compared in a normal form.
+
+import type { PathRule } from '../../applications/fields/proxied-application.ts';
+import type { Account } from '../../people/accounts/account.ts';
+
+/** Dot segments, empty segments, parameters, and encoded separators or percent signs (CVE-2021-32637, CVE-2026-134802 and their kind). */
+const AMBIGUOUS = /\/\/|\\|;|%(2f|5c|00|25|3b|23|3f)|\/\.{1,2}(\/|$)|%(?![0-9a-f]{2})/i;
+
+/** Whether two servers could read this path differently. */
+export function isAmbiguous(path: string): boolean {
+  return AMBIGUOUS.test(normalPath(path));
+}
+
+/** Encoded letters, digits, `-`, `.`, `_` and `~` mean the same as plain ones (RFC 3986 6.2.2.2). */
+function normalPath(path: string): string {
+  return path.replace(/%([0-9a-f]{2})/gi, (encoded, hex: string) => {
+    const character = String.fromCharCode(Number.parseInt(hex, 16));
+    return /[A-Za-z0-9._~-]/.test(character) ? character : encoded;
+  });
+}
+
+/**
+ * The rule of the longest path that covers this one, for this method; undefined: the access rule alone counts. Letters count in either case,
+ * as some websites read them, but nothing becomes public by that.
+ */
+export function ruleFor(rules: readonly PathRule[], method: string, path: string): PathRule | undefined {
+  const normal = normalPath(path);
+  const covers = (rule: string, asked: string) =>
+    rule.endsWith('/') ? asked.startsWith(rule) || `${asked}/` === rule : asked === rule;
+  const found = rules
+    .filter(({ methods }) => methods === undefined || methods.some((one) => one === method))
+    .filter((rule) => covers(rule.path.toLowerCase(), normal.toLowerCase()))
+    .filter((rule) => rule.rule !== 'public' || covers(rule.path, normal));
+  return found.sort((one, other) => other.path.length - one.path.length)[0];
+}
+
+/** Whether the account has one of the roles, or is in one of the groups, of the rule. */
+export function meetsRule({ rule }: PathRule, account: Account): boolean {
+  if (typeof rule === 'string') return true;
+  return (
+    rule.roles.some((name) => account.roles.includes(name)) ||
+    rule.groups.some((name) => account.groups.some((group) => group.name === name))
+  );
+}

@@ -1,0 +1,86 @@
+// What a website receives about its user: headers, and a signed statement of the same.
+
+import { importJWK, SignJWT } from 'jose';
+import { headersOf, type ProxiedSettings } from '../../applications/fields/proxied-application.ts';
+import { limits } from '../../base/limits.ts';
+import type { Core } from '../../core/core.ts';
+import type { Account } from '../../people/accounts/account.ts';
+import { attributesFor, claimsFor } from '../../people/accounts/claims.ts';
+import { withVisibleRoles } from '../../people/accounts/visible-roles.ts';
+import type { RpSession } from '../oidc/store/sessions/rp-sessions.ts';
+
+const LISTS: ReadonlySet<string> = new Set(['groups', 'roles', 'permissions']);
+
+/**
+ * Every configured header. One without a value is empty and not left out, because some proxies hand on what the client sent instead. Several
+ * values have commas between them, and commas in a value are `%2C`; text beyond ASCII is in UTF-8.
+ */
+export function userHeaders(account: Account | undefined, website: ProxiedSettings): Record<string, string> {
+  const visible = account && withVisibleRoles(account, website, limits.groups.inToken);
+  const textOf = (field: string) => {
+    const values = visible ? (attributesFor(visible, { value: field }).value ?? []) : [];
+    const isList = values.length > 1 || LISTS.has(field);
+    return values.map((value) => (isList ? headerText(value).replaceAll(',', '%2C') : headerText(value))).join(',');
+  };
+  return Object.fromEntries(Object.entries(headersOf(website)).map(([name, field]) => [name, textOf(field)]));
+}
+
+/** As it may stand in a header (RFC 9110 5.5): without control characters, and its UTF-8 bytes as Node.js takes them. */
+function headerText(value: string): string {
+  const text = value.replace(/\p{Cc}+/gu, ' ').trim();
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+export const WEBSITE_JWT_TYPE = 'gatehouse-website+jwt';
+const LIFETIME_SECONDS = 300;
+/** Issued again before it ends, so that the website has some time. */
+const RENEWED_SECONDS = 60;
+const MAX_KEPT = 10_000;
+
+/**
+ * Signs the statement about a user for one website (RFC 7519): `iss`, `aud` (its origin), `sub`, the profile, and how the user signed in. It
+ * is kept per session until it nearly ends, or says something else.
+ */
+export function createWebsiteTokens({ keyring, config: { issuer }, now }: Core) {
+  const kept = new Map<string, { claims: string; jwt: string; until: number }>();
+  let signing: { kid: string; key: Awaited<ReturnType<typeof importJWK>> } | undefined;
+  keyring.onChange(() => {
+    signing = undefined;
+    kept.clear();
+  });
+
+  async function signingKey() {
+    if (signing) return signing;
+    const jwk = keyring.jwks().keys.find(({ alg }) => alg === 'ES256');
+    if (!jwk) throw new Error('there is no ES256 key');
+    signing = { kid: jwk.kid, key: await importJWK(jwk as Parameters<typeof importJWK>[0], 'ES256') };
+    return signing;
+  }
+
+  return async function tokenFor(
+    origin: string,
+    website: ProxiedSettings,
+    account: Account,
+    session: RpSession,
+  ): Promise<string> {
+    const profile = claimsFor(withVisibleRoles(account, website, limits.groups.inToken));
+    const { acr, amr, authTime, id } = session;
+    const claims = { ...profile, acr, amr, auth_time: Math.floor(authTime.getTime() / 1000) };
+    const text = JSON.stringify([origin, claims]);
+    const seconds = Math.floor(now().getTime() / 1000);
+    const known = kept.get(id);
+    if (known?.claims === text && known.until > seconds) return known.jwt;
+    const { kid, key } = await signingKey();
+    const jwt = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'ES256', kid, typ: WEBSITE_JWT_TYPE })
+      .setIssuer(issuer)
+      .setAudience(origin)
+      .setSubject(account.id)
+      .setIssuedAt(seconds)
+      .setExpirationTime(seconds + LIFETIME_SECONDS)
+      .sign(key);
+    if (kept.size >= MAX_KEPT) kept.clear();
+    kept.set(id, { claims: text, jwt, until: seconds + LIFETIME_SECONDS - RENEWED_SECONDS });
+    return jwt;
+  };
+}

@@ -1,0 +1,177 @@
+// Websites without a sign-in of their own, behind a proxy that speaks the contract of each product.
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ProxyKind, proxyKinds } from '../../src/applications/fields/proxied-application.ts';
+import { completeSignIn } from '../oidc/support.ts';
+import { aUser, type TestUser } from '../support/factories.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Website, website } from '../support/website.ts';
+
+const HANDED_ON = ['Remote-User', 'Remote-Groups', 'Remote-Name', 'Remote-Email', 'X-Gatehouse-Jwt'];
+let idp: TestIdp;
+const sites: Partial<Record<ProxyKind, Website>> = {};
+
+beforeAll(async () => {
+  idp = await startIdp();
+  for (const kind of proxyKinds) sites[kind] = await website(kind, () => idp.issuer, HANDED_ON);
+});
+afterAll(async () => {
+  for (const site of Object.values(sites)) await site.close();
+  await idp?.stop();
+});
+
+type Declared = Parameters<TestIdp['services']['applications']['createProxied']>[0];
+
+async function aWebsite(kind: ProxyKind, declared: Partial<Declared> = {}): Promise<Website> {
+  const site = sites[kind];
+  if (!site) throw new Error(`no website behind ${kind}`);
+  const found = await idp.services.applications.find(site.origin);
+  if (found) await idp.services.applications.remove(found.id);
+  await idp.services.applications.createProxied({ name: `Wiki ${kind}`, url: site.origin, proxy: kind, ...declared });
+  return site;
+}
+
+/** What the website received for a page that the user opens, after the sign-in. */
+async function opened(browser: HttpClient, site: Website, path: string, user: TestUser): Promise<Page> {
+  const page = await completeSignIn(browser, `${site.origin}${path}`, {
+    user,
+    redirectUri: `${site.origin}/.gatehouse/`,
+  });
+  return page.location ? browser.follow(page) : page;
+}
+
+const headersOf = (page: Page) => page.json<{ headers: Record<string, string> }>().headers;
+
+describe.each(proxyKinds)('behind %s', (kind) => {
+  it('a person signs in, lands on the page that they wanted, and the website learns who they are', async () => {
+    const site = await aWebsite(kind);
+    const user = await aUser(idp.services);
+    const browser = httpClient();
+    const page = await opened(browser, site, '/notes/1?view=all', user);
+    expect(page.url).toBe(`${site.origin}/notes/1?view=all`);
+    const received = headersOf(page);
+    expect(received['remote-user']).toBe(user.username);
+    expect(received['remote-email']).toBe(user.account.email);
+    expect(received['remote-groups']).toBe('');
+    const keys = await httpClient(idp.issuer).get('/jwks');
+    const { payload, protectedHeader } = await jwtVerify(
+      received['x-gatehouse-jwt'] ?? '',
+      createLocalJWKSet(keys.json()),
+      { issuer: idp.issuer, audience: site.origin, typ: 'gatehouse-website+jwt' },
+    );
+    expect(protectedHeader.alg).toBe('ES256');
+    expect(payload).toMatchObject({ sub: user.account.id, preferred_username: user.username });
+    // From here on without a detour.
+    expect((await browser.get(`${site.origin}/notes/2`)).status).toBe(200);
+  });
+
+  it('signs out with the session, at once', async () => {
+    const site = await aWebsite(kind);
+    const user = await aUser(idp.services);
+    const browser = httpClient();
+    await opened(browser, site, '/', user);
+    const click = { headers: { 'sec-fetch-site': 'same-origin' } };
+    const confirmed = await browser.follow(await browser.get(`${site.origin}/.gatehouse/logout`, click));
+    const signedOut = await browser.follow(await browser.submit(confirmed), (url) => url === `${site.origin}/`);
+    expect(signedOut.location).toBe(`${site.origin}/`);
+    const again = await browser.get(`${site.origin}/`);
+    expect(again.location).toContain(`${idp.issuer}/authorize?`);
+  });
+
+  it('a program gets an error, never a redirect', async () => {
+    const site = await aWebsite(kind);
+    const asked = { accept: 'application/json', 'sec-fetch-mode': 'cors' };
+    const answer = await httpClient().get(`${site.origin}/api/notes`, { headers: asked });
+    expect(answer.status).toBe(401);
+    expect(answer.location).toBeUndefined();
+    expect(answer.json()).toMatchObject({ error: 'login_required' });
+  });
+
+  it('headers that the browser sends itself do not reach the website', async () => {
+    const site = await aWebsite(kind, { paths: [{ path: '/public/', rule: 'public' }] });
+    const forged = { 'Remote-User': 'admin', 'Remote-Groups': 'admins', 'X-Gatehouse-Jwt': 'x' };
+    const open = await httpClient().get(`${site.origin}/public/logo.svg`, { headers: forged });
+    expect(open.status).toBe(200);
+    expect(headersOf(open)).toMatchObject({ 'remote-user': '', 'remote-groups': '', 'x-gatehouse-jwt': '' });
+    const user = await aUser(idp.services);
+    const browser = httpClient();
+    await opened(browser, site, '/', user);
+    const page = await browser.get(`${site.origin}/`, { headers: forged });
+    expect(headersOf(page)['remote-user']).toBe(user.username);
+  });
+});
+
+describe('a website', () => {
+  it('is closed to who loses the role, at once', async () => {
+    await idp.services.roles.create({ name: 'wiki-reader' });
+    const site = await aWebsite('caddy', { access: { roles: ['wiki-reader'] } });
+    const user = await aUser(idp.services);
+    await idp.services.roles.assign(user.account.id, 'wiki-reader');
+    const browser = httpClient();
+    expect((await opened(browser, site, '/', user)).status).toBe(200);
+    await idp.services.roles.unassign(user.account.id, 'wiki-reader');
+    const program = { headers: { 'sec-fetch-mode': 'cors' } };
+    expect((await browser.get(`${site.origin}/`, program)).status).toBe(403);
+    const page = await browser.follow(await browser.get(`${site.origin}/`));
+    expect(page.url).toContain(idp.issuer);
+    expect(page.text).toContain('Wiki caddy');
+  });
+
+  it('waits for a new version of the terms', async () => {
+    const site = await aWebsite('caddy');
+    const user = await aUser(idp.services);
+    const browser = httpClient();
+    await opened(browser, site, '/', user);
+    const { settings } = idp.services;
+    await settings.set('brand_terms_url', 'https://example.com/terms');
+    await settings.set('terms_version', '2026-11');
+    await settings.reload();
+    const page = await browser.follow(await browser.get(`${site.origin}/`));
+    expect(page.url).toContain(idp.issuer);
+    expect(page.text).toContain('https://example.com/terms');
+    await settings.unset('terms_version');
+    await settings.reload();
+  });
+
+  it('is unknown at every other origin', async () => {
+    const answer = await httpClient(idp.issuer).get('/forward-auth/caddy', {
+      headers: {
+        'X-Forwarded-Method': 'GET',
+        'X-Forwarded-Proto': 'https',
+        'X-Forwarded-Host': 'other.example',
+        'X-Forwarded-Uri': '/',
+      },
+    });
+    expect(answer.status).toBe(403);
+    expect(answer.json()).toEqual({ error: 'unknown_website' });
+  });
+
+  it('takes no cookie of another website', async () => {
+    const [one, other] = [await aWebsite('caddy'), await aWebsite('traefik')];
+    const user = await aUser(idp.services);
+    const browser = httpClient();
+    await opened(browser, one, '/', user);
+    const port = (site: Website) => new URL(site.origin).port;
+    const [, value] =
+      new RegExp(`gatehouse_app_${port(one)}=([^;]+)`).exec(browser.cookies.headerFor(new URL(one.origin)) ?? '') ?? [];
+    expect(value).toBeDefined();
+    const cookie = `gatehouse_app_${port(other)}=${value}`;
+    const answer = await httpClient().get(`${other.origin}/`, { headers: { cookie, 'sec-fetch-mode': 'cors' } });
+    expect(answer.status).toBe(401);
+  });
+
+  it.each(['/..%2fadmin', '/a/../admin', '//admin', '/a;x/b', '/%5cadmin', '/%2e%2e/admin', '/a%00', '/%252e%252e/'])(
+    'with path rules rejects the ambiguous path %s',
+    async (path) => {
+      const site = await aWebsite('traefik', { paths: [{ path: '/admin/', rule: 'mfa' }] });
+      const headers = {
+        'X-Forwarded-Method': 'GET',
+        'X-Forwarded-Proto': 'http',
+        'X-Forwarded-Host': new URL(site.origin).host,
+        'X-Forwarded-Uri': path,
+      };
+      expect((await httpClient(idp.issuer).get('/forward-auth/traefik', { headers })).status).toBe(400);
+    },
+  );
+});

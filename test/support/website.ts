@@ -1,0 +1,119 @@
+// A website behind a reverse proxy: the backend answers with the headers that it received, and the proxy asks this server about each request
+// in the way of each product (docs/forward-auth.md). Real proxies are in test/peers/forward-auth.ts.
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import type { ProxyKind } from '../../src/applications/fields/proxied-application.ts';
+
+export interface Website {
+  origin: string;
+  /** What the backend received, newest last. */
+  received: { method: string; url: string; headers: IncomingHttpHeaders; body: string }[];
+  close(): Promise<void>;
+}
+
+/** The parts of the product's behaviour that matter: how it asks, and what it does with an answer. */
+interface Product {
+  ask(req: IncomingMessage): { path: string; method?: string; headers: Record<string, string> };
+  /** Whether it takes an answer of this status for a yes. */
+  isYes(status: number): boolean;
+}
+
+const HOP_BY_HOP = ['connection', 'upgrade', 'content-length', 'transfer-encoding', 'keep-alive'];
+const forwarded = (req: IncomingMessage) => ({
+  'x-forwarded-method': req.method ?? '',
+  'x-forwarded-proto': 'http',
+  'x-forwarded-host': req.headers.host ?? '',
+  'x-forwarded-uri': req.url ?? '',
+  'x-forwarded-for': '192.0.2.7',
+});
+const isSuccess = (status: number) => status >= 200 && status < 300;
+
+const products: Record<ProxyKind, Product> = {
+  traefik: { ask: (req) => ({ path: '/forward-auth/traefik', headers: forwarded(req) }), isYes: isSuccess },
+  caddy: { ask: (req) => ({ path: '/forward-auth/caddy', headers: forwarded(req) }), isYes: isSuccess },
+  haproxy: {
+    ask: (req) => ({ path: '/forward-auth/haproxy', headers: forwarded(req) }),
+    isYes: (status) => status === 200,
+  },
+  nginx: {
+    ask: (req) => ({
+      path: '/forward-auth/nginx',
+      headers: {
+        'x-original-url': `http://${req.headers.host}${req.url}`,
+        'x-original-method': req.method ?? '',
+        'x-forwarded-for': '192.0.2.7',
+      },
+    }),
+    isYes: isSuccess,
+  },
+  envoy: {
+    ask: (req) => ({
+      path: `/forward-auth/envoy${req.url}`,
+      method: req.method ?? 'GET',
+      headers: { host: req.headers.host ?? '', 'x-forwarded-proto': 'http', 'x-forwarded-for': '192.0.2.7' },
+    }),
+    isYes: (status) => status === 200,
+  },
+};
+
+/** @param handsOn the headers of an answer that the backend gets */
+export async function website(
+  proxy: ProxyKind,
+  identityProvider: () => string,
+  handsOn: readonly string[],
+): Promise<Website> {
+  const received: Website['received'] = [];
+  const { ask, isYes } = products[proxy];
+  const server = http.createServer(async (req, res) => {
+    const sent = await readText(req);
+    const { path, method = 'GET', headers } = ask(req);
+    const own = Object.entries(req.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
+    const answer = await request(`${identityProvider()}${path}`, method, {
+      ...Object.fromEntries(own),
+      ...headers,
+    } as never);
+    const { statusCode: status = 0 } = answer.message;
+    if (isYes(status)) {
+      const about = handsOn.map((name) => [name.toLowerCase(), answer.message.headers[name.toLowerCase()] ?? 'FORGED']);
+      const all = { ...req.headers, ...Object.fromEntries(about) };
+      received.push({ method: req.method ?? '', url: req.url ?? '', headers: all, body: sent });
+      res.setHeader('content-type', 'application/json');
+      res.end(JSON.stringify({ url: req.url, headers: all }));
+      return;
+    }
+    // nginx hands on 401 and 403 alone, and with its `error_page` a 401 with an address as a redirect.
+    const { location } = answer.message.headers;
+    const nginxStatus = status === 401 && location ? 302 : [401, 403].includes(status) ? status : 500;
+    for (const name of ['location', 'set-cookie', 'content-type', 'retry-after']) {
+      const value = answer.message.headers[name];
+      if (value !== undefined)
+        res.setHeader(name, proxy === 'nginx' && name === 'set-cookie' ? [value].flat().slice(0, 1) : value);
+    }
+    res.statusCode = proxy === 'nginx' ? nginxStatus : status;
+    res.end(answer.text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function request(
+  url: string,
+  method: string,
+  headers: Record<string, string>,
+): Promise<{ message: IncomingMessage; text: string }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = http.request(url, { method, headers }, (message) => {
+      readText(message).then((text) => resolve({ message, text }), reject);
+    });
+    outgoing.on('error', reject);
+    outgoing.end();
+  });
+}
