@@ -72,6 +72,8 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
           max: maxBarValue(bars),
           empty: t('console.overview.no-sign-ins'),
         },
+      ],
+      aside: [
         {
           kind: 'events',
           title: t('console.overview.last-sign-ins'),
@@ -80,8 +82,8 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
           items: await eventItems(last, names),
           empty: t('console.overview.no-sign-ins'),
         },
+        ...quiet,
       ],
-      aside: quiet,
     };
   }
 
