@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Router from '@koa/router';
 import { z } from 'zod';
-import type { Base } from '../base/base.ts';
 import type { Context, Extras, Middleware, State } from '../base/http/context.ts';
 import type { CookieKey, Cookies } from '../base/http/cookies.ts';
 import { badRequest, tooManyRequests } from '../base/http/errors.ts';
@@ -251,8 +250,8 @@ export function addRequestRoutes(
     returnToSignIn,
     sql,
     csrf: { check: checkCsrf },
-    config: { hasMailServer },
-  }: Base & Http & People & { returnToSignIn: ReturnToSignIn },
+    mailServer,
+  }: Core & Http & People & { returnToSignIn: ReturnToSignIn },
   { path, sentPath, texts, request, sent }: RequestRoutesOptions,
 ): void {
   router.get(path, returnToSignIn.rememberSignIn, (ctx) => {
@@ -267,7 +266,7 @@ export function addRequestRoutes(
   });
 
   router.get(sentPath, returnToSignIn.useItsBrand, (ctx) => {
-    ctx.render('mailed-links/message', sentPage(sent(ctx), hasMailServer, returnToSignIn.continueLink(ctx)));
+    ctx.render('mailed-links/message', sentPage(sent(ctx), mailServer.isSet(), returnToSignIn.continueLink(ctx)));
   });
 }
 

@@ -4,7 +4,6 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import { imageLimits } from '../applications/brand/limits.ts';
-import type { Base } from '../base/base.ts';
 import type { Context, Extras, State } from '../base/http/context.ts';
 import { AppError, badRequest, forbidden, notFound, tooManyRequests } from '../base/http/errors.ts';
 import type { Http } from '../base/http/http.ts';
@@ -172,8 +171,8 @@ const ERRORS: Partial<Record<EmailRequest['outcome'], PageText>> = {
 export function emailRoutes({
   page,
   emailVerification,
-  config: { hasMailServer },
-}: Base & { page: AccountPageHelpers; emailVerification: EmailVerification }): Router<State, Extras> {
+  mailServer,
+}: Core & { page: AccountPageHelpers; emailVerification: EmailVerification }): Router<State, Extras> {
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: EMAIL_PATH });
 
@@ -199,7 +198,7 @@ export function emailRoutes({
         next: { href: '/account', label: t('verify-email.go-to-account') },
       });
     if (result.outcome !== 'sent') page.redirectWithNotice(ctx, '/account', t('email.already-confirmed'), 'plain');
-    else if (hasMailServer) page.redirectWithNotice(ctx, '/account', sentence, 'plain');
+    else if (mailServer.isSet()) page.redirectWithNotice(ctx, '/account', sentence, 'plain');
     else page.redirectWithNotice(ctx, '/account', t('email.no-server'), 'warn');
   }
 

@@ -1,7 +1,6 @@
 // Puts account recovery together: the password reset and the unlocking of an account, both by a mailed link.
 
 import Router from '@koa/router';
-import type { Base } from '../base/base.ts';
 import type { Extras, State } from '../base/http/context.ts';
 import type { Http } from '../base/http/http.ts';
 import { limits } from '../base/limits.ts';
@@ -82,7 +81,7 @@ function passwordResetRoutes(
 }
 
 function unlockRoutes(
-  dependencies: Base & Http & People & { unlock: Unlock; returnToSignIn: ReturnToSignIn },
+  dependencies: Core & Http & People & { unlock: Unlock; returnToSignIn: ReturnToSignIn },
 ): Router<State, Extras> {
   const {
     unlock,

@@ -18,7 +18,7 @@ export type ConsoleServices = ReturnType<typeof createConsoleServices>;
 
 export function createConsoleServices(services: AdminServices & { admin: AdminActions }) {
   const { account, accounts, admin, audit, brand, brandImages, config, db, federation, keyring, mfa, now } = services;
-  const { pictures, storedPages } = services;
+  const { mailServer, pictures, storedPages } = services;
   const documents = createDocuments();
   /** The stored value: another process may have changed it just now. */
   const settingOf = async (name: SettingName) => (await admin.settings.list()).find((one) => one.name === name)?.value;
@@ -31,6 +31,7 @@ export function createConsoleServices(services: AdminServices & { admin: AdminAc
     config,
     db,
     documents,
+    mailServer,
     mfa,
     now,
     pictures,

@@ -38,10 +38,7 @@ export type Config = Readonly<{
   checkpointFile: string;
   checkpointUrl?: string;
   smtpUrl?: string;
-  hasMailServer: boolean; // SMTP_URL is set
-  mailFrom: string;
-  /** MAIL_FROM has a name, which stays with every brand. */
-  isMailNameSet: boolean;
+  mailFrom?: string;
   trustProxy: number;
   forwardAuthFrom: readonly string[]; // the proxies whose X-Forwarded-For counts when they ask about a website
   workers: number; // 1: this process serves; else so many workers do
@@ -81,11 +78,6 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     ? { keys: values.GATEHOUSE_SECRET, warnings: [] }
     : storedSecret(dataDir, readOnly);
   const databaseUrl = absoluteDatabase(values.DATABASE_URL ?? `file:${path.join(dataDir, 'gatehouse.db')}`, cwd);
-  const sender = `Gatehouse <no-reply@${isLoopback(issuerUrl.hostname) ? 'localhost' : issuerUrl.hostname}>`;
-  const warnings = [...secret.warnings];
-  if (values.SMTP_URL !== undefined && values.MAIL_FROM === undefined) {
-    warnings.push(`MAIL_FROM is not set: mail is sent as ${sender}`);
-  }
   return Object.freeze({
     issuer,
     issuerUrl,
@@ -104,9 +96,7 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     checkpointFile: path.resolve(cwd, values.AUDIT_CHECKPOINT_FILE ?? path.join(dataDir, 'audit-checkpoints.jsonl')),
     ...(values.AUDIT_CHECKPOINT_URL === undefined ? {} : { checkpointUrl: values.AUDIT_CHECKPOINT_URL }),
     ...(values.SMTP_URL === undefined ? {} : { smtpUrl: values.SMTP_URL }),
-    hasMailServer: values.SMTP_URL !== undefined,
-    mailFrom: values.MAIL_FROM ?? sender,
-    isMailNameSet: values.MAIL_FROM?.includes('<') ?? false,
+    ...(values.MAIL_FROM === undefined ? {} : { mailFrom: values.MAIL_FROM }),
     trustProxy: values.TRUST_PROXY ?? 0,
     forwardAuthFrom: Object.freeze(values.FORWARD_AUTH_FROM ?? ['127.0.0.0/8', '::1/128']),
     workers: values.WORKERS ?? 1,
@@ -121,7 +111,7 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
       ...(env.NODE_EXTRA_CA_CERTS && { extra: env.NODE_EXTRA_CA_CERTS }),
     },
     production: !import.meta.url.endsWith('.ts'),
-    warnings: Object.freeze(warnings),
+    warnings: Object.freeze([...secret.warnings]),
   });
 }
 

@@ -12,6 +12,7 @@ import type { OutsideCheckpoints } from './audit/chain/outside-checkpoints.ts';
 import type { RepeatedEntries } from './audit/repeated-entries.ts';
 import type { WokenJob } from './jobs/scheduler.ts';
 import type { Keyring } from './keys/keyring.ts';
+import type { MailServer } from './mail/mail-server.ts';
 import type { AdministratorMail } from './mail/messages.ts';
 import type { NotifyOwner } from './mail/notify-owner.ts';
 import type { Outbox } from './mail/outbox.ts';
@@ -32,6 +33,7 @@ export interface Core extends Base {
   /** Looks up DNS records. */
   resolveTxt: ResolveTxt;
   outbox: Outbox;
+  mailServer: MailServer;
   /** Mails a user about a change of the account. */
   notifyOwner: NotifyOwner;
   notifyAdministrators(message: AdministratorMail, tx?: Tx): Promise<void>;

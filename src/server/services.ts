@@ -29,6 +29,7 @@ import type { WokenJob } from '../core/jobs/scheduler.ts';
 import { openDataKeys } from '../core/keys/data-keys.ts';
 import { createKeyring } from '../core/keys/keyring.ts';
 import { createMail } from '../core/mail/create-mail.ts';
+import { createMailServer } from '../core/mail/mail-server.ts';
 import { type AdministratorMail, recipientOf } from '../core/mail/messages.ts';
 import { createSettings, createTextSource } from '../core/settings/settings.ts';
 import { offeredLanguages } from '../core/settings/value-schemas.ts';
@@ -216,6 +217,7 @@ async function createCore({ config, logger, now, ...options }: CoreOptions) {
     outgoingRules,
     resolveTxt,
     outbox,
+    mailServer: createMailServer({ config, settings }),
     notifyOwner,
     notifyAdministrators,
     storedPages: createStoredPages(base),

@@ -38,7 +38,7 @@ import { readinessChecks } from './readiness.ts';
 import { serverJobs } from './schedule.ts';
 import { createServices, type Services } from './services.ts';
 import { createUserPages } from './user-pages.ts';
-import { requireWritable, startError } from './writable.ts';
+import { requireWritableDatabase, requireWritableOutbox, startError } from './writable.ts';
 
 export interface RunningServer {
   url: string;
@@ -79,7 +79,7 @@ export interface ServerOptions {
 
 /** Starts the server and listens. Throws ConfigError, DatabaseError, or EADDRINUSE and EACCES of the socket. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  requireWritable(options.config, options.logger);
+  requireWritableDatabase(options.config);
   return start(options).catch((error: unknown) => {
     throw startError(options.config, error);
   });
@@ -108,6 +108,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   });
   const { audit, keyring, mfa } = services;
   await prepareData(services);
+  requireWritableOutbox(services);
   await keyring.load();
 
   const http = createHttp(services, metrics);

@@ -2,9 +2,9 @@
 import path from 'node:path';
 import type { Config } from '../base/config.ts';
 import { diskFullAt, isDiskFull, isTooFullForSqlite, whyNotWritable } from '../base/platform/folders.ts';
-import type { Logger } from '../base/platform/logger.ts';
 import { DatabaseError, placeOf, sqliteFileOf } from '../base/storage/database-url.ts';
 import { asUnavailable, driverMessage, unavailableIn } from '../base/storage/unavailable.ts';
+import type { Core } from '../core/core.ts';
 
 /** Throws DatabaseError for the SQLite file and its folder. */
 export function requireWritableDatabase({ databaseUrl }: Config): void {
@@ -15,13 +15,11 @@ export function requireWritableDatabase({ databaseUrl }: Config): void {
   if (reason) throw new DatabaseError(`the database cannot be written: ${reason}`);
 }
 
-/** Throws DatabaseError for the SQLite file, its folder, and a data folder that mail is written to. */
-export function requireWritable(config: Config, logger: Logger): void {
-  requireWritableDatabase(config);
+/** Throws DatabaseError for a data folder that mail is written to. */
+export function requireWritableOutbox({ config, logger, mailServer }: Core): void {
   const reason = whyNotWritable(config.dataDir);
   if (!reason) return;
-  if (config.smtpUrl === undefined)
-    throw new DatabaseError(`DATA_DIR cannot be written, and mail goes there: ${reason}`);
+  if (!mailServer.isSet()) throw new DatabaseError(`DATA_DIR cannot be written, and mail goes there: ${reason}`);
   logger.warn(`DATA_DIR cannot be written: ${reason}`);
 }
 

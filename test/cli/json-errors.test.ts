@@ -1,4 +1,5 @@
 // With --json, an error of any kind is one JSON object on standard error, so that a script reads it as it reads a result.
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CallOptions, commandLine } from './support.ts';
@@ -56,20 +57,30 @@ it('what is not found, or breaks a rule, is an object', async () => {
   });
 });
 
+/** A start narrows the mode of the file and warns. */
+function readableSecret() {
+  const folder = path.join(cli.folder, 'data');
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, 'secret.key');
+  writeFileSync(file, Buffer.alloc(32, 5).toString('base64url'));
+  chmodSync(file, 0o644);
+  return { GATEHOUSE_SECRET: '' };
+}
+
 it('warnings and progress from before the error are in it', async () => {
-  const env = { SMTP_URL: 'smtp://localhost:1' };
-  const { notes } = await failed(['user', 'show', 'nobody', '--json'], { env });
-  expect(notes).toEqual([expect.stringMatching(/^warning: MAIL_FROM is not set/)]);
+  const env = readableSecret();
+  const { notes } = await failed(['user', 'add', 'ann', '--email', 'nowhere', '--json'], { env });
+  expect(notes).toEqual([expect.stringMatching(/^warning: .*secret\.key/)]);
   const file = path.join(cli.folder, 'none.db');
   expect(await failed(['verify', file, '--json'])).toMatchObject({ code: 1, error: expect.stringContaining(file) });
 });
 
 it('after a result they are printed as without --json', async () => {
-  const { code, out, err } = await cli.gatehouse(['user', 'list', '--json'], {
-    env: { SMTP_URL: 'smtp://localhost:1' },
+  const { code, out, err } = await cli.gatehouse(['user', 'add', 'ann', '--json'], {
+    env: readableSecret(),
   });
-  expect({ code, users: JSON.parse(out) }).toEqual({ code: 0, users: expect.anything() });
-  expect(err).toMatch(/^warning: MAIL_FROM is not set.*\n$/);
+  expect({ code, user: JSON.parse(out) }).toEqual({ code: 0, user: expect.anything() });
+  expect(err).toMatch(/^warning: .*secret\.key.*\n$/);
 });
 
 it('another secret than that of the database is one sentence without a stack', async () => {

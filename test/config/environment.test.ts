@@ -35,7 +35,6 @@ describe('the environment', () => {
       databaseUrl: `file:${path.join(cwd, 'data/gatehouse.db')}`,
       databaseKind: 'sqlite',
       dataDir: path.join(cwd, 'data'),
-      mailFrom: 'Gatehouse <no-reply@localhost>',
       metrics: {},
       trustProxy: 0,
       workers: 1,
@@ -166,12 +165,6 @@ describe('the environment', () => {
     writeFileSync(path.join(cwd, 'gatehouse.yaml'), '');
     expect(load({}).configFile).toBe(path.join(cwd, 'gatehouse.yaml'));
     rmSync(path.join(cwd, 'gatehouse.yaml'));
-  });
-
-  it('warns about the default sender when SMTP_URL is set', () => {
-    const config = load({ ISSUER: 'https://id.example.com', SMTP_URL: 'smtp://mail' });
-    expect(config.mailFrom).toBe('Gatehouse <no-reply@id.example.com>');
-    expect(config.warnings).toEqual(['MAIL_FROM is not set: mail is sent as Gatehouse <no-reply@id.example.com>']);
   });
 });
 

@@ -162,7 +162,7 @@ describe('a check', () => {
 
   it('sends a link for a password only where a mail server is set', () => {
     const labels = (hasMailServer: boolean, changes: Partial<AccessFacts> = {}) =>
-      offersFor({ admin: {}, config: { hasMailServer } } as never, 'password', { ...facts, ...changes }).map(
+      offersFor({ admin: {}, mailServer: { isSet: () => hasMailServer } } as never, 'password', { ...facts, ...changes }).map(
         ({ fix }) => String(fix.label),
       );
     expect(labels(true)).toEqual(['Send password reset']);

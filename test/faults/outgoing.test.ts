@@ -14,7 +14,9 @@ import { createTxtResolver } from '../../src/base/network/txt-records.ts';
 import { createLogger } from '../../src/base/platform/logger.ts';
 import { signCheckpoint } from '../../src/core/audit/chain/checkpoint.ts';
 import { createOutsideCheckpoints } from '../../src/core/audit/chain/outside-checkpoints.ts';
+import { createMailServer } from '../../src/core/mail/mail-server.ts';
 import { createMailTransport } from '../../src/core/mail/transport.ts';
+import { defaultSettings } from '../../src/core/settings/settings.ts';
 import { createSmsGateway } from '../../src/core/sms/gateway.ts';
 import { createBreached } from '../../src/people/credentials/breached.ts';
 import { aService } from '../admin/support.ts';
@@ -267,23 +269,24 @@ describe('a call in the background', () => {
 
   it.each(['silent', 'reset', 'refused', 'drips'] as const)('ends at a %s mail server', async (fault) => {
     const server = await faultyServer(fault, '220-');
+    const config = {
+      issuer: 'https://id.example.com',
+      issuerUrl: new URL('https://id.example.com'),
+      smtpUrl: `smtp://127.0.0.1:${server.port}`,
+      mailFrom: 'a@example.com',
+      outboxDir: '/nowhere',
+    } as never;
+    const mailServer = createMailServer({ config, settings: { latest: () => defaultSettings } });
     const transport = createMailTransport(
-      servicesOf({
-        config: {
-          issuer: 'https://id.example.com',
-          smtpUrl: `smtp://127.0.0.1:${server.port}`,
-          mailFrom: 'a@example.com',
-          outboxDir: '/nowhere',
-        } as never,
-        logger,
-      }),
+      { ...servicesOf({ config, logger }), mailServer },
       { timeoutMs: 300, totalMs: 600 },
     );
     const mail = { id: '1', to: 'b@example.com', subject: 's', text: 't', html: '<p>t</p>', createdAt: new Date() };
     const result = await transport.send(mail);
     expect(result).toEqual({
       outcome: 'no-server',
-      cause: 'unusable',
+      cause: 'connection',
+      step: 'connection',
       reason: expect.stringMatching(mailReasons[fault]),
     });
     if (fault !== 'drips') await expect.poll(server.open).toBe(0); // there it is given some seconds to end

@@ -38,7 +38,7 @@ const page: ConsolePage = {
       title: 'First steps',
       lead: '1 of 2 done.',
       steps: [
-        { title: 'Connect a mail server', text: 'Set SMTP_URL.', isDone: true },
+        { title: 'Set up mail', text: 'Set SMTP_URL.', isDone: true },
         { title: 'Add an application', text: 'Choose one.', isDone: false, action: { label: 'Add', href: '/admin' } },
       ],
     },

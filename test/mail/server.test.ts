@@ -24,9 +24,9 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
 }
 
 describe('a server without SMTP_URL', () => {
-  it('logs that SMTP_URL is not set, writes mail into its data folder, and counts it', async () => {
+  it('logs that there is no mail server, writes mail into its data folder, and counts it', async () => {
     const folder = path.join(String(idp.environment.DATA_DIR), 'outbox');
-    expect(idp.log.join()).toContain('SMTP_URL is not set');
+    expect(idp.log.join()).toContain('no mail server is set');
     await idp.services.outbox.send({ kind: 'no-password-here', to: ann });
     await until(async () => (await idp.services.db.mailMessage.count({ where: { sentAt: { not: null } } })) === 1);
     expect(readdirSync(folder).filter((name) => name.endsWith('.eml'))).toHaveLength(1);

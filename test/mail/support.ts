@@ -7,9 +7,11 @@ import type { Database } from '../../src/base/storage/database.ts';
 import { type Audit, createAudit } from '../../src/core/audit/audit.ts';
 import { createDelivery, type DeferredWriter } from '../../src/core/mail/delivery.ts';
 import { createHtmlRenderer } from '../../src/core/mail/html.ts';
+import { createMailServer } from '../../src/core/mail/mail-server.ts';
 import type { MailMessage } from '../../src/core/mail/messages.ts';
 import { createOutbox, decryptContent, type Outbox } from '../../src/core/mail/outbox.ts';
 import { createMailTransport } from '../../src/core/mail/transport.ts';
+import { defaultSettings } from '../../src/core/settings/settings.ts';
 import type { TestClock } from '../support/clock.ts';
 import { testSecret } from '../support/secret.ts';
 import { servicesOf } from '../support/services-of.ts';
@@ -50,7 +52,8 @@ export function mailService(options: MailServiceOptions): MailService {
   const counts: Record<string, number> = {};
   const write = writer ?? (async () => {});
   const mailFrom = 'Gatehouse <no-reply@id.example.com>';
-  const config = { issuer, smtpUrl, mailFrom, outboxDir } as never;
+  const config = { issuer, issuerUrl: new URL(issuer), smtpUrl, mailFrom, outboxDir } as never;
+  const mailServer = createMailServer({ config, settings: { latest: () => defaultSettings } });
   return {
     audit,
     log,
@@ -69,7 +72,7 @@ export function mailService(options: MailServiceOptions): MailService {
       now,
       audit,
       alarm: { raise: async (_kind, message) => void log.push(message) },
-      transport: createMailTransport(servicesOf({ config, logger })),
+      transport: createMailTransport({ ...servicesOf({ config, logger }), mailServer }),
       writers: { 'password-reset': write, registration: write, unlock: write },
       countMail: (outcome) => {
         counts[outcome] = (counts[outcome] ?? 0) + 1;

@@ -2,27 +2,35 @@
 
 import { expect, it } from 'vitest';
 import { templateNames } from '../../src/admin/mail/template-names.ts';
+import { createMailServer } from '../../src/core/mail/mail-server.ts';
 import { createTestMail } from '../../src/core/mail/test-mail.ts';
+import { defaultSettings } from '../../src/core/settings/settings.ts';
 import { servicesOf } from '../support/services-of.ts';
 
+const config = {
+  issuer: 'https://id.example.com',
+  issuerUrl: new URL('https://id.example.com'),
+  mailFrom: 'no-reply@example.com',
+  outboxDir: '/nowhere',
+  smtpUrl: 'smtp://user:secret@127.0.0.1:1',
+} as never;
+const mailServer = createMailServer({ config, settings: { latest: () => defaultSettings } });
 const mail = createTestMail(
-  servicesOf({
-    config: {
-      issuer: 'https://id.example.com',
-      mailFrom: 'no-reply@example.com',
-      outboxDir: '/nowhere',
-      smtpUrl: 'smtp://user:secret@127.0.0.1:1',
-    } as never,
-    logger: { info: () => {} } as never,
-    now: () => new Date('2026-11-20T10:00:00Z'),
-  }),
+  {
+    ...servicesOf({ config, logger: { info: () => {} } as never, now: () => new Date('2026-11-20T10:00:00Z') }),
+    mailServer,
+  },
   { brand: () => undefined, readPicture: async () => undefined },
 );
 
 it('a test email says that the mail server cannot be used, with its answer and without the password', async () => {
-  expect(mail.server.host).toBe('127.0.0.1:1');
-  const result = await mail.send({ email: 'ann@example.com', name: 'Ann' });
-  expect(result).toEqual({ outcome: 'no-server', cause: 'unusable', reason: expect.stringContaining('ECONNREFUSED') });
+  const { result } = await mail.send({ email: 'ann@example.com', name: 'Ann' });
+  expect(result).toEqual({
+    outcome: 'no-server',
+    cause: 'connection',
+    step: 'connection',
+    reason: expect.stringContaining('ECONNREFUSED'),
+  });
   expect(JSON.stringify(result)).not.toContain('secret');
 });
 

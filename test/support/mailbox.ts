@@ -19,6 +19,7 @@ export interface ReceivedMail {
 export interface Mailbox {
   /** For SMTP_URL. */
   url: string;
+  port: number;
   messages: ReceivedMail[];
   /** The oldest mail to this address that no call has returned yet; waits for it. */
   waitForMail(to: string, options?: { seconds?: number }): Promise<ReceivedMail>;
@@ -27,8 +28,15 @@ export interface Mailbox {
   close(): Promise<void>;
 }
 
+export interface MailboxOptions {
+  /** Demands them; anybody may send by default. */
+  credentials?: { username: string; password: string };
+  /** Offers STARTTLS, or TLS from the start, with a certificate that nobody trusts. */
+  tls?: 'starttls' | 'implicit';
+}
+
 /** Starts an SMTP server on a free port. */
-export async function mailbox(): Promise<Mailbox> {
+export async function mailbox({ credentials, tls }: MailboxOptions = {}): Promise<Mailbox> {
   const messages: ReceivedMail[] = [];
   const taken = new Set<ReceivedMail>();
   const arrived = new Set<() => void>();
@@ -36,9 +44,17 @@ export async function mailbox(): Promise<Mailbox> {
   let rejectedWith = 451;
 
   const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
+    authOptional: credentials === undefined,
+    allowInsecureAuth: true,
+    secure: tls === 'implicit',
+    disabledCommands: tls === 'starttls' ? [] : ['STARTTLS'],
     disableReverseLookup: true,
+    onAuth({ username, password }, _session, callback) {
+      const isRight = username === credentials?.username && password === credentials?.password;
+      if (!credentials || isRight) callback(null, { user: username });
+      // As some servers do, with what they got.
+      else callback(Object.assign(new Error(`No: ${password}`), { responseCode: 535 }));
+    },
     onData(stream, session, callback) {
       readBuffer(stream)
         .then(async (source) => {
@@ -60,6 +76,7 @@ export async function mailbox(): Promise<Mailbox> {
         .catch(callback);
     },
   });
+  server.on('error', () => {}); // a client that rejects the certificate
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const address = server.server.address();
@@ -81,6 +98,7 @@ export async function mailbox(): Promise<Mailbox> {
 
   return {
     url: `smtp://127.0.0.1:${address.port}`,
+    port: address.port,
     messages,
     waitForMail,
     rejectNext: (count, responseCode = 451) => {

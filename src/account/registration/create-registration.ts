@@ -253,16 +253,13 @@ async function requestLink(
   await answerUniformly(ctx, { rateLimits, sql, policy: 'registration:address' }, { work, page: '/sign-up/sent' });
 }
 
-function showSent(
-  ctx: Context,
-  { returnToSignIn, config: { hasMailServer } }: Base & { returnToSignIn: ReturnToSignIn },
-): void {
+function showSent(ctx: Context, { returnToSignIn, mailServer }: Core & { returnToSignIn: ReturnToSignIn }): void {
   const texts = {
     lead: t('registration.sent', { hours: limits.emailVerification.hours }),
     hint: t('registration.sent-hint'),
     other: { href: '/sign-up', label: t('registration.other') },
   };
-  ctx.render('mailed-links/message', sentPage(texts, hasMailServer, returnToSignIn.continueLink(ctx)));
+  ctx.render('mailed-links/message', sentPage(texts, mailServer.isSet(), returnToSignIn.continueLink(ctx)));
 }
 
 async function finishRegistration(

@@ -6,10 +6,12 @@ import type { Context, Extras, State } from '../../base/http/context.ts';
 import { notFound } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
 import { languageForPeople } from '../../base/http/pages/language.ts';
+import { rule } from '../../base/texts/faults.ts';
 import { directionOf, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
-import { t } from '../../base/texts/text.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 import { administratorMails, type MailKind } from '../../core/mail/messages.ts';
-import type { SendOutcome } from '../../core/mail/transport.ts';
+import { MAX_SELECTOR, SELECTOR, type SenderRecord } from '../../core/mail/sender-records.ts';
+import { type MailStep, mailSteps, type SendOutcome } from '../../core/mail/transport.ts';
 import {
   applicationField,
   languageField,
@@ -18,12 +20,20 @@ import {
   namedApplication,
   previewChoices,
 } from '../branding/preview.ts';
-import { type Action, type Block, type ConsolePage, type Field, hiddenField, type Mark } from '../console/blocks.ts';
+import {
+  type Action,
+  type Block,
+  type ConsolePage,
+  type Field,
+  type FormBlock,
+  hiddenField,
+  type Mark,
+} from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { choiceField, listAt, tableOf } from '../console/lists.ts';
 import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import type { MailAdmin, MailView } from './mail.ts';
+import type { MailAdmin, MailTest, MailView } from './mail.ts';
 import { STATES, stateMark, WRITTEN } from './states.ts';
 import { templateNames } from './template-names.ts';
 
@@ -31,7 +41,17 @@ const HERE = '/admin/mail';
 const READ = 'gatehouse.mail:read' as const;
 const WRITE = 'gatehouse.mail:write' as const;
 const listIn = listAt(HERE, { state: z.enum(['', 'waiting', 'sent', 'failed']).default('') }, ['-created', 'created']);
-const SEND_TEST = { label: t('console.mail.send-test'), icon: 'send', post: `${HERE}/test` };
+const TEST = `${HERE}/test`;
+const SETTINGS = '/admin/settings/mail';
+const SEND_TEST = { label: t('console.mail.send-test'), icon: 'send', post: TEST };
+const testInput = z.object({
+  selector: z
+    .string()
+    .trim()
+    .max(MAX_SELECTOR)
+    .refine((text) => text === '' || SELECTOR.test(text), rule('dkim-selector'))
+    .optional(),
+});
 
 /** All pages below /admin/mail, except the templates. */
 export function mailRoutes(services: ConsoleServices): Router<State, Extras> {
@@ -42,14 +62,19 @@ export function mailRoutes(services: ConsoleServices): Router<State, Extras> {
   addPage(router, frame, '/', { needs: [READ], page: (visit) => queuePage(services, visit) });
 
   // Displayed at once and not stored: the answer of the mail server is for this administrator.
-  addPage(router, frame, '/test', {
+  addPage<undefined, z.output<typeof testInput>>(router, frame, '/test', {
     needs: [WRITE],
-    elsewhere: () => ({ to: HERE }),
-    page: (visit) => queuePage(services, visit),
-    async submit(visit) {
-      const account = frame.account(visit.ctx);
-      const result = await mail.sendTest(account, visit.by);
-      return { page: await queuePage(services, visit, testBlocks(result, account.email ?? '', mail.server)) };
+    page: (_visit, { selector } = {}) => ({
+      title: t('console.mail.test'),
+      back: { href: HERE, label: t('console.navigation.mail') },
+      blocks: [testForm(selector)],
+    }),
+    form: testInput,
+    async submit({ ctx, by, may }, given) {
+      const account = frame.account(ctx);
+      const selector = given.selector || undefined;
+      const test = await mail.sendTest(account, by, selector);
+      return { page: testPage(test, { email: account.email ?? '', selector, may }, mail.server()) };
     },
   });
 
@@ -64,11 +89,7 @@ export function mailRoutes(services: ConsoleServices): Router<State, Extras> {
   return router;
 }
 
-async function queuePage(
-  { admin: { mail } }: ConsoleServices,
-  { ctx, may }: Visit<undefined>,
-  result: Block[] = [],
-): Promise<ConsolePage> {
+async function queuePage({ admin: { mail } }: ConsoleServices, { ctx, may }: Visit<undefined>): Promise<ConsolePage> {
   const list = listIn(ctx);
   const { state, after, sort } = list.given;
   const [page, counts] = await Promise.all([
@@ -76,18 +97,18 @@ async function queuePage(
     mail.state(),
   ]);
   const mayWrite = may(WRITE);
+  const server = mail.server();
   return {
     title: t('console.navigation.mail'),
     lead: t('console.mail.lead'),
     tabs: mailTabs('queue'),
     actions: mayWrite ? [{ ...SEND_TEST, look: 'primary' }] : [],
     blocks: [
-      ...result,
-      stateBlock(mail.server, counts),
+      stateBlock(server, counts, may),
       {
         kind: 'table',
         title: t('console.mail.queue'),
-        filter: list.search([stateField(state, mail.server)], { button: t('console.mail.filter') }),
+        filter: list.search([stateField(state, server)], { button: t('console.mail.filter') }),
         caption: t('console.navigation.mail'),
         ...tableOf(page.items, [
           [
@@ -95,7 +116,7 @@ async function queuePage(
             (one) => ({ text: one.recipient, small: one.state === 'sent' ? undefined : (one.lastError ?? undefined) }),
           ],
           [t('console.mail.subject'), ({ subject }) => subject],
-          [t('console.shared.state'), (one) => stateMark(one, mail.server.host !== undefined)],
+          [t('console.shared.state'), (one) => stateMark(one, server.host !== undefined)],
           [list.column(t('console.mail.created'), '-created'), ({ createdAt }) => createdAt],
           [t('console.mail.attempts'), ({ tries }) => tries],
           mayWrite && [t('console.shared.action'), (one) => (one.state === 'sent' ? null : { action: retryOf(one) })],
@@ -116,8 +137,9 @@ const retryOf = ({ id, subject, recipient }: MailView): Action => ({
 });
 
 function stateBlock(
-  { host, sender, folder }: MailAdmin['server'],
+  { host, sender, folder }: ReturnType<MailAdmin['server']>,
   { waiting, failed, lastError }: Awaited<ReturnType<MailAdmin['state']>>,
+  may: Visit<undefined>['may'],
 ): Block {
   const isStuck = waiting > 0 && lastError !== null;
   const state: Mark = isStuck
@@ -128,6 +150,7 @@ function stateBlock(
   return {
     kind: 'facts',
     title: t('console.mail.delivery'),
+    ...(may('gatehouse.settings:read') && { actions: [{ label: t('console.settings.tab.mail'), href: SETTINGS }] }),
     rows: [
       { label: t('console.shared.state'), value: state },
       {
@@ -142,44 +165,123 @@ function stateBlock(
   };
 }
 
-/** The result of a test in words, and the answer of the mail server behind it. */
-function testBlocks(result: SendOutcome, email: string, { host, sender }: MailAdmin['server']): Block[] {
-  const answer = result.outcome === 'sent' ? result.answer : result.reason;
+/** What the test is sent with, on this page and beside the settings of the mail server. */
+export function testForm(selector = ''): FormBlock {
+  const hint = t('console.mail.selector-hint');
+  return {
+    kind: 'form',
+    title: t('console.mail.test'),
+    lead: t('console.mail.test-lead'),
+    action: TEST,
+    fields: [{ name: 'selector', label: t('console.mail.selector'), value: selector, isCode: true, hint }],
+    button: t('console.mail.send-test'),
+    look: 'secondary',
+  };
+}
+
+/** The result of a test in words, each step of it, and what the DNS says about the sender. */
+function testPage(
+  test: MailTest,
+  { email, selector, may }: { email: string; selector: string | undefined; may: Visit<undefined>['may'] },
+  { host, sender }: ReturnType<MailAdmin['server']>,
+): ConsolePage {
+  const { result, domain, records } = test;
+  const back = may('gatehouse.settings:read')
+    ? { href: SETTINGS, label: t('console.settings.tab.mail') }
+    : { href: HERE, label: t('console.navigation.mail') };
+  return {
+    title: t('console.mail.test'),
+    back,
+    blocks: [
+      {
+        kind: 'result',
+        isGood: result.outcome === 'sent',
+        isWarning: result.outcome === 'sent' && host === undefined,
+        ...wordsOf(result, { email, host, sender }),
+        causes: [],
+      },
+      ...(host ? [stepsBlock(test)] : []),
+      ...(host && domain ? [recordsBlock(domain, records)] : []),
+      ...(host && !domain ? [{ kind: 'text' as const, text: t('console.mail.records.not-public', { sender }) }] : []),
+      testForm(selector),
+    ],
+  };
+}
+
+function wordsOf(
+  result: SendOutcome,
+  { email, host = '', sender }: { email: string; host: string | undefined; sender: string },
+): { title: PageText; text: PageText } {
   const busy = { title: t('console.mail.test.busy'), text: t('console.mail.test.busy-text') };
   const texts = {
     sent: host
       ? { title: t('console.mail.test.accepted'), text: t('console.mail.test.accepted-text', { email }) }
       : { title: t('console.mail.test.written'), text: t('console.mail.test.written-text') },
     rejected: { title: t('console.mail.test.rejected'), text: t('console.mail.test.rejected-text', { email }) },
-    unusable: { title: t('console.mail.test.no-server'), text: t('console.mail.test.no-server-text') },
+    connection: { title: t('console.mail.test.connection', { host }), text: t('console.mail.test.connection-text') },
+    certificate: { title: t('console.mail.test.certificate'), text: t('console.mail.test.certificate-text') },
+    encryption: { title: t('console.mail.test.encryption'), text: t('console.mail.test.encryption-text') },
+    credentials: { title: t('console.mail.test.credentials'), text: t('console.mail.test.credentials-text') },
     sender: { title: t('console.mail.test.sender'), text: t('console.mail.test.sender-text', { sender }) },
+    folder: { title: t('console.mail.test.folder'), text: t('console.mail.test.folder-text') },
     busy,
   };
   const isPostponed = result.outcome === 'rejected' && !result.isFinal;
-  const words = isPostponed ? busy : texts[result.outcome === 'no-server' ? result.cause : result.outcome];
-  return [
-    {
-      kind: 'result',
-      isGood: result.outcome === 'sent',
-      isWarning: result.outcome === 'sent' && host === undefined,
-      ...words,
-      causes: [],
-    },
-    ...(answer
-      ? [
-          {
-            kind: 'code' as const,
-            title: t('console.mail.details'),
-            label: t('console.mail.answer'),
-            text: answer,
-            isClosed: true,
-          },
-        ]
-      : []),
-  ];
+  return isPostponed ? busy : texts[result.outcome === 'no-server' ? result.cause : result.outcome];
 }
 
-function stateField(value: string, { host }: MailAdmin['server']): Field {
+/** Each step with what the server said; after the one that failed, nothing was tried. */
+function stepsBlock({ result, answers, tls, username }: MailTest): Block {
+  const isPart = (step: MailStep) =>
+    step === 'encryption'
+      ? tls === 'starttls' || tls === 'implicit' || answers.has(step)
+      : step !== 'credentials' || username !== undefined;
+  const steps = mailSteps.filter((step) => isPart(step) || (result.outcome !== 'sent' && result.step === step));
+  const failed = result.outcome === 'sent' ? steps.length : steps.indexOf(result.step);
+  return {
+    kind: 'rules',
+    title: t('console.mail.test.steps'),
+    rules: steps.map((step, at) => ({
+      label: t(`console.mail.step.${step}`),
+      state: at < failed ? 'passed' : at === failed ? 'failed' : 'unknown',
+      explanation: at === failed && result.outcome !== 'sent' ? result.reason : answers.get(step),
+    })),
+  };
+}
+
+const RECORD_STATES: Record<SenderRecord['state'], Mark> = {
+  good: { text: t('console.mail.records.state.good'), tone: 'good' },
+  weak: { text: t('console.mail.records.state.weak'), tone: 'warn' },
+  absent: { text: t('console.mail.records.state.absent'), tone: 'warn' },
+  unknown: { text: t('console.mail.records.state.unknown'), tone: 'plain' },
+};
+
+function recordsBlock(domain: string, records: readonly SenderRecord[]): Block {
+  return {
+    kind: 'table',
+    title: t('console.mail.records', { domain }),
+    lead: t('console.mail.records-lead'),
+    caption: t('console.mail.records', { domain }),
+    columns: [
+      t('console.mail.records.record'),
+      { label: t('console.shared.state'), isShort: true },
+      t('console.mail.records.meaning'),
+    ],
+    rows: records.map(({ kind, name, state, text, value }) => [
+      { text: kind, small: name },
+      RECORD_STATES[state],
+      [
+        { text },
+        ...(value
+          ? [{ text: value, code: true, ...(state === 'absent' && { copy: t('console.mail.records.copy', { kind }) }) }]
+          : []),
+      ],
+    ]),
+    empty: '',
+  };
+}
+
+function stateField(value: string, { host }: ReturnType<MailAdmin['server']>): Field {
   const texts = Object.entries(host ? STATES : { ...STATES, sent: WRITTEN }).map(([state, { text }]) => [state, text]);
   const choices = { '': t('console.mail.any-state'), ...Object.fromEntries(texts) };
   return { ...choiceField('state', t('console.shared.state'), value, choices), isLabelHidden: false };

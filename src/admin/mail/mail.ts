@@ -5,10 +5,12 @@ import { conflict, notFound, tooManyRequests } from '../../base/http/errors.ts';
 import { transaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
+import { addressOf, senderText } from '../../core/mail/mail-server.ts';
 import { countUnsentMail, mailOf } from '../../core/mail/message-store.ts';
 import { type MailKind, recipientOf } from '../../core/mail/messages.ts';
+import { publicDomainOf, type SenderRecord, senderRecords } from '../../core/mail/sender-records.ts';
 import { createTestMail } from '../../core/mail/test-mail.ts';
-import type { SendOutcome } from '../../core/mail/transport.ts';
+import type { MailAnswers, SendOutcome } from '../../core/mail/transport.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
@@ -52,7 +54,7 @@ export function mailEndpoints(outbox: MailAdmin): Endpoint[] {
           last_error: lastError,
           created_at: iso(createdAt),
           sent_at: iso(sentAt),
-          written_to_file: one.state === 'sent' && outbox.server.host === undefined,
+          written_to_file: one.state === 'sent' && !outbox.hasServer(),
         }));
         return { body: { items: mails, next: next ?? null } };
       },
@@ -164,10 +166,16 @@ const viewOf = ({ failedAt, nextTryAt: _next, ...row }: Row): MailView => ({
 
 /** The state of the delivery, and a test of it. */
 function deliveryActions(services: AdminServices) {
-  const { db, audit, brand, brandImages, mailLimits, texts } = services;
+  const { db, audit, brand, brandImages, config, mailLimits, mailServer, resolveTxt, texts } = services;
   const testMail = createTestMail(services, { texts, brand: brand.current, readPicture: brandImages.read });
+  const sender = () => mailServer.sender(brand.current()?.name);
   return {
-    server: testMail.server,
+    hasServer: mailServer.isSet,
+    /** The mail server and the sender, or the folder of the outbox. */
+    server() {
+      const server = mailServer.current();
+      return { host: server && addressOf(server), sender: senderText(sender()), folder: config.outboxDir };
+    },
     templates: testMail,
 
     /** How many mails wait and failed, and the last error. */
@@ -184,13 +192,18 @@ function deliveryActions(services: AdminServices) {
       return { ...counts, lastError: last?.lastError ?? null };
     },
 
-    /** To the administrator's own address. Throws conflict without one, and too_many_requests. */
-    async sendTest(account: Account, by: Actor): Promise<SendOutcome> {
+    /** To the administrator's own address, with what the DNS says about the sender. Throws conflict without an address, and too_many_requests. */
+    async sendTest(account: Account, by: Actor, selector?: string): Promise<MailTest> {
       const to = recipientOf(account);
       if (!to) throw conflict('conflict', { message: t('console.mail.fault.no-address') });
       const decision = await mailLimits.to(to.email, 'test');
       if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds);
-      const result = await testMail.send(to);
+      const server = mailServer.current();
+      const domain = publicDomainOf(sender().address);
+      const [{ result, answers }, records] = await Promise.all([
+        testMail.send(to),
+        server && domain ? senderRecords(resolveTxt, domain, { host: server.host, selector }) : [],
+      ]);
       const isSent = result.outcome === 'sent';
       const data = { message: 'test', recipient: to.email };
       const about = isSent ? {} : { reason: result.reason };
@@ -203,7 +216,18 @@ function deliveryActions(services: AdminServices) {
         subjectId: account.id,
         data,
       });
-      return result;
+      return { result, answers, tls: server?.tls, username: server?.username, domain, records };
     },
   };
+}
+
+export interface MailTest {
+  result: SendOutcome;
+  answers: MailAnswers;
+  /** Of the mail server; undefined for a file. */
+  tls: 'starttls' | 'implicit' | 'none' | 'opportunistic' | undefined;
+  username: string | undefined;
+  /** Of the sender, if it is public. */
+  domain: string | undefined;
+  records: SenderRecord[];
 }

@@ -220,7 +220,7 @@ function warningBlocks(
 // What a new installation still needs, at the top of the overview until all of it is done.
 
 /** Returns the function that makes the checklist for one administrator; no block when nothing is left to do. */
-function createFirstSteps({ accounts, config, db, mfa: { factors } }: ConsoleServices) {
+function createFirstSteps({ accounts, config, db, mailServer, mfa: { factors } }: ConsoleServices) {
   return async function firstSteps(
     userId: string,
     { users, applications }: Statistics,
@@ -228,7 +228,15 @@ function createFirstSteps({ accounts, config, db, mfa: { factors } }: ConsoleSer
   ): Promise<Block[]> {
     const [own, administrators] = await Promise.all([factors.of(userId), listAdministrators(db, accounts.find)]);
     const isProtected = hasSecondFactor(own) || own.phone !== undefined;
-    const all = stepsOf({ config, isProtected, administrators: administrators.length, users, applications, may });
+    const all = stepsOf({
+      config,
+      hasMailServer: mailServer.isSet(),
+      isProtected,
+      administrators: administrators.length,
+      users,
+      applications,
+      may,
+    });
     // Only what this administrator may do.
     const steps = all.flatMap(({ isAllowed, ...step }) => (isAllowed ? [step] : []));
     const done = steps.filter(({ isDone }) => isDone).length;
@@ -246,6 +254,7 @@ function createFirstSteps({ accounts, config, db, mfa: { factors } }: ConsoleSer
 
 interface Situation extends Pick<Statistics, 'users' | 'applications'> {
   config: ConsoleServices['config'];
+  hasMailServer: boolean;
   /** Whether the administrator has a second factor. */
   isProtected: boolean;
   administrators: number;
@@ -254,6 +263,7 @@ interface Situation extends Pick<Statistics, 'users' | 'applications'> {
 
 function stepsOf({
   config,
+  hasMailServer,
   isProtected,
   administrators,
   users,
@@ -279,13 +289,11 @@ function stepsOf({
       isDone: !config.loopback,
     },
     {
-      isAllowed: may('gatehouse.settings:write'),
+      isAllowed: may('gatehouse.settings:read') && may('gatehouse.settings:write-security'),
       title: t('console.overview.step.mail'),
       text: t('console.overview.step.mail-text'),
-      isDone: config.smtpUrl !== undefined,
-      ...(may('gatehouse.mail:read') && {
-        action: { label: t('console.overview.step.mail-action'), href: '/admin/mail' },
-      }),
+      isDone: hasMailServer,
+      action: { label: t('console.overview.step.mail-action'), href: '/admin/settings/mail' },
     },
     {
       isAllowed: may('gatehouse.applications:write'),

@@ -118,7 +118,14 @@ async function endingSoon({ db, now, keyring }: AdminServices): Promise<Warnings
     .slice(0, 50);
 }
 
-async function healthOf({ db, now, keyring, settings, config }: AdminServices): Promise<Warnings['health']> {
+async function healthOf({
+  db,
+  now,
+  keyring,
+  settings,
+  config,
+  mailServer,
+}: AdminServices): Promise<Warnings['health']> {
   const waiting = await db.mailMessage.findFirst({
     where: mailOf.waiting,
     orderBy: { createdAt: 'asc' },
@@ -151,7 +158,7 @@ async function healthOf({ db, now, keyring, settings, config }: AdminServices): 
     active > 0
       ? row(t('console.navigation.signing-keys'), 'good', t('console.health.keys-active', { count: active }))
       : row(t('console.navigation.signing-keys'), 'bad', t('console.health.no-active-key')),
-    config.smtpUrl
+    mailServer.isSet()
       ? row(
           t('console.navigation.mail'),
           minutes > 15 || failedMails > 0 ? 'warn' : 'good',

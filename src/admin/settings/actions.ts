@@ -41,6 +41,7 @@ export function createSettingAdmin(services: AdminServices) {
     }
     const after = withStoredSecrets(name, before.value, value);
     if (JSON.stringify(after) === JSON.stringify(before.value)) return;
+    if (name === 'mail_server') assertPassword(after as SettingValues['mail_server'] | null);
     assertFreshProof(by, 'settings.change');
     if (after === null) await settings.unset(name, tx);
     else await settings.set<SettingName>(name, after as SettingValues[SettingName], { tx });
@@ -94,6 +95,12 @@ function changedTexts(before: unknown, after: unknown) {
 function assertUsableTexts({ texts }: SettingChanges, before: TextValues): void {
   const faults = textFaults(texts ?? {}, before).slice(0, MAX_FAULTS);
   if (faults.length > 0) throw invalidInput(at(['texts'], faults));
+}
+
+/** A server with a user name and without the password rejects all mail. The configuration file may leave it out (config-file/export.ts). */
+function assertPassword(server: SettingValues['mail_server'] | null): void {
+  if (server?.username === undefined || server.password !== undefined) return;
+  throw invalidInput([fault(['mail_server', 'password'], 'mail-password')]);
 }
 
 async function assertMayChange(authority: Authority, name: SettingName, by: Actor) {

@@ -1,4 +1,4 @@
-// Settings as fields of a form, and the sent form as changes. A setting of the file, or without permission, is displayed and locked. What is
+// Settings as fields of a form, and the sent form as changes. A setting of the file or the environment, or without permission, is displayed and locked. What is
 // more than a number, a switch, a choice or a list has its own fields here, in console-fields.ts and in console-fields.ts.
 
 import { AppError, invalidInput } from '../../base/http/errors.ts';
@@ -49,7 +49,7 @@ export function settingTexts(name: SettingName): Field {
 const SWITCHES = 'switches';
 
 /** Why a setting cannot be changed here. */
-export type Lock = 'file' | 'permission' | undefined;
+export type Lock = 'file' | 'permission' | { variable: string } | undefined;
 
 export interface SettingField {
   entry: SettingEntry;
@@ -66,35 +66,63 @@ export function fieldsOf({ entry, lock }: SettingField, sent: Sent, entries: rea
     return languageFields(entry, { locked, note, sent, standard });
   }
   const fields = keyFor(name).fields({ [name]: value });
-  const own = ownFields[name]?.(value, lock) ?? fields.map((field) => ({ ...field, hint: hintOf(field, lock) }));
+  const parts = PARTS[name];
+  const own =
+    (parts ? partFields(name, parts, value, lock) : ownFields[name]?.(value, lock)) ??
+    fields.map((field) => ({ ...field, hint: hintOf(field, lock) }));
   const all = own.map((field) => ({ ...field, ...locked }));
   const wasSent = sent[SWITCHES] !== undefined || own.some((field) => sent[field.name] !== undefined);
   return wasSent || isRowButton(sent) ? asTyped(all, sent) : all;
 }
 
-const GATEWAY = ['url', 'token', 'sender'] as const;
+interface Part {
+  name: string;
+  field?: Partial<Field>;
+  isNumber?: boolean;
+  /** Written and never displayed. */
+  isSecret?: boolean;
+}
 
-/** Settings with several fields. */
-const ownFields: { [Name in SettingName]?: (value: unknown, lock: Lock) => Field[] } = {
-  sms_gateway(value, lock) {
-    const stored = (value ?? {}) as { url?: string; sender?: string };
-    const fields: Record<(typeof GATEWAY)[number], Partial<Field>> = {
-      url: {
-        isCode: true,
-        value: stored.url ?? '',
-        hint: sentences([t('console.settings.gateway.url.hint'), ...reasonOf(lock)]),
+const secret = { isSecret: true, field: { type: 'password', autocomplete: 'off' } } as const;
+const tlsModes = ['starttls', 'implicit', 'none'] as const;
+
+/** Settings of several parts, in the order of the form. Without the first one, the setting has no value. */
+const PARTS: { [Name in SettingName]?: readonly Part[] } = {
+  mail_server: [
+    { name: 'host', field: { isCode: true } },
+    {
+      name: 'tls',
+      field: {
+        type: 'select',
+        options: tlsModes.map((value) => ({ value, label: t(`console.setting.mail_server.tls.${value}`) })),
       },
-      token: { type: 'password', value: '', autocomplete: 'off' },
-      sender: { value: stored.sender ?? '' },
-    };
-    return GATEWAY.filter((part) => part !== 'token' || !lock).map((part) => ({
-      name: `sms_gateway.${part}`,
-      label: t(`console.settings.gateway.${part}`),
-      hint: t(`console.settings.gateway.${part}.hint`),
-      ...fields[part],
-    }));
-  },
+    },
+    { name: 'port', isNumber: true, field: { type: 'number', range: { minimum: 1, maximum: 65_535 } } },
+    { name: 'username', field: { isCode: true, autocomplete: 'off' } },
+    { name: 'password', ...secret },
+  ],
+  mail_sender: [{ name: 'address', field: { type: 'email', autocomplete: 'off' } }, { name: 'name' }],
+  sms_gateway: [{ name: 'url', field: { isCode: true } }, { name: 'token', ...secret }, { name: 'sender' }],
+};
 
+function partFields(setting: SettingName, parts: readonly Part[], value: unknown, lock: Lock): Field[] {
+  const stored = (value ?? {}) as Record<string, string | number>;
+  return parts
+    .filter(({ isSecret }) => !isSecret || !lock)
+    .map(({ name, field, isSecret }, at) => {
+      const hint = textAt(`console.setting.${setting}.${name}.hint`);
+      return {
+        name: `${setting}.${name}`,
+        label: textAt(`console.setting.${setting}.${name}.label`) ?? name,
+        hint: sentences([...(hint ? [hint] : []), ...(at === 0 ? reasonOf(lock) : [])]),
+        ...field,
+        value: isSecret ? '' : (stored[name] ?? ''),
+      };
+    });
+}
+
+/** Settings with fields of their own. */
+const ownFields: { [Name in SettingName]?: (value: unknown, lock: Lock) => Field[] } = {
   user_attributes(value, lock) {
     const rows = attributeRows(value as AttributeSchema);
     const field = { ...settingTexts('user_attributes'), type: 'textarea', rows: 8, isCode: true } as const;
@@ -105,7 +133,10 @@ const ownFields: { [Name in SettingName]?: (value: unknown, lock: Lock) => Field
 const jsonText = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, undefined, 2));
 
 /** Why it is locked, where no tag of the field says it. */
-const reasonOf = (lock: Lock): PageText[] => (lock === 'permission' ? [t('console.settings.locked')] : []);
+function reasonOf(lock: Lock): PageText[] {
+  if (typeof lock === 'object') return [t('console.settings.from-environment', { variable: lock.variable })];
+  return lock === 'permission' ? [t('console.settings.locked')] : [];
+}
 
 /** The explanation, with the range and the default of its schema, and why it is locked. */
 function hintOf({ name, hint, range }: Field, lock: Lock): PageText {
@@ -167,21 +198,25 @@ function changeOf(name: SettingName, before: unknown, sent: Sent): unknown {
     const value = sentLanguages(sent);
     return JSON.stringify(value ?? []) === JSON.stringify(before) ? undefined : value;
   }
-  if (name === 'sms_gateway') return sentGateway(before, sent);
+  const parts = PARTS[name];
+  if (parts) return sentParts(name, parts, before, sent);
   if (name === 'user_attributes') return sentAttributes(before as AttributeSchema, sent);
   if (isSwitch(name) && !sentValue(sent, SWITCHES)?.split(' ').includes(name)) return undefined;
   return patchOf([keyFor(name)], { [name]: before }, sent)[name];
 }
 
-/** The gateway from its parts; the stored token stays where none is sent. */
-function sentGateway(before: unknown, sent: Sent): unknown {
-  const url = sentValue(sent, 'sms_gateway.url');
-  if (url === undefined) return undefined;
-  const given = GATEWAY.flatMap((part) => {
-    const text = sentValue(sent, `sms_gateway.${part}`)?.trim();
-    return text ? [[part, text] as const] : [];
+/** A value from its parts; a stored secret stays where none is sent. */
+function sentParts(setting: SettingName, parts: readonly Part[], before: unknown, sent: Sent): unknown {
+  const texts = parts.map(({ name }) => sentValue(sent, `${setting}.${name}`));
+  if (texts[0] === undefined) return undefined;
+  const given = parts.flatMap(({ name, isNumber }, at) => {
+    const text = texts[at]?.trim();
+    return text ? [[name, isNumber ? Number(text) : text] as const] : [];
   });
-  if (!url.trim()) return before === undefined && given.length === 0 ? undefined : null;
+  if (!texts[0].trim() && before !== undefined) return null;
+  // A choice is always sent.
+  const isEmpty = given.every(([name]) => parts.some((part) => part.name === name && part.field?.options));
+  if (isEmpty) return undefined;
   const value = Object.fromEntries(given);
   return JSON.stringify(value) === JSON.stringify(before) ? undefined : value;
 }
@@ -206,9 +241,7 @@ function checked(name: SettingName, value: unknown): unknown {
   if (value === null) return null;
   const result = check(settingSchemas[name], value);
   if (result.ok) return result.value;
-  throw invalidInput(
-    result.faults.map((one) => ({ ...one, path: name === 'sms_gateway' ? [name, ...one.path] : [name] })),
-  );
+  throw invalidInput(result.faults.map((one) => ({ ...one, path: PARTS[name] ? [name, ...one.path] : [name] })));
 }
 
 // The settings of languages as fields of a form. All boxes ticked is the default: languages that are added later are offered too.

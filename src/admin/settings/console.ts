@@ -1,7 +1,6 @@
 // /admin/security and /admin/settings: the settings in tabs, each with its source; /admin/settings/edit: all of them on one page.
 
 import Router from '@koa/router';
-import type { Config } from '../../base/config.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { packageVersion } from '../../base/platform/package.ts';
 import { t, textAt } from '../../base/texts/text.ts';
@@ -13,6 +12,7 @@ import { fileNotice } from '../console/managed-by-file.ts';
 import { addPage, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
+import { testForm } from '../mail/console.ts';
 import { changesOf, fieldsOf, type Lock, type SettingField, settingsIn, switchesField } from './console-fields.ts';
 import { SECURITY, SETTINGS, type SettingGroup, type SettingTab, settingPermission } from './setting-tabs.ts';
 
@@ -20,7 +20,11 @@ const CHANGE = oneOf('gatehouse.settings:write', 'gatehouse.settings:write-secur
 const ALL = '/admin/settings/edit';
 
 /** All pages below /admin/security and /admin/settings. */
-export function settingRoutes({ frame, admin: { settings }, config }: ConsoleServices): Router<State, Extras> {
+export function settingRoutes(services: ConsoleServices): Router<State, Extras> {
+  const {
+    frame,
+    admin: { settings },
+  } = services;
   const router = new Router<State, Extras>();
   const page = { load: () => settings.list(), form: listForm };
   const save =
@@ -35,29 +39,38 @@ export function settingRoutes({ frame, admin: { settings }, config }: ConsoleSer
         ...page,
         needs: ['gatehouse.settings:read'],
         submitNeeds: [CHANGE],
-        page: (visit, sent = {}) => tabPage(visit, { group, tab }, config, sent),
+        page: (visit, sent = {}) => tabPage(services, visit, { group, tab }, sent),
         ...(tab.boxes.length > 0 && { submit: save(tab.href) }),
       });
   addPage<SettingEntry[], Sent>(router, frame, ALL, {
     ...page,
     needs: [CHANGE],
-    page: (visit, sent = {}) => allPage(visit, sent),
+    page: (visit, sent = {}) => allPage(services, visit, sent),
     submit: save('/admin/settings'),
   });
   return router;
 }
 
 /** A setting, and whether the administrator may change it here. */
-function settingIn({ subject, may }: Visit<SettingEntry[]>, name: SettingName): SettingField[] {
+function settingIn(
+  { mailServer: { fromEnvironment } }: ConsoleServices,
+  { subject, may }: Visit<SettingEntry[]>,
+  name: SettingName,
+): SettingField[] {
+  const given = Object.entries(fromEnvironment).find(([setting]) => setting === name)?.[1];
+  if (given) {
+    const { variable, value } = given;
+    return [{ entry: { name, value, source: 'local' }, lock: { variable } }];
+  }
   const lockOf = ({ source }: SettingEntry): Lock =>
     source === 'file' ? 'file' : may(settingPermission(name)) ? undefined : 'permission';
   return subject.flatMap((entry) => (entry.name === name ? [{ entry, lock: lockOf(entry) }] : []));
 }
 
 /** Every setting that the administrator may change. */
-function allPage(visit: Visit<SettingEntry[]>, sent: Sent): ConsolePage {
+function allPage(services: ConsoleServices, visit: Visit<SettingEntry[]>, sent: Sent): ConsolePage {
   const boxes = [SECURITY, SETTINGS].flatMap(({ tabs }) => tabs.flatMap((tab) => tab.boxes));
-  const editable = (name: SettingName) => settingIn(visit, name).filter(({ lock }) => lock === undefined);
+  const editable = (name: SettingName) => settingIn(services, visit, name).filter(({ lock }) => lock === undefined);
   return {
     title: t('console.settings.all'),
     lead: t('console.settings.all.lead'),
@@ -67,18 +80,19 @@ function allPage(visit: Visit<SettingEntry[]>, sent: Sent): ConsolePage {
 }
 
 function tabPage(
+  services: ConsoleServices,
   visit: Visit<SettingEntry[]>,
   { group, tab: { href, lead, boxes, links } }: { group: SettingGroup; tab: SettingTab },
-  config: Config,
   sent: Sent,
 ): ConsolePage {
-  const { subject: entries, meets } = visit;
+  const { config } = services;
+  const { subject: entries, meets, may } = visit;
   const names = boxes.flatMap(settingsIn);
   const isDeclared = entries.some(({ name, source }) => source === 'file' && names.includes(name));
   const isSystem = boxes.length === 0;
   const all = isSystem && meets(CHANGE) ? [{ label: t('console.settings.all.link'), href: ALL }] : undefined;
   const actions = links ?? all;
-  const find = (name: SettingName) => settingIn(visit, name);
+  const find = (name: SettingName) => settingIn(services, visit, name);
   return {
     title: group.title,
     lead,
@@ -86,14 +100,16 @@ function tabPage(
     ...(actions && { actions }),
     blocks: [
       ...(isDeclared ? [fileNotice(config.configFile, 'settings')] : []),
-      isSystem ? systemBlock(config) : formBlock(href, boxes, find, { entries, sent, cancel: href }),
+      isSystem ? systemBlock(services) : formBlock(href, boxes, find, { entries, sent, cancel: href }),
+      ...(boxes.includes('mail-server') && may('gatehouse.mail:write') ? [testForm()] : []),
     ],
   };
 }
 
 /** What the environment says about this server, without secrets. */
-function systemBlock(config: Config): Block {
-  const { configFile, databaseKind, issuer, mailFrom, smtpUrl, trustProxy, workers } = config;
+function systemBlock({ config, admin: { mail } }: ConsoleServices): Block {
+  const { configFile, databaseKind, issuer, trustProxy, workers } = config;
+  const { host, sender } = mail.server();
   const rows = [
     { label: t('console.settings.system.version'), value: packageVersion() },
     {
@@ -103,9 +119,9 @@ function systemBlock(config: Config): Block {
     { label: t('console.settings.system.database'), value: databaseKind === 'sqlite' ? 'SQLite' : 'PostgreSQL' },
     {
       label: t('console.settings.system.mail-server'),
-      value: smtpUrl ? new URL(smtpUrl).host : t('console.settings.system.no-mail-server'),
+      value: host ?? t('console.settings.system.no-mail-server'),
     },
-    { label: t('console.settings.system.mail-sender'), value: mailFrom },
+    { label: t('console.settings.system.mail-sender'), value: sender },
     {
       label: t('console.page.configuration-file'),
       value: configFile ? { text: configFile, code: true } : t('console.settings.system.no-file'),

@@ -22,7 +22,7 @@ export interface SettingGroup {
 
 type TabName =
   | ('methods' | 'two-step' | 'passwords' | 'sign-up' | 'protection')
-  | ('sessions' | 'languages' | 'network' | 'saml' | 'attributes' | 'system');
+  | ('sessions' | 'mail' | 'languages' | 'network' | 'saml' | 'attributes' | 'system');
 
 const tab = (name: TabName, href: string, boxes: SettingTab['boxes'], links?: SettingTab['links']): SettingTab => ({
   href,
@@ -52,6 +52,12 @@ export const SETTINGS: SettingGroup = {
   title: t('console.navigation.settings'),
   tabs: [
     tab('sessions', '/admin/settings', ['sessions', 'role-changes', 'tokens', 'api-keys']),
+    tab(
+      'mail',
+      '/admin/settings/mail',
+      ['mail-server', 'mail-sender'],
+      [{ label: t('console.mail.delivery'), href: '/admin/mail' }],
+    ),
     tab(
       'languages',
       '/admin/settings/languages',

@@ -209,7 +209,7 @@ export interface OpenUser {
 /** Throws not_found also for a user whom the administrator may not see. */
 export async function openUser(
   ctx: Context & { params?: Record<string, string> },
-  { frame, admin: { users }, config: { hasMailServer } }: ConsoleServices,
+  { frame, admin: { users }, mailServer }: ConsoleServices,
 ): Promise<OpenUser> {
   const { id = '' } = ctx.params ?? {};
   const by = frame.actor(ctx);
@@ -220,7 +220,7 @@ export async function openUser(
     may(permission) && (permission === END || (await users.mayChange(id, by, [permission])));
   const offered: UserAction[] = [];
   for (const action of userActions) {
-    const label = hasMailServer ? action.label : (action.file?.label ?? action.label);
+    const label = mailServer.isSet() ? action.label : (action.file?.label ?? action.label);
     if (action.isOffered(details) && (await mayDo(action.needs))) offered.push({ ...action, label });
   }
   // Helping a user back in may be possible where a change is not.
@@ -265,7 +265,7 @@ export function userActionPages(router: Router<State, Extras>, services: Console
   const {
     frame,
     admin: { users },
-    config: { hasMailServer },
+    mailServer,
   } = services;
   for (const action of userActions) {
     const {
@@ -287,7 +287,7 @@ export function userActionPages(router: Router<State, Extras>, services: Console
       async submit({ by, subject: { id }, may }: Visit<Account>, message?: string): Promise<Next> {
         const done = await run(users, id, by, message);
         const given = 'tone' in done ? done : { text: done, tone: 'good' as const };
-        const { link, ...notice } = file && !hasMailServer ? notSent(file.done, id) : given;
+        const { link, ...notice } = file && !mailServer.isSet() ? notSent(file.done, id) : given;
         const to = path === 'delete' ? '/admin/users' : tabPath(id, tab);
         // Only for who may set a password.
         return { to, notice: { ...notice, link: link && may(WRITE) ? link : undefined } };
@@ -301,7 +301,7 @@ export function userActionPages(router: Router<State, Extras>, services: Console
         back: (account) => ({ href: tabPath(account.id, tab), label: nameOf(account) }),
         lead: async ({ subject: { email } }) => t('console.user-action.invite.lead', { email: email ?? '' }),
         fields: () => [messageField],
-        button: file && !hasMailServer ? file.label : label,
+        button: () => (file && !mailServer.isSet() ? file.label : label),
         body: z.strictObject({ message: invitationMessage.optional() }),
         submit: (visit, { message }) => target.submit(visit, message),
       });

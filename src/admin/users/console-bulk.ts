@@ -69,14 +69,14 @@ export function bulkPages(router: Router<State, Extras>, services: ConsoleServic
   const {
     frame,
     admin: { users, roles },
-    config: { hasMailServer },
+    mailServer,
   } = services;
 
   async function load(ctx: Context, by: Actor): Promise<Selected> {
     const lists = { lists: ['id'] };
     const given =
       ctx.method === 'POST' ? await parseForm(ctx, confirmed.loose(), lists) : parseQuery(ctx, confirmed, lists);
-    const offered = offeredBulkActions((need) => frame.meets(ctx, need), hasMailServer);
+    const offered = offeredBulkActions((need) => frame.meets(ctx, need), mailServer.isSet());
     const action = offered.find(({ name }) => name === given.action);
     if (!action) throw forbidden('forbidden', { detail: { action: given.action } });
     const targets: Target[] = [];

@@ -36,7 +36,7 @@ type Given = ReturnType<typeof listIn>['given'];
 
 /** The page of the list. */
 export async function userListPage(
-  { admin: { users }, config: { hasMailServer }, lockedAccounts }: ConsoleServices,
+  { admin: { users }, mailServer, lockedAccounts }: ConsoleServices,
   { ctx, by, meets }: Visit<undefined>,
 ): Promise<ConsolePage> {
   const list = listIn(ctx);
@@ -84,7 +84,7 @@ export async function userListPage(
           [t('console.shared.status'), (one) => statusTag(one, locked.has(one.id), invitations.get(one.id)?.state)],
         ]),
         empty: list.isFiltered || after ? t('console.users.none-match') : none,
-        selection: selectionOf(offeredBulkActions(meets, hasMailServer), list.given, page.accounts),
+        selection: selectionOf(offeredBulkActions(meets, mailServer.isSet()), list.given, page.accounts),
         count: found.count === undefined ? undefined : countText(found.count, 'users', found.isMore),
         pages: list.pages(page.next),
       },

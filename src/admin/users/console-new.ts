@@ -35,7 +35,7 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
     frame,
     admin: { users, roles },
     attributeSchema,
-    config: { hasMailServer },
+    mailServer,
   } = services;
   const sectionsFor = async ({ ctx, by }: Visit<unknown>, locale: string | null, begin: FormKey[] = []) =>
     sectionsOf({ languages: languageOptions(ctx, locale ?? ''), roles: await roles.choices(by) }, begin);
@@ -47,7 +47,7 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
     needs: [within(WRITE)],
     form: listForm,
     async page(visit, sent) {
-      const sections = await sectionsFor(visit, null, [beginKey(hasMailServer), fieldKey(messageField)]);
+      const sections = await sectionsFor(visit, null, [beginKey(mailServer.isSet()), fieldKey(messageField)]);
       return {
         title: t('console.users.add'),
         lead: t('console.users.form.add.lead'),
@@ -80,7 +80,7 @@ export function newUserPage(router: Router<State, Extras>, services: ConsoleServ
       });
       const { account, oneTimePassword } = await withApiFieldNames(users.create(newUserOf(body), visit.by));
       if (oneTimePassword) return { result: oneTimePasswordPage(services, account, oneTimePassword) };
-      return { to: tabPath(account.id, ''), notice: invitedNotice(hasMailServer, account.id) };
+      return { to: tabPath(account.id, ''), notice: invitedNotice(mailServer.isSet(), account.id) };
     },
   });
 }

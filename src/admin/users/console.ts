@@ -248,12 +248,12 @@ async function noteBlocks(
 
 /** What became of the last email of this kind. */
 async function deliveryOf(
-  { admin: { mail }, config: { hasMailServer } }: ConsoleServices,
+  { admin: { mail }, mailServer }: ConsoleServices,
   userId: string,
   kind: 'invitation' | 'password-reset',
 ): Promise<Cell | undefined> {
   const last = await mail.lastTo(userId, kind);
-  return last && deliveryCell(last, hasMailServer);
+  return last && deliveryCell(last, mailServer.isSet());
 }
 
 /** The second factors one by one, each with its removal for who may do it. */

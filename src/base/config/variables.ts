@@ -55,8 +55,10 @@ const smtpUrl = z.string().refine((value) => {
   );
 });
 
-const address = String.raw`[^\s@<>"(),:;]+@[^\s@<>"(),:;]+`;
-const mailFrom = z.string().regex(new RegExp(`^(${address}|[^<>\\r\\n]*<${address}>)$`));
+const address = String.raw`[^\s\p{C}@<>"(),:;]+@[^\s\p{C}@<>"(),:;]+`;
+/** An address alone, such as no-reply@example.com. */
+export const MAIL_ADDRESS = new RegExp(`^${address}$`, 'u');
+const mailFrom = z.string().regex(new RegExp(`^(${address}|[^<>\\r\\n]*<${address}>)$`, 'u'));
 
 // A name and password belong into OTEL_EXPORTER_OTLP_HEADERS.
 const isPlainUrl = (value: string) => {
@@ -168,7 +170,7 @@ export const variables = {
     schema: smtpUrl,
     allowed: 'smtp://USER:PASSWORD@HOST:PORT or smtps://…, special characters in the password percent-encoded',
     default: 'none: mail is written to $DATA_DIR/outbox',
-    meaning: 'URL of the mail server',
+    meaning: 'URL of the mail server; instead of the setting mail_server',
     show: quoteUrl,
     file: true,
   },
@@ -176,7 +178,7 @@ export const variables = {
     schema: mailFrom,
     allowed: 'an address such as no-reply@example.com or Gatehouse <no-reply@example.com>',
     default: 'Gatehouse <no-reply@HOST OF THE ISSUER>',
-    meaning: 'sender of all email; without a name, the name of the brand is used',
+    meaning: 'sender of all email, instead of the setting mail_sender; without a name, the name of the brand is used',
   },
   TRUST_PROXY: {
     schema: z.union([z.literal('off').transform(() => 0), wholeNumber(0, 16)]),

@@ -112,14 +112,18 @@ function checkUrl(url: URL, isAllowed: (address: string) => boolean): void {
   if (isIP(host) && !isAllowed(host)) throw forbidden(host);
 }
 
-function guardedLookup(isAllowed: (address: string) => boolean): LookupFunction {
+/** A look-up of names that finds allowed addresses only; `refused` makes its error. */
+export function guardedLookup(
+  isAllowed: (address: string) => boolean,
+  refused: (host: string) => Error = forbidden,
+): LookupFunction {
   return (hostname, options, callback) => {
     // Not every resolver answers *.localhost with loopback itself, as RFC 6761 6.3 demands.
     resolveName(isLocalhostName(hostname) ? 'localhost' : hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '');
       const allowed = addresses.filter(({ address }) => isAllowed(address));
       const [first] = allowed;
-      if (!first) return callback(forbidden(hostname), '');
+      if (!first) return callback(refused(hostname), '');
       if (options.all) callback(null, allowed);
       else callback(null, first.address, first.family);
     });

@@ -27,7 +27,7 @@ import { decryptDataKeys } from '../../core/keys/data-keys.ts';
 import { certificateEnds } from '../../core/keys/key-rows.ts';
 import { createKeyring } from '../../core/keys/keyring.ts';
 import { mailOf } from '../../core/mail/message-store.ts';
-import { createSettings } from '../../core/settings/settings.ts';
+import { createSettings, defaultSettings, type SettingValues } from '../../core/settings/settings.ts';
 import { type Connections, createConnections } from '../../federation/connections/connections.ts';
 import { createConnectionDocuments } from '../../federation/connections/documents.ts';
 import { rejectedSecret } from '../../federation/connections/secrets.ts';
@@ -70,6 +70,22 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
   }
   try {
     return await findingsOf({ ...needs, database }, file);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The settings; the defaults where they cannot be read, which other findings say. */
+export async function storedSettings({ config, now }: Needs): Promise<SettingValues> {
+  const { databaseKind, databaseUrl } = config;
+  if (databaseKind === 'sqlite' && !existsSync(databaseUrl.slice('file:'.length))) return defaultSettings;
+  const database = await openDatabase(databaseUrl).catch(() => undefined);
+  if (!database) return defaultSettings;
+  try {
+    database.protect(await openProtectedRows(config, database));
+    return await createSettings({ db: database.db, now }).reload();
+  } catch {
+    return defaultSettings;
   } finally {
     await database.close();
   }

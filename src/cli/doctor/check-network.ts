@@ -1,17 +1,20 @@
-// doctor: checks network access: the public address with its certificate, and the mail server.
+// doctor: checks network access: the public address with its certificate, the mail server, and the DNS records of the sender.
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type PeerCertificate } from 'node:tls';
 import type { Config } from '../../base/config.ts';
 import { SECURITY_HEADERS } from '../../base/http/security-headers.ts';
+import { createTxtResolver, type ResolveTxt } from '../../base/network/txt-records.ts';
 import { plural } from '../../base/platform/plural.ts';
+import { addressOf, createMailServer, type SmtpServer, senderText } from '../../core/mail/mail-server.ts';
+import { publicDomainOf, type SenderRecord, senderRecords } from '../../core/mail/sender-records.ts';
+import type { SettingValues } from '../../core/settings/settings.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 const TIMEOUT_MS = 5000;
 const DAY_MS = 86_400_000;
 const CERTIFICATE_WARNING_DAYS = 14;
 const MAX_CLOCK_SECONDS = 30;
-const smtpPorts: Record<string, number> = { 'smtp:': 587, 'smtps:': 465 };
 
 /** Fetches our discovery document as a client would. */
 export async function checkPublicAddress({ issuer, issuerUrl, secure }: Config, now: () => Date): Promise<Finding[]> {
@@ -68,31 +71,49 @@ async function checkPageHeaders(issuer: string): Promise<Finding[]> {
   return findings.length > 0 ? findings : [ok('headers', 'the security headers arrive unchanged')];
 }
 
-/** Connects and waits for the greeting; does not authenticate and sends nothing. */
-export async function checkMail({ smtpUrl, mailFrom, outboxDir }: Config): Promise<Finding> {
-  if (smtpUrl === undefined) {
-    return warning(
-      'mail',
-      `SMTP_URL is not set: email is written to ${outboxDir}`,
-      'Set SMTP_URL so that users receive email.',
-    );
+/** The mail server, and the DNS records of the sender. Connects and waits for the greeting; does not authenticate and sends nothing. */
+export async function checkMail(
+  config: Config,
+  settings: SettingValues,
+  resolveTxt: ResolveTxt = createTxtResolver(),
+): Promise<Finding[]> {
+  const mailServer = createMailServer({ config, settings: { latest: () => settings } });
+  const server = mailServer.current();
+  if (!server) {
+    const advice = 'Set one in the console, or SMTP_URL, so that users receive email.';
+    return [warning('mail', `no mail server is set: email is written to ${config.outboxDir}`, advice)];
   }
-  const { protocol, hostname, port } = new URL(smtpUrl);
-  const where = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (smtpPorts[protocol] ?? 587) };
-  const name = `${where.host}:${where.port}`;
+  const sender = mailServer.sender(settings.brand_name);
+  const domain = publicDomainOf(sender.address);
+  const [greeting, records] = await Promise.all([
+    checkGreeting(server, senderText(sender)),
+    domain ? senderRecords(resolveTxt, domain, { host: server.host }) : [],
+  ]);
+  return [greeting, ...records.map(recordFinding)];
+}
+
+async function checkGreeting(server: SmtpServer, sender: string): Promise<Finding> {
+  const { host, port, tls } = server;
+  const name = addressOf(server);
   try {
     const greeting = await greet(
-      protocol === 'smtps:' ? connectTls({ ...where, servername: where.host }) : connectTcp(where),
+      tls === 'implicit' ? connectTls({ host, port, servername: host }) : connectTcp({ host, port }),
     );
     if (!greeting.startsWith('220')) throw new Error(`it says ${greeting.slice(0, 60)}`);
-    return ok('mail', `${name} responds; email is sent from ${mailFrom}`);
+    return ok('mail', `${name} responds; email is sent from ${sender}`);
   } catch (error) {
     return failure(
       'mail',
       `${name} cannot be used: ${reason(error)}`,
-      'Check SMTP_URL: host, port, smtp or smtps. Email stays queued until the mail server works.',
+      `Check ${server.url === undefined ? 'the mail server in the console' : 'SMTP_URL'}: host, port and TLS. Email stays queued until the mail server works.`,
     );
   }
+}
+
+function recordFinding({ kind, state, name, text, value }: SenderRecord): Finding {
+  const message = state === 'good' ? `${name} has ${value}` : String(text);
+  if (state === 'good' || state === 'unknown') return ok(kind, message);
+  return warning(kind, message, state === 'absent' && value ? `TXT record of ${name}: ${value}` : value);
 }
 
 async function checkCertificate(url: URL, now: () => Date): Promise<Finding> {

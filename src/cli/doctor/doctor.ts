@@ -23,16 +23,17 @@ async function runChecks(): Promise<Finding[]> {
   try {
     const config = loadConfig(undefined, { readOnly: true });
     const logger = createLogger({ level: 'silent', format: 'json' });
-    const [{ checkConfig }, { checkDatabase }, { checkMail, checkPublicAddress }] = await Promise.all([
+    const [{ checkConfig }, { checkDatabase, storedSettings }, { checkMail, checkPublicAddress }] = await Promise.all([
       import('./check-config.ts'),
       import('./check-database.ts'),
       import('./check-network.ts'),
     ]);
+    const needs = { config, logger, now: systemClock };
     const groups = await Promise.all([
       checkConfig(config),
       checkPublicAddress(config, systemClock),
-      checkDatabase({ config, logger, now: systemClock }),
-      checkMail(config),
+      checkDatabase(needs),
+      storedSettings(needs).then((settings) => checkMail(config, settings)),
     ]);
     return [ok('environment', `Node ${process.versions.node}`), ...groups.flat()];
   } catch (error) {

@@ -40,7 +40,7 @@ export interface DeliveryDependencies {
   audit: Audit;
   alarm: Alarm;
   /** There is no mail server: what is delivered is a file that nobody receives. */
-  isWrittenToFiles?: boolean;
+  isWrittenToFiles?: () => boolean;
 }
 
 /** Makes the queue of outgoing mail. */
@@ -62,7 +62,7 @@ export function createDelivery(dependencies: Base & DeliveryDependencies): JobQu
     onOutcome({ lane }, outcome) {
       // A deferred request is no email yet.
       if (lane !== 'mail-server') return;
-      dependencies.countMail(outcome === 'done' && dependencies.isWrittenToFiles ? 'written' : METRIC[outcome]);
+      dependencies.countMail(outcome === 'done' && dependencies.isWrittenToFiles?.() ? 'written' : METRIC[outcome]);
     },
   });
 }

@@ -46,11 +46,11 @@ export function createMessageStore(
   dependencies: Base & {
     audit: Audit;
     /** There is no mail server: what is delivered is a file that nobody receives. */
-    isWrittenToFiles?: boolean;
+    isWrittenToFiles?: () => boolean;
     alarm: Alarm;
   },
 ): QueueStore<MailJob> {
-  const { db, now, audit, isWrittenToFiles = false } = dependencies;
+  const { db, now, audit, isWrittenToFiles } = dependencies;
   return {
     due: (query) => dueJobs(dependencies, query),
 
@@ -69,7 +69,7 @@ export function createMessageStore(
         const { count } = await tx.mailMessage.updateMany({ where: { id: job.id, sentAt: null }, data });
         if (count === 0) return;
         await noteInvitation(job, null, tx);
-        await record(audit, job, { tx, isWrittenToFiles });
+        await record(audit, job, { tx, isWrittenToFiles: isWrittenToFiles?.() ?? false });
       });
     },
 

@@ -9,6 +9,7 @@ import type { MessageSource } from '../../base/texts/messages.ts';
 import { inLanguage, t } from '../../base/texts/text.ts';
 import { plainText } from './content.ts';
 import { createHtmlRenderer, LOGO_ID } from './html.ts';
+import type { MailServer } from './mail-server.ts';
 import {
   compose,
   type FactorChange,
@@ -17,7 +18,7 @@ import {
   mailLanguage,
   type Recipient,
 } from './messages.ts';
-import { createMailTransport, type SendOutcome } from './transport.ts';
+import { createMailTransport, type MailAnswers, type SendOutcome } from './transport.ts';
 
 /** The parts of a mail. */
 export interface RenderedMail {
@@ -45,9 +46,12 @@ export interface TestMailOptions {
 /** Short limits, because an administrator waits for the page. */
 const LIMITS = { timeoutMs: 8000, totalMs: 15_000 };
 
-export function createTestMail(base: Base, { brand, texts = () => undefined, readPicture }: TestMailOptions) {
-  const { now } = base;
-  const { issuer, smtpUrl, mailFrom, outboxDir } = base.config;
+export function createTestMail(
+  services: Base & { mailServer: MailServer },
+  { brand, texts = () => undefined, readPicture }: TestMailOptions,
+) {
+  const { now } = services;
+  const { issuer } = services.config;
   const renderHtml = createHtmlRenderer(viewsDir);
   const rendered = (message: MailMessage, language: string, { brand: brandOf = brand, mode }: ExampleLook = {}) => {
     const look = brandOf();
@@ -58,21 +62,16 @@ export function createTestMail(base: Base, { brand, texts = () => undefined, rea
     return inLanguage(language, write, texts());
   };
   return {
-    /** The mail server and the sender, or the folder of the outbox. */
-    server: { host: smtpUrl && new URL(smtpUrl).host, sender: mailFrom, folder: outboxDir } as {
-      host: string | undefined;
-      sender: string;
-      folder: string;
-    },
-
     /** Sends a test email, and waits for the answer of the mail server for some seconds. */
-    async send(to: Recipient): Promise<SendOutcome> {
-      const transport = createMailTransport(base, LIMITS);
+    async send(to: Recipient): Promise<{ result: SendOutcome; answers: MailAnswers }> {
+      const transport = createMailTransport(services, LIMITS);
+      const answers: MailAnswers = new Map();
       const mail = rendered({ kind: 'test', to, at: now() }, SOURCE_LANGUAGE);
       const name = brand()?.mailLogo;
       const content = name && (await readPicture(name));
       const logo = content ? { name, content } : undefined;
-      return transport.send({ id: randomId(), to: to.email, createdAt: now(), ...mail, logo, sender: brand()?.name });
+      const finished = { id: randomId(), to: to.email, createdAt: now(), ...mail, logo, sender: brand()?.name };
+      return { result: await transport.send(finished, answers), answers };
     },
 
     /** Every kind of mail. */

@@ -2,12 +2,16 @@
 // return values: the message was rejected, or the server takes no message at all.
 
 import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { connect, isIP } from 'node:net';
 import path from 'node:path';
+import ipaddr from 'ipaddr.js';
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import type { Base } from '../../base/base.ts';
-import type { Config } from '../../base/config.ts';
 import { limits } from '../../base/limits.ts';
+import { embeddedForms } from '../../base/network/networks.ts';
+import { guardedLookup } from '../../base/network/outgoing-fetch.ts';
 import { LOGO_ID } from './html.ts';
+import type { MailServer, SmtpServer } from './mail-server.ts';
 
 export interface FinishedMail {
   /** The ID of the row. The Message-ID is made from it and stays the same when a mail is sent again. */
@@ -23,20 +27,36 @@ export interface FinishedMail {
   createdAt: Date;
 }
 
+/** The steps of a delivery, in their order. */
+export const mailSteps = ['connection', 'encryption', 'credentials', 'sender', 'recipient', 'message'] as const;
+export type MailStep = (typeof mailSteps)[number];
+
 export type SendOutcome =
   /** `answer`: of the mail server, or the file that was written. */
   | { outcome: 'sent'; answer: string }
   /** The server rejects this message; `isFinal` when a retry cannot help. */
-  | { outcome: 'rejected'; isFinal: boolean; reason: string }
+  | { outcome: 'rejected'; isFinal: boolean; reason: string; step: MailStep }
   /** The same for every message: no connection or failed authentication, a rejected sender, or a server that takes no email for now. */
-  | { outcome: 'no-server'; cause: 'unusable' | 'sender' | 'busy'; reason: string };
+  | { outcome: 'no-server'; cause: NoServerCause; reason: string; step: MailStep };
+
+export type NoServerCause = 'connection' | 'certificate' | 'encryption' | 'credentials' | 'sender' | 'busy' | 'folder';
+
+/** What the server said last in each step. */
+export type MailAnswers = Map<MailStep, string>;
 
 export type MailTransport = ReturnType<typeof createMailTransport>;
+type Needs = Base & { mailServer: MailServer };
 
-/** Sends by SMTP where there is a mail server, else writes files. @param timeLimits of one answer, and of everything for one mail */
-export function createMailTransport(base: Base, timeLimits: TimeLimits = limits.mail) {
-  const { smtpUrl } = base.config;
-  return smtpUrl === undefined ? fileTransport(base) : smtpTransport(base, smtpUrl, timeLimits);
+/** Sends by SMTP where there is a mail server at that moment, else writes files. @param timeLimits of one answer, and of everything for one mail */
+export function createMailTransport(services: Needs, timeLimits: TimeLimits = limits.mail) {
+  const sendBySmtp = createSmtpSender(services, timeLimits);
+  const writeFile = createFileWriter(services);
+  return {
+    async send(mail: FinishedMail, answers?: MailAnswers): Promise<SendOutcome> {
+      const server = services.mailServer.current();
+      return server ? sendBySmtp(server, mail, answers) : writeFile(mail);
+    },
+  };
 }
 
 interface TimeLimits {
@@ -44,9 +64,34 @@ interface TimeLimits {
   totalMs: number;
 }
 
-function smtpTransport({ config }: Base, smtpUrl: string, { timeoutMs, totalMs }: TimeLimits) {
-  const options = {
-    url: smtpUrl,
+function createSmtpSender(services: Needs, { timeoutMs, totalMs }: TimeLimits) {
+  let last: { server: string; smtp: Transporter } | undefined;
+  return async (server: SmtpServer, mail: FinishedMail, answers?: MailAnswers): Promise<SendOutcome> => {
+    const secrets = secretsOf(server);
+    try {
+      const { createTransport } = await import('./nodemailer.ts');
+      const options = { ...optionsOf(server, timeoutMs), ...(answers && { logger: answerLog(answers), debug: true }) };
+      const key = JSON.stringify(server);
+      const smtp = !answers && last?.server === key ? last.smtp : createTransport(options);
+      if (!answers) last = { server: key, smtp };
+      // The other limits are between two parts of an answer.
+      const signal = AbortSignal.timeout(totalMs);
+      const sent = await smtp.sendMail({ ...envelopeOf(mail, services), signal }).catch((cause: unknown) => {
+        throw signal.aborted ? new Error(`the mail server took more than ${totalMs / 1000} s`, { cause }) : cause;
+      });
+      return { outcome: 'sent', answer: withoutSecrets(String(sent.response ?? ''), secrets) };
+    } catch (error) {
+      return outcomeOf(error, secrets);
+    } finally {
+      for (const [step, answer] of answers ?? [])
+        answers?.set(step, withoutSecrets(answer, secrets).slice(0, MAX_REASON));
+    }
+  };
+}
+
+function optionsOf(server: SmtpServer, timeoutMs: number) {
+  const { host, port, tls, username, password, url } = server;
+  const common = {
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     dnsTimeout: timeoutMs,
@@ -54,59 +99,107 @@ function smtpTransport({ config }: Base, smtpUrl: string, { timeoutMs, totalMs }
     disableFileAccess: true,
     disableUrlAccess: true,
   };
-  let smtp: Transporter | undefined;
+  if (url !== undefined) return { url, ...common };
   return {
-    async send(mail: FinishedMail): Promise<SendOutcome> {
-      try {
-        const { createTransport } = await import('./nodemailer.ts');
-        smtp ??= createTransport(options);
-        // The other limits are between two parts of an answer.
-        const signal = AbortSignal.timeout(totalMs);
-        const sent = await smtp.sendMail({ ...envelopeOf(mail, config), signal }).catch((cause: unknown) => {
-          throw signal.aborted ? new Error(`the mail server took more than ${totalMs / 1000} s`, { cause }) : cause;
-        });
-        return { outcome: 'sent', answer: String(sent.response ?? '') };
-      } catch (error) {
-        return outcomeOf(error);
-      }
-    },
+    host,
+    port,
+    secure: tls === 'implicit',
+    requireTLS: tls === 'starttls',
+    ignoreTLS: tls === 'none',
+    ...(username !== undefined && { auth: { user: username, pass: password ?? '' }, forceAuth: true }),
+    getSocket: socketTo(server, timeoutMs),
+    ...common,
   };
 }
 
-function fileTransport({ config, logger }: Base) {
+/**
+ * Opens the connection to a mail server of the settings. A relay in the own network is the usual case, and `outgoing_networks` is no
+ * place for it: that setting opens networks to the URLs of client registrations as well. So every address is allowed but those that no
+ * mail server has: link-local ones, which are the metadata services of clouds, multicast and the like.
+ */
+function socketTo({ host, port }: SmtpServer, timeoutMs: number) {
+  return (_options: unknown, callback: (error: Error | null, found?: never) => void) => {
+    if (isIP(host) && !isMailAddress(host)) return callback(forbidden(host));
+    const connection = connect({ host, port, lookup: guardedLookup(isMailAddress, forbidden) });
+    const settle = (error?: Error) => {
+      clearTimeout(timer);
+      connection.removeAllListeners();
+      if (!error) return callback(null, { connection } as never);
+      connection.on('error', () => {}).destroy();
+      return callback(error);
+    };
+    const tooLate = () => settle(new Error(`no connection to ${host} within ${timeoutMs / 1000} s`));
+    const timer = setTimeout(tooLate, timeoutMs);
+    connection.once('connect', () => settle()).once('error', settle);
+  };
+}
+
+/** Loopback and private addresses, too. */
+function isMailAddress(text: string): boolean {
+  const ranges = ['unicast', 'loopback', 'private', 'uniqueLocal', 'carrierGradeNat'];
+  const target = ipaddr.isValid(text) ? embeddedForms(ipaddr.parse(text)).at(-1) : undefined;
+  return target !== undefined && ranges.includes(target.range());
+}
+
+const forbidden = (host: string) => new Error(`${host} is an address that no mail server has`);
+
+/** Files the answers of the server under the step that they belong to; commands may be sent before earlier ones are answered (RFC 2920). */
+function answerLog(answers: MailAnswers) {
+  const steps: Record<string, MailStep | undefined> = {
+    EHLO: undefined, // its answer is a list of extensions
+    HELO: undefined,
+    STARTTLS: 'encryption',
+    AUTH: 'credentials',
+    MAIL: 'sender',
+    RCPT: 'recipient',
+    DATA: 'message',
+  };
+  let last: MailStep | undefined = 'connection';
+  const unanswered: (MailStep | undefined)[] = [last];
+  const note = (entry: { tnx?: string } | undefined, text: unknown) => {
+    const [line = ''] = String(text).split('\n');
+    if (entry?.tnx === 'client') {
+      const verb = Object.keys(steps).find((one) => new RegExp(`^${one}\\b`).test(line));
+      last = verb === undefined ? last : steps[verb]; // a line of credentials is no command
+      unanswered.push(last);
+    } else if (entry?.tnx === 'server') {
+      const step = unanswered.length > 0 ? unanswered.shift() : 'message'; // the message itself is no line
+      // Another service than a mail server says something else (RFC 5321 4.2), which is not displayed.
+      if (step && /^[2-5]\d\d/.test(line)) answers.set(step, line.trim());
+    }
+  };
+  const nothing = () => {};
+  return { level: nothing, trace: nothing, debug: note, info: nothing, warn: nothing, error: nothing, fatal: nothing };
+}
+
+function createFileWriter(services: Needs) {
+  const { config, logger } = services;
   const { outboxDir } = config;
-  return {
-    async send(mail: FinishedMail): Promise<SendOutcome> {
-      try {
-        const { createTransport } = await import('./nodemailer.ts');
-        const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
-        const { message } = await composer.sendMail(envelopeOf(mail, config));
-        // The name is the same when the mail is written again after a crash; the rename makes the file appear complete.
-        const stamp = mail.createdAt.toISOString().replace(/[-:]|\..*/g, '');
-        const file = path.join(outboxDir, `${stamp}-${mail.id}.eml`);
-        await mkdir(outboxDir, { recursive: true, mode: 0o700 });
-        await writeFile(`${file}.part`, message, { mode: 0o600 });
-        await rename(`${file}.part`, file);
-        logger.info({ file }, 'SMTP_URL is not set: the email was written to a file');
-        return { outcome: 'sent', answer: file };
-      } catch (error) {
-        return {
-          outcome: 'no-server',
-          cause: 'unusable',
-          reason: error instanceof Error ? error.message : String(error),
-        };
-      }
-    },
+  return async (mail: FinishedMail): Promise<SendOutcome> => {
+    try {
+      const { createTransport } = await import('./nodemailer.ts');
+      const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+      const { message } = await composer.sendMail(envelopeOf(mail, services));
+      // The name is the same when the mail is written again after a crash; the rename makes the file appear complete.
+      const stamp = mail.createdAt.toISOString().replace(/[-:]|\..*/g, '');
+      const file = path.join(outboxDir, `${stamp}-${mail.id}.eml`);
+      await mkdir(outboxDir, { recursive: true, mode: 0o700 });
+      await writeFile(`${file}.part`, message, { mode: 0o600 });
+      await rename(`${file}.part`, file);
+      logger.info({ file }, 'no mail server is set: the email was written to a file');
+      return { outcome: 'sent', answer: file };
+    } catch (error) {
+      return { outcome: 'no-server', cause: 'folder', reason: reasonOf(error), step: 'message' };
+    }
   };
 }
 
 function envelopeOf(
   { id, to, subject, text, html, logo, sender }: FinishedMail,
-  { issuer, mailFrom, isMailNameSet }: Config,
+  { config: { issuer }, mailServer }: Needs,
 ): SendMailOptions {
-  const address = /<([^<>]+)>$/.exec(mailFrom)?.[1] ?? mailFrom;
   return {
-    from: sender && !isMailNameSet ? { name: sender, address } : mailFrom,
+    from: mailServer.sender(sender),
     // nodemailer parses a string as a list of addresses, but takes an object as one.
     to: { name: '', address: to },
     subject,
@@ -124,17 +217,64 @@ function logoPart({ name, content }: { name: string; content: Buffer }) {
   return { filename, content, cid: LOGO_ID, contentDisposition: 'inline' as const };
 }
 
+interface SmtpError {
+  code?: unknown;
+  originalCode?: unknown;
+  command?: unknown;
+  responseCode?: unknown;
+  response?: unknown;
+}
+
 // RFC 5321, section 4.2.1: a 5yz reply about this recipient or content is final, a 4yz reply is not. Everything else (no
 // connection, no TLS, failed authentication, MAIL FROM rejected, 421) is the same for every message.
-function outcomeOf(error: unknown): SendOutcome {
-  const { command, responseCode } = error as { command?: unknown; responseCode?: unknown };
-  const reason = error instanceof Error ? error.message.slice(0, 300) : String(error);
-  if (command === 'API') return { outcome: 'rejected', isFinal: true, reason }; // by nodemailer, before anything was sent
-  const isAboutMessage = (command === 'RCPT TO' || command === 'DATA') && typeof responseCode === 'number';
-  if (!isAboutMessage || responseCode === 421) {
-    const isTemporary = typeof responseCode === 'number' && responseCode < 500;
-    const cause = isTemporary ? 'busy' : command === 'MAIL FROM' ? 'sender' : 'unusable';
-    return { outcome: 'no-server', cause, reason };
-  }
-  return { outcome: 'rejected', isFinal: responseCode >= 500, reason };
+function outcomeOf(error: unknown, secrets: readonly string[]): SendOutcome {
+  const { code, originalCode, command, responseCode, response } = error as SmtpError;
+  const isMailReply = typeof response !== 'string' || /^[2-5]\d\d/.test(response);
+  const reason = isMailReply
+    ? withoutSecrets(reasonOf(error), secrets).slice(0, MAX_REASON)
+    : 'the server does not answer as a mail server';
+  const reply = typeof responseCode === 'number' ? responseCode : undefined;
+  if (code === 'EAUTH' && reply === undefined)
+    return { outcome: 'no-server', cause: 'credentials', reason, step: 'credentials' };
+  if (command === 'API') return { outcome: 'rejected', isFinal: true, reason, step: 'message' }; // by nodemailer, before anything was sent
+  const isAboutMessage = command === 'RCPT TO' || command === 'DATA';
+  if (isAboutMessage && reply !== undefined && reply !== 421)
+    return {
+      outcome: 'rejected',
+      isFinal: reply >= 500,
+      reason,
+      step: command === 'DATA' ? 'message' : 'recipient',
+    };
+  const isTemporary = reply !== undefined && reply < 500;
+  const [cause, step] = failureOf(String(code), `${originalCode}`, String(command));
+  return { outcome: 'no-server', cause: isTemporary ? 'busy' : cause, reason, step };
 }
+
+function failureOf(code: string, originalCode: string, command: string): [NoServerCause, MailStep] {
+  if (command === 'MAIL FROM') return ['sender', 'sender'];
+  if (command === 'RCPT TO') return ['connection', 'recipient'];
+  if (command === 'DATA') return ['connection', 'message'];
+  if (code === 'EAUTH') return ['credentials', 'credentials'];
+  // The names that OpenSSL and Node give to what is wrong with a certificate.
+  if (/CERT|SELF_SIGNED|UNABLE_TO|HOSTNAME|INVALID_CA/.test(originalCode)) return ['certificate', 'encryption'];
+  if (code === 'ETLS' || /SSL|TLS/.test(originalCode)) return ['encryption', 'encryption'];
+  return ['connection', 'connection'];
+}
+
+const MAX_REASON = 300;
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // That of several addresses has no message.
+  return error.message || ('code' in error ? String(error.code) : error.name);
+}
+
+/** The password in the forms in which SMTP sends it: a server may repeat what it got (RFC 4954, RFC 4616). */
+function secretsOf({ username = '', password }: SmtpServer): string[] {
+  if (!password) return [];
+  const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
+  return [password, base64(password), base64(`\0${username}\0${password}`)];
+}
+
+const withoutSecrets = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text);

@@ -16,6 +16,9 @@ import {
   deniedNetwork,
   languageSchemas,
   mailDomain,
+  mailPort,
+  mailSender,
+  mailServer,
   network,
   settingFields,
   signingAlgorithms,
@@ -189,6 +192,16 @@ export const settingSchemas = {
       'users without a second factor enter a code from their mailbox before they change their account; [never a second factor](accounts.md#second-factors)',
     )
     .register(settingFields, { section: 'email-codes' }),
+  mail_server: mailServer
+    .optional()
+    .describe(
+      '[mail server](operating.md#email); `SMTP_URL` replaces it. `tls`: `starttls` (required), `implicit`, or `none` for this machine alone. A change without `password` keeps the stored one of the same host, port and user name',
+    )
+    .register(settingFields, { section: 'mail-server' }),
+  mail_sender: mailSender
+    .optional()
+    .describe('sender of all email; `MAIL_FROM` replaces it. Without `name`, that of the brand')
+    .register(settingFields, { section: 'mail-sender' }),
   sms_gateway: smsGateway
     .optional()
     .describe(
@@ -252,9 +265,22 @@ export type SettingEntry = { name: SettingName; value: unknown; source: 'default
 
 export type Settings = ReturnType<typeof createSettings>;
 
-/** Fields that are encrypted at rest, and displayed nowhere; and the field with the URL that they are sent to. */
-const secretFields: { [Name in SettingName]?: { url: string; secrets: readonly string[] } } = {
-  sms_gateway: { url: 'url', secrets: ['token'] },
+interface SecretFields {
+  secrets: readonly string[];
+  /** Who gets them; undefined for nobody. */
+  receiver(value: Record<string, unknown>): string | undefined;
+}
+
+/** Fields that are encrypted at rest, and displayed nowhere. */
+const secretFields: { [Name in SettingName]?: SecretFields } = {
+  sms_gateway: { secrets: ['token'], receiver: ({ url }) => originOf(url) },
+  mail_server: {
+    secrets: ['password'],
+    receiver(value) {
+      const parsed = mailServer.safeParse(value).data;
+      return parsed?.username && JSON.stringify([parsed.host, mailPort(parsed), parsed.username]);
+    },
+  },
 };
 
 type SetOptions = { source?: 'local' | 'file'; tx?: Tx };
@@ -416,13 +442,14 @@ export function secretsOf(name: SettingName, value: unknown): Record<string, unk
 }
 
 /**
- * A changed value with the stored secrets that it leaves out. They belong to the origin of their URL: where that changes,
- * they are dropped, because the new server would receive them.
+ * A changed value with the stored secrets that it leaves out. They belong to their receiver: where that changes, they are
+ * dropped, because the new server would receive them.
  */
 export function withStoredSecrets(name: SettingName, stored: unknown, changed: unknown): unknown {
   const fields = secretFields[name];
   if (!fields || !isRecord(changed) || !isRecord(stored)) return changed;
-  if (originOf(changed[fields.url]) !== originOf(stored[fields.url])) return changed;
+  const receiver = fields.receiver(changed);
+  if (receiver === undefined || receiver !== fields.receiver(stored)) return changed;
   const secrets = Object.entries(secretsOf(name, stored)).filter(([, secret]) => secret !== undefined);
   return { ...Object.fromEntries(secrets), ...changed };
 }

@@ -1,19 +1,23 @@
-// The schemas of single values: networks, domains, the attributes of users and the SMS gateway.
+// The schemas of single values: networks, domains, the attributes of users, the mail server and the SMS gateway.
 
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
+import { isHost, isLoopback } from '../../base/config/addresses.ts';
+import { MAIL_ADDRESS } from '../../base/config/variables.ts';
 import { limits } from '../../base/limits.ts';
 import { containsLoopback } from '../../base/network/networks.ts';
 import type { DescribedField } from '../../base/platform/described-fields.ts';
 import { compileJsonSchema } from '../../base/schemas/json-schema.ts';
-import { nameUpTo } from '../../base/schemas/line-schema.ts';
+import { lineUpTo, nameUpTo } from '../../base/schemas/line-schema.ts';
 import { textLimits } from '../../base/texts/check-message.ts';
-import { addFault, fault, rule } from '../../base/texts/faults.ts';
+import { addFault, fault, faultFrom, rule } from '../../base/texts/faults.ts';
 import { languages, type OfferedLanguages, SOURCE_LANGUAGE } from '../../base/texts/languages.ts';
 import { keyAlgs } from '../keys/rotation.ts';
 
 /** The boxes of the console's forms of settings (admin/settings/setting-tabs.ts, admin/branding/console.ts). */
 export type SettingBox =
+  | 'mail-server'
+  | 'mail-sender'
   | 'sms'
   | 'email-codes'
   | 'who'
@@ -226,6 +230,38 @@ export const smsGateway = z.strictObject({
   url: z.string().max(2048).refine(isWebAddress, rule('web-url')),
   token: z.string().min(1).max(2048).optional(), // sent as Authorization: Bearer
   sender: z.string().min(1).max(20).optional(), // the sender of the SMS, if the gateway supports it
+});
+
+/**
+ * The mail server (RFC 6409). Credentials and mails go in clear text to this machine only.
+ * `starttls`: required (RFC 3207); `implicit`: TLS from the first byte (RFC 8314).
+ */
+export const mailServer = z
+  .strictObject({
+    host: z.string().refine(isHost, rule('mail-host')),
+    tls: z.enum(['starttls', 'implicit', 'none']).default('starttls'),
+    port: z.int().min(1).max(65_535).optional(),
+    username: lineUpTo(255).optional(),
+    password: lineUpTo(1024).optional(),
+  })
+  .superRefine(
+    faultFrom(({ host, tls, username, password }) => {
+      if (tls === 'none' && !isLoopback(host)) return fault(['tls'], 'mail-tls');
+      return password !== undefined && username === undefined ? fault(['username'], 'mail-username') : undefined;
+    }),
+  );
+
+/** The port of a mail server; by default that of its TLS mode. */
+export const mailPort = ({ port, tls }: Pick<z.output<typeof mailServer>, 'port' | 'tls'>): number =>
+  port ?? { starttls: 587, implicit: 465, none: 25 }[tls];
+
+/** The sender of all mail. */
+export const mailSender = z.strictObject({
+  address: z
+    .string()
+    .max(254)
+    .refine((text) => MAIL_ADDRESS.test(text), rule('mail-address')),
+  name: nameUpTo(60, z.string().trim()).optional(),
 });
 
 function isWebAddress(value: string): boolean {

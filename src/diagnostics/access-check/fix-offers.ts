@@ -278,7 +278,7 @@ const isWithheld = ({ product }: AccessFacts, wanted: MissingScope) =>
  * neither password nor passkey.
  */
 function passwordOffers(
-  { admin: { users, applications }, config: { hasMailServer } }: DiagnosticServices,
+  { admin: { users, applications }, mailServer }: DiagnosticServices,
   facts: AccessFacts,
 ): Offer[] {
   const { account, application, password, required, rule } = facts;
@@ -301,7 +301,7 @@ function passwordOffers(
         },
       },
     ];
-  if (!account.email || !hasMailServer) return [byHand];
+  if (!account.email || !mailServer.isSet()) return [byHand];
   const reset: AccessFix = {
     id: 'reset',
     label: t('console.access-check.send-link'),

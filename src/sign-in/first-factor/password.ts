@@ -194,7 +194,7 @@ const THROTTLED = { wait: 'too_many_tries', captcha: 'captcha_unsolved', busy: '
 
 /** What the page says. */
 async function errorOf(
-  { config: { hasMailServer }, lockout }: SignInState,
+  { mailServer, lockout }: SignInState,
   { attempt: { uid } }: CurrentStep,
   { attempt }: NamedAccount,
   result: Exclude<Checked | Throttled, { outcome: 'ok' | 'directory' }>,
@@ -202,7 +202,7 @@ async function errorOf(
   const unlockLink = { href: `/unlock/ask?signin=${uid}`, label: t('unlock.by-email') };
   switch (result.outcome) {
     case 'wait':
-      return tooManyTries(result.retryAfterSeconds, hasMailServer ? { next: unlockLink } : {});
+      return tooManyTries(result.retryAfterSeconds, mailServer.isSet() ? { next: unlockLink } : {});
     case 'captcha': {
       const { waiting } = result;
       return tooManyTries(waiting?.waitSeconds ?? limits.captcha.waitSeconds, {
@@ -237,7 +237,7 @@ async function errorOf(
     case 'wrong': {
       // Wrong ones under another name of the account may have locked it, which no response tells: the link is offered before it helps.
       const isRepeated = await lockout.needsCaptcha(attempt);
-      const next = hasMailServer && isRepeated && { ...unlockLink, label: t('unlock.locked-out') };
+      const next = mailServer.isSet() && isRepeated && { ...unlockLink, label: t('unlock.locked-out') };
       return new StepError('sign_in_failed', { message: t('sign-in.wrong-password'), ...(next && { next }) });
     }
   }

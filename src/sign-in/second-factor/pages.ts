@@ -64,7 +64,7 @@ export async function passkeyOffer(
 }
 
 export async function showSecondFactor(
-  { attempts, settings, mfa: { passkeys }, config: { hasMailServer } }: SignInState,
+  { attempts, settings, mfa: { passkeys }, mailServer }: SignInState,
   ctx: Context,
   current: CurrentStep,
   { error, status = 200, method: requested, foot }: FactorPageState,
@@ -91,7 +91,7 @@ export async function showSecondFactor(
   }
   const send = sendForm(current, method);
   const form = { action: pathOf(current, 'code'), method, isNumeric: method !== 'recovery-code' };
-  const hint = method === 'email' && !hasMailServer ? t('second-factor.no-server') : hintOf(current, method, send);
+  const hint = method === 'email' && !mailServer.isSet() ? t('second-factor.no-server') : hintOf(current, method, send);
   ctx.render('sign-in/second-factor', { ...page, ...form, send, hint }, status);
 }
 

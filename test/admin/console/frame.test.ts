@@ -58,7 +58,7 @@ describe('the navigation and the overview', () => {
     expect(steps(page.text)).toEqual([
       'Protect your account: open',
       'Choose the server’s address: open',
-      'Connect a mail server: open',
+      'Set up mail: open',
       'Add your first application: open',
       'Invite people: done',
       'Add a second administrator: done',

@@ -104,10 +104,10 @@ describe('an email', () => {
   });
 
   it.each([
-    ['a recipient', 550, 'rejected the test email', 'doesn’t accept this sender or'],
-    ['a recipient', 451, 'doesn’t take the test email now', 'Email waits, and is tried again'],
-    ['the sender', 553, 'rejected the sender', 'Check MAIL_FROM'],
-    ['the sender', 421, 'doesn’t take the test email now', 'Email waits, and is tried again'],
+    ['a recipient', 550, 'rejected the test message', 'doesn’t accept this sender or'],
+    ['a recipient', 451, 'doesn’t take the test message now', 'Email waits, and is tried again'],
+    ['the sender', 553, 'rejected the sender', 'Check the sender'],
+    ['the sender', 421, 'doesn’t take the test message now', 'Email waits, and is tried again'],
   ])('the test of a mail server that answers to %s with %d says what happened', async (about, code, title, advice) => {
     const page = await admin.get('/admin/mail');
     const recipient = (await idp.services.db.mailMessage.findFirstOrThrow()).recipient;
