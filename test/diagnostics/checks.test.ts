@@ -162,9 +162,10 @@ describe('a check', () => {
 
   it('sends a link for a password only where a mail server is set', () => {
     const labels = (hasMailServer: boolean, changes: Partial<AccessFacts> = {}) =>
-      offersFor({ admin: {}, mailServer: { isSet: () => hasMailServer } } as never, 'password', { ...facts, ...changes }).map(
-        ({ fix }) => String(fix.label),
-      );
+      offersFor({ admin: {}, mailServer: { isSet: () => hasMailServer } } as never, 'password', {
+        ...facts,
+        ...changes,
+      }).map(({ fix }) => String(fix.label));
     expect(labels(true)).toEqual(['Send password reset']);
     expect(labels(true, { password: undefined })).toEqual(['Invite Ann', 'Create temporary password']);
     expect(labels(false)).toEqual(['Create temporary password']);

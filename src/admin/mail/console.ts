@@ -212,18 +212,19 @@ function wordsOf(
   result: SendOutcome,
   { email, host = '', sender }: { email: string; host: string | undefined; sender: string },
 ): { title: PageText; text: PageText } {
+  const answer = result.outcome === 'sent' ? result.answer : result.reason;
   const busy = { title: t('console.mail.test.busy'), text: t('console.mail.test.busy-text') };
   const texts = {
     sent: host
       ? { title: t('console.mail.test.accepted'), text: t('console.mail.test.accepted-text', { email }) }
-      : { title: t('console.mail.test.written'), text: t('console.mail.test.written-text') },
+      : { title: t('console.mail.test.written'), text: t('console.mail.test.written-text', { file: answer }) },
     rejected: { title: t('console.mail.test.rejected'), text: t('console.mail.test.rejected-text', { email }) },
     connection: { title: t('console.mail.test.connection', { host }), text: t('console.mail.test.connection-text') },
     certificate: { title: t('console.mail.test.certificate'), text: t('console.mail.test.certificate-text') },
     encryption: { title: t('console.mail.test.encryption'), text: t('console.mail.test.encryption-text') },
     credentials: { title: t('console.mail.test.credentials'), text: t('console.mail.test.credentials-text') },
     sender: { title: t('console.mail.test.sender'), text: t('console.mail.test.sender-text', { sender }) },
-    folder: { title: t('console.mail.test.folder'), text: t('console.mail.test.folder-text') },
+    folder: { title: t('console.mail.test.folder'), text: t('console.mail.test.folder-text', { reason: answer }) },
     busy,
   };
   const isPostponed = result.outcome === 'rejected' && !result.isFinal;

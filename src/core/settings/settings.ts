@@ -195,7 +195,7 @@ export const settingSchemas = {
   mail_server: mailServer
     .optional()
     .describe(
-      '[mail server](operating.md#email); `SMTP_URL` replaces it. `tls`: `starttls` (required), `implicit`, or `none` for this machine alone. A change without `password` keeps the stored one of the same host, port and user name',
+      '[mail server](operating.md#email); `SMTP_URL` replaces it. `tls`: `starttls` (required), `implicit`, or `none` for this machine alone. A change without `password` keeps the stored one of the same host, port and username',
     )
     .register(settingFields, { section: 'mail-server' }),
   mail_sender: mailSender
