@@ -184,6 +184,8 @@ describe('the right to change settings', () => {
       { rate_limits: false },
       { sms_gateway: { url: 'https://attacker.example/sms' } },
       { sms_gateway: null },
+      { mail_server: { host: 'smtp.attacker.example' } },
+      { mail_sender: { address: 'sso@attacker.example' } },
       { denied_networks: [] },
       { outgoing_networks: ['10.0.0.0/8'] },
       { self_registration: true },
