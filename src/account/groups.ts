@@ -168,8 +168,10 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
   router.post('/:id/remove', ...changeGuards, async (ctx: GroupContext) => {
     const group = await ownedGroup(ctx);
     const { user } = await parseForm(ctx, removeForm);
-    await groupOwners.remove(group.id, user, { by: page.actorOf(ctx) });
-    page.redirectWithNotice(ctx, `${HERE}/${group.id}`, t('groups.removed'));
+    const path = `${HERE}/${group.id}`;
+    if (await groupOwners.remove(group.id, user, { by: page.actorOf(ctx) }))
+      return page.redirectWithNotice(ctx, path, t('groups.removed'));
+    page.redirectWithNotice(ctx, path, t('groups.not-member'), 'warn');
   });
 
   router.post('/:id/decide', ...changeGuards, async (ctx: GroupContext) => {

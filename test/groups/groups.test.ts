@@ -274,6 +274,10 @@ describe('who puts people in a group', () => {
     await groups.addRole(parent.id, 'later');
     await groups.addChild(parent.id, group.id);
     await expect(add()).rejects.toEqual(code('group_unconfirmed'));
+    // Who left the team leaves the group, confirmed or not.
+    await groups.addMembers(group.id, [{ userId: member.id }]);
+    const byOwner = { by: { actorId: owner.id }, via: 'owner' } as const;
+    expect(await groups.removeMembers(group.id, [member.id], byOwner)).toBe(1);
     await groups.appointOwner(group.id, { userId: owner.id });
     expect(await add()).toBe(1);
   });

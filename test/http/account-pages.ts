@@ -247,7 +247,7 @@ export const accountPages: Record<string, [string, object]> = {
     {
       group: { id: 'lab', name: 'Lab', path: '/Lab', description: '' },
       today: '2026-03-03',
-      blocked: [t('error.group_unconfirmed'), t('error.group_unconfirmed.advice')],
+      blocked: { why: [t('error.group_unconfirmed'), t('error.group_unconfirmed.advice')], mayRemove: true },
       members: [],
       requests: [],
       invitations: [],

@@ -511,7 +511,7 @@ export function createGroups(core: Core & { authority: Authority; logoutOnRoleCh
       const isDeclared = isPersonal(via) || via === 'file';
       const group = await (isDeclared ? changeable(id, options, tx, 'members') : get(id, tx));
       // The domain takes only what it gave: whatever the group gives since, nobody stays.
-      if (!via.startsWith('domain:')) await rights.assertMayPut(id, via, options, tx);
+      if (!via.startsWith('domain:')) await rights.assertMayTake(id, via, options, tx);
       const source = { in: isPersonal(via) ? [...PERSONAL] : [via] };
       const removed = await inChunks(
         [...new Set(userIds)],

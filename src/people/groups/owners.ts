@@ -63,18 +63,18 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
       return groups.get(groupId);
     },
 
-    /** Why the owner can change no memberships now, in sentences; undefined where nothing stops them. */
+    /** Why the owner can put nobody in now, in sentences, and whether the owner can take people out; undefined where nothing stops them. */
     async whyBlocked(
       { id, source, fileMembers }: { id: string; source: string; fileMembers: boolean },
       options: GroupChange,
-    ): Promise<PageText[] | undefined> {
-      if (source === 'file' && fileMembers) return [t('groups.by-file')];
+    ): Promise<{ why: PageText[]; mayRemove: boolean } | undefined> {
+      if (source === 'file' && fileMembers) return { why: [t('groups.by-file')], mayRemove: false };
       try {
         await groups.assertMayPut(id, 'owner', options);
         return undefined;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        return [error.text, error.advice ?? []].flat();
+        return { why: [error.text, error.advice ?? []].flat(), mayRemove: error.code === 'group_unconfirmed' };
       }
     },
 
@@ -130,8 +130,8 @@ export function createGroupOwners(core: Core & { groups: Groups; accounts: Accou
         return member(groupId, userId, tx);
       }),
 
-    /** Ends the own membership of a person; what a connection or the file gives stays. */
-    remove: (groupId: string, userId: string, { by = {} }: GroupChange): Promise<number> =>
-      groups.removeMembers(groupId, [userId], { by, via: 'owner' }),
+    /** Ends the own membership of a person, and returns whether there was one; what a connection or the file gives stays. */
+    remove: async (groupId: string, userId: string, { by = {} }: GroupChange): Promise<boolean> =>
+      (await groups.removeMembers(groupId, [userId], { by, via: 'owner' })) > 0,
   };
 }

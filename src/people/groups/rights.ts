@@ -124,16 +124,36 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
     return current.map(({ groupId, covers }) => ({ groupId, covers: JSON.parse(covers) as string[] }));
   }
 
-  /** Throws not_found or forbidden unless the actor owns the group or one above it, and the appointment covered every role of it. */
-  async function assertOwns(id: string, userId: string | undefined, tx: Tx): Promise<void> {
+  /** The ownerships of the group or one above it. Throws forbidden where the actor has none, and group_sensitive (409). */
+  async function assertOwns(id: string, userId: string | undefined, tx: Tx) {
     const above = await idsAbove([id], tx);
     const owned = userId === undefined ? [] : await ownershipsOf(userId, tx);
     const fitting = owned.filter(({ groupId }) => above.includes(groupId));
     if (fitting.length === 0) throw forbidden('forbidden', { detail: { groupId: id } });
     await assertNotSensitive(id, tx);
+    return fitting;
+  }
+
+  /** Throws group_unconfirmed (403) unless one of these appointments covered every role of the group. */
+  async function assertConfirmed(id: string, fitting: readonly { covers: string[] }[], tx: Tx): Promise<void> {
     const roleIds = await roleIdsOf([id], tx);
     if (!fitting.some(({ covers }) => roleIds.every((role) => covers.includes(role))))
       throw forbidden('group_unconfirmed', { detail: { groupId: id } });
+  }
+
+  /** The one question of every way in: may the actor give all that this group gives? */
+  async function assertMayPut(id: string, via: MemberSource, options: GroupChange, tx: Tx): Promise<void> {
+    const { by = {} } = options;
+    const roles = await rolesConferred([id], tx);
+    if (BY_OWNERS.includes(via)) {
+      await assertConfirmed(id, await assertOwns(id, by.actorId, tx), tx);
+      return assertReachStays([id], roles, by, tx);
+    }
+    if (via.startsWith('domain:')) await assertNotSensitive(id, tx);
+    // Its permissions decide who may give it, and could be put back later.
+    for (const role of roles) if (!(await isGenuineRole(role, tx))) throw conflict('changed_outside');
+    await authority.assertMay(by, { what: 'group', roles }, tx);
+    await assertReachStays([id], roles, by, tx);
   }
 
   return {
@@ -161,19 +181,14 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
       return roles;
     },
 
-    /** The one question of every way in, and of the way out: may the actor give, or take, all that this group gives? */
-    async assertMayPut(id: string, via: MemberSource, options: GroupChange, tx: Tx): Promise<void> {
+    assertMayPut,
+
+    /** The same for the way out, where an owner needs no confirmation: who left the team leaves the group. */
+    async assertMayTake(id: string, via: MemberSource, options: GroupChange, tx: Tx): Promise<void> {
+      if (!BY_OWNERS.includes(via)) return assertMayPut(id, via, options, tx);
       const { by = {} } = options;
-      const roles = await rolesConferred([id], tx);
-      if (BY_OWNERS.includes(via)) {
-        await assertOwns(id, by.actorId, tx);
-        return assertReachStays([id], roles, by, tx);
-      }
-      if (via.startsWith('domain:')) await assertNotSensitive(id, tx);
-      // Its permissions decide who may give it, and could be put back later.
-      for (const role of roles) if (!(await isGenuineRole(role, tx))) throw conflict('changed_outside');
-      await authority.assertMay(by, { what: 'group', roles }, tx);
-      await assertReachStays([id], roles, by, tx);
+      await assertOwns(id, by.actorId, tx);
+      await assertReachStays([id], await rolesConferred([id], tx), by, tx);
     },
 
     /** Whether the person owns the group, or one above it, now. */
