@@ -14,8 +14,13 @@ export function dateFormats(options: Intl.DateTimeFormatOptions): () => Intl.Dat
 
 // Durations in words, for pages.
 
-/** `45 seconds` or `2 minutes`: how long to wait. */
+const [MINUTE, HOUR, DAY] = [60, 3600, 24 * 3600];
+
+/** `45 seconds`, `2 minutes`, `24 hours` or `3 days`: how long to wait, rounded up. */
 export function waitText(seconds: number): Text {
   const whole = Math.max(1, Math.ceil(seconds));
-  return whole < 90 ? t('duration.seconds', { count: whole }) : t('duration.minutes', { count: Math.ceil(whole / 60) });
+  if (whole < 1.5 * MINUTE) return t('duration.seconds', { count: whole });
+  if (whole < 1.5 * HOUR) return t('duration.minutes', { count: Math.ceil(whole / MINUTE) });
+  if (whole < 2 * DAY) return t('duration.hours', { count: Math.ceil(whole / HOUR) });
+  return t('duration.days', { count: Math.ceil(whole / DAY) });
 }

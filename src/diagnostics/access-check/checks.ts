@@ -7,6 +7,7 @@ import { type AccessRejection, grantingGroups, grantingRoles } from '../../appli
 import { type Access, signsUsersIn } from '../../applications/fields/oidc-client.ts';
 import type { Resource } from '../../applications/resources.ts';
 import { limits } from '../../base/limits.ts';
+import { waitText } from '../../base/texts/dates.ts';
 import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import { networkSentence } from '../../federation/connections/network-sentences.ts';
 import type { Account, AccountGroup } from '../../people/accounts/account.ts';
@@ -358,12 +359,6 @@ function secret({ application, secrets }: AccessFacts): Result {
 function metadata({ application, now }: AccessFacts, endsAt: Date): Result {
   if (endsAt > now) return passed(t('console.access-check.metadata-until', { at: endsAt }));
   return failed(t('console.access-check.metadata-expired', { app: application.name, at: endsAt }));
-}
-
-/** `28 seconds`, `1 minute`, `12 minutes`. */
-function waitText(seconds: number): Text {
-  if (seconds < 60) return t('console.access-check.seconds', { count: Math.max(1, Math.ceil(seconds)) });
-  return t('console.access-check.minutes', { count: Math.ceil(seconds / 60) });
 }
 
 // The checks of the registration itself: with a fault in it nobody can sign in. Pure.
