@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import { type Database, openDatabase } from '../../src/base/storage/database.ts';
+import { adminApi } from '../../src/people/rbac/built-in.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, aTool, tokenOf } from '../admin/support.ts';
 import { longestTurn } from '../credentials/event-loop.ts';
@@ -207,6 +208,7 @@ itOnSqlite(
     expect(tooMany.json()).toMatchObject({
       status: 413,
       detail: expect.stringContaining('at most 25,000 people in one request'),
+      errors: [{ path: 'members' }],
     });
     expect(await idp.services.db.groupChange.count({ where: { groupId: id } })).toBe(0);
     expect(await members(id)).toBe(0);
@@ -233,6 +235,26 @@ itOnSqlite(
     const ended = await when(id, change, isOver);
     expect(ended).toMatchObject({ state: 'failed', error: 'forbidden', total: 3000 });
     expect(ended.done).toBeLessThan(3000);
+    expect(await members(id)).toBe(ended.done);
+  },
+  120_000,
+);
+
+itOnSqlite(
+  'it stops where the application that asked loses the scope',
+  async () => {
+    const service = await aService(idp);
+    const [{ id }, ids] = [await aGroup(), await people(3000)];
+    const change = await added(id, ids, service);
+    await when(id, change, ({ done }) => done > 0);
+    await idp.services.applications.update('oidc', service.app.applicationId, {
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      resources: [adminApi(idp.issuer)],
+      scope: 'gatehouse.groups:read',
+    });
+    const ended = await when(id, change, isOver);
+    expect(ended).toMatchObject({ state: 'failed', error: 'forbidden', total: 3000 });
     expect(await members(id)).toBe(ended.done);
   },
   120_000,

@@ -16,6 +16,7 @@ import type { Core } from '../../core/core.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { hasAdministrator } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
+import { EVERYTHING, rightsOfClient } from '../rbac/built-in.ts';
 import { sharedRights } from '../rbac/rights.ts';
 import { type Groups, isPersonal, type NewMember } from './groups.ts';
 import { expiryOf, PIECE, peopleIn, storedActor, storePieces } from './pieces.ts';
@@ -219,19 +220,20 @@ export function createGroupChanges({
   /** Who asked, with the rights of this moment. Throws forbidden where the application or the key may no longer act. */
   async function actorNow(stored: string, tx: Tx): Promise<Actor> {
     const by = JSON.parse(stored) as Actor;
-    const { actorId, actorApp, apiKey, grantedRights } = by;
-    if (grantedRights === undefined) return by;
+    const { actorId, actorApp, apiKey } = by;
+    if (by.grantedRights === undefined) return by;
+    let grantedRights = by.grantedRights;
     if (actorApp !== undefined) {
       const application = await tx.application.findFirst({ where: { clientId: actorApp, enabled: true } });
       if (!application) throw forbidden('forbidden');
+      grantedRights = bothGrant(grantedRights, registeredRights(application));
     }
     if (apiKey) {
       const key = await tx.apiKey.findUnique({ where: { id: apiKey.id } });
       if (!key || key.revokedAt || key.expiresAt <= now()) throw forbidden('forbidden');
     }
-    if (actorId === undefined) return by;
-    const rights = await authority.rightsOfUser(actorId, tx);
-    return { ...by, grantedRights: grantedRights === 'everything' ? rights : sharedRights(grantedRights, rights) };
+    if (actorId === undefined) return { ...by, grantedRights };
+    return { ...by, grantedRights: bothGrant(grantedRights, await authority.rightsOfUser(actorId, tx)) };
   }
 
   /** Ends a change that cannot go on; what is done stays. */
@@ -305,6 +307,16 @@ export function createGroupChanges({
     jobs: [job],
   };
 }
+
+type Granted = NonNullable<Actor['grantedRights']>;
+
+/** What the scopes say with which the application is registered. */
+function registeredRights({ metadata }: { metadata: string }): Granted {
+  const rights = rightsOfClient(JSON.parse(metadata) as Parameters<typeof rightsOfClient>[0]);
+  return rights.includes(EVERYTHING) ? EVERYTHING : rights;
+}
+
+const bothGrant = (one: Granted, other: Granted): Granted => (one === EVERYTHING ? other : sharedRights(one, other));
 
 /** Throws invalid_input with some of the mistakes, and the number of all. */
 const rowsWrong = (faults: readonly Fault[], count: number) =>
