@@ -145,7 +145,7 @@ describe('a change', () => {
     for (const list of lists) {
       for (const cursor of ['999999999999999.x', '99999999999999.x'])
         expect((await admin.get(`/${list}?cursor=${cursor}`)).status, list).toBe(200);
-      for (const cursor of ['nonsense', '%7b', ''])
+      for (const cursor of ['nonsense', '%7b', '', 'WzFd', 'W10'])
         expect((await admin.get(`/${list}?cursor=${cursor}`)).status, `${list} ${cursor}`).toBe(400);
     }
   });

@@ -26,15 +26,18 @@ export const paged = {
   cursor: z.string().max(1000).refine(isCursor, rule('not-a-page')).optional().describe('`next` of the previous page'),
 };
 
-/** A time and an identifier, a number, or names in base64url. */
+/** A time and an identifier, a number, or the place of an entry in base64url, which has a name or an id. */
 function isCursor(text: string): boolean {
-  return /^\d{1,15}(\.[\w.~|-]{1,200})?$/.test(text) || namesIn(text) !== undefined;
+  return /^\d{1,15}(\.[\w.~|-]{1,200})?$/.test(text) || placeIn(text) !== undefined;
 }
 
-function namesIn(cursor: string): unknown[] | undefined {
+const place = z
+  .array(z.union([z.string().refine(isStorable), z.number()]))
+  .refine((parts) => parts.some((part) => typeof part === 'string'));
+
+function placeIn(cursor: string): z.output<typeof place> | undefined {
   try {
-    const names: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    return Array.isArray(names) ? names : undefined;
+    return place.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString())).data;
   } catch {
     return undefined;
   }
@@ -46,8 +49,8 @@ export const toCursor = (name: string | undefined): string | null =>
 
 /** The name of such a cursor; that of another list begins at the first page. */
 export function fromCursor(cursor: string | undefined): string | undefined {
-  const [name, ...more] = (cursor !== undefined && namesIn(cursor)) || [];
-  return typeof name === 'string' && more.length === 0 && isStorable(name) ? name : undefined;
+  const [name, ...more] = (cursor !== undefined && placeIn(cursor)) || [];
+  return typeof name === 'string' && more.length === 0 ? name : undefined;
 }
 
 export const flag = z.enum(['true', 'false']).transform((value) => value === 'true');

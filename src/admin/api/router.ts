@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../../base/http/context.ts';
 import { AppError, badRequest, invalidInput, preconditionFailed } from '../../base/http/errors.ts';
 import { bodyLimit, parse, parseJson, parseQuery, readText } from '../../base/http/input.ts';
-import { check, type Fault } from '../../base/texts/faults.ts';
+import { check, type Fault, textFault } from '../../base/texts/faults.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { assertMay, type Caller, createCallers } from './caller.ts';
 import { type Answer, baseOf, type Call, type Endpoint, type Streamed } from './endpoint.ts';
@@ -105,7 +105,17 @@ async function readBody(
 ): Promise<unknown> {
   const isEmpty = !ctx.get('Content-Type') && !ctx.get('Transfer-Encoding') && (ctx.request.length ?? 0) === 0;
   if (isEmpty && body.safeParse(undefined).success) return undefined;
-  return parseBody(body, accepts ? await readText(ctx, accepts) : await parseJson(ctx, z.unknown()), longList);
+  if (accepts) return parseBody(body, await readText(ctx, accepts), longList);
+  const value = await parseJson(ctx, z.unknown()).catch((error: unknown) => {
+    throw longList && error instanceof AppError && error.code === 'body_too_large' ? tooLong(longList, error) : error;
+  });
+  return parseBody(body, value, longList);
+}
+
+/** 413 that names the list. @param error of a body with too many octets */
+function tooLong({ name, advice }: NonNullable<Endpoint['longList']>, error?: AppError): AppError {
+  const { advice: limit = advice, headers } = error ?? {};
+  return new AppError('body_too_large', { advice: limit, headers, faults: [textFault([name], advice)] });
 }
 
 /** If-Match, well-formed. */
@@ -121,8 +131,8 @@ async function parseBody(schema: z.ZodType, value: unknown, longList: Endpoint['
   const body = value as Record<string, unknown> | null;
   const rows = longList && body?.[longList.name];
   if (!longList || !Array.isArray(rows) || rows.length <= ROWS) return checked(schema, value);
-  const { name, max, advice } = longList;
-  if (rows.length > max) throw new AppError('body_too_large', { advice });
+  const { name, max } = longList;
+  if (rows.length > max) throw tooLong(longList);
   const parsed: unknown[] = [];
   let others = {};
   const faults: Fault[] = [];

@@ -329,7 +329,7 @@ export function createGroupAdmin({ db, sql, groups, groupChanges, groupDomains, 
     async changeMany(wanted: WantedChange, onDone: OnCreated<number | MemberChange>): Promise<number | MemberChange> {
       const { groupId, members, by } = wanted;
       if (members.length > limits.groups.atOnce) return start(groupId, (await prepare(wanted)).id, by, onDone);
-      if (members.length > 1) await groupChanges.check(wanted);
+      await groupChanges.check(wanted);
       return changeAtOnce(wanted, onDone);
     },
 
