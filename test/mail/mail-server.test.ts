@@ -231,7 +231,7 @@ describe('the test message', () => {
     [
       'a wrong password',
       async () => [{ ...LOGIN, password: 'wr0ng-pa55word' }, { credentials: LOGIN }],
-      /rejected the user name or the password .*Connect .*Passed Sign in .*535 .*Failed Sender/,
+      /rejected the username or the password .*Connect .*Passed Sign in .*535 .*Failed Sender/,
     ],
     [
       'a certificate that nobody trusts',
