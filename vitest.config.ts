@@ -14,6 +14,7 @@ const longer = [
   'test/faults/long-outage.test.ts',
   'test/flows/saml/every-authn-context.test.ts',
   'test/groups/changes.test.ts',
+  'test/groups/scale.test.ts',
 ];
 const longFiles = ['test/**/*.long.test.ts', ...longer];
 
