@@ -1,7 +1,9 @@
 // The command line as a shell sees it: exit codes, streams, and JSON that a script can read.
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { programArguments } from '../support/program.ts';
 import { commandLine } from './support.ts';
 
 let cli: Awaited<ReturnType<typeof commandLine>>;
@@ -9,6 +11,25 @@ beforeAll(async () => {
   cli = await commandLine();
 });
 afterAll(() => cli.close());
+
+describe('the server program', () => {
+  const started = (...words: string[]) =>
+    spawnSync(process.execPath, [...programArguments('main'), ...words], { encoding: 'utf8' });
+
+  it('prints its help with --help, and does not start', () => {
+    const { status, stdout, stderr } = started('--help');
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('GATEHOUSE_SECRET');
+  });
+
+  it('ends with 2 and a sentence at an argument that it does not know', () => {
+    for (const word of ['--port=80', 'nonsense']) {
+      const { status, stdout, stderr } = started(word);
+      expect([status, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(/^gatehouse serve: .+\nRun: gatehouse serve --help\n$/);
+    }
+  });
+});
 
 describe('the process', () => {
   it('ends with 0 and prints nothing but the result', async () => {

@@ -8,18 +8,25 @@
     return element;
   };
 
+  const SVG = 'http://www.w3.org/2000/svg';
+  const newDrawing = (path) => {
+    const [svg, line] = ['svg', 'path'].map((name) => document.createElementNS(SVG, name));
+    line.setAttribute('d', path);
+    for (const [name, value] of Object.entries({ viewBox: '0 0 24 24', width: 18, height: 18, fill: 'currentColor' }))
+      svg.setAttribute(name, value);
+    svg.append(line);
+    return newElement('span', { className: 'logo', ariaHidden: 'true' }, [svg]);
+  };
+
   const optionOf = ({ value, label, small, logo, href }, id) => {
     const text = newElement('span', {}, [newElement('span', { className: 'block truncate', textContent: label })]);
     if (small) text.append(newElement('span', { className: 'cell-small truncate', textContent: small }));
     const option = newElement('li', { id, role: 'option', className: 'named' }, [text]);
     if (logo) {
       const className = `logo ${logo.hue} ${logo.isPerson ? 'round' : ''}`;
-      const { picture: src, text: textContent } = logo;
-      option.prepend(
-        src
-          ? newElement('img', { className, src, alt: '' })
-          : newElement('span', { className, textContent, ariaHidden: 'true' }),
-      );
+      const { picture: src, path, text: textContent } = logo;
+      if (src) option.prepend(newElement('img', { className, src, alt: '' }));
+      else option.prepend(path ? newDrawing(path) : newElement('span', { className, textContent, ariaHidden: 'true' }));
     }
     option.setAttribute('aria-selected', 'false');
     Object.assign(option.dataset, { value, label, ...(href && { href }) });

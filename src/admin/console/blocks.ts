@@ -250,7 +250,7 @@ export type Block =
   | { kind: 'actions'; title?: PageText; items: readonly Action[] }
   /** What can be done, each with its consequence. Dangerous ones come last on a page. */
   | { kind: 'tasks'; title: PageText; isDanger?: boolean; rows: { title?: PageText; text: PageText; action: Action }[] }
-  | { kind: 'steps'; title: PageText; lead?: PageText; steps: readonly Step[] }
+  | { kind: 'steps'; title: PageText; lead?: PageText; actions?: readonly Action[]; steps: readonly Step[] }
   | { kind: 'stages'; title: PageText; lead?: PageText; actions?: readonly Action[]; stages: readonly Stage[] }
   /** The labels of the bars are days, such as 2026-11-23. `badLabel`: what the second part counts; `Failed` by default. */
   | { kind: 'days'; title: PageText; summary: PageText; bars: readonly Bar[]; max: number; badLabel?: PageText }

@@ -1,6 +1,7 @@
 // /admin: what needs attention, the first steps, statistics and the last sign-ins.
 
 import Router from '@koa/router';
+import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { waitText } from '../../base/texts/dates.ts';
 import { sentences, t } from '../../base/texts/text.ts';
@@ -10,7 +11,7 @@ import type { Need } from '../../people/rbac/rights.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
 import { eventItems } from '../audit/console-rows.ts';
-import { type Block, type ConsolePage, maxBarValue, type Step } from '../console/blocks.ts';
+import { type Action, type Block, type ConsolePage, maxBarValue, type Step } from '../console/blocks.ts';
 import { type NamedUser, personLogo } from '../console/names.ts';
 import { addPage, type Visit } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -19,18 +20,24 @@ import type { Warnings } from './warnings.ts';
 
 const DAYS = 30;
 const LAST_SIGN_INS = 8;
+const form = z.object({ first_steps: z.enum(['hide', 'show']) });
 
 /** The page /admin. */
 export function overviewRoutes(services: ConsoleServices): Router<State, Extras> {
-  const { frame, names, now, warnings } = services;
+  const { accounts, frame, names, now, warnings } = services;
   const { statistics, audit } = services.admin;
   const firstSteps = createFirstSteps(services);
   const router = new Router<State, Extras>({ prefix: '/admin' });
 
-  addPage(router, frame, '/', {
+  addPage<undefined, z.output<typeof form>>(router, frame, '/', {
     needs: [],
     elsewhere: ({ ctx, may }) => (may('gatehouse.audit:read') ? undefined : { to: frame.firstPage(ctx) }),
     page,
+    form,
+    async submit({ ctx }, { first_steps }) {
+      await accounts.setFirstSteps(frame.account(ctx), first_steps === 'hide');
+      return { to: '/admin' };
+    },
   });
 
   async function page({ ctx, by, may, meets }: Visit<undefined>): Promise<ConsolePage> {
@@ -50,7 +57,8 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
         href: application?.id && mayOpen ? `/admin/applications/${application.id}` : undefined,
       };
     });
-    const steps = await firstSteps(frame.account(ctx).id, counted, meets);
+    const { id } = frame.account(ctx);
+    const [steps, isHidden] = await Promise.all([firstSteps(id, counted, meets), accounts.hidesFirstSteps(id)]);
     const { attention, quiet } = warningBlocks(warned, users, {
       mayOpen,
       mayOpenConnections: may('gatehouse.connections:read'),
@@ -59,9 +67,10 @@ export function overviewRoutes(services: ConsoleServices): Router<State, Extras>
     return {
       title: t('console.navigation.overview'),
       lead: t('console.overview.lead', { count: DAYS }),
+      ...(isHidden && steps.length > 0 && { actions: [firstStepsButton('show')] }),
       above: attention,
       blocks: [
-        ...steps,
+        ...(isHidden ? [] : steps),
         numbers(counted, warned),
         days(counted, now()),
         {
@@ -219,6 +228,13 @@ function warningBlocks(
 
 // What a new installation still needs, at the top of the overview until all of it is done.
 
+/** Dismisses the checklist for this administrator, or brings it back. */
+const firstStepsButton = (what: 'hide' | 'show'): Action => ({
+  label: t(`console.overview.first-steps-${what}`),
+  post: '/admin',
+  fields: { first_steps: what },
+});
+
 /** Returns the function that makes the checklist for one administrator; no block when nothing is left to do. */
 function createFirstSteps({ accounts, config, db, mailServer, mfa: { factors } }: ConsoleServices) {
   return async function firstSteps(
@@ -246,6 +262,7 @@ function createFirstSteps({ accounts, config, db, mailServer, mfa: { factors } }
         kind: 'steps',
         title: t('console.overview.first-steps'),
         lead: t('console.overview.first-steps-done', { done, total: steps.length }),
+        actions: [firstStepsButton('hide')],
         steps,
       },
     ];

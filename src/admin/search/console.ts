@@ -3,12 +3,11 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseQuery } from '../../base/http/input.ts';
-import { hueOf, initials } from '../../base/http/pages/tokens.ts';
 import { inLanguage, t } from '../../base/texts/text.ts';
 import { searchField, tableOf } from '../console/lists.ts';
 import { addPage } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
-import { summaryOf } from '../suggestions/console.ts';
+import { drawn, summaryOf } from '../suggestions/console.ts';
 
 const HERE = '/admin/search';
 /** Of each kind. */
@@ -43,11 +42,11 @@ export function searchRoutes({ frame, search }: ConsoleServices) {
                   ...tableOf(found, [
                     [
                       t('console.search.result'),
-                      ({ kind, text, small, href }) => ({
+                      ({ text, small, href, logo = { name: String(text) } }) => ({
                         text,
                         href,
                         small: small || undefined,
-                        logo: { name: String(text), isPerson: kind === 'user' },
+                        logo,
                       }),
                     ],
                     [{ label: t('console.search.kind'), isShort: true }, ({ kindName }) => kindName],
@@ -70,11 +69,10 @@ export function searchRoutes({ frame, search }: ConsoleServices) {
     const found = await search(q, { ...searcher, language }, IN_DIALOG);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = inLanguage(language, () => ({
-      suggestions: found.map(({ kind, kindName, text, small, href }) => {
+      suggestions: found.map(({ kindName, text, small, href, logo }) => {
         const label = String(text);
-        const isPerson = kind === 'user';
-        const logo = { text: isPerson ? initials(label) : ([...label][0] ?? ''), hue: hueOf(label), isPerson };
-        return { value: label, label, small: [String(kindName), small].filter(Boolean).join(' · '), href, logo };
+        const second = [String(kindName), small].filter(Boolean).join(' · ');
+        return { value: label, label, small: second, href, logo: drawn(logo ?? { name: label }) };
       }),
       summary: String(found.length === 0 ? t('console.search.none', { text: q }) : summaryOf(found.length)),
     }));

@@ -1,10 +1,14 @@
 // One search over what an administrator may see: people, applications, groups, roles, settings, pages, error references and the documentation,
 // the best match first. Each kind has the right and the limits of its list, and reads a few rows.
+
+import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Rejections } from '../../core/rejections/rejections.ts';
 import { MATCHES, matchRank, nameKey } from '../../people/accounts/names.ts';
 import { type Need, within } from '../../people/rbac/rights.ts';
+import type { Logo } from '../console/cells.ts';
+import { personLogo } from '../console/names.ts';
 import { navigationAt } from '../console/navigation.ts';
 import type { AdminActions } from '../create-admin.ts';
 import type { Documents } from '../documents/documents.ts';
@@ -21,6 +25,8 @@ export interface Found {
   text: PageText;
   small?: string | undefined;
   href: string;
+  /** Of a person or an application. */
+  logo?: Logo;
   rank: number;
 }
 
@@ -34,7 +40,12 @@ export interface Searcher {
 /** A reference as pages display it, in either case and with or without the dash. */
 const REFERENCE = /^[0-9a-z]{4}[ -]?[0-9a-z]{4}$/i;
 
-export function createSearch(services: { admin: AdminActions; documents: Documents; rejections: Rejections }) {
+export function createSearch(services: {
+  admin: AdminActions;
+  documents: Documents;
+  pictures: ApplicationPictures;
+  rejections: Rejections;
+}) {
   const { users, applications, groups, roles } = services.admin;
   type Finder = (text: string, searcher: Searcher, limit: number) => Promise<Omit<Found, 'kind' | 'kindName'>[]>;
   const finders: Record<Kind, { needs?: Need; find: Finder }> = {
@@ -60,8 +71,9 @@ export function createSearch(services: { admin: AdminActions; documents: Documen
       needs: within('gatehouse.users:read'),
       async find(search, { by }, limit) {
         const { accounts } = await users.list({ search, limit, isQuick: true }, by);
-        return accounts.map(({ id, username, name, email }) => ({
+        return accounts.map(({ id, username, name, email, picture }) => ({
           text: name ?? username,
+          logo: personLogo(name ?? username, { picture }),
           small: [name && username, email !== username && email].filter(Boolean).join(' · '),
           href: `/admin/users/${id}`,
           rank: matchRank(search, [username, email, name]),
@@ -72,8 +84,10 @@ export function createSearch(services: { admin: AdminActions; documents: Documen
       needs: within('gatehouse.applications:read'),
       async find(search, { by }, limit) {
         const found = await applications.list({ search, limit }, by);
-        return found.applications.map(({ id, name, clientId }) => ({
+        const logos = await services.pictures.addressesOf(found.applications.map(({ id }) => id));
+        return found.applications.map(({ id, name, clientId, metadata }) => ({
           text: name,
+          logo: { name, picture: logos.get(id), product: metadata.preset },
           small: clientId,
           href: `/admin/applications/${id}`,
           rank: matchRank(search, [name, clientId]),

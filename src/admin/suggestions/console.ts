@@ -5,11 +5,14 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { forbidden } from '../../base/http/errors.ts';
 import { parseQuery } from '../../base/http/input.ts';
-import { fullName, hueOf, initials, pictureOf } from '../../base/http/pages/tokens.ts';
+import { logoPath } from '../../base/http/pages/render.ts';
+import { fullName, hueOf, initials } from '../../base/http/pages/tokens.ts';
 import { inLanguage, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import { within } from '../../people/rbac/rights.ts';
+import type { Logo } from '../console/cells.ts';
 import type { Frame } from '../console/frame.ts';
+import { personLogo } from '../console/names.ts';
 import { ACCESS_CHECK_NEEDS, SUGGEST, type SuggestionKind } from '../console/suggest.ts';
 import type { ConsoleServices } from '../console-services.ts';
 
@@ -19,15 +22,14 @@ interface Suggestion {
   label: string;
   /** A second line. */
   small?: string | undefined;
-  /** Initials and the class of their hue. */
-  logo?: { text: string; hue: string; isPerson: boolean; picture?: string | undefined };
+  logo?: ReturnType<typeof drawn>;
 }
 
 /** How many are offered at once. */
 const MAX = 8;
 const query = z.object({ q: z.string().trim().max(200).default('') });
 
-export function suggestionRoutes({ frame, admin: { users, applications, roles, groups } }: ConsoleServices) {
+export function suggestionRoutes({ frame, pictures, admin: { users, applications, roles, groups } }: ConsoleServices) {
   const router = new Router<State, Extras>({ prefix: SUGGEST });
 
   const offer = (kind: SuggestionKind, guards: ReturnType<Frame['page']>, find: Find) =>
@@ -50,18 +52,19 @@ export function suggestionRoutes({ frame, admin: { users, applications, roles, g
         value: username,
         label: name ?? username,
         small: [name && username, email !== username && email].filter(Boolean).join(' · '),
-        logo: { ...logoOf(name ?? username, true), picture: pictureOf(account) },
+        logo: drawn(personLogo(name ?? username, account)),
       };
     });
   });
 
   offer('applications', frame.page(), async (search, ctx) => {
     const found = await applications.list({ search, limit: MAX }, readerOf(ctx));
-    return found.applications.map(({ clientId, name }) => ({
+    const logos = await pictures.addressesOf(found.applications.map(({ id }) => id));
+    return found.applications.map(({ id, clientId, name, metadata }) => ({
       value: clientId,
       label: name,
       small: clientId,
-      logo: logoOf(name, false),
+      logo: drawn({ name, picture: logos.get(id), product: metadata.preset }),
     }));
   });
 
@@ -92,8 +95,10 @@ export function suggestionRoutes({ frame, admin: { users, applications, roles, g
 
 type Find = (search: string, ctx: Context) => Promise<Suggestion[]>;
 
-function logoOf(name: string, isPerson: boolean) {
-  return { text: isPerson ? initials(name) : ([...name][0] ?? ''), hue: hueOf(name), isPerson };
+/** A logo as the script draws it: the address of the picture, else the path of the product's logo, else a text and the class of its hue. */
+export function drawn({ name, picture, product, isPerson = false }: Logo) {
+  const text = isPerson ? initials(name) : ([...name][0] ?? '');
+  return { text, hue: hueOf(name), isPerson, picture, path: logoPath(product) };
 }
 
 /** What a screen reader says. */

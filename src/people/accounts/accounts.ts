@@ -163,6 +163,17 @@ export function createAccounts(
         return true;
       }),
 
+    /** Whether this administrator has dismissed the first steps of the console. */
+    async hidesFirstSteps(id: string): Promise<boolean> {
+      const row = await db.asStored.user.findUnique({ where: { id }, select: { hidesFirstSteps: true } });
+      return row?.hidesFirstSteps ?? false;
+    },
+
+    /** Dismisses the first steps, or brings them back. */
+    async setFirstSteps({ id, updatedAt }: Account, hidesFirstSteps: boolean): Promise<void> {
+      await db.user.update({ where: { id }, data: { hidesFirstSteps, updatedAt }, select: { id: true } });
+    },
+
     /** How many users have accepted this version, of those who can sign in. */
     async countTerms(termsVersion: string): Promise<{ accepted: number; users: number }> {
       const [accepted, users] = await Promise.all([

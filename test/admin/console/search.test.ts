@@ -10,6 +10,7 @@ interface Suggestion {
   label: string;
   small: string;
   href: string;
+  logo?: { path?: string };
 }
 
 let idp: TestIdp;
@@ -127,6 +128,22 @@ describe('who may see what', () => {
     expect(await names('gatehouse.users[role:quill-reader]:read')).toEqual(['Otto Tranquill']);
     const [one] = (await services.applications.list({ search: 'Quillnotes' })).applications;
     expect(await names(`gatehouse.applications[application:${one?.clientId}]:read`)).toEqual(['Quillnotes']);
+  });
+
+  it('has the logo of the product that an application was added as, and letters else', async () => {
+    const client = await withRights('gatehouse.applications:read');
+    const name = 'Quill wiki';
+    await aClient(idp.services, {
+      client_name: name,
+      redirect_uris: ['https://wiki.example/cb'],
+      preset: 'nextcloud',
+    });
+    const found = (all: Suggestion[]) => all.find(({ label }) => label === name)?.logo;
+    expect(found(await suggested(client, name))?.path).toMatch(/^[Mm]/);
+    expect((await suggested(client, 'Quillnotes'))[0]?.logo?.path).toBeUndefined();
+    expect((await client.get(`/admin/search?q=${encodeURIComponent(name)}`)).text).toMatch(/class="logo"[^>]*><svg/);
+    const offered = await client.get(`/admin/suggest/applications?q=${encodeURIComponent(name)}`);
+    expect(found((offered.json() as { suggestions: Suggestion[] }).suggestions)?.path).toMatch(/^[Mm]/);
   });
 
   it('leaves out everybody else: a user without rights, and a stranger', async () => {

@@ -27,3 +27,19 @@ it.each(['support', 'auditor'])('lists no step that the role %s can’t do', asy
   for (const step of ['Set up mail', 'first application', 'server’s address', 'Invite people'])
     expect(text).not.toContain(step);
 });
+
+it('are dismissed by one administrator, and brought back', async () => {
+  const one = await staff(idp, 'admin');
+  const client = await consoleOf(idp, one);
+  const page = await client.get('/admin');
+  const hidden = await client.follow(await client.submit(page, {}, { button: 'Dismiss' }));
+  expect(hidden.url).toBe(`${idp.issuer}/admin`);
+  expect(textOf(hidden.text)).not.toContain('Connect a mail server');
+  const { updatedAt } = (await idp.services.accounts.find(one.account.id)) ?? expect.fail();
+  expect(updatedAt).toEqual(one.account.updatedAt);
+  expect(textOf((await (await consoleOf(idp, one)).get('/admin')).text)).not.toContain('Connect a mail server');
+  expect(await overviewOf('admin')).toContain('Connect a mail server');
+  const back = await client.follow(await client.submit(hidden, {}, { button: 'Show first steps' }));
+  expect(textOf(back.text)).toContain('Connect a mail server');
+  expect((await client.post('/admin', { form: { first_steps: 'hide' } })).status).toBe(403);
+});

@@ -151,6 +151,6 @@ function moment(at: Date): string {
 }
 
 /** The logo of a product on a grid of 24: of the preset of an application, or the `logo` of a connection. */
-function logoPath(product: string | undefined): string | undefined {
+export function logoPath(product: string | undefined): string | undefined {
   return product !== undefined && Object.hasOwn(logos, product) ? logos[product] : undefined;
 }
