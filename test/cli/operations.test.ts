@@ -4,6 +4,8 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/base/storage/database.ts';
+import { checkMail } from '../../src/cli/doctor/check-network.ts';
+import { defaultSettings } from '../../src/core/settings/settings.ts';
 import { smallRsaKeys } from '../keys/support.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { headerProxy } from '../support/header-proxy.ts';
@@ -117,6 +119,33 @@ describe('gatehouse doctor', () => {
     const { of, findings } = await doctor({ SMTP_URL });
     expect(of('mail')).toMatchObject({ status: 'failure', message: expect.stringContaining('HTTP/1.1 400') });
     expect(JSON.stringify(findings)).not.toContain('hunter2');
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  itOnSqlite('checks the mail server of the settings, and the DNS records of its sender', async () => {
+    const server = createServer((socket) => void socket.resume().end('220 ready\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const settings = {
+      ...defaultSettings,
+      mail_server: { host: '127.0.0.1', port, tls: 'none' as const },
+      mail_sender: { address: 'sso@example.com' },
+    };
+    const config = { issuerUrl: new URL('https://id.example.com'), outboxDir: '/nowhere' } as never;
+    const records: Record<string, string[]> = { 'example.com': ['v=spf1 mx -all'] };
+    const findings = await checkMail(config, settings, async (name) => records[name] ?? []);
+    expect(findings).toEqual([
+      { check: 'mail', status: 'ok', message: `127.0.0.1:${port} responds; email is sent from sso@example.com` },
+      { check: 'SPF', status: 'ok', message: 'example.com has v=spf1 mx -all' },
+      { check: 'DKIM', status: 'ok', message: expect.stringContaining('without its selector') },
+      {
+        check: 'DMARC',
+        status: 'warning',
+        message: expect.stringContaining('Nothing says'),
+        advice: 'TXT record of _dmarc.example.com: v=DMARC1; p=none; rua=mailto:postmaster@example.com',
+      },
+    ]);
     await new Promise((resolve) => server.close(resolve));
   });
 
