@@ -33,6 +33,7 @@ const sublayers: Record<string, string[][]> = {
   people: [
     ['people'],
     ['groups'],
+    ['bulk-changes'],
     ['api-keys', 'credentials', 'mfa', 'rate-limits', 'rbac', 'sign-up-codes'],
     ['accounts'],
   ],

@@ -22,6 +22,8 @@ import { createSignUpCodeAdmin, signUpCodeEndpoints } from './sign-up-codes/sign
 import { createUserAdmin } from './users/actions.ts';
 import { userEndpoints } from './users/api.ts';
 import { createUserImport } from './users/import.ts';
+import { importEndpoints } from './users/import-api.ts';
+import { createImportJobs } from './users/import-job.ts';
 
 export type AdminActions = ReturnType<typeof createAdminActions>;
 
@@ -33,9 +35,11 @@ export function createAdminActions(services: AdminServices) {
     groups: createGroupAdmin(services),
     applications: createApplicationAdmin(services),
   };
+  const userImport = createUserImport({ ...services, ...nouns });
   return {
     ...nouns,
-    imports: createUserImport({ ...services, ...nouns }),
+    userImport,
+    imports: createImportJobs(services, userImport),
     people: createPeopleAdmin(services, nouns),
     resources: createResourceAdmin(services),
     connections: createConnectionAdmin(services),
@@ -55,7 +59,8 @@ export function createAdminActions(services: AdminServices) {
 export function adminEndpoints(admin: AdminActions): Endpoint[] {
   const { users, sessions, settings, configuration } = admin;
   return [
-    ...userEndpoints(users, admin.imports),
+    ...userEndpoints(users),
+    ...importEndpoints(admin.imports, admin.userImport),
     ...sessionEndpoints(sessions, users),
     ...roleEndpoints(admin.roles),
     ...groupEndpoints(admin.groups),

@@ -313,7 +313,8 @@ export const limits = {
    * first `near` in the order of the list are looked at, then all, beside a set of up to `inSet`.
    */
   lists: { searched: 100_000, matches: 1000, few: 2000, counted: 10_000, near: 1000, inSet: 100_000 },
-  bulk: { users: 100, seconds: 4, importSeconds: 2, importRows: 50_000 }, // changed by one request: fewer seconds than its database statements may take together
+  bulk: { users: 100, seconds: 4 }, // changed by one request: fewer seconds than its database statements may take together
+  import: { rows: 100_000, bytes: 12 * 1024 * 1024, inRequest: 4 * 1024 * 1024, waitingMail: 100 }, // `waitingMail`: invitations wait while so many mails do
   statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 }, // how long those of more rows are used
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY }, // of the old secrets beside a new one
   /** API keys: lifetime, the range of the setting `api_key_max_days`, how long ended ones are listed. */

@@ -86,6 +86,13 @@ async function userAdmin(services: Services) {
 
 const message = { type: 'string', value: 'TEXT', help: 'plain text that the invitation contains' } as const;
 
+function messageOption(input: Input): string {
+  const text = input.text('message') ?? '';
+  if (text.length > limits.invitation.message)
+    throw new UsageError(`--message has more than ${limits.invitation.message} characters`);
+  return text;
+}
+
 export const userInvite: Command = {
   name: 'user invite',
   args: ['[LOGIN]'],
@@ -103,9 +110,7 @@ export const userInvite: Command = {
       const invitation = stateOption(input);
       if ((login === undefined) === (invitation === undefined))
         throw new UsageError('give either LOGIN or --invitation');
-      const text = input.text('message') ?? '';
-      if (text.length > limits.invitation.message)
-        throw new UsageError(`--message has more than ${limits.invitation.message} characters`);
+      const text = messageOption(input);
       const one = login === undefined ? undefined : await services.accounts.findByLogin(login);
       if (login !== undefined && !one) return noUser(login, io);
       const users = one ? [one] : await listed(services.accounts, { invitation });
@@ -150,31 +155,26 @@ export const userImport: Command = {
     withServices(io, async (services) => {
       const [file = ''] = input.words;
       const text = file === '-' ? await io.stdin() : await readFile(file, 'utf8');
-      const { createUserImport, importOptions, importOutcomes } = await import('../admin/users/import.ts');
+      const importing = await import('../admin/users/import.ts');
+      const { createUserImport, importOptions, importOutcomes, REPORT_HEADER, reportOf } = importing;
       const options = importOptions.parse({
         existing: input.flag('update') ? 'update' : 'reject',
         unknown_columns: input.flag('ignore-unknown') ? 'ignore' : 'reject',
         invite: input.flag('invite'),
-        message: input.text('message') ?? '',
+        message: messageOption(input),
       });
       const imports = createUserImport({ ...services, users: await userAdmin(services) });
+      const read = await imports.read(text, options.unknown_columns);
       const rows: ImportRow[] = [];
-      for (let total = 1; rows.length < total; ) {
-        const given = { ...options, isTrial: input.flag('trial'), done: rows.length, limit: IMPORT_ROWS };
-        const result = await imports.run(text, given, {});
-        rows.push(...result.rows);
-        total = result.total;
-        if (rows.length < total) io.note(`${rows.length} of ${plural(total, 'row')}`);
+      for (const row of read.rows) {
+        rows.push(await imports.carryOut(row, { isTrial: input.flag('trial'), by: {}, options }));
+        if (rows.length % IMPORT_ROWS === 0) io.note(`${rows.length} of ${plural(read.rows.length, 'row')}`);
       }
       const failed = rows.flatMap(({ error, ...row }) =>
         error === undefined ? [] : [{ ...row, reason: String(error) }],
       );
       const report = input.text('report');
-      if (report !== undefined) {
-        const reasons = new Map(failed.map(({ line, reason }) => [line, reason]));
-        const outcomes = rows.map(({ outcome }) => outcome);
-        await writeFile(report, await imports.report(text, outcomes, reasons), { mode: 0o600 });
-      }
+      if (report !== undefined) await writeFile(report, REPORT_HEADER + reportOf(rows), { mode: 0o600 });
       if (input.flag('json'))
         io.json(
           rows.map(({ line, username, outcome, error }) => ({
@@ -498,7 +498,7 @@ const passwordStdin = {
 export const userAdd: Command = {
   name: 'user add',
   args: ['USERNAME'],
-  summary: 'add a user; prints a temporary password once',
+  summary: 'add a user; prints a temporary password once, or invites the user',
   options: {
     email: { type: 'string', value: 'ADDRESS', help: 'email address' },
     'email-verified': {
@@ -507,6 +507,8 @@ export const userAdd: Command = {
     },
     name: { type: 'string', value: 'NAME', help: 'display name' },
     role: { type: 'string', value: 'ROLE', multiple: true, help: 'role, such as admin' },
+    invite: { type: 'boolean', help: 'email a link to choose a password or create a passkey; no temporary password' },
+    message,
     ...passwordStdin,
     ...jsonOption,
   },
@@ -516,15 +518,29 @@ export const userAdd: Command = {
       async (services) => {
         const { createAccountWithPassword } = await import('../config-file/new-account.ts');
         const [username = ''] = input.words;
-        const password = input.flag('password-stdin') ? await io.stdin() : undefined;
-        const created = await createAccountWithPassword(services, {
+        const user = {
           username,
           email: input.text('email') ?? null,
           emailVerified: input.flag('email-verified'),
           name: input.text('name') ?? null,
           roles: input.texts('role'),
-          password,
-        });
+        };
+        const invitation = messageOption(input);
+        if (input.flag('invite')) {
+          if (input.flag('password-stdin'))
+            throw new UsageError("--invite and --password-stdin can't be used together");
+          if (!user.email) throw new UsageError('--invite needs --email');
+          const { account } = await (await userAdmin(services)).create(
+            { ...user, invite: true, message: invitation },
+            {},
+          );
+          if (input.flag('json')) io.json({ id: account.id, username: account.username, invited: true });
+          else io.out(plain(`Added ${account.username}. The invitation goes to ${account.email}.`));
+          return 0;
+        }
+        if (invitation !== '') throw new UsageError('--message needs --invite');
+        const password = input.flag('password-stdin') ? await io.stdin() : undefined;
+        const created = await createAccountWithPassword(services, { ...user, password });
         if (created.outcome === 'rejected') return printPasswordFaults(services, created.faults, false, io);
         const { account, oneTimePassword } = created;
         if (input.flag('json')) {

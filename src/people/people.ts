@@ -9,6 +9,7 @@ import { createAccounts } from './accounts/accounts.ts';
 import { createNotes } from './accounts/notes.ts';
 import { type CheckImage, createPersonPictures } from './accounts/pictures.ts';
 import { createApiKeys, createKeyUses } from './api-keys/api-keys.ts';
+import { createBulkChanges } from './bulk-changes.ts';
 import { createBreached } from './credentials/breached.ts';
 import { createCredentials } from './credentials/credentials.ts';
 import { createPasswords } from './credentials/password.ts';
@@ -75,6 +76,7 @@ export function createPeople(core: Core, { abandonSignIns, signOutOnRoleChange, 
   });
   const logoutOnRoleChange = createLogoutOnRoleChange(core, signOutOnRoleChange);
   const groups = createGroups({ ...core, authority, logoutOnRoleChange });
+  const bulkChanges = createBulkChanges({ ...core, authority });
   const groupDomains: GroupDomains = createGroupDomains({ ...core, groups, accounts });
   return {
     accounts,
@@ -84,7 +86,8 @@ export function createPeople(core: Core, { abandonSignIns, signOutOnRoleChange, 
     permissions: createPermissions({ accounts }),
     ends: createEnds({ ...core, logoutOnRoleChange }),
     groups,
-    groupChanges: createGroupChanges({ ...core, groups, authority, signOutOnRoleChange }),
+    bulkChanges,
+    groupChanges: createGroupChanges({ ...core, groups, bulkChanges, signOutOnRoleChange }),
     groupDomains,
     groupRequests: createGroupRequests({ ...core, groups, accounts }),
     groupInvitations: createGroupInvitations({ ...core, ...limiters, groups, accounts }),

@@ -45,6 +45,7 @@ export function createAdministration(parts: AdministrationParts) {
       documentRoutes(endpoints, config.issuer),
       authzen.router,
     ],
+    jobs: [admin.imports.job],
     consoleErrors: console.frame.errors,
   };
 }

@@ -86,7 +86,7 @@ export const expiringRows: readonly SweepTarget[] = [
   },
   expired('group_invitations', (db) => db.groupInvitation, limits.groups.keepRequestsDays * DAY_SECONDS),
   expired('group_requests', (db) => db.groupRequest, limits.groups.keepRequestsDays * DAY_SECONDS),
-  expired('group_changes', (db) => db.groupChange),
+  expired('bulk_changes', (db) => db.bulkChange),
   expired('idempotency_keys', (db) => db.idempotencyKey),
   expired('rejections', (db) => db.rejection),
   expired('logout_runs', (db) => db.logoutRun),

@@ -142,6 +142,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     userPages,
     handler: () => handler,
   });
+  for (const job of administration.jobs) scheduler.add(job);
   const phase = () => startPhase.now(server.isDraining());
   const { account, federation, recovery, registration, rp, signIn } = userPages;
   const { listen, token } = config.metrics;

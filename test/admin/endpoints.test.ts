@@ -97,8 +97,19 @@ describe('users', () => {
       409,
       expect.objectContaining({ detail: expect.stringContaining('This user can already sign in') }),
     ]);
-    const imported = await ok('POST', '/users/import', { csv: 'username\nfrom-csv', trial: true });
-    expect(imported).toMatchObject({ total: 1, rows: [{ username: 'from-csv', result: 'created' }] });
+    const tried = await ok<{ id: string }>(
+      'POST',
+      '/imports',
+      { csv: 'username\nfrom-csv', trial: true },
+      { status: 202 },
+    );
+    const ofImport = `/imports/${tried.id}`;
+    await expect.poll(() => ok('GET', ofImport), { timeout: 60_000 }).toMatchObject({ state: 'prepared', done: 1 });
+    const rows = await ok('GET', `${ofImport}/rows`);
+    expect(rows).toMatchObject({ items: [{ username: 'from-csv', result: 'created' }] });
+    expect(await ok('POST', `${ofImport}/start`)).toMatchObject({ trial: false });
+    expect((await admin.send('POST', `${ofImport}/cancel`)).status).toBeLessThan(410);
+    expect(await ok('GET', '/imports')).toMatchObject({ items: [{ id: tried.id }] });
     const both = { username: 'both', email: 'both@example.com', invite: true, password: PASSWORD };
     expect((await admin.send('POST', '/users', both)).status).toBe(400);
     expect(await ok('POST', `${path}/password`, {})).toHaveProperty('one_time_password');

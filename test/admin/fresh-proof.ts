@@ -5,6 +5,8 @@
 export const operations: Record<string, string> = {
   createUser: 'fresh', // with roles; without them it gives nobody anything
   importUsers: 'fresh', // with roles, groups or changes
+  startImport: 'fresh', // likewise
+  cancelImport: 'what is done stays',
   updateUser: 'fresh', // except for descriptive fields
   setUserRoles: 'fresh',
   enableUser: 'fresh',
@@ -138,8 +140,9 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/users/:id/enable': ['enableUser'],
   '/admin/users/:id/disable': ['disableUser'],
   '/admin/users/:id/delete': ['deleteUser'],
-  '/admin/import': ['importUsers'],
-  '/admin/import/report': 'it stores nothing',
+  '/admin/import': 'a trial',
+  '/admin/import/:id': ['startImport'],
+  '/admin/import/:id/cancel': ['cancelImport'],
   '/admin/apis/new': ['createResource'],
   '/admin/apis/:identifier': ['updateResource'],
   '/admin/apis/:identifier/delete': ['deleteResource'],

@@ -195,6 +195,7 @@ describe('the registry of encrypted columns', () => {
     'base/http/stored-pages.ts': 'stored_forms',
     'applications/secrets.ts': 'client_secrets',
     'federation/connections/secrets.ts': 'connection_secrets',
+    'people/bulk-changes.ts': 'bulk_change_pieces',
     'federation/requests.ts': 'upstream_requests',
     'federation/saml/slo-routes.ts': 'an address, during one logout',
     'federation/sessions.ts': 'upstream_sessions',

@@ -126,7 +126,7 @@ it('thousands of people join while others sign in', async ({ annotate }) => {
   }
   expect(await done).toMatchObject({ state: 'done', total: MANY, done: MANY, changed: MANY, error: null });
   expect(await members(id)).toBe(MANY);
-  expect(await idp.services.db.groupChangePiece.count({ where: { changeId: change.id } })).toBe(0);
+  expect(await idp.services.db.bulkChangePiece.count({ where: { changeId: change.id } })).toBe(0);
   const turns = [accepted, joined].map(({ longest }) => `${longest.toFixed(0)} ms`);
   await annotate(
     `accepted in ${acceptedAfter} s, done in ${seconds()} s; ${signIns.length} sign-ins, the longest ${Math.max(...signIns).toFixed(0)} ms; the longest turns of accepting and joining: ${turns.join(', ')}`,
@@ -156,7 +156,7 @@ itOnSqlite(
     expect(malformed.status).toBe(400);
     const paths = malformed.json<typeof problem>().errors.map(({ path }) => path);
     expect(paths.sort()).toEqual(['members[600].user', 'members[601].until', 'reason']);
-    expect(await idp.services.db.groupChange.count({ where: { groupId: id } })).toBe(0);
+    expect(await idp.services.db.bulkChange.count({ where: { groupId: id } })).toBe(0);
     expect(await members(id)).toBe(0);
   },
   60_000,
@@ -210,7 +210,7 @@ itOnSqlite(
       detail: expect.stringContaining('at most 25,000 people in one request'),
       errors: [{ path: 'members' }],
     });
-    expect(await idp.services.db.groupChange.count({ where: { groupId: id } })).toBe(0);
+    expect(await idp.services.db.bulkChange.count({ where: { groupId: id } })).toBe(0);
     expect(await members(id)).toBe(0);
     const turns = [called, uploaded].map(({ longest }) => longest);
     await annotate(
@@ -315,11 +315,11 @@ it('who is in a large group is signed out by a job, also when the group or its r
       [...ids, one.account.id, other.account.id].map((userId) => ({ userId })),
     );
     const open = { state: { in: ['waiting', 'running'] } };
-    await expect.poll(() => db.groupChange.count({ where: open }), { timeout: 60_000 }).toBe(0);
+    await expect.poll(() => db.bulkChange.count({ where: open }), { timeout: 60_000 }).toBe(0);
     await tokenOf(idp, tool, one, 'openid admin:*');
     expect(await sessions.list(one.account.id, db), name).toHaveLength(1);
     await change();
-    const [job] = await db.groupChange.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], take: 1 });
+    const [job] = await db.bulkChange.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], take: 1 });
     const total = await db.asStored.groupMember.count({ where: { groupId: id } });
     expect(job, name).toMatchObject({ kind: 'sign_out', groupId: name === 'a role is given' ? id : null });
     if (total > 0) expect(job?.total, name).toBe(total);
@@ -353,7 +353,7 @@ itOnSqlite(
     const change = await groupChanges.prepare({ kind: 'add', groupId: id, members: rows, by: {} });
     const changeId_position = { changeId: change.id, position: 3 };
     const forged = { members: JSON.stringify([[stranger.account.id, null, null]]) };
-    await db.asStored.groupChangePiece.update({ where: { changeId_position }, data: forged });
+    await db.asStored.bulkChangePiece.update({ where: { changeId_position }, data: forged });
     await db.$transaction((tx) => groupChanges.start(id, change.id, {}, tx));
     expect(await when(id, change, isOver)).toMatchObject({ state: 'failed', error: 'changed_outside' });
     expect(await db.groupMember.findMany({ where: { groupId: id, userId: stranger.account.id } })).toEqual([]);

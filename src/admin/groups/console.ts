@@ -528,6 +528,8 @@ function changePage(
         text: t('console.groups.change-failed', { done, total, reason: t(`error.${error ?? 'internal'}`) }),
       },
     ],
+    canceled: [progress],
+    reading: [],
   };
   return {
     title: t('console.groups.change-title', { group: group.name }),

@@ -466,7 +466,17 @@ const change = z
   })
   .meta({ id: 'GroupChange' });
 
-const changeJson = ({ id: changeId, kind, groupId, createdAt, endedAt, by: _by, ...rest }: MemberChange) => ({
+const changeJson = ({
+  id: changeId,
+  kind,
+  groupId,
+  createdAt,
+  endedAt,
+  by: _by,
+  counts: _counts,
+  options: _options,
+  ...rest
+}: MemberChange) => ({
   id: changeId,
   kind,
   group: groupId ?? '',

@@ -25,12 +25,7 @@ import { byId, done, flag, id, iso, paged, pageOf, patchOf, text, time } from '.
 import { endpointsOf, type Resource } from '../resource.ts';
 import type { CreatedUser, NewUser, UserAdmin, UserDetails } from './actions.ts';
 import { userGrantEndpoints } from './grants.ts';
-import { importOptions, importOutcomes, type UserImport } from './import.ts';
 import { versionOf } from './lookup.ts';
-
-/** Of the text of an import, and the rows that one call handles at most. */
-const IMPORT_BYTES = 4 * 1024 * 1024;
-const IMPORT_ROWS = 500;
 
 // A user in the API: the same field names as in the configuration file, converted from and to those of accounts.
 
@@ -241,7 +236,7 @@ export const userNoun = (users: UserAdmin): Resource<UserDetails> => ({
 });
 
 /** /api/admin/users and everything below, except sessions. */
-export function userEndpoints(users: UserAdmin, imports: UserImport): Endpoint[] {
+export function userEndpoints(users: UserAdmin): Endpoint[] {
   const { list, create, get, update, remove, action } = endpointsOf(userNoun(users));
   return [
     list({
@@ -272,50 +267,6 @@ export function userEndpoints(users: UserAdmin, imports: UserImport): Endpoint[]
       run: (body, by, onCreated: OnCreated<CreatedUser>) =>
         withApiFieldNames(users.create(newUserOf(body), by, onCreated)),
       answer: (made: CreatedUser, tx) => createdAnswer(users, made, tx),
-    }),
-    endpoint({
-      method: 'post',
-      path: '/users/import',
-      operationId: 'importUsers',
-      tag: 'Users',
-      needs: [within('gatehouse.users:write')],
-      summary: 'Creates and changes users from CSV, row by row',
-      description:
-        'Handles some rows for some seconds; call it again with `done` = `next` until that is null. A trial does the same, and takes each change back. The columns are those of the console.',
-      maxBodyBytes: IMPORT_BYTES,
-      body: z.strictObject({
-        csv: z.string().max(IMPORT_BYTES).describe('RFC 4180, with a header line'),
-        trial: z.boolean().default(false),
-        done: z.int().min(0).max(limits.bulk.importRows).default(0).describe('Rows that earlier calls have handled'),
-        ...importOptions.shape,
-      }),
-      response: z.object({
-        total: z.int(),
-        next: z.int().nullable(),
-        rows: z.array(
-          z.object({
-            line: z.int(),
-            username: z.string(),
-            result: z.enum(importOutcomes),
-            reason: z.string().nullable(),
-          }),
-        ),
-      }),
-      async handle({ body: { csv, trial: isTrial, done: before, ...options }, by }) {
-        const { rows, total } = await imports.run(csv, { ...options, isTrial, done: before, limit: IMPORT_ROWS }, by);
-        const reached = before + rows.length;
-        return {
-          body: {
-            total,
-            next: reached < total ? reached : null,
-            rows: rows.map(({ outcome: result, error, ...row }) => ({
-              ...row,
-              result,
-              reason: error === undefined ? null : String(error),
-            })),
-          },
-        };
-      },
     }),
     get({ summary: 'One user, with password, two-step verification and lockout' }),
     update({

@@ -1,14 +1,12 @@
-// Users from a CSV file: each row creates or changes a user on its own, so that a wrong row stops no other. A trial run does the same, and
-// takes back what each row did.
+// Users from a CSV file: each row creates or changes a user on its own, so that a wrong row stops no other. A trial does the same, and takes
+// back what each row did. import-job.ts carries a file out on the server, the command line on its own.
 
 import { z } from 'zod';
 import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { limits } from '../../base/limits.ts';
-import type { Stopwatch } from '../../base/platform/clock.ts';
 import { CsvError, type CsvRow, parseCsv } from '../../base/platform/csv.ts';
-import { forSeconds } from '../../base/platform/turns.ts';
+import { inTurns } from '../../base/platform/turns.ts';
 import type { Tx } from '../../base/storage/database.ts';
-import { unavailableIn } from '../../base/storage/unavailable.ts';
 import { fault, faultText, formatPath, textFault } from '../../base/texts/faults.ts';
 import { type PageText, sentences, type Text, t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
@@ -33,20 +31,29 @@ import { INVITED_WITH_PASSWORD } from './creation.ts';
 export const importOutcomes = ['created', 'invited', 'changed', 'disabled', 'unchanged', 'failed'] as const;
 export type ImportOutcome = (typeof importOutcomes)[number];
 
-export interface ImportRow {
+/** A row of the file. */
+export interface FileRow {
   /** In the file; the header line is 1. */
   line: number;
   username: string;
-  outcome: ImportOutcome;
-  /** Of a failed one. */
-  error?: PageText;
+  values: Values;
+  /** Another row above has the same name or address. */
+  error?: PageText | undefined;
 }
 
-export interface ImportResult {
-  /** Those of this run. */
-  rows: ImportRow[];
-  /** All rows of the text. */
-  total: number;
+/** What became of a row. */
+export interface ImportRow extends Pick<FileRow, 'line' | 'username'> {
+  outcome: ImportOutcome;
+  /** Of a failed one. */
+  error?: PageText | undefined;
+}
+
+export interface UserFile {
+  rows: FileRow[];
+  /** Columns that are left out. */
+  unknown: string[];
+  /** A row names a role or a group. */
+  givesRoles: boolean;
 }
 
 /** What becomes of the rows, beside what their columns say. */
@@ -60,20 +67,6 @@ export const importOptions = z.object({
   message: z.string().max(limits.invitation.message).default('').describe('Plain text that the invitations contain'),
 });
 export type ImportOptions = z.output<typeof importOptions>;
-
-/** The file has unknown columns: the sender has to say whether they are ignored. */
-export class UnknownColumns extends AppError {
-  override name = 'UnknownColumns';
-  readonly columns: readonly string[];
-
-  constructor(columns: readonly string[]) {
-    const names = columns.map((name) => name.slice(0, 100)).slice(0, 20);
-    super('invalid_input', {
-      faults: [textFault(['csv'], t('console.import.error.unknown-columns', { columns: names.join(', ') }))],
-    });
-    this.columns = names;
-  }
-}
 
 export type UserImport = ReturnType<typeof createUserImport>;
 
@@ -101,69 +94,37 @@ interface ImportServices {
 }
 
 /** The import and the export of users, on the same actions as single users. */
-export function createUserImport(services: ImportServices, stopwatch?: Stopwatch) {
-  const { users } = services;
+export function createUserImport(services: ImportServices) {
   return {
-    /**
-     * Handles up to `limit` rows of the text, after the first `done` ones, for `limits.bulk.importSeconds`: one row at least. A trial does
-     * the same, and takes each change back. Throws invalid_input for a text without a header line, or with too many rows, and UnknownColumns.
-     */
-    async run(
-      text: string,
-      { isTrial, done, limit, ...given }: { isTrial: boolean; done: number; limit: number } & Partial<ImportOptions>,
+    read: readFile,
+
+    /** Throws StepUpNeeded, so that no import stops between two rows. */
+    assertMayBegin(
       by: Actor,
-    ): Promise<ImportResult> {
-      const options = importOptions.parse(given);
-      const { columns, lines } = await readRows(text);
-      const unknown = columns.filter((name) => name !== '' && !isKnown(name));
-      if (unknown.length > 0 && options.unknown_columns === 'reject') throw new UnknownColumns(unknown);
-      const read = rowReader(columns);
-      const actor = isTrial ? freely(by) : by;
-      // Before the first row, so that no run stops between two rows.
-      if (options.existing === 'update') assertFreshProof(actor, 'users.import-changes');
-      const givesRoles = lines.slice(done, done + limit).some(({ cells }) => {
-        const values = valuesOf(columns, cells);
-        return [...namesIn(values.roles), ...namesIn(values.groups)].length > 0;
-      });
-      if (givesRoles) assertFreshProof(actor, 'users.import-with-roles');
-      for (const one of lines.slice(0, done)) read(one);
-      const rows: ImportRow[] = [];
-      const seconds = limits.bulk.importSeconds;
-      for await (const one of forSeconds(seconds, lines.slice(done, done + limit), stopwatch)) {
-        const { line, username, values, error } = read(one);
-        try {
-          const result = error ? failed(error) : await resultOf(services, values, { isTrial, by: actor, options });
-          rows.push({ line, username, ...result });
-        } catch (error) {
-          // What is done is reported: a run that starts again from the first row would find its own users.
-          if (rows.length === 0 || !unavailableIn(error)) throw error;
-          break;
-        }
-      }
-      return { rows, total: lines.length };
+      { existing, givesRoles }: { existing: ImportOptions['existing']; givesRoles: boolean },
+    ): void {
+      if (existing === 'update') assertFreshProof(by, 'users.import-changes');
+      if (givesRoles) assertFreshProof(by, 'users.import-with-roles');
     },
 
-    /** The whole text as a report (RFC 4180): line, username, result and reason. @param reasonOf why the row of a line failed */
-    async report(
-      text: string,
-      codes: readonly ImportOutcome[],
-      reasonOf: ReadonlyMap<number, string>,
-    ): Promise<string> {
-      const { columns, lines } = await readRows(text);
-      const at = columns.indexOf('username');
-      const rows = codes.flatMap((outcome, index) => {
-        const one = lines[index];
-        return one ? [[one.line, one.cells[at]?.slice(0, 254) ?? '', outcome, reasonOf.get(one.line) ?? '']] : [];
-      });
-      return [['line', 'username', 'result', 'reason'], ...rows]
-        .map((cells) => `${cells.map((cell) => csvCell(cell)).join(',')}\r\n`)
-        .join('');
+    /** Carries out a row, or says what is wrong with it. */
+    async carryOut({ line, username, values, error }: FileRow, given: RowOptions): Promise<ImportRow> {
+      const result = error ? failed(error) : await resultOf(services, values, given);
+      return { line, username, ...result };
     },
 
     /** All users that the actor may see as CSV. */
-    exportAll: (by: Actor): AsyncGenerator<string> => exportUsers(users, by),
+    exportAll: (by: Actor): AsyncGenerator<string> => exportUsers(services.users, by),
   };
 }
+
+/** The report (RFC 4180): line, username, result and reason. */
+export const reportOf = (rows: readonly ImportRow[]): string =>
+  rows
+    .map(({ line, username, outcome, error }) => [line, username, outcome, error === undefined ? '' : String(error)])
+    .map((cells) => `${cells.map((cell) => csvCell(cell)).join(',')}\r\n`)
+    .join('');
+export const REPORT_HEADER = 'line,username,result,reason\r\n';
 
 const EXPORT_COLUMNS = [
   ...['username', 'email', 'name', 'roles', 'groups', 'active', ...textClaims.filter((claim) => claim !== 'name')],
@@ -201,17 +162,26 @@ async function* exportUsers(users: UserAdmin, by: Actor): AsyncGenerator<string>
   } while (after);
 }
 
-interface RowOptions {
+export interface RowOptions {
   isTrial: boolean;
   by: Actor;
   options: ImportOptions;
+  /** Runs in the transaction of a change that is not a trial. */
+  onDone?(outcome: ImportOutcome, tx: Tx, userId: string): Promise<void>;
+  /** Whoever is invited gets the mail later. */
+  isInvitedLater?: boolean;
 }
 
 type RowResult = Pick<ImportRow, 'outcome' | 'error'>;
 const failed = (error: PageText): RowResult => ({ outcome: 'failed', error });
 
-/** Carries out a row, or says what is wrong with it. */
-async function resultOf(services: ImportServices, values: Values, given: RowOptions): Promise<RowResult> {
+async function resultOf(
+  services: ImportServices,
+  values: Values,
+  { by: sender, ...rest }: RowOptions,
+): Promise<RowResult> {
+  // The proof was asked for at the beginning.
+  const given = { ...rest, by: freely(sender) };
   let outcome: ImportOutcome = 'unchanged';
   const error = await errorOf(async () => {
     const fault = faultOf(values);
@@ -254,7 +224,7 @@ function faultOf({ email, active, ...values }: Values): PageText | undefined {
 async function create(
   { users }: ImportServices,
   values: Values,
-  { isTrial, by, options }: RowOptions,
+  { isTrial, by, options, onDone, isInvitedLater = false }: RowOptions,
 ): Promise<ImportOutcome> {
   const { password_hash: passwordHash, sso_connection: ssoConnection, email = '', active = '' } = values;
   const isActive = stateIn(active) ?? true;
@@ -267,11 +237,17 @@ async function create(
     roles: namesIn(values.roles),
     groups: namesIn(values.groups),
     ...(passwordHash ? { passwordHash } : { withoutPassword: true }),
-    invite,
+    invite: invite && !isInvitedLater,
     message: options.message,
   };
-  await orTakenBack(isTrial, (onDone) => users.create(user, by, onDone));
-  return invite ? 'invited' : 'created';
+  const outcome = invite ? 'invited' : 'created';
+  await orTakenBack(isTrial, (end) =>
+    users.create(user, by, async ({ account }, tx) => {
+      end();
+      await onDone?.(outcome, tx, account.id);
+    }),
+  );
+  return outcome;
 }
 
 /** Changes what the cells with a value say; roles become those of the cell, groups are added. */
@@ -279,7 +255,7 @@ async function change(
   { users }: ImportServices,
   { before, seen }: { before: Account; seen: Account },
   values: Values,
-  { isTrial, by }: RowOptions,
+  { isTrial, by, onDone }: RowOptions,
 ): Promise<ImportOutcome> {
   if (values.password_hash)
     throw invalidInput([textFault(['password_hash'], t('console.import.error.password-of-user'))]);
@@ -298,26 +274,24 @@ async function change(
     ...(filled.groups !== undefined && { addedGroups: namesIn(filled.groups) }),
     ...(isActive !== undefined && { isActive }),
   };
-  let after: Account | undefined;
-  await orTakenBack(isTrial, (onDone) =>
-    users.update(before.id, changes, by, 'any', async (changed, tx) => {
-      after = changed;
-      await onDone(changed, tx);
+  let outcome: ImportOutcome = 'unchanged';
+  await orTakenBack(isTrial, (end) =>
+    users.update(before.id, changes, by, 'any', async (after, tx) => {
+      if (before.isActive && !after.isActive) outcome = 'disabled';
+      else if (JSON.stringify(after) !== JSON.stringify(before)) outcome = 'changed';
+      end();
+      await onDone?.(outcome, tx, before.id);
     }),
   );
-  if (before.isActive && after?.isActive === false) return 'disabled';
-  return JSON.stringify(after) === JSON.stringify(before) ? 'unchanged' : 'changed';
+  return outcome;
 }
 
 class TakenBack extends Error {}
 
 /** A trial makes the change too, and ends its transaction with an error: so it finds whatever the change would. */
-async function orTakenBack(
-  isTrial: boolean,
-  work: (onDone: (made: unknown, tx: Tx) => Promise<void>) => Promise<unknown>,
-): Promise<void> {
+async function orTakenBack(isTrial: boolean, work: (end: () => void) => Promise<unknown>): Promise<void> {
   try {
-    await work(async () => {
+    await work(() => {
       if (isTrial) throw new TakenBack();
     });
   } catch (error) {
@@ -325,7 +299,7 @@ async function orTakenBack(
   }
 }
 
-/** For a trial, which changes nothing. */
+/** The proof of who acts is fresh. */
 const freely = (by: Actor): Actor => ({
   ...by,
   proof: { acr: '', isRecent: true, authTime: new Date(0), minutes: 0, ...by.proof, isFresh: true },
@@ -348,8 +322,11 @@ async function errorOf(work: () => Promise<PageText | undefined>): Promise<PageT
   }
 }
 
-/** The names of the columns, and the rows below them. */
-async function readRows(text: string) {
+/** Rows of one turn of the event loop. */
+const ROWS = 100;
+
+/** Throws invalid_input for a text without a header line, with too many rows, and with unknown columns unless these are left out. */
+async function readFile(text: string, unknownColumns: ImportOptions['unknown_columns']): Promise<UserFile> {
   const [header, ...lines] = await parseCsv(text).catch((error: unknown) => {
     if (error instanceof CsvError) throw wrongText(t('console.import.error.form'));
     throw error;
@@ -357,9 +334,16 @@ async function readRows(text: string) {
   const columns = (header?.cells ?? []).map(columnName);
   if (!columns.includes('username'))
     throw wrongText(t('console.import.error.columns', { columns: IMPORT_COLUMNS.join(', ') }));
-  if (lines.length > limits.bulk.importRows)
-    throw wrongText(t('console.import.error.rows', { count: limits.bulk.importRows }));
-  return { columns, lines };
+  if (lines.length > limits.import.rows) throw wrongText(t('console.import.error.rows', { count: limits.import.rows }));
+  const names = columns.filter((name) => name !== '' && !isKnown(name)).slice(0, 20);
+  const unknown = names.map((name) => name.slice(0, 100));
+  if (unknown.length > 0 && unknownColumns === 'reject')
+    throw wrongText(t('console.import.error.unknown-columns', { columns: unknown.join(', ') }));
+  const read = rowReader(columns);
+  const rows: FileRow[] = [];
+  for await (const line of inTurns(lines, ROWS)) rows.push(read(line));
+  const givesRoles = rows.some(({ values }) => namesIn(values.roles).length + namesIn(values.groups).length > 0);
+  return { rows, unknown, givesRoles };
 }
 
 const wrongText = (text: Text) => invalidInput([textFault(['csv'], text)]);
@@ -367,7 +351,7 @@ const wrongText = (text: Text) => invalidInput([textFault(['csv'], text)]);
 /** Reads one row after the other, from the first one on: two rows about the same name or address are a mistake of the second. */
 function rowReader(columns: readonly string[]) {
   const lineOf = new Map<string, number>();
-  return ({ line, cells }: CsvRow) => {
+  return ({ line, cells }: CsvRow): FileRow => {
     const values = valuesOf(columns, cells);
     const { username = '', email = '' } = values;
     const sso = values.sso_id && `${values.sso_connection ?? ''} ${values.sso_id}`;
@@ -380,7 +364,7 @@ function rowReader(columns: readonly string[]) {
       (same !== undefined && t('console.import.error.same-username', { line: same })) ||
       (sameEmail !== undefined && sameEmail !== line && t('console.import.error.same-email', { line: sameEmail })) ||
       (sameSso !== undefined && t('console.import.error.same-sso-id', { line: sameSso }));
-    return { line, username, values, error: error || undefined };
+    return { line, username: username.slice(0, 254), values, ...(error && { error }) };
   };
 }
 

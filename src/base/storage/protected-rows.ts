@@ -125,16 +125,25 @@ export const protectedTables = {
       expiresAt: 'time',
     },
   },
-  group_changes: {
-    model: 'groupChange',
+  bulk_changes: {
+    model: 'bulkChange',
     key: ['id'],
-    relations: { group: 'groups', pieces: 'group_change_pieces' },
-    covers: { id: 'text', kind: 'text', groupId: 'text', by: 'text', total: 'number', state: 'text' },
+    relations: { group: 'groups', pieces: 'bulk_change_pieces' },
+    covers: {
+      id: 'text',
+      kind: 'text',
+      groupId: 'text',
+      by: 'text',
+      total: 'number',
+      state: 'text',
+      options: ['text', ''],
+    },
   },
-  group_change_pieces: {
-    model: 'groupChangePiece',
-    key: ['changeId', 'position'],
-    relations: { change: 'group_changes' },
+  // An encrypted value is bound to its row already, and `secrets rotate` encrypts it again.
+  bulk_change_pieces: {
+    model: 'bulkChangePiece',
+    key: ['id'],
+    relations: { change: 'bulk_changes' },
     covers: { changeId: 'text', position: 'number', members: 'text' },
   },
   roles: { model: 'role', key: ['id'], byHand: true, covers: { id: 'text', name: 'text', permissions: 'list' } },

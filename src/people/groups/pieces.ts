@@ -1,18 +1,11 @@
 // The rows of a change of many people: the change, and what is left of it in pieces, of which the transaction that carries one out deletes it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { limits } from '../../base/limits.ts';
-import type { Clock } from '../../base/platform/clock.ts';
 import { randomId } from '../../base/platform/random.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
+import { expiryOf, PIECE, pieceId, STORED, storedActor } from '../bulk-changes.ts';
 import type { LogoutOnRoleChange } from '../rbac/assign-roles.ts';
-
-/** People of one transaction. */
-export const PIECE = 25;
-/** Pieces that one statement stores. */
-const STORED = 10;
-const DAY_MS = 24 * 3600 * 1000;
 
 export interface Person {
   userId: string;
@@ -33,11 +26,12 @@ export async function storePieces(
   for (let first = 0; first < count; first += STORED) {
     const positions = Array.from({ length: Math.min(STORED, count - first) }, (_, offset) => first + offset);
     const data = positions.map((position) => ({
+      id: pieceId(changeId, position),
       changeId,
       position,
       members: toJson(people.slice(position * PIECE, (position + 1) * PIECE)),
     }));
-    await tx.groupChangePiece.createMany({ data });
+    await tx.bulkChangePiece.createMany({ data });
     await pause();
   }
 }
@@ -62,14 +56,6 @@ export function peopleIn(json: string): Person[] {
   }));
 }
 
-/** Without the proof, which was asked for when the change was started. */
-export function storedActor({ proof: _proof, ...by }: Actor): string {
-  return JSON.stringify(by);
-}
-
-/** When the row of a change is deleted. */
-export const expiryOf = (now: Clock): Date => new Date(now().getTime() + limits.groups.keepChangesDays * DAY_MS);
-
 /** Signs out the people of a change of roles or groups: a few in its transaction, more by the job of changes.ts. */
 export function createLogoutOnRoleChange(
   { settings, now, wake }: Core,
@@ -82,8 +68,9 @@ export function createLogoutOnRoleChange(
       return;
     }
     const id = randomId();
-    const row = { id, kind: 'sign_out', groupId, by: storedActor(by), total: userIds.length, state: 'waiting' };
-    await tx.groupChange.create({ data: { ...row, createdAt: now(), expiresAt: expiryOf(now) } });
+    const about = { id, kind: 'sign_out', groupId, by: storedActor(by), options: '', total: userIds.length };
+    const row = { ...about, state: 'waiting' };
+    await tx.bulkChange.create({ data: { ...row, createdAt: now(), expiresAt: expiryOf(now) } });
     await storePieces(
       id,
       userIds.map((userId) => ({ userId })),

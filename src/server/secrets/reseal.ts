@@ -137,6 +137,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'mail_messages', key: 'id', column: 'body_sealed' },
   { table: 'idempotency_keys', key: 'id', column: 'response_sealed' },
   { table: 'stored_forms', key: 'id', column: 'form_sealed' },
+  { table: 'bulk_change_pieces', key: 'id', column: 'rows_sealed' },
+  { table: 'bulk_change_pieces', key: 'id', column: 'report_sealed' },
   { table: 'connection_secrets', key: 'id', column: 'value_sealed' },
   { table: 'upstream_requests', key: 'id', column: 'data_sealed' },
   { table: 'upstream_requests', key: 'id', column: 'answer_sealed' },

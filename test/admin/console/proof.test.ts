@@ -10,7 +10,18 @@ import { aClient, aUser, type TestUser } from '../../support/factories.ts';
 import type { HttpClient, Typed } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { linksOf, textOf } from '../../support/pages/html.ts';
-import { confirmation, consoleOf, signedInLongAgo, signInAgain, signInLink, staff } from './support.ts';
+import {
+  addressOf,
+  confirmation,
+  consoleOf,
+  importEnd,
+  imported,
+  signedInLongAgo,
+  signInAgain,
+  signInLink,
+  staff,
+  triedImport,
+} from './support.ts';
 
 const SECRET = 'sms-token-that-was-typed';
 
@@ -300,21 +311,17 @@ describe('every sensitive form and button of the console', () => {
 });
 
 describe('an import of users', () => {
-  const importing = async (csv: string, trial: boolean) => {
-    const _csrf = (await admin.get('/admin/import')).forms[0]?.fields._csrf ?? '';
-    const headers = { origin: new URL(idp.issuer).origin };
-    return admin.post('/admin/import', { form: { _csrf, csv, ...(trial && { trial: 'on' }) }, headers });
-  };
-
-  it('needs a fresh sign-in where it gives roles, and not for a trial run', async () => {
-    const csv = 'username,roles\nimported-1,\nimported-2,editor\n';
-    expect(textOf((await importing(csv, true)).text)).toContain('2 of 2 rows: 2 can be created');
-    const page = await confirmation(admin, await importing(csv, false));
+  it('needs a fresh sign-in where it gives roles, and not for its trial', async () => {
+    const tried = await triedImport(admin, 'username,roles\nimported-1,\nimported-2,editor\n');
+    expect(textOf(tried.text)).toContain('2 of 2 rows: 2 can be created');
+    const path = addressOf(tried);
+    const page = await confirmation(admin, await admin.submit(tried, {}, { form: path }));
     expect(await idp.services.accounts.findByLogin('imported-1')).toBeUndefined();
     const again = await signInAgain(admin, page, ann);
-    expect(again.forms[0]?.fields.csv).toBe(csv);
+    const made = await importEnd(admin, await admin.follow(await admin.submit(again, {}, { form: path })));
+    expect(textOf(made.text)).toContain('2 of 2 rows: 2 created');
     await signedInLongAgo(idp, ann);
-    expect(textOf((await importing('username\nimported-3\n', false)).text)).toContain('1 of 1 row: 1 created');
+    expect(textOf((await imported(admin, 'username\nimported-3\n')).text)).toContain('1 of 1 row: 1 created');
   });
 });
 

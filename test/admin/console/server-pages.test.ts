@@ -5,8 +5,8 @@ import { signRows } from '../../support/database/row-macs.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { type Form, linksOf, textOf } from '../../support/pages/html.ts';
-import { consoleOf, staff } from './support.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
+import { consoleOf, importEnd, staff, startedImport, triedImport } from './support.ts';
 
 let idp: TestIdp;
 let admin: HttpClient;
@@ -383,43 +383,30 @@ describe('the import of users', () => {
     'username,email,roles\r\none,one@example.com,\r\ntwo,"two@example.com",nobody\r\nONE,other@example.com,\r\n"=evil",x,\r\nthree,three@example.com,auditor\r\n';
 
   it('checks each row in a trial run and creates nothing, then creates those without a fault', async () => {
-    const tried = await admin.submit(await admin.get('/admin/import'), { csv, trial: 'on' });
+    const tried = await triedImport(admin, csv);
     expect(textOf(tried.text)).toContain('5 of 5 rows: 2 can be created, 3 not.');
     for (const reason of ['The role doesn’t exist: nobody.', 'Line 2 has the same username.', 'email'])
       expect(textOf(tried.text)).toContain(reason);
     expect(await idp.services.accounts.findByLogin('one')).toBeUndefined();
-    const made = await admin.submit(tried, {}, { button: 'Import users' });
+    const made = await startedImport(admin, tried);
     expect(textOf(made.text)).toContain('2 created, 3 not.');
     expect((await idp.services.accounts.findByLogin('three'))?.roles).toEqual(['auditor']);
-    const again = await admin.submit(await admin.get('/admin/import'), { csv, trial: 'on' });
+    const again = await triedImport(admin, csv);
     expect(textOf(again.text)).toContain('already taken');
   });
 
-  it('continues where it stopped, shows the progress, and lists every faulty row', async () => {
+  it('shows the progress, and lists every faulty row', async () => {
     const names = Array.from({ length: 503 }, (_, index) => (index === 7 ? 'two words' : `bulk${index}`));
     const many = ['username', ...names, 'BULK0'].join('\n');
-    const page = await admin.get('/admin/import');
-    const { fields: { _csrf = '' } = {} } = page.forms[0] ?? {};
-    let rest = await admin.post('/admin/import', { form: { _csrf, csv: many } });
-    // A request ends after some seconds, or after 500 rows.
-    let requests = 1;
-    const isNext = ({ action, fields }: Form) => action.endsWith('/admin/import') && Number(fields.done) > 0;
-    for (; rest.forms.some(isNext); requests += 1) {
-      const { fields = {} } = rest.forms.find((form) => form.fields.done) ?? {};
-      const done = Number(fields.done);
-      const failed = done > 7 ? 1 : 0;
-      expect(fields.failed).toBe(String(failed));
-      expect(done).toBeLessThanOrEqual(500 * requests);
-      expect(textOf(rest.text)).toContain(`${done} of 504 rows: ${done - failed} created, ${failed} not.`);
-      rest = await admin.submit(rest, {}, { button: `Continue with the other ${504 - done}` });
-    }
-    expect(requests).toBeGreaterThan(1);
+    const { fields: { _csrf = '' } = {} } = (await admin.get('/admin/import')).forms[0] ?? {};
+    const begun = await admin.follow(await admin.post('/admin/import', { form: { _csrf, csv: many } }));
+    expect(begun.headers.refresh).toBe('3');
+    expect(begun.text).toContain('<progress');
+    const rest = await startedImport(admin, await importEnd(admin, begun));
     expect(textOf(rest.text)).toContain('504 of 504 rows: 502 created, 2 not.');
     for (const wrong of ['two words', 'Line 2 has the same username.']) expect(textOf(rest.text)).toContain(wrong);
     expect((await admin.get('/admin/import/export')).text).toContain('bulk502');
     expect((await idp.services.audit.list({ types: ['users.exported'] })).length).toBe(1);
-    const forged = { _csrf, csv: many, done: '1', faults: '[{"line":"<b>"}]' };
-    expect((await admin.post('/admin/import', { form: forged })).status).toBe(400);
   });
 
   it('takes a file in UTF-8, with the CSRF token of the form', async () => {
@@ -427,22 +414,24 @@ describe('the import of users', () => {
     const upload = async (content: BlobPart, token: string) => {
       const form = new FormData();
       form.append('_csrf', token);
-      form.append('trial', 'on');
       form.append('file', new File([content], 'Größe.csv', { type: 'text/csv' }));
       form.append('csv', '');
       const request = new Request(idp.issuer, { method: 'POST', body: form });
       const headers = { 'content-type': request.headers.get('content-type') ?? '', origin: idp.issuer };
       return admin.post('/admin/import', { body: new Uint8Array(await request.arrayBuffer()), headers });
     };
-    const tried = await upload('\ufeffusername;name\r\nöykü;Öykü Çelik\r\n', _csrf);
+    const tried = await importEnd(
+      admin,
+      await admin.follow(await upload('\ufeffusername;name\r\nöykü;Öykü Çelik\r\n', _csrf)),
+    );
     expect(textOf(tried.text)).toContain('1 of 1 row: 1 can be created, 0 not.');
-    const made = await admin.submit(tried, {}, { button: 'Import users' });
+    const made = await startedImport(admin, tried);
     expect(textOf(made.text)).toContain('1 created, 0 not.');
     expect((await idp.services.accounts.findByLogin('öykü'))?.name).toBe('Öykü Çelik');
     expect((await upload('username\nx', 'wrong')).status).toBe(403);
     expect((await upload(new Uint8Array([0x75, 0xe9, 0x0a]), _csrf)).status).toBe(400);
     expect((await upload('username\nx\0y', _csrf)).status).toBe(400);
-    expect((await upload('x'.repeat(6_000_000), _csrf)).status).toBe(413);
+    expect((await upload('x'.repeat(14_000_000), _csrf)).status).toBe(413);
     const headers = { 'content-type': 'multipart/form-data; boundary=x', origin: idp.issuer };
     expect((await admin.post('/admin/import', { body: '--x\r\nnonsense', headers })).status).toBe(400);
     // Nowhere else.

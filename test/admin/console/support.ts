@@ -1,5 +1,6 @@
 // Users of the console in tests, signed in with the HTTP client.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { limits } from '../../../src/base/limits.ts';
 import { signRows } from '../../support/database/row-macs.ts';
@@ -53,4 +54,32 @@ export function signInLink(page: Page): string {
 export async function signInAgain(client: HttpClient, page: Page, { username, password }: TestUser): Promise<Page> {
   const form = await client.follow(await client.get(signInLink(page)));
   return client.follow(await client.submit(form, { username, password }));
+}
+
+export const addressOf = ({ url }: Page) => new URL(url).pathname;
+
+/** The page of an import once it is no longer under way. */
+export async function importEnd(client: HttpClient, page: Page, end = Date.now() + 120_000): Promise<Page> {
+  if (page.headers.refresh === undefined) return page;
+  if (Date.now() > end) throw new Error(textOf(page.text));
+  await sleep(50);
+  return importEnd(client, await client.get(addressOf(page)), end);
+}
+
+/** Sends the form of the import of users, and follows its trial. */
+export async function triedImport(client: HttpClient, csv: string, fields: Record<string, string> = {}): Promise<Page> {
+  const begin = (await client.get('/admin/import')).forms[0]?.fields ?? {};
+  const sent = await client.post('/admin/import', { form: { _csrf: begin._csrf ?? '', csv, ...fields } });
+  return importEnd(client, await client.follow(sent));
+}
+
+/** Carries out what was tried. */
+export const startedImport = async (client: HttpClient, tried: Page): Promise<Page> =>
+  importEnd(client, await client.follow(await client.submit(tried, {}, { form: addressOf(tried) })));
+
+/** The same in one; the page of the trial where every row fails. */
+export async function imported(client: HttpClient, csv: string, fields: Record<string, string> = {}): Promise<Page> {
+  const tried = await triedImport(client, csv, fields);
+  const mayStart = tried.forms.some(({ action }) => action.endsWith(addressOf(tried)));
+  return mayStart ? startedImport(client, tried) : tried;
 }

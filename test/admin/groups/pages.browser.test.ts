@@ -58,7 +58,7 @@ beforeAll(async () => {
   const prepared = await idp.services.groupChanges.prepare({ kind: 'add', groupId: group.id, members: many, by: {} });
   const running = await idp.services.groupChanges.prepare({ kind: 'add', groupId: empty.id, members: many, by: {} });
   // Under way, or stopped by the job that takes it up: a bar in both states.
-  await idp.services.db.groupChange.update({
+  await idp.services.db.bulkChange.update({
     where: { id: running.id },
     data: { state: 'running', total: 20_000, done: 7500 },
   });

@@ -1,14 +1,18 @@
-// The import of users: a trial and a run, what it creates and changes, and what it must not do.
-// A request of it: it ends after some seconds, lets other requests through meanwhile, and reports what it did before a fault.
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createUserImport } from '../../../src/admin/users/import.ts';
+// The import of users: a trial and a run, what it creates and changes, and what it must not do; and its job, which other requests do not wait
+// for, and a killed server leaves to the next one.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../src/base/limits.ts';
-import { DatabaseUnavailable } from '../../../src/base/storage/unavailable.ts';
-import type { HttpClient, Page } from '../../support/http.ts';
+import { openDatabase } from '../../../src/base/storage/database.ts';
+import { longestTurn } from '../../credentials/event-loop.ts';
+import { serverProcess } from '../../robustness/support.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { isLongRun } from '../../support/long-run.ts';
 import { textOf } from '../../support/pages/html.ts';
-import { consoleOf, staff } from '../console/support.ts';
-import { aService } from '../support.ts';
+import { patientDatabase } from '../../support/waits.ts';
+import { addressOf, consoleOf, importEnd, imported, staff, startedImport, triedImport } from '../console/support.ts';
+import { type ApiCaller, aPerson, aService } from '../support.ts';
 
 let idp: TestIdp;
 beforeAll(async () => {
@@ -16,86 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => idp?.stop());
 
-const csv = ['username', 'ann', 'ben', 'cem', 'dan', 'eva', 'fay'].join('\n');
-const by = { actorId: 'admin' };
-
-/** An import whose users take so many seconds each; `create` may fail instead. */
-function importOf(secondsPerUser: number, create: (created: string[]) => void = () => {}) {
-  let seconds = 0;
-  const created: string[] = [];
-  const users = {
-    assertMayCreate: async () => {},
-    create: async ({ username }: { username: string }) => {
-      create(created);
-      seconds += secondsPerUser;
-      created.push(username);
-    },
-  };
-  const services = { users, accounts: { findByLogin: async () => undefined } };
-  const imports = createUserImport(services as never, () => seconds * 1000);
-  const run = async (done: number, limit = 500) => {
-    const { rows, total } = await imports.run(csv, { isTrial: false, done, limit }, by);
-    expect(total).toBe(6);
-    return rows.map(({ username }) => username);
-  };
-  return { run, created };
-}
-
-it('ends after some seconds or so many rows, and the next request does the others', async () => {
-  const { run, created } = importOf(limits.bulk.importSeconds / 2);
-  expect(await run(0)).toEqual(['ann', 'ben']);
-  expect(await run(2)).toEqual(['cem', 'dan']);
-  expect(await run(4, 1)).toEqual(['eva']);
-  expect(await run(5)).toEqual(['fay']);
-  expect(created).toHaveLength(6);
-});
-
-it('does one row at least, however slow the disk is', async () => {
-  const { run } = importOf(60);
-  expect(await run(0)).toEqual(['ann']);
-  expect(await run(1)).toEqual(['ben']);
-});
-
-it('reports the rows that were done before the database failed, and fails when none was', async () => {
-  const { run } = importOf(0.1, (created) => {
-    if (created.length === 2) throw new DatabaseUnavailable('disk full');
-  });
-  expect(await run(0)).toEqual(['ann', 'ben']);
-  await expect(run(2)).rejects.toThrow(DatabaseUnavailable);
-});
-
-it('lets other requests through while users are created', async () => {
-  // On a busy machine, its time may end before the other requests are answered.
-  const { importSeconds } = limits.bulk;
-  Object.assign(limits.bulk, { importSeconds: 60 });
-  onTestFinished(() => void Object.assign(limits.bulk, { importSeconds }));
-  const admin = await consoleOf(idp, await staff(idp, 'admin'));
-  const names = Array.from({ length: 500 }, (_, index) => `many${index}`);
-  const { fields: { _csrf = '' } = {} } = (await admin.get('/admin/import')).forms[0] ?? {};
-  const answered: string[] = [];
-  const importing = admin
-    .post('/admin/import', { form: { _csrf, csv: ['username', ...names].join('\n') } })
-    .then(({ status }) => answered.push(`import ${status}`));
-  const created = () => idp.services.db.asStored.user.count({ where: { usernameKey: 'many0' } });
-  await vi.waitFor(async () => expect(await created()).toBe(1), { timeout: 30_000, interval: 5 });
-  for (let count = 0; count < 3; count += 1) {
-    const { status } = await admin.get('/discovery-of-nothing');
-    answered.push(`other ${status}`);
-  }
-  await importing;
-  expect(answered).toEqual(['other 404', 'other 404', 'other 404', 'import 200']);
-});
-
-/** Sends the form of the import, and follows it to its end. */
-async function importing(client: HttpClient, csv: string, fields: Record<string, string> = {}) {
-  const begin = (await client.get('/admin/import')).forms[0]?.fields ?? {};
-  let page = await client.post('/admin/import', { form: { _csrf: begin._csrf ?? '', csv, ...fields } });
-  while (page.forms.some(({ action, fields: sent }) => action.endsWith('/admin/import') && sent.codes))
-    page = await client.submit(page, {}, { form: '/admin/import' });
-  return page;
-}
 const reportOf = async (client: HttpClient, page: Page) =>
-  (await client.submit(page, {}, { form: '/report' })).text
+  (await client.get(`${addressOf(page)}/report.csv`)).text
     .replace(/^.*\r\n/, '')
     .trim()
     .split('\r\n');
@@ -127,7 +53,7 @@ describe('an import', () => {
       '"=cmd|\'/C calc\'!A0",,,,',
     ].join('\n');
     const fields = { existing: 'update' };
-    const tried = await importing(admin, csv, { ...fields, trial: 'on' });
+    const tried = await triedImport(admin, csv, fields);
     expect(textOf(tried.text)).toContain('11 of 11 rows: 2 can be created, 2 changed, 1 unchanged, 6 not.');
     const expected = [
       '2,imp-new,created,',
@@ -146,8 +72,15 @@ describe('an import', () => {
     expect(await services.accounts.findByLogin('imp-new')).toBeUndefined();
     expect(await services.accounts.find(there.id)).toMatchObject({ name: 'Old', roles: [] });
     expect(await services.db.asStored.mailMessage.count({ where: { recipient: { startsWith: 'imp-' } } })).toBe(0);
-    const made = await importing(admin, csv, fields);
+    const made = await startedImport(admin, tried);
+    expect(textOf(made.text)).toContain('11 of 11 rows: 2 created, 2 changed, 1 unchanged, 6 not.');
     expect(await reportOf(admin, made)).toEqual(expected);
+    // Nothing of the file is left but the report.
+    const pieces = await services.db.bulkChangePiece.findMany({
+      where: { changeId: addressOf(made).split('/').at(-1) ?? '' },
+    });
+    expect(pieces.map(({ rowsSealed, members }) => rowsSealed + members)).toEqual(['']);
+    expect(pieces[0]?.reportSealed).toMatch(/^v1\./);
     expect(await services.accounts.findByLogin('imp-new')).toMatchObject({ name: 'New', roles: ['imp-role'] });
     expect(await services.accounts.find(there.id)).toMatchObject({
       username: 'imp-there',
@@ -162,10 +95,14 @@ describe('an import', () => {
   it('asks about unknown columns, and leaves them out or stops', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const csv = 'username,Shoe size,name#de\nimp-shoe,44,Schuh\n';
-    const asked = await importing(admin, csv);
+    const asked = await triedImport(admin, csv);
     expect(textOf(asked.text)).toContain('shoe size');
+    const tried = await importEnd(
+      admin,
+      await admin.follow(await admin.submit(asked, {}, { button: 'Check without these columns' })),
+    );
     expect(await idp.services.accounts.findByLogin('imp-shoe')).toBeUndefined();
-    const made = await admin.submit(asked, {}, { button: 'Import without these columns' });
+    const made = await startedImport(admin, tried);
     expect(textOf(made.text)).toContain('1 of 1 row: 1 created, 0 not.');
     expect(await idp.services.accounts.findByLogin('imp-shoe')).toBeDefined();
   });
@@ -174,17 +111,18 @@ describe('an import', () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const sample = await admin.get('/admin/import/sample.csv');
     expect(sample.headers['content-disposition']).toContain('attachment');
-    expect(textOf((await importing(admin, sample.text, { trial: 'on' })).text)).toContain('2 can be created, 0 not.');
+    expect(textOf((await triedImport(admin, sample.text)).text)).toContain('2 can be created, 0 not.');
     const exported = (await admin.get('/admin/import/export')).text;
-    const again = textOf((await importing(admin, exported, { trial: 'on', existing: 'update' })).text);
+    const again = textOf((await triedImport(admin, exported, { existing: 'update' })).text);
     expect(again).toMatch(/ 0 can be created, \d+ unchanged, \d+ not\./);
   });
 
   it('invites new users with a message, where they have an address and no password', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const csv = 'username,email,active\nimp-mail,imp-mail@example.com,\nimp-none,,\nimp-late,imp-late@example.com,no\n';
-    const made = await importing(admin, csv, { invite: 'on', message: 'Hello' });
+    const made = await imported(admin, csv, { invite: 'on', message: 'Hello' });
     expect(await reportOf(admin, made)).toEqual(['2,imp-mail,invited,', '3,imp-none,created,', '4,imp-late,created,']);
+    expect(textOf(made.text)).toContain('1 invitation sent.');
     const account = await idp.services.accounts.findByLogin('imp-mail');
     const rows = await idp.services.db.asStored.mailMessage.findMany({
       where: { kind: 'invitation', userId: account?.id ?? '' },
@@ -194,11 +132,11 @@ describe('an import', () => {
 
   it('rejects too many rows and a text that is no CSV, and cuts a cell of megabytes', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
-    const many = `username\n${'x\n'.repeat(limits.bulk.importRows + 1)}`;
-    const rejected = await importing(admin, many);
+    const many = `username\n${'x\n'.repeat(limits.import.rows + 1)}`;
+    const rejected = await triedImport(admin, many);
     expect(rejected.status).toBe(400);
-    expect(textOf(rejected.text)).toContain('more than 50,000 rows');
-    const long = await importing(admin, `username,name\nimp-long,${'x'.repeat(3_000_000)}\n`, { trial: 'on' });
+    expect(textOf(rejected.text)).toContain('more than 100,000 rows');
+    const long = await triedImport(admin, `username,name\nimp-long,${'x'.repeat(3_000_000)}\n`);
     expect(textOf(long.text)).toContain('1 of 1 row: 0 can be created, 1 not.');
   });
 
@@ -208,10 +146,10 @@ describe('an import', () => {
     const boss = await staff(idp, 'admin');
     const { username } = boss;
     const csv = `username,name,roles,active\n${username},Taken over,,\n${username}-2,,admin,\n`;
-    const page = await importing(manager, csv, { existing: 'update' });
-    expect(textOf(page.text)).toContain('0 created, 2 not.');
-    const disabling = await importing(manager, `username,active\n${username},no\n`, { existing: 'update' });
-    expect(textOf(disabling.text)).toContain('0 created, 1 not.');
+    const page = await imported(manager, csv, { existing: 'update' });
+    expect(textOf(page.text)).toContain('0 can be created, 2 not.');
+    const disabling = await imported(manager, `username,active\n${username},no\n`, { existing: 'update' });
+    expect(textOf(disabling.text)).toContain('0 can be created, 1 not.');
     expect(await services.accounts.findByLogin(username)).toMatchObject({ isActive: true, name: boss.account.name });
     expect(await services.accounts.findByLogin(`${username}-2`)).toBeUndefined();
     await services.roles.create({ name: 'imp-students' });
@@ -223,29 +161,182 @@ describe('an import', () => {
     const hidden = await services.accounts.create({ username: 'imp-hidden' });
     const row = (name: string) => `username,name,roles\n${name},Mine,imp-students\n`;
     for (const fields of [{}, { existing: 'update' }] as Record<string, string>[])
-      expect(textOf((await importing(desk, row('imp-hidden'), fields)).text)).toContain(
+      expect(textOf((await imported(desk, row('imp-hidden'), fields)).text)).toContain(
         'This username is already taken.',
       );
     expect(await services.accounts.find(hidden.id)).toMatchObject({ name: null });
-    expect(textOf((await importing(desk, row('imp-own'))).text)).toContain('1 created, 0 not.');
+    expect(textOf((await imported(desk, row('imp-own'))).text)).toContain('1 created, 0 not.');
   });
 });
 
-it('is the same by API, some rows at a time', async () => {
+interface Import {
+  id: string;
+  trial: boolean;
+  state: string;
+  total: number;
+  done: number;
+  results: Record<string, number>;
+  invitations: number;
+  error: string | null;
+}
+
+async function importBy(api: ApiCaller, body: object): Promise<Import> {
+  const answer = await api.send('POST', '/imports', body);
+  expect(answer.status, answer.text).toBe(202);
+  const begun = answer.json<Import>();
+  expect(answer.headers.location).toBe(`/api/admin/imports/${begun.id}`);
+  return begun;
+}
+
+/** The import once this holds. */
+async function when(api: ApiCaller, { id }: { id: string }, holds: (now: Import) => boolean): Promise<Import> {
+  const end = Date.now() + 400_000;
+  for (;;) {
+    const answer = await api.get(`/imports/${id}`);
+    expect(answer.status, answer.text).toBe(200);
+    const now = answer.json<Import>();
+    if (holds(now)) return now;
+    if (Date.now() > end) throw new Error(`it stays ${JSON.stringify(now)}`);
+    await sleep(50);
+  }
+}
+const isOver = ({ state }: Import) => !['waiting', 'running'].includes(state);
+const rowsFor = (name: string, count: number) =>
+  Array.from({ length: count }, (_, at) => `${name}-${at},${name}-${at}@example.com,${name} ${at}`);
+const fileOf = (name: string, count: number) => ['username,email,name', ...rowsFor(name, count)].join('\n');
+const made = (name: string, { db } = idp.services) =>
+  db.asStored.user.count({ where: { usernameKey: { startsWith: `${name}-` } } });
+
+it('is the same by API: a trial, its rows, and the run', async () => {
   const api = await aService(idp);
-  const send = (body: object) => api.send('POST', '/users/import', body);
   const csv = 'username,email\napi-one,api-one@example.com\napi-two,nothing\n';
-  const tried = await send({ csv, trial: true });
-  expect(tried.status, tried.text).toBe(200);
+  const tried = await when(api, await importBy(api, { csv, trial: true }), isOver);
+  expect(tried).toMatchObject({
+    trial: true,
+    state: 'prepared',
+    total: 2,
+    done: 2,
+    results: { created: 1, failed: 1 },
+  });
   const rows = [
     { line: 2, username: 'api-one', result: 'created', reason: null },
     { line: 3, username: 'api-two', result: 'failed', reason: expect.stringContaining('email') },
   ];
-  expect(tried.json()).toEqual({ total: 2, next: null, rows });
+  const path = `/imports/${tried.id}`;
+  expect((await api.get(`${path}/rows`)).json()).toEqual({ items: rows, next: null });
   expect(await idp.services.accounts.findByLogin('api-one')).toBeUndefined();
-  expect((await send({ csv })).json()).toEqual({ total: 2, next: null, rows });
-  expect((await send({ csv, done: 1 })).json()).toMatchObject({ rows: [{ line: 3 }] });
-  const unknown = await send({ csv: 'username,size\nx,1' });
+  expect((await api.send('POST', `${path}/start`)).json()).toMatchObject({ trial: false, state: 'waiting', done: 0 });
+  expect(await when(api, tried, isOver)).toMatchObject({ state: 'done', results: { created: 1, failed: 1 } });
+  const first = (await api.get(`${path}/rows?limit=1`)).json<{ next: string }>();
+  expect(first).toMatchObject({ items: rows.slice(0, 1) });
+  expect((await api.get(`${path}/rows?limit=1&cursor=${first.next}`)).json()).toEqual({
+    items: rows.slice(1),
+    next: null,
+  });
+  expect((await api.send('POST', `${path}/start`)).status).toBe(409);
+  expect((await api.send('POST', `${path}/cancel`)).status).toBe(409);
+  const unknown = await api.send('POST', '/imports', { csv: 'username,size\nx,1' });
   expect([unknown.status, unknown.text]).toEqual([400, expect.stringContaining('size')]);
-  expect((await send({ csv: 'username,size\napi-three,1', unknown_columns: 'ignore' })).status).toBe(200);
+  await when(api, await importBy(api, { csv: 'username,size\napi-three,1', unknown_columns: 'ignore' }), isOver);
+  expect(await idp.services.accounts.findByLogin('api-three')).toBeDefined();
+  // Another caller.
+  const other = await aPerson(idp, ['admin']);
+  expect((await other.get(path)).status).toBe(404);
+  expect((await other.get('/imports')).json()).toEqual({ items: [] });
 });
+
+it('is one at a time for each caller, and can be canceled', async () => {
+  const [api, other] = [await aService(idp), await aPerson(idp, ['admin'])];
+  const begun = await importBy(api, { csv: fileOf('imp-stop', 2000) });
+  const second = await api.send('POST', '/imports', { csv: 'username\nimp-second' });
+  expect([second.status, second.text]).toEqual([409, expect.stringContaining('under way')]);
+  await importBy(other, { csv: 'username\nimp-other' });
+  await when(api, begun, ({ done }) => done > 0);
+  const canceled = (await api.send('POST', `/imports/${begun.id}/cancel`)).json<Import>();
+  expect(canceled).toMatchObject({ state: 'canceled', total: 2000 });
+  const left = await idp.services.db.bulkChangePiece.count({ where: { changeId: begun.id, NOT: { rowsSealed: '' } } });
+  expect(left).toBe(0);
+  const { done } = await when(api, begun, isOver);
+  expect(await made('imp-stop')).toBe(done);
+  expect(done).toBeLessThan(2000);
+  await when(api, await importBy(api, { csv: 'username\nimp-second' }), isOver);
+}, 120_000);
+
+it('stops where the right of who began it ends', async () => {
+  const role = 'imp-ending';
+  await idp.services.roles.create({ name: role, permissions: ['gatehouse.users:write', 'gatehouse.users:read'] });
+  const manager = await aPerson(idp, [role]);
+  const begun = await importBy(manager, { csv: fileOf('imp-right', 2000) });
+  await when(manager, begun, ({ done }) => done > 0);
+  await idp.services.roles.setRoles(manager.user?.account.id ?? '', []);
+  const { db } = idp.services;
+  const row = () => db.bulkChange.findUniqueOrThrow({ where: { id: begun.id } });
+  await expect.poll(async () => (await row()).state, { timeout: 60_000 }).toBe('failed');
+  const { done, error } = await row();
+  expect(error).toBe('forbidden');
+  expect(done).toBeLessThan(2000);
+  expect(await made('imp-right')).toBeLessThanOrEqual(done);
+}, 120_000);
+
+/** Ten thousand in `npm run test:long`. */
+const MANY = isLongRun ? 10_000 : 1000;
+
+it('lets other requests through', async ({ annotate }) => {
+  const api = await aService(idp);
+  // Code is compiled at the first time.
+  await when(api, await importBy(api, { csv: fileOf('imp-first', 50) }), isOver);
+  const json = { csv: fileOf('imp-many', MANY), trial: true };
+  const headers = { authorization: `Bearer ${api.token}` };
+  // Without the check of the request against the document, which is the work of the test.
+  const accepted = await longestTurn(() =>
+    httpClient(idp.issuer).request('POST', '/api/admin/imports', { headers, json }),
+  );
+  expect(accepted.result.status, accepted.result.text).toBe(202);
+  const { id } = accepted.result.json<Import>();
+  const seconds: string[] = [];
+  const turns = [accepted.longest];
+  for (const state of ['prepared', 'done']) {
+    const began = performance.now();
+    if (state === 'done') await api.send('POST', `/imports/${id}/start`);
+    const { result, longest } = await longestTurn(() => when(api, { id }, isOver));
+    expect(result).toMatchObject({ state, done: MANY, results: { created: MANY } });
+    seconds.push(((performance.now() - began) / 1000).toFixed(1));
+    turns.push(longest);
+  }
+  expect(await made('imp-many')).toBe(MANY);
+  await annotate(
+    `${MANY} rows: trial and run took ${seconds.join(' and ')} s; the longest turns: ${turns.map((turn) => turn.toFixed(0)).join(', ')} ms`,
+  );
+  // The target is 50; garbage is collected in between.
+  for (const turn of turns) expect(turn).toBeLessThan(100);
+}, 600_000);
+
+it('a server that is killed leaves the rest, and the invitations, to the next one', async () => {
+  const first = await startIdp();
+  const { environment } = first;
+  const api = await aService(first);
+  const begun = await importBy(api, { csv: fileOf('imp-killed', 600), invite: true });
+  await first.stop();
+  const database = await openDatabase(String(environment.DATABASE_URL), { limits: patientDatabase });
+  const count = () => database.db.asStored.user.count({ where: { usernameKey: { startsWith: 'imp-killed-' } } });
+  const before = await count();
+  const killed = await serverProcess(environment);
+  while ((await count()) === before) await sleep(20);
+  await killed.kill('SIGKILL');
+  expect(await count()).toBeLessThan(600);
+  await database.close();
+  // The lock of the job lasts a minute after its instance has died.
+  const next = await startIdp({
+    environment: environment as Record<string, string>,
+    now: () => new Date(Date.now() + 61_000),
+  });
+  const { db } = next.services;
+  const row = () => db.bulkChange.findUniqueOrThrow({ where: { id: begun.id } });
+  await expect.poll(async () => (await row()).state, { timeout: 200_000, interval: 100 }).toBe('done');
+  expect(await row()).toMatchObject({ done: 600, changed: 600 });
+  expect(JSON.parse((await row()).counts)).toEqual({ invited: 600 });
+  expect(await made('imp-killed', next.services)).toBe(600);
+  for (const type of ['account.created', 'account.invited'])
+    expect(await db.auditEvent.count({ where: { type, actorApp: { not: null } } }), type).toBe(600);
+  await next.stop();
+}, 400_000);

@@ -1,6 +1,6 @@
 // Claims in other languages (OpenID Connect Core 5.2): stored for a user as name#ja, requested with claims_locales or one by one.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { consoleOf, staff } from '../../admin/console/support.ts';
+import { consoleOf, imported, staff } from '../../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../../admin/support.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
@@ -143,8 +143,7 @@ describe('values in other languages', () => {
     const browser = await consoleOf(idp, await staff(idp, 'admin'));
     const json = JSON.stringify({ department: 'Payroll', 'department#ja': '給与' }).replaceAll('"', '""');
     const csv = `username,name,name#ja,attributes\n"tagged.csv","Taro","太郎","${json}"\nwrong.csv,Taro,太郎,nothing`;
-    const { fields: { _csrf = '' } = {} } = (await browser.get('/admin/import')).forms[0] ?? {};
-    const page = await browser.follow(await browser.post('/admin/import', { form: { _csrf, csv } }));
+    const page = await imported(browser, csv);
     expect(page.text).toContain('attributes');
     const account = await idp.services.accounts.findByLogin('tagged.csv');
     expect(account?.attributes).toEqual({ 'name#ja': '太郎', department: 'Payroll', 'department#ja': '給与' });

@@ -1,7 +1,7 @@
 // Every standard claim as a field of a user (OpenID Connect Core 5.1): set by API, console, account page and import, and
 // received by applications of both protocols.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { consoleOf, staff } from '../../admin/console/support.ts';
+import { consoleOf, imported, staff } from '../../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../../admin/support.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
@@ -149,8 +149,7 @@ describe('the standard claims', () => {
     const columns = { username: 'from.csv', ...texts, ...addressTexts, phone_number: '+41441234567' };
     const quoted = (cells: string[]) => cells.map((cell) => `"${cell}"`).join(',');
     const csv = `${Object.keys(columns).join(',')}\n${quoted(Object.values(columns))}`;
-    const { fields: { _csrf = '' } = {} } = (await browser.get('/admin/import')).forms[0] ?? {};
-    await browser.post('/admin/import', { form: { _csrf, csv } });
+    await imported(browser, csv);
     const account = await idp.services.accounts.findByLogin('from.csv');
     expect((await admin.get(`/users/${account?.id}`)).json()).toMatchObject({ ...texts, address });
     const exported = (await browser.get('/admin/import/export')).text;

@@ -988,11 +988,14 @@ CREATE TABLE "group_invitations" (
 );
 
 -- CreateTable
-CREATE TABLE "group_changes" (
+CREATE TABLE "bulk_changes" (
     "id" TEXT NOT NULL,
     "kind" TEXT NOT NULL,
     "group_id" TEXT,
     "by" TEXT NOT NULL,
+    "actor" TEXT NOT NULL DEFAULT '',
+    "options" TEXT NOT NULL DEFAULT '',
+    "counts" TEXT NOT NULL DEFAULT '',
     "total" INTEGER NOT NULL,
     "done" INTEGER NOT NULL DEFAULT 0,
     "changed" INTEGER NOT NULL DEFAULT 0,
@@ -1003,17 +1006,20 @@ CREATE TABLE "group_changes" (
     "expires_at" TIMESTAMP(3) NOT NULL,
     "mac" TEXT NOT NULL DEFAULT '',
 
-    CONSTRAINT "group_changes_pkey" PRIMARY KEY ("id")
+    CONSTRAINT "bulk_changes_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
-CREATE TABLE "group_change_pieces" (
+CREATE TABLE "bulk_change_pieces" (
+    "id" TEXT NOT NULL,
     "change_id" TEXT NOT NULL,
     "position" INTEGER NOT NULL,
-    "members" TEXT NOT NULL,
+    "members" TEXT NOT NULL DEFAULT '',
+    "rows_sealed" TEXT NOT NULL DEFAULT '',
+    "report_sealed" TEXT NOT NULL DEFAULT '',
     "mac" TEXT NOT NULL DEFAULT '',
 
-    CONSTRAINT "group_change_pieces_pkey" PRIMARY KEY ("change_id","position")
+    CONSTRAINT "bulk_change_pieces_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -1420,13 +1426,19 @@ CREATE INDEX "group_invitations_invited_by_idx" ON "group_invitations"("invited_
 CREATE INDEX "group_invitations_expires_at_idx" ON "group_invitations"("expires_at");
 
 -- CreateIndex
-CREATE INDEX "group_changes_group_id_created_at_idx" ON "group_changes"("group_id", "created_at");
+CREATE INDEX "bulk_changes_group_id_created_at_idx" ON "bulk_changes"("group_id", "created_at");
 
 -- CreateIndex
-CREATE INDEX "group_changes_state_created_at_idx" ON "group_changes"("state", "created_at");
+CREATE INDEX "bulk_changes_state_created_at_idx" ON "bulk_changes"("state", "created_at");
 
 -- CreateIndex
-CREATE INDEX "group_changes_expires_at_idx" ON "group_changes"("expires_at");
+CREATE INDEX "bulk_changes_actor_created_at_idx" ON "bulk_changes"("actor", "created_at");
+
+-- CreateIndex
+CREATE INDEX "bulk_changes_expires_at_idx" ON "bulk_changes"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "bulk_change_pieces_change_id_position_key" ON "bulk_change_pieces"("change_id", "position");
 
 -- CreateIndex
 CREATE INDEX "connection_group_mappings_group_id_idx" ON "connection_group_mappings"("group_id");
@@ -1591,10 +1603,10 @@ ALTER TABLE "group_requests" ADD CONSTRAINT "group_requests_user_id_fkey" FOREIG
 ALTER TABLE "group_invitations" ADD CONSTRAINT "group_invitations_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "group_changes" ADD CONSTRAINT "group_changes_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "bulk_changes" ADD CONSTRAINT "bulk_changes_group_id_fkey" FOREIGN KEY ("group_id") REFERENCES "groups"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "group_change_pieces" ADD CONSTRAINT "group_change_pieces_change_id_fkey" FOREIGN KEY ("change_id") REFERENCES "group_changes"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "bulk_change_pieces" ADD CONSTRAINT "bulk_change_pieces_change_id_fkey" FOREIGN KEY ("change_id") REFERENCES "bulk_changes"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "connection_group_mappings" ADD CONSTRAINT "connection_group_mappings_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;
