@@ -112,7 +112,7 @@ export function createForwardAuth(
     const application = await websiteAt(asked.origin);
     if (!application?.website) {
       ctx.state.log().info({ origin: asked.origin }, 'a proxy asked about a website that is not registered');
-      return refuse(ctx, 403, 'unknown_website');
+      return refuse(ctx, proxy, 403, 'unknown_website');
     }
     const by = askedBy(ctx, asked.method);
     const visit = { ctx, proxy, asked, by, application, website: application.website };
@@ -130,7 +130,7 @@ export function createForwardAuth(
     const { ctx, asked, by, website, application } = visit;
     const isPreflight = asked.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method') !== '';
     if (isPreflight && website.preflight === 'allow') return pass(ctx, userHeaders(undefined, website), '');
-    if (website.paths.length > 0 && isAmbiguous(asked.path)) return refuse(ctx, 400, 'ambiguous_path');
+    if (website.paths.length > 0 && isAmbiguous(asked.path)) return refuse(ctx, visit.proxy, 400, 'ambiguous_path');
     const rule = ruleFor(website.paths, asked.method, asked.path);
     if (rule?.rule === 'public') return pass(ctx, userHeaders(undefined, website), '');
     const live = await liveSession(visit);
@@ -138,7 +138,7 @@ export function createForwardAuth(
     const { account, session } = live;
     const { allowed } = accessDecision(application, account, addressOf(ctx));
     // The sign-in page says why, and how to ask for access.
-    if (!allowed) return by === 'navigation' ? signIn(visit) : refuse(ctx, 403, 'access_denied');
+    if (!allowed) return by === 'navigation' ? signIn(visit) : refuse(ctx, visit.proxy, 403, 'access_denied');
     const level = strongestOf(
       application.mfa && acrOfRule(application.mfa),
       rule?.rule === 'mfa' ? acrOfRule('mfa') : undefined,
@@ -149,7 +149,7 @@ export function createForwardAuth(
     if (rule && !meetsRule(rule, account)) {
       await recordRejected(visit, account);
       return by === 'program'
-        ? refuse(ctx, 403, 'access_denied')
+        ? refuse(ctx, visit.proxy, 403, 'access_denied')
         : showPage(visit, 403, t('website.no-access.title'), t('website.no-access.text', { app: application.name }));
     }
     if (by === 'navigation') await sessions.recordActivity(session.ssoUid);
@@ -222,10 +222,10 @@ export function createForwardAuth(
 
   function ownPage(visit: Visit): void | Promise<void> {
     const { asked, ctx } = visit;
-    if (asked.method !== 'GET') return refuse(ctx, 405, 'method_not_allowed');
+    if (asked.method !== 'GET') return refuse(ctx, visit.proxy, 405, 'method_not_allowed');
     if (asked.path === CALLBACK_PATH) return finishSignIn(visit);
     if (asked.path === LOGOUT_PATH) return signOut(visit);
-    return refuse(ctx, 404, 'not_found');
+    return refuse(ctx, visit.proxy, 404, 'not_found');
   }
 
   async function finishSignIn(visit: Visit): Promise<void> {
@@ -345,8 +345,9 @@ function redirect({ ctx, proxy }: Visit, url: string): void {
   ctx.body = '';
 }
 
-function refuse(ctx: Context, status: number, code: string): void {
-  ctx.status = status;
+/** nginx takes another status than 401 and 403 for a fault of this server. */
+function refuse(ctx: Context, proxy: ProxyKind | undefined, status: number, code: string): void {
+  ctx.status = proxy === 'nginx' ? 403 : status;
   ctx.body = { error: code };
 }
 

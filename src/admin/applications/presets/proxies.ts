@@ -13,6 +13,7 @@ export const proxies: Readonly<Record<ProxyKind, { name: string; file: string; s
 };
 
 interface Site {
+  origin: string;
   /** Host and port of the website. */
   host: string;
   /** Of this server. */
@@ -27,16 +28,25 @@ export function proxyConfiguration({ clientId, metadata }: ProxiedApplication, i
   const headers = [...Object.keys(headersOf(metadata)), JWT_HEADER];
   return {
     title: `${name} (${file})`,
-    text: snippet({ host: new URL(clientId).host, issuer: new URL(issuer), headers }),
+    text: snippet({ origin: clientId, host: new URL(clientId).host, issuer: new URL(issuer), headers }),
   };
 }
 
 const hostOnly = (host: string) => new URL(`http://${host}`).hostname;
+/** Other names that some websites read as these: CGI and WSGI make underscores of hyphens and dots. */
+const aliasesOf = (headers: readonly string[]) =>
+  headers.flatMap((name) => (name.includes('-') ? ['_', '.'].map((mark) => name.replaceAll('-', mark)) : []));
 const portOf = ({ port, protocol }: URL) => port || (protocol === 'https:' ? '443' : '80');
 
 function traefik({ host, issuer, headers }: Site): string {
   return `http:
   middlewares:
+    gatehouse-strip:
+      headers:
+        customRequestHeaders:
+${aliasesOf(headers)
+  .map((name) => `          ${name}: ''`)
+  .join('\n')}
     gatehouse:
       forwardAuth:
         address: ${issuer.origin}/forward-auth/traefik
@@ -44,7 +54,7 @@ function traefik({ host, issuer, headers }: Site): string {
   routers:
     website:
       rule: Host(\`${hostOnly(host)}\`)
-      middlewares: [gatehouse]
+      middlewares: [gatehouse-strip, gatehouse]
       service: website
   services:
     website:
@@ -54,8 +64,12 @@ function traefik({ host, issuer, headers }: Site): string {
 `;
 }
 
-function caddy({ host, issuer, headers }: Site): string {
-  return `${host} {
+function caddy({ origin, host, issuer, headers }: Site): string {
+  // With http in front of it, Caddy gets no certificate.
+  return `${origin.startsWith('https:') ? host : origin} {
+${aliasesOf(headers)
+  .map((name) => `	request_header -${name}`)
+  .join('\n')}
 	forward_auth ${issuer.origin} {
 		uri /forward-auth/caddy
 		header_up Host {upstream_hostport}
@@ -73,7 +87,11 @@ function nginx({ host, issuer, headers }: Site): string {
     (name) => `    auth_request_set ${variable(name)} ${answered(name)};
     proxy_set_header ${name} ${variable(name)};`,
   );
-  return `server {
+  return `map $http_upgrade $connection_upgrade {
+  default upgrade;
+  '' '';
+}
+server {
   server_name ${hostOnly(host)};
 
   location / {
@@ -82,7 +100,10 @@ function nginx({ host, issuer, headers }: Site): string {
     auth_request_set $gatehouse_cookie $upstream_http_set_cookie;
     error_page 401 = @gatehouse;
 ${handedOn.join('\n')}
+    proxy_http_version 1.1;
     proxy_set_header Host $http_host;
+    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header Connection $connection_upgrade;
     proxy_pass http://BACKEND:8080;
   }
   location = /gatehouse-check {
@@ -113,7 +134,7 @@ function haproxy({ host, issuer, headers }: Site): string {
   lua-load /etc/haproxy/gatehouse.lua
 
 # in the frontend of ${host}
-  http-request del-header ${headers.join('\n  http-request del-header ')}
+  http-request del-header ${[...headers, ...aliasesOf(headers)].join('\n  http-request del-header ')}
   http-request lua.gatehouse
 
 -- gatehouse.lua
@@ -151,8 +172,16 @@ end, 0)
 function envoy({ host, issuer, headers }: Site): string {
   const exact = (names: readonly string[], indent: string) =>
     names.map((name) => `${indent}- exact: ${name.toLowerCase()}`).join('\n');
-  return `# The filter of ${host}, before envoy.filters.http.router
+  return `# The filters of ${host}, before envoy.filters.http.router
 http_filters:
+  - name: envoy.filters.http.header_mutation
+    typed_config:
+      "@type": type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutation
+      mutations:
+        request_mutations:
+${aliasesOf(headers)
+  .map((name) => `          - remove: ${name.toLowerCase()}`)
+  .join('\n')}
   - name: envoy.filters.http.ext_authz
     typed_config:
       "@type": type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz
