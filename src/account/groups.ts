@@ -24,26 +24,32 @@ const MEMBERS = 50;
 /** Groups of an owner on a page. */
 const OWNED = 100;
 const id = z.string().min(1).max(64);
-/** The last day of a membership, in UTC; empty: no end. */
-const lastDay = z
-  .union([z.literal(''), z.iso.date()])
-  .default('')
-  .transform((text) => (text === '' ? null : new Date(`${text}T23:59:59Z`)));
+const END_OF_DAY = '23:59:59';
+const empty = z.literal('').default('');
+const endFields = { until: empty.or(z.iso.date()), 'until.time': empty.or(z.iso.time({ precision: -1 })) };
+/** A form with the end of a membership: the last day in UTC, and a time on it if one was chosen; without a day no end. */
+const withEnd = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.object(shape).and(
+    z.object(endFields).transform(({ until: day, 'until.time': time }) => {
+      // A time without a day has passed.
+      const date = day === '' && time !== '' ? '1970-01-01' : day;
+      return { until: date === '' ? null : new Date(`${date}T${time === '' ? END_OF_DAY : `${time}:00`}Z`) };
+    }),
+  );
 const pageQuery = z.object({ after: z.string().max(1000).optional() });
 const askQuery = z.object({ application: id });
-const addForm = z.object({ login: z.string().trim().min(1).max(254), until: lastDay });
-const inviteForm = z.object({ email: z.string().trim().max(254), until: lastDay });
+const addForm = withEnd({ login: z.string().trim().min(1).max(254) });
+const inviteForm = withEnd({ email: z.string().trim().max(254) });
 const withdrawInvitationForm = z.object({ invitation: id });
-const endForm = z.object({ user: id, until: lastDay });
+const endForm = withEnd({ user: id });
 const removeForm = z.object({ user: id });
-const decisionForm = z.object({
+const decisionForm = withEnd({
   request: id,
   decision: z.enum(['approve', 'decline']),
   answer: z.string().trim().max(500).default(''),
-  until: lastDay,
 });
 const withdrawForm = z.object({ request: id });
-const askForm = z.object({ application: id, group: id, reason: z.string().trim().min(1).max(500), until: lastDay });
+const askForm = withEnd({ application: id, group: id, reason: z.string().trim().min(1).max(500) });
 
 type GroupContext = Context & { params: Record<string, string> };
 
@@ -111,12 +117,12 @@ export function groupRoutes(services: Base & People & { page: AccountPageHelpers
       group,
       today: dayOf(now()),
       blocked: await groupOwners.whyBlocked(group, { by: page.actorOf(ctx) }),
-      members: members.map((member) => ({ ...member, day: member.until ? dayOf(member.until) : '' })),
+      members: members.map((member) => ({ ...member, end: endOf(member.until) })),
       next: next && `${HERE}/${group.id}?after=${encodeURIComponent(next)}`,
       requests: (await groupRequests.openFor([group.id])).map(({ user, until, ...request }) => ({
         ...request,
         person: user,
-        until: until && until > now() ? dayOf(until) : '',
+        until: endOf(until && until > now() ? until : null),
       })),
       invitations: await groupInvitations.of(group.id),
       invitationDays: limits.groups.invitationDays,
@@ -312,4 +318,11 @@ export function joinRoutes(services: Core & Http & People & { page: AccountPageH
 /** As a date field has it. */
 function dayOf(at: Date): string {
   return at.toISOString().slice(0, 10);
+}
+
+/** As the fields of an end have it. */
+function endOf(at: Date | null): { day: string; time: string } {
+  if (!at) return { day: '', time: '' };
+  const time = at.toISOString().slice(11, 19);
+  return { day: dayOf(at), time: time === END_OF_DAY ? '' : time.slice(0, 5) };
 }

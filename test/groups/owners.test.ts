@@ -65,6 +65,17 @@ describe('an owner', () => {
       { name: group.name, until: new Date('2099-12-31T23:59:59Z') },
     ]);
     expect((await send(group, 'end', { user: one.account.id, until: '2001-01-01' })).text).toContain('later day');
+    const timed = await send(group, 'end', { user: one.account.id, until: '2099-12-31', 'until.time': '18:30' });
+    expect(textOf(timed.text)).toContain('Until Dec 31, 2099, 6:30 PM UTC');
+    expect(timed.forms.find(({ action }) => action.endsWith('/end'))?.fields).toMatchObject({
+      until: '2099-12-31',
+      'until.time': '18:30',
+    });
+    const timeAlone = { user: one.account.id, until: '', 'until.time': '18:30' };
+    expect((await send(group, 'end', timeAlone)).text).toContain('later day');
+    expect((await idp.services.accounts.find(one.account.id))?.groups).toMatchObject([
+      { name: group.name, until: new Date('2099-12-31T18:30:00Z') },
+    ]);
     expect((await send(group, 'remove', { user: one.account.id })).text).toContain('Member removed.');
     expect((await send(group, 'remove', { user: one.account.id })).text).toContain('Nothing changed.');
     expect(await memberIds(group)).toEqual([other.account.id]);

@@ -210,21 +210,31 @@ export const accountPages: Record<string, [string, object]> = {
       group: { id: 'lab', name: 'Lab', path: '/Lab', description: 'Everybody in the laboratory' },
       today: '2026-03-03',
       members: [
-        { person: { id: 'a', username: 'alice', name: 'Alice Example' }, isOwn: true, until: null, day: '' },
+        {
+          person: { id: 'a', username: 'alice', name: 'Alice Example' },
+          isOwn: true,
+          until: null,
+          end: { day: '', time: '' },
+        },
         {
           person: { id: 'b', username: 'bo', name: null },
           isOwn: true,
           until: at('2099-07-31T23:59:59Z'),
-          day: '2099-07-31',
+          end: { day: '2099-07-31', time: '' },
         },
-        { person: { id: 'c', username: 'carl', name: 'Carl Example' }, isOwn: false, until: null, day: '' },
+        {
+          person: { id: 'c', username: 'carl', name: 'Carl Example' },
+          isOwn: false,
+          until: null,
+          end: { day: '', time: '' },
+        },
       ],
       requests: [
         {
           id: 'r',
           person: { id: 'd', username: 'dana', name: 'Dana Example' },
           reason: 'Replacing Carl in July',
-          until: '2099-07-31',
+          until: { day: '2099-07-31', time: '18:00' },
         },
       ],
       invitations: [

@@ -55,7 +55,7 @@ export function createRenderer({
     autoTrim: [false, 'nl'],
     escapeFunction: (value) => (value instanceof Text ? value.toHtml() : escapeHtml(value)),
     functionHeader:
-      'const { t, isText, partsOf, asset, webLink, day, moment, plural, listOf, color, hueOf, initials, fullName, pictureOf, logoPath } = it;',
+      'const { t, isText, partsOf, asset, webLink, day, moment, lastDay, plural, listOf, color, hueOf, initials, fullName, pictureOf, logoPath } = it;',
   };
   const eta = new Eta(config);
   const helpers = {
@@ -66,6 +66,7 @@ export function createRenderer({
     webLink,
     day,
     moment,
+    lastDay,
     plural,
     listOf,
     color,
@@ -148,6 +149,11 @@ function day(at: Date): string {
 /** "Nov 21, 2026, 10:09 AM UTC", in the language of the page. */
 function moment(at: Date): string {
   return `${moments().format(at).replace('\u202f', ' ')} UTC`;
+}
+
+/** The day on which something ends, with the time where that is not the end of the day. */
+function lastDay(at: Date): string {
+  return at.toISOString().slice(11, 19) === '23:59:59' ? day(at) : moment(at);
 }
 
 /** The logo of a product on a grid of 24: of the preset of an application, or the `logo` of a connection. */
