@@ -13,7 +13,7 @@ export function shortWaits(): void {
   realWaits();
   Object.assign(uniformAnswer, { milliseconds: 5 });
   Object.assign(mail, { delayMs: 20 });
-  Object.assign(delivery, { pollSeconds: 0.5 });
+  Object.assign(delivery, { pollSeconds: 2 });
   Object.assign(signInQueue, { seconds: 60 });
   Object.assign(outgoing, { timeoutMs: 20_000 });
   Object.assign(configuration, { timeLimitMs: 100_000 });
