@@ -341,6 +341,16 @@ describe('a wrong file', () => {
       'groups[0].requests: the group A gives permissions in Gatehouse',
     ],
     [
+      'a key that no group has',
+      () => FILE.replace('{ name: Guests }', '{ name: Guests, __proto__: { roles: [admin] } }'),
+      'groups[2].__proto__ isn’t a known field.',
+    ],
+    [
+      'a key that no member has',
+      () => FILE.replace('members: [alice,', 'members: [{ username: alice, __proto__: { until: null } },'),
+      'groups[1].members[0].__proto__ isn’t a known field.',
+    ],
+    [
       'an unknown group of an application',
       () => FILE.replace('[Science, Guests]', '[Science, science]'),
       'clients[0].access.groups[1]: this group doesn’t exist: science.',

@@ -94,6 +94,26 @@ it('adds a person to a group with an end, and says which roles and groups come f
   expect((await accounts.find(account.id))?.groups).toEqual([]);
 });
 
+it('names who added a person, and nobody where no person did', async () => {
+  const { groups } = idp.services;
+  const [{ account }, adder] = [await aUser(idp.services), await aPerson(idp, ['admin'])];
+  const [first, second] = [
+    await groups.create({ name: fresh('added') }),
+    await groups.create({ name: fresh('added-by-none') }),
+  ];
+  await adder.send('PUT', `/users/${account.id}/groups/${first.id}`, {});
+  await groups.addMembers(second.id, [{ userId: account.id }]);
+  const { id: user, username, name } = adder.user?.account ?? expect.fail('no user');
+  expect((await adder.get(`/users/${account.id}/groups`)).json()).toMatchObject({
+    items: [
+      { group: first.id, added_by: { user, username, name } },
+      { group: second.id, added_by: null },
+    ],
+  });
+  const page = await admin.get(`/admin/users/${account.id}/roles`);
+  expect(mainOf(page.text)).toContain(username);
+});
+
 it('offers and does nothing that the administrator has no right to', async () => {
   const { groups, roles, accounts } = idp.services;
   const [secret, user, group] = [await aRole(), await aUser(idp.services), await groups.create({ name: fresh('Pay') })];
