@@ -1,6 +1,7 @@
 // Parses and validates request input. Accepts only the expected content type, UTF-8, a limited size, each parameter once
 // and storable characters; then applies the zod schema of the route. Anything else is a 400, 413 or 415.
 
+import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { output, ZodType } from 'zod';
 import { limits } from '../limits.ts';
@@ -121,7 +122,8 @@ export function resumeForm(ctx: Context, fields: Fields): void {
 async function readUpload(ctx: Context): Promise<Pair[]> {
   const isText = !withPictures.has(ctx.req);
   const maxBytes = byteLimits.get(ctx.req) ?? limits.http.formBytes;
-  const body = isText ? await bodyOf(ctx, maxBytes) : await readBytes(ctx.req, maxBytes);
+  const body = await readBytes(ctx.req, maxBytes);
+  if (isText && !isUtf8(body)) throw badRequest('malformed_body', { message: t('error.not-utf-8') });
   const headers = { 'content-type': ctx.get('Content-Type') };
   const form = await new Response(body, { headers }).formData().catch((cause: unknown) => {
     throw badRequest('malformed_body', { cause });

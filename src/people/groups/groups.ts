@@ -804,7 +804,7 @@ export async function takeConnectionMemberships(
   by: Actor,
   tx: Tx,
 ): Promise<void> {
-  const via = `connection:${connectionId}`;
+  const via = `connection:${connectionId}` as const;
   const include = { group: { select: { name: true } } } as const;
   const gone = new Set<string>();
   for await (const userIds of pagesOfIds({ source: via }, tx)) {
@@ -822,11 +822,15 @@ export async function takeConnectionMemberships(
 }
 
 /** The people who have such a membership, in pages, each in a turn of the event loop; they may be deleted meanwhile. */
-export async function* pagesOfIds(where: { groupId?: string; source?: string }, tx: Tx): AsyncGenerator<string[]> {
+export async function* pagesOfIds(
+  where: { groupId?: string; source?: Exclude<MemberSource, 'direct'> },
+  tx: Tx,
+): AsyncGenerator<string[]> {
   const condition = joinFragments(
     [
       ...(where.groupId === undefined ? [] : [fragment`group_id = ${where.groupId}`]),
-      ...(where.source === undefined ? [] : [fragment`source = ${where.source}`]),
+      // The index by source leaves out `direct`.
+      ...(where.source === undefined ? [] : [fragment`source = ${where.source} AND source <> 'direct'`]),
     ],
     ' AND ',
   );
