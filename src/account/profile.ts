@@ -11,6 +11,7 @@ import { acceptPictures, parseForm } from '../base/http/input.ts';
 import { type Fault, faultText } from '../base/texts/faults.ts';
 import { type PageText, sentences, t } from '../base/texts/text.ts';
 import type { Core } from '../core/core.ts';
+import type { SettingValues } from '../core/settings/settings.ts';
 import { bytesOf, isImageData } from '../core/settings/value-schemas.ts';
 import type { Accounts } from '../people/accounts/accounts.ts';
 import type { AttributeSchema } from '../people/accounts/attributes.ts';
@@ -42,13 +43,17 @@ const pictureForm = z.object({
     .max(imageLimits.requestBytes * 2)
     .default(''),
 });
-/** The picture has a page of its own. */
-const ownFields = textFieldNames.filter((field) => field !== 'picture');
-const names: ProfileText[] = [
-  ...ownFields.map((field) => textFields[field].claim),
-  ...addressPartNames.map(addressColumn),
-];
-const profileForm = z.object(Object.fromEntries(names.map((name) => [name, text])) as Record<ProfileText, typeof text>);
+type ProfileClaims = SettingValues['profile_claims'];
+
+/** The texts of the form, in the order of the setting; picture and phone number have pages of their own. */
+const namesOf = (claims: ProfileClaims): ProfileText[] =>
+  claims.flatMap((claim): ProfileText[] => {
+    if (claim === 'phone_number') return [];
+    return claim === 'address' ? addressPartNames.map(addressColumn) : [claim];
+  });
+
+const formOf = (claims: ProfileClaims) =>
+  z.object(Object.fromEntries(namesOf(claims).map((name) => [name, text])) as { [Name in ProfileText]?: typeof text });
 
 export function profileRoutes({
   page,
@@ -63,16 +68,18 @@ export function profileRoutes({
   const show = (ctx: Context, { given = {}, error }: { given?: Texts; error?: PageText } = {}) => {
     const { account } = signedIn.userOf(ctx);
     const isManagedByFile = account.source === 'file';
+    const { profile_claims: claims, user_attributes: schema } = settings.latest();
     const phone = { number: account.phoneNumber, isVerified: account.phoneNumberVerified };
     ctx.render(
       'account/profile',
       {
         account,
-        fields: fieldsOf({ ...textsOf(account), ...given }, ctx.state.offeredLanguages().tags),
-        ownFields: personFields(settings.latest().user_attributes, account.attributes, given),
+        fields: fieldsOf(claims, { ...textsOf(account), ...given }, ctx.state.offeredLanguages().tags),
+        ownFields: personFields(schema, account.attributes, given),
         isManagedByFile,
         phone,
-        hasSms: codeDelivery.hasSms(),
+        hasSms: codeDelivery.hasSms() && claims.includes('phone_number'),
+        hasPhone: phone.number !== null || claims.includes('phone_number'),
         error,
       },
       error ? 400 : 200,
@@ -116,8 +123,8 @@ export function profileRoutes({
     const { account } = signedIn.userOf(ctx);
     // The configuration file would restore its own value at the next start.
     if (account.source === 'file') throw forbidden('owned_by_file');
-    const schema = settings.latest().user_attributes;
-    const given = await parseForm(ctx, profileForm.extend(personForm(schema)));
+    const { profile_claims: claims, user_attributes: schema } = settings.latest();
+    const given = await parseForm(ctx, formOf(claims).extend(personForm(schema)));
     try {
       const attributes = (before: object) => attributesTyped(schema, { ...before }, given);
       await accounts.update(account.id, { ...profileOfTexts(given), attributes }, page.actorOf(ctx));
@@ -134,20 +141,19 @@ export function profileRoutes({
 type Texts = { [Name in ProfileText]?: string | undefined } & Readonly<Record<string, unknown>>;
 
 /** The fields as the page displays them; the language is one of `offered`, or the one that the user has. */
-function fieldsOf(values: Texts, offered: readonly string[]) {
-  const texts = ownFields.map((field) => {
-    const { claim: name, label, autocomplete, ...rest } = textFields[field];
-    if (field === 'locale') {
+function fieldsOf(claims: ProfileClaims, values: Texts, offered: readonly string[]) {
+  return namesOf(claims).map((name) => {
+    const part = addressPartNames.find((one) => addressColumn(one) === name);
+    if (part) return { ...addressParts[part], name, value: values[name] ?? '', hint: '' };
+    const field = Object.values(textFields).find(({ claim }) => claim === name);
+    if (!field) throw new Error(`there is no field ${name}`);
+    const { label, autocomplete, hint = '' } = field;
+    if (name === 'locale') {
       const value = languageTag(values[name] ?? '') ?? '';
       return { name, label, autocomplete, value, options: languageChoices(value, offered) };
     }
-    return { name, label, autocomplete, lines: 1, value: values[name] ?? '', hint: 'hint' in rest ? rest.hint : '' };
+    return { name, label, autocomplete, lines: 1, value: values[name] ?? '', hint };
   });
-  const parts = addressPartNames.map((part) => {
-    const name = addressColumn(part);
-    return { ...addressParts[part], name, value: values[name] ?? '', hint: '' };
-  });
-  return [...texts, ...parts];
 }
 
 /** `Website: This is not a web address.` */
@@ -216,12 +222,13 @@ const back = { href: '/account/profile', label: t('profile.title') };
 const numberForm = z.object({ phone: z.string().max(40) });
 const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
-export function profilePhoneRoutes(dependencies: People & { page: AccountPageHelpers }): Router<State, Extras> {
+export function profilePhoneRoutes(dependencies: Core & People & { page: AccountPageHelpers }): Router<State, Extras> {
   const {
     page,
     accounts,
     codeDelivery,
     rateLimits,
+    settings,
     mfa: { phones },
   } = dependencies;
   const { signedIn, checkChange } = page;
@@ -235,6 +242,10 @@ export function profilePhoneRoutes(dependencies: People & { page: AccountPageHel
     ctx.render('account/phone', view, error ? Math.max(status, 400) : 200);
   };
 
+  const assertOffered = () => {
+    if (!codeDelivery.hasSms() || !settings.latest().profile_claims.includes('phone_number')) throw notFound();
+  };
+
   /** The declared number of an account from the configuration file can be verified, but not replaced. */
   const assertMaySet = (ctx: Context, number: string | undefined) => {
     const { account } = signedIn.userOf(ctx);
@@ -243,12 +254,12 @@ export function profilePhoneRoutes(dependencies: People & { page: AccountPageHel
   };
 
   router.get('/', ...recentAuthentication, (ctx) => {
-    if (!codeDelivery.hasSms()) throw notFound();
+    assertOffered();
     show(ctx);
   });
 
   router.post('/', ...recentAuthentication, checkChange, async (ctx) => {
-    if (!codeDelivery.hasSms()) throw notFound();
+    assertOffered();
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
     const invalidNumber = t('phone.invalid');

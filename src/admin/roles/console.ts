@@ -471,11 +471,8 @@ async function memberTable(
 ): Promise<Block> {
   const given = parseQuery(ctx, listQuery);
   const { q: search, after } = given;
-  const filter = { search, role: role.name };
-  const [page, found] = await Promise.all([
-    users.list({ ...filter, after, limit: limits.api.pageSize }, by),
-    users.count(filter, by),
-  ]);
+  const page = await users.list({ search, role: role.name, after, limit: limits.api.pageSize }, by);
+  const found = await page.count();
   const path = membersPath(role);
   const list: ListAddress = { path, filters: { q: search }, sort: '', defaultSort: '' };
   return {

@@ -8,7 +8,7 @@ import { newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { InvitationView } from '../../core/mail/link-tokens.ts';
 import type { Account } from '../../people/accounts/account.ts';
-import type { AccountCount, AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
+import type { AccountPage, ListAccounts } from '../../people/accounts/account-list.ts';
 import type { Profile } from '../../people/accounts/profile.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
 import type { FactorView, OwnFactors } from '../../people/mfa/account-factors.ts';
@@ -179,11 +179,8 @@ function readActions(
     /** Only users that the actor may see. */
     list: async (query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountPage> => {
       const page = await accounts.list({ ...query, ...(await visibleTo(by)) });
-      return { ...page, accounts: await Promise.all(page.accounts.map((one) => lookup.seenBy(one, by))) };
+      return { ...page, accounts: await lookup.allSeenBy(page.accounts, by) };
     },
-    /** How many users a list of this query has. */
-    count: async (query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountCount> =>
-      accounts.countMatches({ ...query, ...(await visibleTo(by)) }),
 
     /** The last invitations of these users. */
     invitationsOf: invitations.statesOf,

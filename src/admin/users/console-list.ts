@@ -43,12 +43,14 @@ export async function userListPage(
   const { q: search, after, state, role, sort } = list.given;
   const locked = new Set((await lockedAccounts()).map(({ id }) => id));
   const filter = { search, ...stateFilter(state, locked), ...(role && { role }) };
-  const [page, found] = await Promise.all([
-    users.list({ ...filter, sort: sort === 'match' ? undefined : sort, after, limit: limits.api.pageSize }, by),
-    users.count(filter, by),
-  ]);
+  const query = { ...filter, sort: sort === 'match' ? undefined : sort, after, limit: limits.api.pageSize };
+  const page = await users.list(query, by);
   const ids = page.accounts.map(({ id }) => id);
-  const [lastSignIns, invitations] = await Promise.all([users.lastSignIns(ids), users.invitationsOf(ids)]);
+  const [found, lastSignIns, invitations] = await Promise.all([
+    page.count(),
+    users.lastSignIns(ids),
+    users.invitationsOf(ids),
+  ]);
   const mayAdd = meets(within('gatehouse.users:write'));
   const add: Action = { label: t('console.users.add'), icon: 'plus', href: `${HOME}/new` };
   const none = {

@@ -22,10 +22,15 @@ export function createUserLookup({ sql, accounts, authority, ssoIds, settings }:
   const audienceOf = async (by: Actor, tx?: Tx): Promise<Audience> =>
     (await authority.extent(by, 'gatehouse.settings:write', tx)) === 'all' ? 'administrator' : 'desk';
 
-  /** The account with the attributes that the actor may see. */
+  /** Accounts with the attributes that the actor may see. */
+  async function allSeenBy<A extends { attributes: Record<string, unknown> }>(accounts: A[], by: Actor, tx?: Tx) {
+    const [schema, audience] = [settings.latest().user_attributes, await audienceOf(by, tx)];
+    return accounts.map((one): A => ({ ...one, attributes: attributesFor(audience, schema, one.attributes) }));
+  }
+
   async function seenBy<A extends { attributes: Record<string, unknown> }>(account: A, by: Actor, tx?: Tx): Promise<A> {
-    const schema = settings.latest().user_attributes;
-    return { ...account, attributes: attributesFor(await audienceOf(by, tx), schema, account.attributes) };
+    const [seen = account] = await allSeenBy([account], by, tx);
+    return seen;
   }
 
   /** The attributes after a change by the actor. Throws invalid_input. */
@@ -55,7 +60,7 @@ export function createUserLookup({ sql, accounts, authority, ssoIds, settings }:
     return account;
   }
 
-  return { find, lockForChange, findManaged: findManageable, audienceOf, seenBy, attributesAfter };
+  return { find, lockForChange, findManaged: findManageable, audienceOf, allSeenBy, seenBy, attributesAfter };
 }
 
 /** What the ETag of a user is made of: everything that an administrator can edit. */

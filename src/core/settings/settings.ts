@@ -8,6 +8,7 @@ import { randomToken } from '../../base/platform/random.ts';
 import type { Vault } from '../../base/platform/vault.ts';
 import { type Db, isUniqueConstraintError, type Tx } from '../../base/storage/database.ts';
 import type { Covered } from '../../base/storage/protected-rows.ts';
+import { rule } from '../../base/texts/faults.ts';
 import type { MessageSource } from '../../base/texts/messages.ts';
 import { createOverrides } from '../../base/texts/overrides.ts';
 import {
@@ -20,6 +21,7 @@ import {
   mailSender,
   mailServer,
   network,
+  profileClaims,
   settingFields,
   signingAlgorithms,
   smsGateway,
@@ -241,6 +243,13 @@ export const settingSchemas = {
       "JSON Schema of the users' `attributes`. Without one, any name can have text, a number, `true`, `false` or a list of text. Checks above 250 ms are rejected. A property can also say [who sees and changes it](accounts.md#own-fields)",
     )
     .register(settingFields, { section: 'attributes', isGeneral: true }),
+  profile_claims: z
+    .array(z.enum(profileClaims))
+    .max(profileClaims.length)
+    .refine((list) => new Set(list).size === list.length, rule('unique'))
+    .default(['name', 'given_name', 'family_name', 'locale', 'zoneinfo', 'phone_number'])
+    .describe('the standard claims that people see and change in [their profile](accounts.md#profile), in this order')
+    .register(settingFields, { section: 'attributes', isGeneral: true, rows: 6 }),
   username_domains: z
     .array(mailDomain)
     .max(100)

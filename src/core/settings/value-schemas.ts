@@ -183,6 +183,12 @@ export const brandSchemas = {
     .register(settingFields, { section: null, isGeneral: true }),
 };
 
+/** The standard claims that people can have in their profile (OpenID Connect Core 5.1). */
+export const profileClaims = [
+  ...(['name', 'given_name', 'middle_name', 'family_name', 'nickname', 'locale', 'zoneinfo'] as const),
+  ...(['birthdate', 'gender', 'website', 'profile', 'phone_number', 'address'] as const),
+] as const;
+
 const language = z.enum(languages);
 
 /** The languages of pages and mails for people (docs/languages.md). */

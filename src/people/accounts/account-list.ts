@@ -55,6 +55,8 @@ export interface AccountPage {
   accounts: AccountSummary[];
   /** Absent on the last page. */
   next?: string;
+  /** How many match, counted up to `limits.lists.counted`. */
+  count(): Promise<AccountCount>;
 }
 
 /** How many accounts a query finds. */
@@ -144,11 +146,16 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
     };
   }
 
+  async function listIds(query: ListAccounts): Promise<PageIds & { count(): Promise<AccountCount> }> {
+    const sizes = await sizesOf(db, now(), query);
+    return { ...(await pageOf(query, sizes)), count: () => countOfQuery(query, sizes) };
+  }
+
   return {
     /** One page of accounts that match the query, and the cursor of the next one. */
     async list(query: ListAccounts = {}): Promise<AccountPage> {
-      const { ids, ...rest } = await pageOf(query, await sizesOf(db, now(), query));
-      if (ids.length === 0) return { accounts: [] };
+      const { ids, ...rest } = await listIds(query);
+      if (ids.length === 0) return { accounts: [], count: rest.count };
       const rows = new Map(
         (await db.asStored.user.findMany({ where: { id: { in: ids } }, select: SUMMARY })).map((row) => [row.id, row]),
       );
@@ -166,15 +173,8 @@ export function createAccountList({ db, sql, now }: Pick<Core, 'db' | 'sql' | 'n
       return { accounts, ...rest };
     },
 
-    /** The ids alone, for who reads the accounts in full; `count` is that of `countMatches`. */
-    async listIds(query: ListAccounts): Promise<PageIds & { count(): Promise<AccountCount> }> {
-      const sizes = await sizesOf(db, now(), query);
-      return { ...(await pageOf(query, sizes)), count: () => countOfQuery(query, sizes) };
-    },
-
-    /** The number of accounts that match, counted up to `limits.lists.counted`. */
-    countMatches: async (query: ListAccounts): Promise<AccountCount> =>
-      countOfQuery(query, await sizesOf(db, now(), query)),
+    /** The ids alone, for who reads the accounts in full. */
+    listIds,
 
     count: (): Promise<number> => db.user.count(),
   };

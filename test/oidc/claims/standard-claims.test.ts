@@ -1,6 +1,7 @@
 // Every standard claim as a field of a user (OpenID Connect Core 5.1): set by API, console, account page and import, and
 // received by applications of both protocols.
 import { beforeAll, describe, expect, it } from 'vitest';
+import { profileClaims } from '../../../src/core/settings/value-schemas.ts';
 import { consoleOf, imported, staff } from '../../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../../admin/support.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
@@ -108,6 +109,7 @@ describe('the standard claims', () => {
     const user = await aUser(idp.services);
     const browser = await signedIn(idp, user);
     const fields = { name: 'Ann', ...typedTexts, ...addressTexts };
+    await idp.services.settings.set('profile_claims', [...profileClaims]);
     const wrong = await browser.submit(await browser.get('/account/profile'), { ...fields, website: 'ann.example' });
     expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('Website: Enter a web address')]);
     expect(wrong.forms[0]?.fields).toMatchObject({ website: 'ann.example', locality: 'Zürich' });
@@ -118,6 +120,27 @@ describe('the standard claims', () => {
     const emptied = Object.fromEntries(Object.keys(addressTexts).map((name) => [name, '']));
     await browser.submit(again, emptied);
     expect((await admin.get(path(user))).json()).toMatchObject({ ...typedTexts, address: null });
+  });
+
+  it('are those of the setting profile_claims in the profile of the user, in its order, and no others are changed there', async () => {
+    const user = await aUser(idp.services);
+    const browser = await signedIn(idp, user);
+    await idp.services.settings.set('profile_claims', ['nickname', 'website', 'given_name']);
+    const page = await browser.get('/account/profile');
+    const names = [...page.text.matchAll(/<input class="input" [^>]*name="([^"]+)"/g)].map(([, name]) => name);
+    expect(names).toEqual(['nickname', 'website', 'given_name']);
+    expect(textOf(page.text)).not.toContain('Phone number');
+    await idp.services.settings.set('sms_gateway', { url: 'https://sms.example.com/messages' });
+    expect((await browser.get('/account/profile/phone')).status).toBe(404);
+    const forged = { nickname: 'Annie', family_name: 'Forged', locality: 'Forged' };
+    expect((await browser.submit(page, forged, { form: '/account/profile' })).status).toBe(303);
+    expect((await admin.get(path(user))).json()).toMatchObject({ nickname: 'Annie', family_name: null, address: null });
+    await idp.services.settings.unset('profile_claims');
+    expect((await browser.get('/account/profile/phone')).status).toBe(200);
+    await idp.services.settings.unset('sms_gateway');
+    const standard = await browser.get('/account/profile');
+    expect(standard.text).toMatch(/name="name"[\s\S]*name="given_name"[\s\S]*name="family_name"[\s\S]*name="locale"/);
+    expect(standard.text).not.toContain('name="website"');
   });
 
   it('are set and displayed in the console', async () => {
