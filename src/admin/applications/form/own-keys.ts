@@ -6,7 +6,7 @@ import { invalidInput } from '../../../base/http/errors.ts';
 import { fault } from '../../../base/texts/faults.ts';
 import { type PageText, t, textAt } from '../../../base/texts/text.ts';
 import { userFieldNames } from '../../../people/accounts/claims.ts';
-import type { Field, Option } from '../../console/blocks.ts';
+import type { Option } from '../../console/blocks.ts';
 import {
   assertDistinct,
   baseOf,
@@ -222,14 +222,9 @@ export const ownKeys: Readonly<Record<string, (source: FieldSource, choices: Cho
       key: 'headers',
       fields({ headers = 'remote' }) {
         const isOwn = typeof headers === 'object';
-        const [rows] = own.fields({ 'headers.own': isOwn ? headers : undefined });
         return [
           ...set.fields({ headers: isOwn ? 'own' : headers }),
-          {
-            ...(rows as Field),
-            label: t('console.fields.website-headers.own'),
-            hint: t('console.fields.website-headers.own-hint'),
-          },
+          ...own.fields({ 'headers.own': isOwn ? headers : undefined }),
         ];
       },
       read: (sent) => (sentValue(sent, 'headers') === 'own' ? (own.read(sent) ?? {}) : set.read(sent)),
