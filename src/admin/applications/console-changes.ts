@@ -45,10 +45,9 @@ export function addEnableAndDeletePages(
   question(
     '/release',
     releaseQuestion(services, ['gatehouse.applications:write'], {
-      entryOf: ({ application: { protocol, clientId } }: ApplicationDetails) => ({
-        section: sectionOf(protocol),
-        name: clientId,
-      }),
+      entriesOf: ({ application: { protocol, clientId } }: ApplicationDetails) => [
+        { section: sectionOf(protocol), name: clientId },
+      ],
       home: ({ application: { id, name } }) => ({ href: `/admin/applications/${id}`, label: name }),
     }),
   );

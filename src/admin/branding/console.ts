@@ -32,12 +32,12 @@ import {
   versionField,
 } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
-import { fileNotice } from '../console/managed-by-file.ts';
 import type { NamedField } from '../console/names.ts';
-import { addPage, type FormReader } from '../console/pages.ts';
+import { addPage, type FormReader, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { SettingChanges } from '../settings/actions.ts';
+import { settingsOfFile } from '../settings/console.ts';
 import { changesOf, type Lock, settingsIn, settingTexts } from '../settings/console-fields.ts';
 import {
   applicationField,
@@ -99,7 +99,10 @@ export function brandRoutes(services: ConsoleServices): Router<State, Extras>[] 
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'body_too_large') throw error;
       ctx.set(error.headers);
-      const page = await brandPage(services, ctx, { all: await settings.list(), mayChange: true });
+      const page = await brandPage(services, ctx, {
+        all: await settings.list(),
+        may: (permission) => frame.may(ctx, permission),
+      });
       frame.show(ctx, { ...page, error: t('console.branding.too-large', { size: MAX_MEGABYTES }) }, error.status);
     }
   };
@@ -110,8 +113,7 @@ export function brandRoutes(services: ConsoleServices): Router<State, Extras>[] 
     load: () => settings.list(),
     accepts: [acceptPictures(imageLimits.formBytes), ...frame.page(CHANGE), againIfTooLarge],
     form: readBrand,
-    page: ({ ctx, subject: all, may }, given) =>
-      brandPage(services, ctx, { all, mayChange: may(CHANGE), sent: given?.sent }),
+    page: ({ ctx, subject: all, may }, given) => brandPage(services, ctx, { all, may, sent: given?.sent }),
     async submit({ ctx, by, subject: entries }, { sent, faults }) {
       if (isShown(sent)) throw invalidInput(faults);
       const application = sentValue(sent, APPLICATION) ?? '';
@@ -125,10 +127,12 @@ export function brandRoutes(services: ConsoleServices): Router<State, Extras>[] 
 }
 
 async function brandPage(
-  { accounts, names, config: { configFile } }: ConsoleServices,
+  services: ConsoleServices,
   ctx: Context,
-  { all, mayChange, sent = {} }: { all: SettingEntry[]; mayChange: boolean; sent?: Sent | undefined },
+  { all, may, sent = {} }: { all: SettingEntry[]; may: Visit<unknown>['may']; sent?: Sent | undefined },
 ): Promise<ConsolePage> {
+  const { accounts, names } = services;
+  const mayChange = may(CHANGE);
   const chosen = choiceOf(ctx, sent);
   const { application, field } = await namedApplication(names, chosen.application);
   const choice = { ...chosen, application };
@@ -140,7 +144,7 @@ async function brandPage(
   const isDeclared = sections.some(({ fields }) => fields.some(({ isFromFile }) => isFromFile));
   const typed = (name: BrandSetting) => valueIn(name, entries, sent);
   const blocks: Block[] = [
-    ...(isDeclared ? [fileNotice(configFile, 'settings')] : []),
+    ...(isDeclared ? [settingsOfFile(services, may)] : []),
     {
       kind: 'form',
       id: FORM,

@@ -24,10 +24,10 @@ import {
   versionField,
 } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
-import { fileNotice } from '../console/managed-by-file.ts';
 import { addPage, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
+import { settingsOfFile } from '../settings/console.ts';
 
 // The texts for people by the file that they are in.
 
@@ -62,11 +62,11 @@ const CHANGE = 'gatehouse.settings:write-security' as const;
 /** Twenty texts, percent-encoded. */
 const MAX_FORM_BYTES = 512 * 1024;
 
-export function textRoutes({
-  frame,
-  admin: { settings },
-  config: { configFile },
-}: ConsoleServices): Router<State, Extras> {
+export function textRoutes(services: ConsoleServices): Router<State, Extras> {
+  const {
+    frame,
+    admin: { settings },
+  } = services;
   const router = new Router<State, Extras>({ prefix: HERE });
   addPage<SettingEntry[], Sent>(router, frame, '/', {
     needs: ['gatehouse.settings:read'],
@@ -74,7 +74,7 @@ export function textRoutes({
     load: () => settings.list(),
     accepts: bodyLimit(MAX_FORM_BYTES),
     form: listForm,
-    page: (visit, sent = {}) => textsPage(visit, configFile, sent),
+    page: (visit, sent = {}) => textsPage(visit, services, sent),
     async submit({ ctx, by, subject }, sent) {
       const before = valuesIn(subject);
       const query = queryOf(ctx);
@@ -103,7 +103,7 @@ const valuesIn = (entries: readonly SettingEntry[]) => (entryIn(entries)?.value 
 
 function textsPage(
   { ctx, subject: entries, may, language: consoleLanguage }: Visit<SettingEntry[]>,
-  configFile: string | undefined,
+  services: ConsoleServices,
   sent: Sent,
 ): ConsolePage {
   const query = queryOf(ctx);
@@ -113,7 +113,7 @@ function textsPage(
   const sections = textSections(list.texts, { language: query.language, sent, mayChange, consoleLanguage });
   const version = versionField(sentValue(sent, VERSION) ?? etagOf(entries));
   const blocks: Block[] = [
-    ...(isFromFile ? [fileNotice(configFile, 'settings')] : []),
+    ...(isFromFile ? [settingsOfFile(services, may)] : []),
     { kind: 'search', action: HERE, fields: filterFields(query), button: t('console.branding.texts.show') },
     list.count === 0
       ? { kind: 'text', text: t('console.branding.texts.none') }

@@ -181,7 +181,7 @@ export function connectionRoutes(services: ConsoleServices) {
 
   question('/release', {
     ...releaseQuestion(services, ['gatehouse.connections:write'], {
-      entryOf: ({ connection: { id } }: ConnectionDetails) => ({ section: 'connections', name: id }),
+      entriesOf: ({ connection: { id } }: ConnectionDetails) => [{ section: 'connections', name: id }],
       home: toOne,
     }),
     load: ({ params: { id = '' } }, by) => noun.get(id, by),

@@ -5,6 +5,7 @@ import type { OwnPermission } from '../../people/rbac/built-in.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import type { Block, Mark } from './blocks.ts';
 import type { Question } from './pages.ts';
+import type { Sent } from './row-buttons.ts';
 
 /** Beside the title, or in a list. */
 export const FILE_TAG: Mark & { icon: string } = { text: t('console.shared.file-tag'), icon: 'lock' };
@@ -12,14 +13,14 @@ export const FILE_TAG: Mark & { icon: string } = { text: t('console.shared.file-
 /** To take an entry out of the file, beside the right to change it. */
 export const RELEASE = 'gatehouse.settings:write-security' as const;
 
-type Declared = 'user' | 'role' | 'group' | 'connection' | 'api' | 'application' | 'settings';
+type Declared = 'user' | 'role' | 'group' | 'connection' | 'api' | 'application' | 'settings' | 'sign-up-codes';
 
 /**
  * Names the file, and what to do next.
  *
  * @param path of the configuration file; undefined when the server runs without one now
  * @param what is declared; of settings, those that the page displays locked
- * @param home of an entry that the administrator may take out of the file: its page
+ * @param home of an entry that the administrator may take out of the file: its page, above that of `releaseQuestion`
  */
 export function fileNotice(path: string | undefined, what: Declared, home?: string | false): Block {
   const text = path ? t(`console.shared.file-notice.${what}`, { path }) : t(`console.shared.file-unused.${what}`);
@@ -27,11 +28,14 @@ export function fileNotice(path: string | undefined, what: Declared, home?: stri
   return { kind: 'text', tone: 'notice', text, ...(link && { link }) };
 }
 
-/** The page that asks before an entry is taken out of the file. @param write what takes the right to change it */
+/** The page that asks before entries are taken out of the file. @param write what takes the right to change them */
 export function releaseQuestion<Item>(
   { admin: { configuration }, config: { configFile } }: ConsoleServices,
   write: readonly OwnPermission[],
-  { entryOf, home }: { entryOf(item: Item): FileEntry; home(item: Item): { href: string; label: PageText } },
+  {
+    entriesOf,
+    home,
+  }: { entriesOf(item: Item, sent: Sent): FileEntry[]; home(item: Item): { href: string; label: PageText } },
 ): Question<Item> & { needs: readonly OwnPermission[] } {
   return {
     needs: [RELEASE, ...write],
@@ -41,8 +45,8 @@ export function releaseQuestion<Item>(
       configFile ? t('console.shared.release-lead', { path: configFile }) : t('console.shared.release-lead-unused'),
     button: t('console.shared.manage-here'),
     look: 'primary',
-    async submit({ by, subject }) {
-      await configuration.release(entryOf(subject), by);
+    async submit({ by, subject }, sent) {
+      await configuration.release(entriesOf(subject, sent), by);
       return { to: home(subject).href, notice: t('console.shared.released') };
     },
   };

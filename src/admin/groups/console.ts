@@ -349,7 +349,7 @@ export function groupRoutes(services: ConsoleServices) {
   question(
     '/release',
     releaseQuestion(services, [WRITE], {
-      entryOf: ({ name }: GroupDetails) => ({ section: 'groups', name }),
+      entriesOf: ({ name }: GroupDetails) => [{ section: 'groups', name }],
       home: (group) => ({ href: pathOf(group), label: group.name }),
     }),
   );

@@ -93,7 +93,7 @@ export function apiRoutes(services: ConsoleServices) {
   question(
     '/release',
     releaseQuestion(services, [WRITE], {
-      entryOf: ({ identifier }: Resource) => ({ section: 'resources', name: identifier }),
+      entriesOf: ({ identifier }: Resource) => [{ section: 'resources', name: identifier }],
       home: ({ identifier }) => ({ href: pathOf(identifier), label: identifier }),
     }),
   );

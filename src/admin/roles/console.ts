@@ -147,7 +147,7 @@ export function roleRoutes(services: ConsoleServices) {
   question(
     '/release',
     releaseQuestion(services, [WRITE], {
-      entryOf: ({ name }: Role) => ({ section: 'roles', name }),
+      entriesOf: ({ name }: Role) => [{ section: 'roles', name }],
       home: (role) => ({ href: pathOf(role), label: role.name }),
     }),
   );

@@ -9,8 +9,6 @@ import { inTurns } from '../../base/platform/turns.ts';
 import { fault } from '../../base/texts/faults.ts';
 import type { Plan } from '../../config-file/config-file.ts';
 import { exportConfiguration, exportedConfiguration } from '../../config-file/export.ts';
-import type { FileEntry } from '../../config-file/release.ts';
-import type { Actor } from '../../core/audit/audit.ts';
 import { settingSchemas } from '../../core/settings/settings.ts';
 import { oneOf } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
@@ -157,8 +155,8 @@ type ConfigurationAdmin = ReturnType<typeof createConfigurationAdmin>;
 export function createConfigurationAdmin(services: AdminServices) {
   return {
     export: () => exportConfiguration(services),
-    /** Hands an entry of the file back. */
-    release: (entry: FileEntry, by: Actor): Promise<void> => services.configFile.release([entry], by),
+    /** Hands entries of the file back. */
+    release: services.configFile.release,
     /** The same as JSON. */
     exportJson: async (): Promise<string> => JSON.stringify(await exportedConfiguration(services)),
 

@@ -1,6 +1,7 @@
 // /admin/security and /admin/settings: the settings in tabs, each with its source; /admin/settings/edit: all of them on one page.
 
 import Router from '@koa/router';
+import { z } from 'zod';
 import type { Extras, State } from '../../base/http/context.ts';
 import { packageVersion } from '../../base/platform/package.ts';
 import { t, textAt } from '../../base/texts/text.ts';
@@ -8,16 +9,27 @@ import type { SettingEntry, SettingName } from '../../core/settings/settings.ts'
 import { oneOf } from '../../people/rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, type FormBlock, VERSION, versionField } from '../console/blocks.ts';
-import { fileNotice } from '../console/managed-by-file.ts';
-import { addPage, listForm, type Visit } from '../console/pages.ts';
+import { fileNotice, RELEASE, releaseQuestion } from '../console/managed-by-file.ts';
+import { addPage, addQuestion, listForm, type Visit } from '../console/pages.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { testForm } from '../mail/console.ts';
-import { changesOf, fieldsOf, type Lock, type SettingField, settingsIn, switchesField } from './console-fields.ts';
+import {
+  changesOf,
+  fieldsOf,
+  type Lock,
+  type SettingField,
+  settingsIn,
+  settingTexts,
+  switchesField,
+} from './console-fields.ts';
 import { SECURITY, SETTINGS, type SettingGroup, type SettingTab, settingPermission } from './setting-tabs.ts';
 
 const CHANGE = oneOf('gatehouse.settings:write', 'gatehouse.settings:write-security');
 const ALL = '/admin/settings/edit';
+const WRITE = 'gatehouse.settings:write' as const;
+/** The field with the names of settings that are taken out of the file. */
+const NAMES = 'names';
 
 /** All pages below /admin/security and /admin/settings. */
 export function settingRoutes(services: ConsoleServices): Router<State, Extras> {
@@ -48,8 +60,32 @@ export function settingRoutes(services: ConsoleServices): Router<State, Extras> 
     page: (visit, sent = {}) => allPage(services, visit, sent),
     submit: save('/admin/settings'),
   });
+  addQuestion<SettingEntry[]>(router, frame, '/admin/settings/release', {
+    ...releaseQuestion<SettingEntry[]>(services, [WRITE], {
+      entriesOf: (_entries, { [NAMES]: names = [] }) => names.map((name) => ({ section: 'settings', name })),
+      home: () => ({ href: '/admin/settings', label: t('console.navigation.settings') }),
+    }),
+    load: () => settings.list(),
+    body: z.object({ [NAMES]: z.array(z.string()).min(1) }),
+    fields: ({ subject }) => [
+      {
+        name: NAMES,
+        label: t('console.navigation.settings'),
+        type: 'checks',
+        isWide: true,
+        required: true,
+        options: subject
+          .filter(({ source }) => source === 'file')
+          .map(({ name }) => ({ value: name, label: settingTexts(name).label, hint: name })),
+      },
+    ],
+  });
   return router;
 }
+
+/** What `fileNotice` says about settings of the file, with the link to those that the administrator may take out of it. */
+export const settingsOfFile = ({ config: { configFile } }: ConsoleServices, may: Visit<unknown>['may']): Block =>
+  fileNotice(configFile, 'settings', may(RELEASE) && may(WRITE) && '/admin/settings');
 
 /** A setting, and whether the administrator may change it here. */
 function settingIn(
@@ -85,7 +121,6 @@ function tabPage(
   { group, tab: { href, lead, boxes, links } }: { group: SettingGroup; tab: SettingTab },
   sent: Sent,
 ): ConsolePage {
-  const { config } = services;
   const { subject: entries, meets, may } = visit;
   const names = boxes.flatMap(settingsIn);
   const isDeclared = entries.some(({ name, source }) => source === 'file' && names.includes(name));
@@ -99,7 +134,7 @@ function tabPage(
     tabs: group.tabs.map((tab) => ({ href: tab.href, label: tab.label, isCurrent: tab.href === href })),
     ...(actions && { actions }),
     blocks: [
-      ...(isDeclared ? [fileNotice(config.configFile, 'settings')] : []),
+      ...(isDeclared ? [settingsOfFile(services, may)] : []),
       isSystem ? systemBlock(services) : formBlock(href, boxes, find, { entries, sent, cancel: href }),
       ...(boxes.includes('mail-server') && may('gatehouse.mail:write') ? [testForm()] : []),
     ],

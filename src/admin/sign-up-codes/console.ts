@@ -5,7 +5,7 @@ import { t } from '../../base/texts/text.ts';
 import type { SignUpCode } from '../../people/sign-up-codes/sign-up-codes.ts';
 import type { Action, ConsolePage, Field, Mark } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
-import { FILE_TAG } from '../console/managed-by-file.ts';
+import { FILE_TAG, fileNotice, releaseQuestion } from '../console/managed-by-file.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { pagesOf } from '../resource.ts';
 import { type CreatedSignUpCode, newCode, signUpCodeNoun } from './sign-up-codes.ts';
@@ -19,7 +19,13 @@ const STATES: Record<SignUpCode['state'], Mark> = {
   used: { text: t('console.sign-up-codes.used'), tone: 'plain' },
   expired: { text: t('console.sign-up-codes.expired'), tone: 'plain' },
 };
-export function signUpCodeRoutes({ frame, admin, config: { issuer }, settingOf }: ConsoleServices) {
+export function signUpCodeRoutes(services: ConsoleServices) {
+  const {
+    frame,
+    admin,
+    config: { issuer, configFile },
+    settingOf,
+  } = services;
   const codes = admin.signUpCodes;
   const areNeeded = async () =>
     Boolean((await settingOf('self_registration')) && (await settingOf('sign_up_code_required')));
@@ -29,6 +35,7 @@ export function signUpCodeRoutes({ frame, admin, config: { issuer }, settingOf }
     listPage(await codes.list(), {
       mayWrite: may('gatehouse.settings:write-security'),
       areNeeded: await areNeeded(),
+      configFile,
     }),
   );
   createForm({
@@ -52,12 +59,19 @@ export function signUpCodeRoutes({ frame, admin, config: { issuer }, settingOf }
       return { to: HOME, notice: t('console.sign-up-codes.revoke.done', { name }) };
     },
   });
+  question(
+    '/release',
+    releaseQuestion<SignUpCode>(services, [], {
+      entriesOf: ({ name }) => [{ section: 'sign_up_codes', name }],
+      home: ({ name }) => ({ href: HOME, label: name }),
+    }),
+  );
   return router;
 }
 
 function listPage(
   codes: readonly SignUpCode[],
-  { mayWrite, areNeeded }: { mayWrite: boolean; areNeeded: boolean },
+  { mayWrite, areNeeded, configFile }: { mayWrite: boolean; areNeeded: boolean; configFile: string | undefined },
 ): ConsolePage {
   return {
     title: t('console.sign-up-codes.title'),
@@ -65,6 +79,7 @@ function listPage(
     back: { href: '/admin/security/sign-up', label: t('console.settings.tab.sign-up') },
     actions: mayWrite ? [{ ...CREATE, look: 'primary' }] : [],
     blocks: [
+      ...(codes.some(({ source }) => source === 'file') ? [fileNotice(configFile, 'sign-up-codes')] : []),
       ...(areNeeded ? [] : [{ kind: 'text', tone: 'notice', text: t('console.sign-up-codes.not-needed') } as const]),
       {
         kind: 'table',
@@ -82,7 +97,10 @@ function listPage(
             t('console.sign-up-codes.action'),
             ({ id, name, source }) =>
               source === 'file'
-                ? FILE_TAG
+                ? [
+                    FILE_TAG,
+                    { action: { label: t('console.shared.manage-here'), of: name, href: `${HOME}/${id}/release` } },
+                  ]
                 : { action: { label: t('console.sign-up-codes.revoke'), of: name, href: `${HOME}/${id}/revoke` } },
           ],
         ]),

@@ -63,7 +63,7 @@ export function userRoutes(services: ConsoleServices): Router<State, Extras> {
   oneTimePasswordPages(router, services);
   addQuestion(router, services.frame, '/:id/release', {
     ...releaseQuestion(services, [WRITE], {
-      entryOf: ({ username }: Account) => ({ section: 'users', name: username }),
+      entriesOf: ({ username }: Account) => [{ section: 'users', name: username }],
       home: (account) => ({ href: tabPath(account.id, ''), label: nameOf(account) }),
     }),
     load: ({ params: { id = '' } }, by) => services.admin.users.find(id, by, 'gatehouse.users:read'),

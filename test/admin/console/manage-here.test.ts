@@ -16,6 +16,8 @@ roles: [{ name: editor }]
 connections: [{ id: corp, kind: oidc, name: Corp, issuer: https://corp.example, client_id: x, client_secret: yyyyyyyyyyyyyyyy }]
 groups: [{ name: Lab, members: [alice] }]
 users: [{ username: alice }]
+sign_up_codes: [{ name: Partners, code: partners-of-the-lab-2026, max_uses: 5 }]
+settings: { session_hours: 9, password_min_length: 16, brand_name: Lab }
 `;
 
 let idp: TestIdp;
@@ -45,7 +47,8 @@ async function pages(): Promise<Record<string, string>> {
 
 const manageHere = async (client: HttpClient, home: string) => {
   const page = await client.get(home);
-  return linksOf(page.text, page.url).find(({ label }) => label === 'Manage here')?.href;
+  const link = linksOf(page.text, page.url).find(({ label }) => label.startsWith('Manage here'));
+  return link?.href.replace(idp.issuer, '');
 };
 
 it('is offered to who may change the entry and the security settings, and works for nobody else', async () => {
@@ -61,6 +64,42 @@ it('is offered to who may change the entry and the security settings, and works 
     expect(await manageHere(client, home), name).toBeUndefined();
     expect((await client.post(`${home}/release`, { form: { _csrf } })).status, name).toBe(403);
   }
+});
+
+it('takes the settings that were ticked and a sign-up code out of the file, from the pages that display them', async () => {
+  const settings = ['/admin/settings', '/admin/security/passwords', '/admin/branding'];
+  const codes = '/admin/security/sign-up-codes';
+  const permissions = ['gatehouse.settings:read', 'gatehouse.settings:write'];
+  await idp.services.roles.create({ name: 'here settings', permissions });
+  const client = await consoleOf(idp, await staff(idp, 'here settings'));
+  for (const path of [...settings, codes]) expect(await manageHere(client, path), path).toBeUndefined();
+  expect((await client.get('/admin/settings/release')).status).toBe(403);
+  for (const path of settings) expect(await manageHere(admin, path), path).toBe('/admin/settings/release');
+  const question = await admin.get('/admin/settings/release');
+  expect(textOf(question.text)).toMatch(/Manage Settings here\?.*session_hours.*password_min_length/s);
+  expect((await admin.submit(question)).status).toBe(400);
+  expect((await admin.submit(question, { names: 'saml_logout' })).status).toBe(404);
+  const names = ['session_hours', 'brand_name'];
+  const done = await admin.follow(await admin.submit(question, { names }));
+  expect(textOf(done.text)).toContain('Managed here now.');
+  expect(await manageHere(admin, '/admin/settings')).toBeUndefined();
+  expect(await manageHere(admin, '/admin/security/passwords')).toBe('/admin/settings/release');
+  const sources = (await idp.services.settings.list()).filter(({ name }) =>
+    [...names, 'password_min_length'].includes(name),
+  );
+  expect(Object.fromEntries(sources.map(({ name, value, source }) => [name, [value, source]]))).toEqual({
+    session_hours: [9, 'local'],
+    brand_name: ['Lab', 'local'],
+    password_min_length: [16, 'file'],
+  });
+  await admin.submit(question, { names: 'password_min_length' });
+
+  expect(textOf((await admin.get(codes)).text)).toContain(`Each code with a lock is declared in ${file}.`);
+  const ofCode = await admin.get((await manageHere(admin, codes)) ?? expect.fail('no link'));
+  expect(textOf(ofCode.text)).toContain('Manage Partners here?');
+  await admin.follow(await admin.submit(ofCode));
+  expect(await idp.services.signUpCodes.find('partners-of-the-lab-2026')).toMatchObject({ code: { source: 'local' } });
+  expect(textOf((await admin.get(codes)).text)).toMatch(/Partners.*Revoke/s);
 });
 
 it('takes each entry out of the file, which then deletes nothing', async () => {
