@@ -16,6 +16,8 @@ const emptyUser = {
   address: null,
   attributes: '{}',
   ssoId: null,
+  termsVersion: null,
+  termsAcceptedAt: null,
   isActive: true,
   ...(Object.fromEntries(textFieldNames.map((name) => [name, null])) as Record<TextFieldName, null>),
 };

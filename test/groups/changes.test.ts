@@ -260,6 +260,38 @@ itOnSqlite(
   120_000,
 );
 
+it('a large group is deleted while others sign in, and its members are signed out', async ({ annotate }) => {
+  const { settings, groups, db, sessions } = idp.services;
+  const [{ id }, ids] = [await aGroup(), await people(MANY / 3)];
+  const [user, member, tool] = [await aUser(idp.services), await aUser(idp.services), await aTool(idp)];
+  await groups.addMembers(
+    id,
+    [...ids, member.account.id].map((userId) => ({ userId })),
+  );
+  await tokenOf(idp, tool, member, 'openid admin:*');
+  await settings.set('sign_out_on_role_change', true);
+  await settings.reload();
+  // Nobody signs in yet: where the system tells no time of a thread, a turn has that of the hashes of passwords in it.
+  const deleted = await longestTurn(() => groups.remove(id));
+  expect(await members(id)).toBe(0);
+  const began = performance.now();
+  expect(await tokenOf(idp, tool, user, 'openid admin:*')).toBeTruthy();
+  const signIn = performance.now() - began;
+  const signedOut = await longestTurn(() =>
+    expect.poll(() => sessions.list(member.account.id, db), { timeout: 120_000 }).toEqual([]),
+  );
+  const open = { state: { in: ['waiting', 'running'] } };
+  await expect.poll(() => db.bulkChange.count({ where: open }), { timeout: 120_000 }).toBe(0);
+  const turns = [deleted, signedOut].map(({ longest }) => `${longest.toFixed(0)} ms`);
+  await annotate(
+    `the longest turns of the deletion and of the sign-outs: ${turns.join(', ')}; a sign-in meanwhile ${signIn.toFixed(0)} ms`,
+  );
+  await settings.unset('sign_out_on_role_change');
+  await settings.reload();
+  // The target is 50; garbage is collected in between.
+  for (const { longest } of [deleted, signedOut]) expect(longest).toBeLessThan(100);
+}, 300_000);
+
 it('it stops where the group gets a role that who asked may not give', async () => {
   const [role, given] = [`groups-${++count}`, `given-${count}`];
   await idp.services.roles.create({ name: role, permissions: ['gatehouse.groups:write', 'gatehouse.groups:read'] });
