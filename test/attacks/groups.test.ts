@@ -336,11 +336,16 @@ describe('a list of members with one mistake', () => {
 });
 
 describe('a cursor that names no group and nobody', () => {
-  it.each(['\0', 'a \0', '\ud800', '%'])('is rejected: %j', async (key) => {
+  it.each([
+    ['\0', 400],
+    ['a \0', 400],
+    ['\ud800', 400],
+    ['%', 200],
+  ])('begins somewhere, or is rejected where nothing can have it: %j', async (key, expected) => {
     const { id } = await idp.services.groups.create({ name: fresh('cursor') });
     const cursor = Buffer.from(JSON.stringify([key])).toString('base64url');
     for (const path of ['/groups', `/groups/${id}/members`])
-      expect(await status(admin.send('GET', `${path}?cursor=${cursor}`)), path).toBe(400);
+      expect(await status(admin.send('GET', `${path}?cursor=${cursor}`)), path).toBe(expected);
   });
 });
 
