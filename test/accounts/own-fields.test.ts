@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileJsonSchema, matchesMask } from '../../src/base/schemas/json-schema.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
-import { type ApiCaller, aPerson } from '../admin/support.ts';
-import { aUser, PASSWORD } from '../support/factories.ts';
+import { type ApiCaller, aPerson, aService } from '../admin/support.ts';
+import { aUser, PASSWORD, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   admin = await aPerson(idp, ['admin']);
   await idp.services.roles.create({
     name: 'desk',
-    permissions: ['gatehouse.users:read', 'gatehouse.users:write'],
+    permissions: ['gatehouse.users:read', 'gatehouse.users:write', 'gatehouse.audit:read'],
   });
   desk = await aPerson(idp, ['desk']);
 });
@@ -104,6 +104,30 @@ describe('an own field', () => {
   });
 });
 
+describe('the activity log', () => {
+  it('has for the desk the attributes that the desk sees in the user: as a list, a page and a file', async () => {
+    const { account } = await aUser(idp.services, { attributes });
+    const path = pathOf(account.id);
+    const changed = { attributes: { ...attributes, salary: 7777, shirt: 'L' } };
+    expect((await admin.send('PATCH', path, changed, { 'if-match': '*' })).status).toBe(200);
+    const about = `user=${account.id}`;
+    const addresses = [`/audit?${about}`, `/audit/export?format=csv&${about}`, `/audit/export?format=jsonl&${about}`];
+    for (const address of addresses) {
+      const [all, some] = [(await admin.get(address)).text, (await desk.get(address)).text];
+      for (const hidden of ['5000', '7777', 'salary']) {
+        expect(all).toContain(hidden);
+        expect(some).not.toContain(hidden);
+      }
+      expect(some).toContain('Library');
+    }
+    const page = (browser: TestUser) => consoleOf(idp, browser).then((one) => one.get(`/admin/audit?${about}`));
+    expect((await page(await staff(idp, 'admin'))).text).toContain('7777');
+    const seen = (await page(await staff(idp, 'desk'))).text;
+    expect(seen).toContain('Library');
+    expect(seen).not.toMatch(/7777|5000/);
+  });
+});
+
 describe('an own field that is asked for', () => {
   it('is filled in once, before the sign-in goes on', async () => {
     const other = await startIdp();
@@ -140,6 +164,22 @@ describe('an own field that is asked for', () => {
 });
 
 describe('the schema of own fields', () => {
+  it.each<[string, unknown]>([
+    [
+      'user_attributes',
+      { type: 'object', properties: { salary: { type: 'number', visible_to: ['person'], editable_by: ['person'] } } },
+    ],
+    ['profile_claims', ['name', 'birthdate']],
+  ])('is a security setting, as it says what people change of themselves: %s', async (name, value) => {
+    const scope = 'gatehouse.settings:read gatehouse.settings:write';
+    const general = await aService(idp, scope);
+    const rejected = await general.send('PATCH', '/settings', { [name]: value }, { 'if-match': '*' });
+    expect([rejected.status, rejected.text]).toEqual([
+      403,
+      expect.stringContaining('gatehouse.settings:write-security'),
+    ]);
+  });
+
   it.each<[string, object, string]>([
     [
       'a pattern where people type',

@@ -6,11 +6,13 @@ import type { Actor, AuditEntry, AuditFilter } from '../../core/audit/audit.ts';
 import { auditEventTypes } from '../../core/audit/events.ts';
 import { csv, jsonLines, type NamedEntry } from '../../core/audit/export.ts';
 import { isWithinExtent } from '../../people/accounts/members.ts';
+import { attributesFor } from '../../people/accounts/simple-attributes.ts';
 import { within } from '../../people/rbac/rights.ts';
 import type { AdminServices } from '../admin-services.ts';
 import { type Endpoint, endpoint, type Streamed } from '../api/endpoint.ts';
 import { iso, paged, pageOf, text, time } from '../api/parts.ts';
 import { createNames } from '../console/names.ts';
+import { createUserLookup } from '../users/lookup.ts';
 
 const tag = 'Audit';
 const READ = 'gatehouse.audit:read' as const;
@@ -63,8 +65,10 @@ const entry = z
 
 export type AuditAdmin = ReturnType<typeof createAuditAdmin>;
 
-/** What the actor may see: everything, or what is about the members of roles. */
-export function createAuditAdmin({ audit, authority, db }: AdminServices) {
+/** What the actor may see: everything, or what is about the members of roles; of attributes, those that the actor sees in users. */
+export function createAuditAdmin(services: AdminServices) {
+  const { audit, authority, db, settings } = services;
+  const { audienceOf } = createUserLookup(services);
   const names = createNames({ db });
 
   async function named(entries: AuditEntry[]): Promise<NamedEntry[]> {
@@ -86,18 +90,43 @@ export function createAuditAdmin({ audit, authority, db }: AdminServices) {
     return extent === 'all' ? {} : { isVisible: (column) => isWithinExtent(column, extent) };
   }
 
+  /** Entries with the attributes that the actor may see. */
+  async function seenBy(by: Actor): Promise<(entries: AuditEntry[]) => AuditEntry[]> {
+    const [schema, audience] = [settings.latest().user_attributes, await audienceOf(by)];
+    const seen = (values: unknown): unknown => {
+      const { attributes } = (values ?? {}) as { attributes?: unknown };
+      if (typeof attributes !== 'string') return values;
+      const all = JSON.parse(attributes) as Record<string, unknown>;
+      return { ...(values as object), attributes: JSON.stringify(attributesFor(audience, schema, all)) };
+    };
+    return (entries) =>
+      entries.map((entry) => {
+        if (!entry.type.startsWith('account.')) return entry;
+        const data = Object.entries(entry.data).map(([key, values]) => [key, seen(values)]);
+        return { ...entry, data: Object.fromEntries(data) };
+      });
+  }
+
   return {
-    list: async (filter: AuditFilter, by: Actor): Promise<AuditEntry[]> =>
-      audit.list({ ...filter, ...(await visibleTo(by)) }),
+    async list(filter: AuditFilter, by: Actor): Promise<AuditEntry[]> {
+      const entries = await audit.list({ ...filter, ...(await visibleTo(by)) });
+      return (await seenBy(by))(entries);
+    },
 
     /** A stream, newest first. It is audited itself. */
     async export(format: 'jsonl' | 'csv', filter: AuditFilter, by: Actor): Promise<Streamed> {
       await audit.record({ ...by, type: 'audit.exported', outcome: 'success', data: { format, filter } });
       const visible = { ...filter, ...(await visibleTo(by)) };
+      const seen = await seenBy(by);
+      const rowsOf = (entries: AuditEntry[]) => named(seen(entries));
       return format === 'csv'
-        ? { stream: csv(audit, visible, named), type: 'text/csv; charset=utf-8; header=present', fileName: 'audit.csv' }
+        ? {
+            stream: csv(audit, visible, rowsOf),
+            type: 'text/csv; charset=utf-8; header=present',
+            fileName: 'audit.csv',
+          }
         : {
-            stream: jsonLines(audit, visible, named),
+            stream: jsonLines(audit, visible, rowsOf),
             type: 'application/jsonl; charset=utf-8',
             fileName: 'audit.jsonl',
           };

@@ -242,14 +242,14 @@ export const settingSchemas = {
     .describe(
       "JSON Schema of the users' `attributes`. Without one, any name can have text, a number, `true`, `false` or a list of text. Checks above 250 ms are rejected. A property can also say [who sees and changes it](accounts.md#own-fields)",
     )
-    .register(settingFields, { section: 'attributes', isGeneral: true }),
+    .register(settingFields, { section: 'attributes' }),
   profile_claims: z
     .array(z.enum(profileClaims))
     .max(profileClaims.length)
     .refine((list) => new Set(list).size === list.length, rule('unique'))
     .default(['name', 'given_name', 'family_name', 'locale', 'zoneinfo', 'phone_number'])
     .describe('the standard claims that people see and change in [their profile](accounts.md#profile), in this order')
-    .register(settingFields, { section: 'attributes', isGeneral: true, rows: 6 }),
+    .register(settingFields, { section: 'attributes', rows: 6 }),
   username_domains: z
     .array(mailDomain)
     .max(100)
