@@ -12,6 +12,7 @@ import type { Actor } from '../../core/audit/audit.ts';
 import type { ScheduledJob } from '../../core/jobs/scheduler.ts';
 import { mailOf } from '../../core/mail/message-store.ts';
 import { type BulkChange, IMPORT_JOB, PIECE } from '../../people/bulk-changes.ts';
+import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { UserServices } from '../admin-services.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import {
@@ -185,9 +186,10 @@ export function createImportJobs(
     const { message } = importOf(change).options;
     await transaction(db, async (tx) => {
       const account = await accounts.find(id, tx);
-      // Whom the actor may not change any more gets no mail, as who was deleted or disabled since.
-      if (account) await authority.assertMay(by, { what: 'user', id, needs: ['gatehouse.users:write'] }, tx);
-      if (account) await invitations.invite(account, by, { tx, message });
+      // Whom the actor may not change any more gets no mail, as who was deleted or disabled since; the others do.
+      const target = { what: 'user', id, needs: ['gatehouse.users:write'] } as const;
+      const isAllowed = account && (await authority.assertMay(by, target, tx).then(() => true, falseIfForbidden));
+      if (isAllowed) await invitations.invite(account, by, { tx, message });
       await stored.noteInvited(change, { position, left: rest }, tx);
     });
     return 'invited';

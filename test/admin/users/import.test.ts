@@ -278,6 +278,22 @@ it('stops where the right of who began it ends', async () => {
   expect(await made('imp-right')).toBeLessThanOrEqual(done);
 }, 120_000);
 
+it('invites the others where one of the new people got more rights than who began it', async () => {
+  const { db, roles } = idp.services;
+  await roles.create({ name: 'imp-clerk', permissions: ['gatehouse.users:write', 'gatehouse.users:read'] });
+  const clerk = await aPerson(idp, ['imp-clerk']);
+  const begun = await importBy(clerk, { csv: fileOf('imp-raised', 300), invite: true });
+  const first = () => db.asStored.user.findUnique({ where: { usernameKey: 'imp-raised-0' } });
+  await expect.poll(first, { timeout: 60_000, interval: 10 }).toBeTruthy();
+  const { id = '' } = (await first()) ?? {};
+  await roles.assign(id, 'admin');
+  expect(await db.auditEvent.count({ where: { type: 'account.invited', subjectId: id } })).toBe(0);
+  expect(await when(clerk, begun, isOver)).toMatchObject({ state: 'done', error: null, done: 300 });
+  const invited = { type: 'account.invited', actorId: clerk.user?.account.id ?? '' };
+  expect(await db.auditEvent.count({ where: invited })).toBe(299);
+  expect(await db.auditEvent.count({ where: { ...invited, subjectId: id } })).toBe(0);
+}, 120_000);
+
 /** Ten thousand in `npm run test:long`. */
 const MANY = isLongRun ? 10_000 : 1000;
 
