@@ -21,7 +21,9 @@ afterAll(() => test?.close());
 
 const db = () => test.database.db;
 const none = Object.fromEntries(
-  ['email', 'emailKey', 'phoneNumber', 'address', 'ssoId', ...textFieldNames].map((column) => [column, null]),
+  ['email', 'emailKey', 'phoneNumber', 'address', 'ssoId', 'termsVersion', 'termsAcceptedAt', ...textFieldNames].map(
+    (column) => [column, null],
+  ),
 );
 const flags = { emailVerified: false, emailProven: false, phoneNumberVerified: false, isActive: true };
 const user = { ...none, ...flags, id: 'ann', username: 'ann', usernameKey: 'ann', attributes: '{}', source: 'local' };
