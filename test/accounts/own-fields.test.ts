@@ -128,6 +128,79 @@ describe('the activity log', () => {
   });
 });
 
+describe('the form of own fields', () => {
+  const setting = '/admin/settings/attributes';
+  const rows = (columns: Record<string, string[]>) =>
+    Object.fromEntries(Object.entries(columns).map(([name, values]) => [`user_attributes.rows.${name}`, values]));
+
+  it('says of each who sees and changes it, its label and its mask', async () => {
+    const other = await startIdp();
+    try {
+      const browser = await consoleOf(other, await staff(other, 'admin'));
+      const stored = async () => (await other.services.settings.reload()).user_attributes;
+      const columns = {
+        name: ['badge', 'team', 'salary', 'note', 'room'],
+        kind: ['text', 'text', 'number', 'text', 'text'],
+        values: ['', 'Ops, Dev', '', '', ''],
+        required: ['', '', '', '', ''],
+        person: ['ask', 'see', '', 'change', ''],
+        desk: ['see', '', 'hidden', 'hidden', ''],
+        title: ['Badge', '', '', '', ''],
+        mask: ['A-99', '', '', '', ''],
+      };
+      await browser.submit(await browser.get(setting), rows(columns));
+      const properties = {
+        badge: {
+          type: 'string',
+          title: 'Badge',
+          visible_to: ['person', 'desk'],
+          editable_by: ['person'],
+          mask: 'A-99',
+          ask: true,
+        },
+        team: { type: 'string', enum: ['Ops', 'Dev'], visible_to: ['person', 'desk'] },
+        salary: { type: 'number', visible_to: [] },
+        note: { type: 'string', visible_to: ['person'], editable_by: ['person'] },
+        room: { type: 'string' },
+      };
+      expect(await stored()).toEqual({ type: 'object', properties, additionalProperties: false });
+      // What the form shows of it says the same.
+      const page = await browser.get(setting);
+      expect((await browser.submit(page)).status).toBe(303);
+      expect(await stored()).toMatchObject({ properties });
+      await browser.submit(page, rows({ ...columns, person: ['change', 'see', '', 'change', 'see'] }));
+      const { ask: _ask, ...badge } = properties.badge;
+      const room = { type: 'string', visible_to: ['person', 'desk'] };
+      expect(await stored()).toMatchObject({ properties: { ...properties, badge, room } });
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it.each([
+    ['a mask of a number', { kind: ['number'], mask: ['99'] }, 'Mask 1: only a text', 'mask'],
+    ['a long label', { kind: ['text'], title: ['x'.repeat(101)] }, 'Label 1 must have at most 100 characters', 'title'],
+  ])('rejects %s at its field, whose details are open', async (_, columns, message, field) => {
+    const browser = await consoleOf(idp, await staff(idp, 'admin'));
+    const none = {
+      name: ['level'],
+      values: [''],
+      required: [''],
+      person: ['see'],
+      desk: [''],
+      title: [''],
+      mask: [''],
+    };
+    const before = await idp.services.settings.reload();
+    const wrong = await browser.submit(await browser.get(setting), rows({ ...none, ...columns }));
+    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining(message)]);
+    const details = /<details class="advanced" open>[\s\S]*?<\/details>/.exec(wrong.text)?.[0];
+    expect(details).toMatch(new RegExp(`name="user_attributes.rows.${field}"[^>]* aria-invalid="true"`));
+    expect(details).toContain('<option value="see" selected>');
+    expect(await idp.services.settings.reload()).toEqual(before);
+  });
+});
+
 describe('an own field that is asked for', () => {
   it('is filled in once, before the sign-in goes on', async () => {
     const other = await startIdp();

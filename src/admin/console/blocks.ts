@@ -46,6 +46,10 @@ export interface RowColumn {
   isNarrow?: boolean;
   /** What may be typed; anything else may be typed too. */
   suggestions?: readonly string[];
+  /** Below the row, among what is closed until it is opened. */
+  isDetail?: boolean;
+  /** Of a detail. */
+  hint?: PageText;
 }
 
 export interface Field {
@@ -89,6 +93,8 @@ export interface Field {
   lines?: readonly (readonly string[])[];
   /** Of `rows`: what the button adds, such as `redirect URI`. */
   adds?: PageText;
+  /** Of `rows`: what the details of a row are. */
+  details?: PageText;
   /** Of `rows`: the row that was just added has the focus; -1: the button. */
   focus?: number;
   hint?: PageText | undefined;

@@ -3,6 +3,7 @@
 
 import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { describedFields } from '../../base/platform/described-fields.ts';
+import { type FieldKeywords, fieldKeywords } from '../../base/schemas/json-schema.ts';
 import { check, type Fault, fault, textFault } from '../../base/texts/faults.ts';
 import { languageNames, languages } from '../../base/texts/languages.ts';
 import { type PageText, sentences, t, textAt } from '../../base/texts/text.ts';
@@ -11,6 +12,7 @@ import { type SettingBox, settingFields } from '../../core/settings/value-schema
 import type { AttributeSchema } from '../../people/accounts/attributes.ts';
 import {
   type AttributeKind,
+  isFor,
   isSimpleSchema,
   type SimpleAttribute,
   schemaOf,
@@ -225,7 +227,8 @@ function sentParts(setting: SettingName, parts: readonly Part[], before: unknown
 function sentAttributes(before: AttributeSchema, sent: Sent): unknown {
   const name = 'user_attributes';
   const schema = changedSchema(before, sent);
-  const text = sentValue(sent, name)?.trim();
+  // As a browser sends it, with CRLF at the end of each line.
+  const text = sentValue(sent, name)?.replaceAll('\r\n', '\n').trim();
   const isTyped = text !== undefined && text !== jsonText(before).trim();
   if (schema && isTyped) throw invalidInput([textFault([name], t('console.settings.both'))]);
   if (schema || !isTyped) return schema;
@@ -308,7 +311,8 @@ function sentLanguages(sent: Sent): string[] | null | undefined {
   return chosen.length === languages.length ? null : chosen;
 }
 
-// The setting user_attributes as rows: name, type, allowed values, and whether it is required. A schema that says more stays as JSON.
+// The setting user_attributes as rows: name, type, allowed values, and whether it is required; below each its label, who sees and changes it, and
+// its mask. A schema that says more stays as JSON.
 
 /** The names of its fields begin with it. */
 const ATTRIBUTE_ROWS = 'user_attributes.rows';
@@ -320,6 +324,20 @@ const KINDS: Record<AttributeKind, PageText> = {
   list: t('console.settings.kind.list'),
 };
 
+/** What a person may do with an own field. Without a choice, as where the schema says nothing, the person does not see it. */
+const PERSON: Record<string, PageText> = {
+  '': t('console.settings.attributes.hidden'),
+  see: t('console.settings.attributes.see'),
+  change: t('console.settings.attributes.change'),
+  ask: t('console.settings.attributes.ask'),
+};
+/** The same of the desk, which sees and changes what the schema says nothing about. */
+const DESK: Record<string, PageText> = {
+  '': t('console.settings.attributes.change'),
+  see: t('console.settings.attributes.see'),
+  hidden: t('console.settings.attributes.hidden'),
+};
+
 /** The rows; undefined where the schema says more. */
 function attributeRows(schema: AttributeSchema): Field | undefined {
   if (!isSimpleSchema(schema)) return undefined;
@@ -328,23 +346,32 @@ function attributeRows(schema: AttributeSchema): Field | undefined {
     label: t('console.settings.attributes'),
     type: 'rows',
     adds: t('console.settings.attributes.add'),
+    details: t('console.settings.attributes.details'),
     columns: [
       { name: 'name', label: t('console.shared.name') },
-      {
-        name: 'kind',
-        label: t('console.settings.attributes.type'),
-        type: 'select',
-        options: Object.entries(KINDS).map(toOption),
-      },
+      { name: 'kind', label: t('console.settings.attributes.type'), ...choiceOf(KINDS) },
       { name: 'values', label: t('console.settings.attributes.values') },
       {
         name: 'required',
         label: t('console.settings.attributes.required'),
-        type: 'select',
-        options: [
-          { value: '', label: t('console.settings.attributes.optional') },
-          { value: 'yes', label: t('console.settings.attributes.required') },
-        ],
+        ...choiceOf({
+          '': t('console.settings.attributes.optional'),
+          yes: t('console.settings.attributes.required'),
+        }),
+      },
+      { name: 'person', label: t('console.settings.attributes.person'), ...choiceOf(PERSON), isDetail: true },
+      { name: 'desk', label: t('console.settings.attributes.desk'), ...choiceOf(DESK), isDetail: true },
+      {
+        name: 'title',
+        label: t('console.settings.attributes.title'),
+        hint: t('console.settings.attributes.title.hint'),
+        isDetail: true,
+      },
+      {
+        name: 'mask',
+        label: t('console.settings.attributes.mask'),
+        hint: t('console.settings.attributes.mask.hint'),
+        isDetail: true,
       },
     ],
     lines: linesFor(schema),
@@ -352,28 +379,31 @@ function attributeRows(schema: AttributeSchema): Field | undefined {
   };
 }
 
-const toOption = ([value, label]: [string, PageText]) => ({ value, label });
+const choiceOf = (labels: Record<string, PageText>) => ({
+  type: 'select' as const,
+  options: Object.entries(labels).map(([value, label]) => ({ value, label })),
+});
 
 function linesFor(schema: AttributeSchema): string[][] {
-  return simpleAttributes(schema).map(({ name, kind, values, isRequired }) => [
-    name,
-    kind,
-    values.join(', '),
-    isRequired ? 'yes' : '',
-  ]);
+  return simpleAttributes(schema).map(
+    ({ name, kind, values, isRequired, keywords: { ask, title = '', mask = '' } }) => {
+      const may = (audience: 'person' | 'desk', what: 'visible_to' | 'editable_by') =>
+        isFor(audience, schema, name, what);
+      const person = may('person', 'editable_by') ? 'change' : may('person', 'visible_to') ? 'see' : '';
+      const desk = may('desk', 'editable_by') ? '' : may('desk', 'visible_to') ? 'see' : 'hidden';
+      return [name, kind, values.join(', '), isRequired ? 'yes' : '', ask ? 'ask' : person, desk, title, mask];
+    },
+  );
 }
 
 /** The schema that the rows were changed to; undefined when they say what `before` says. Throws invalid_input. */
 function changedSchema(before: AttributeSchema, sent: Sent): AttributeSchema | undefined {
   const field = attributeRows(before);
   if (!field || sent[`${ATTRIBUTE_ROWS}.name`] === undefined) return undefined;
-  const lines = linesOf(sent, field).filter(([name, , values]) => name || values);
+  const isTyped = (text: string, at: number) => text !== '' && field.columns?.[at]?.type !== 'select';
+  const lines = linesOf(sent, field).filter((line) => line.some(isTyped));
   if (JSON.stringify(lines) === JSON.stringify(linesFor(before))) return undefined;
-  const known = simpleAttributes(before);
-  const attributes = lines.map((line, row) => {
-    const attribute = attributeOf(line, row);
-    return { ...attribute, keywords: known.find(({ name }) => name === attribute.name)?.keywords ?? {} };
-  });
+  const attributes = lines.map(attributeOf);
   const twice = attributes.findIndex(({ name }, at) => attributes.findIndex((one) => one.name === name) !== at);
   if (twice >= 0)
     throw invalidInput([fault([ATTRIBUTE_ROWS, twice], 'name-twice', { entry: attributes[twice]?.name ?? '' })]);
@@ -381,15 +411,37 @@ function changedSchema(before: AttributeSchema, sent: Sent): AttributeSchema | u
 }
 
 function attributeOf(
-  [name = '', kind = '', values = '', required]: string[],
+  [name = '', kind = '', values = '', required, person = '', desk = '', title = '', mask = '']: string[],
   at: number,
-): Omit<SimpleAttribute, 'keywords'> {
-  if (!/^[^\s.\p{C}][^\s\p{C}]{0,63}$/u.test(name)) throw wrong(at, 'attribute-name');
-  if (!Object.hasOwn(KINDS, kind)) throw wrong(at, 'attribute-type');
+): SimpleAttribute {
+  const wrong = (column: string, code: `attribute-${'name' | 'type' | 'values' | 'mask'}`) =>
+    invalidInput([fault([ATTRIBUTE_ROWS, at, column], code)]);
+  if (!/^[^\s.\p{C}][^\s\p{C}]{0,63}$/u.test(name)) throw wrong('name', 'attribute-name');
+  if (!Object.hasOwn(KINDS, kind)) throw wrong('kind', 'attribute-type');
   const allowed = values.split(',').flatMap((one) => one.trim() || []);
-  if (allowed.length > 0 && kind !== 'text') throw wrong(at, 'attribute-values');
-  return { name, kind: kind as AttributeKind, values: allowed, isRequired: required === 'yes' };
+  if (allowed.length > 0 && kind !== 'text') throw wrong('values', 'attribute-values');
+  if (mask && (allowed.length > 0 || kind !== 'text')) throw wrong('mask', 'attribute-mask');
+  const rights = rightsOf(person, desk);
+  const keywords = check(fieldKeywords, { ...(title && { title }), ...rights, ...(mask && { mask }) });
+  if (!keywords.ok)
+    throw invalidInput(keywords.faults.map((one) => ({ ...one, path: [ATTRIBUTE_ROWS, at, ...one.path] })));
+  return {
+    name,
+    kind: kind as AttributeKind,
+    values: allowed,
+    isRequired: required === 'yes',
+    keywords: keywords.value,
+  };
 }
 
-const wrong = (at: number, code: 'attribute-name' | 'attribute-type' | 'attribute-values') =>
-  invalidInput([fault([ATTRIBUTE_ROWS, at], code)]);
+/** The rights of both as keywords, without those that go without saying. */
+function rightsOf(person: string, desk: string): FieldKeywords {
+  const seers = [...(person ? ['person' as const] : []), ...(desk === 'hidden' ? [] : ['desk' as const])];
+  const changers = seers.filter((one) => (one === 'person' ? person !== 'see' : desk !== 'see'));
+  const isUsual = (names: readonly string[]) => String(names) === String(seers.filter((one) => one === 'desk'));
+  return {
+    ...(!(isUsual(seers) && seers.length > 0) && { visible_to: seers }),
+    ...(!isUsual(changers) && { editable_by: changers }),
+    ...(person === 'ask' && { ask: true }),
+  };
+}

@@ -18,7 +18,7 @@ const callRun = new vm.Script('run()');
  * What a property can say beside JSON Schema, as a field of people. `mask`: how a text looks (`AA-999`); it takes the place of `pattern`, a
  * regular expression, wherever people type the value themselves.
  */
-const fieldKeywords = z
+export const fieldKeywords = z
   .object({
     title: z.string().min(1).max(100).optional(),
     visible_to: z.array(z.enum(['person', 'desk'])).optional(),
