@@ -46,7 +46,9 @@ async function outcomeOf(argv: readonly string[], io: Io): Promise<number | Fail
   try {
     return await command.run(readInput(command, words.slice(command.name.split(' ').length)), io);
   } catch (error) {
-    return failureOf(error, command.name);
+    const failure = failureOf(error, command.name);
+    // There, 2 says that there are changes.
+    return words.includes('--exit-code') ? { ...failure, code: 1 } : failure;
   }
 }
 

@@ -135,6 +135,10 @@ describe('gatehouse plan', () => {
       expect((await cli.gatehouse(['apply', file(name)])).err).toBe(planned.err.replace(' plan:', ' apply:'));
     }
     expect(await plan('admin.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('1 unchanged') });
+    // 2 is for changes, so a wrong call is an error like others.
+    for (const wrong of [['--exit-code'], ['admin.yaml', '--exit-code', '--josn'], ['a', 'b', '--exit-code']])
+      expect(await cli.gatehouse(['plan', ...wrong])).toMatchObject({ code: 1 });
+    expect(await cli.gatehouse(['plan'])).toMatchObject({ code: 2 });
   });
 });
 
