@@ -163,11 +163,13 @@ function importPage(own: readonly StoredImport[], given?: Given): ConsolePage {
   };
 }
 
-const stateMark = ({ state, isTrial }: StoredImport): Mark & Cell => ({
+const stateMark = ({ state, isTrial, done, total }: StoredImport): Mark & Cell => ({
   text:
     isTrial && isOpen({ state } as StoredImport)
       ? t('console.import.trial')
-      : t(`console.groups.change-state.${state}`),
+      : isTrial && state === 'prepared' && done === total
+        ? t('console.import.trial.done')
+        : t(`console.groups.change-state.${state}`),
   tone: state === 'failed' || state === 'canceled' ? 'bad' : state === 'done' ? 'good' : 'warn',
 });
 

@@ -24,11 +24,13 @@ const WIDTH = 76;
 
 /** The content as plain text in the current language (RFC 2046, section 5.1.4), in lines of at most 76 characters. `name`: that of the brand. */
 export function plainText(content: MailContent, name?: string): string {
-  const { subject, paragraphs, quote, code, action, facts = [], after, service } = content;
+  const { subject, quote, code, action, facts = [], after, service } = content;
+  const [opening, ...paragraphs] = content.paragraphs.map(wrap);
   const blocks = [
     subject,
-    ...paragraphs.map(wrap),
+    ...(opening === undefined ? [] : [opening]),
     ...(quote ? [words('page.label', { label: quote.label }), quote.lines.map(quoted).join('\n')] : []),
+    ...paragraphs,
     ...(code ? [`    ${code}`] : []),
     ...(facts.length > 0
       ? [facts.map(({ label, value }) => `${words('page.label', { label })} ${value}`).join('\n')]

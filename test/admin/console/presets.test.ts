@@ -439,7 +439,9 @@ it('an application of one’s own has code for each framework, filled in, with t
   const blocksOf = (html: string) => [
     ...html.matchAll(/<summary[^>]*>(?:(?!<\/summary>).)*?(Code for [^<]+)<.*?<pre[^>]*>(.*?)<\/pre>/gs),
   ];
-  const blocks = blocksOf((await admin.get(`/admin/applications/${id}/setup`)).text);
+  const guide = (await admin.get(`/admin/applications/${id}/setup`)).text;
+  for (const { title } of frameworks) expect(guide).toContain(`aria-label="Copy Code for ${title}"`);
+  const blocks = blocksOf(guide);
   expect(blocks.map(([, title]) => title)).toEqual(frameworks.map(({ title }) => `Code for ${title}`));
   for (const [, title, code = ''] of blocks) {
     expect(code, title).toContain(clientId);

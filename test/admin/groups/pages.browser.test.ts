@@ -124,6 +124,9 @@ it.each(['en', 'de'] as const)(
         // A long name has several lines.
         const cut = await page.$$eval('.checks', (all) => all.filter((one) => one.scrollWidth > one.clientWidth));
         expect(cut, name).toEqual([]);
+        // A date or a time is readable beside its icon.
+        const fields = await page.$$eval('.day-and-time > input', (all) => all.map((one) => one.clientWidth));
+        expect(Math.min(...fields, 100), name).toBe(100);
         await screenshot(page, `group-${name}-${language}-${viewport.width}`);
         if (language === axeIn) expect(await axe(page, [scheme]), name).toEqual([]);
       }

@@ -54,7 +54,8 @@ describe('an import', () => {
     ].join('\n');
     const fields = { existing: 'update' };
     const tried = await triedImport(admin, csv, fields);
-    expect(textOf(tried.text)).toContain('11 of 11 rows: 2 can be created, 2 changed, 1 unchanged, 6 not.');
+    expect(textOf(tried.text)).toContain('trial run Trial done');
+    expect(textOf(tried.text)).toContain('11 of 11 rows: 2 can be created, 2 can be changed, 1 unchanged, 6 not.');
     const expected = [
       '2,imp-new,created,',
       '3,IMP-THERE,changed,',
