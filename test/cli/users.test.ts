@@ -266,3 +266,45 @@ describe('gatehouse user import and invite', () => {
       expect((await cli.gatehouse(['user', 'invite', ...wrong])).code).toBe(2);
   });
 });
+
+describe('gatehouse user add --invite', () => {
+  it('adds a user with an invitation instead of a temporary password', async () => {
+    const add = (name: string, ...options: string[]) =>
+      cli.gatehouse(['user', 'add', name, '--email', `${name}@example.com`, '--invite', ...options]);
+    expect(await add('inv-text', '--message', 'Hello', '--role', 'auditor')).toMatchObject({
+      code: 0,
+      out: 'Added inv-text. The invitation goes to inv-text@example.com.\n',
+      err: '',
+    });
+    const { code, out } = await add('inv-json', '--name', 'Zoe', '--json');
+    const { id } = await show('inv-json');
+    expect([code, JSON.parse(out)]).toEqual([0, { id, username: 'inv-json', invited: true }]);
+    expect(await show('inv-text')).toMatchObject({ roles: ['auditor'], password: null });
+    expect(await show('inv-json')).toMatchObject({ name: 'Zoe', password: null });
+    const mails = await cli.db.asStored.mailMessage.findMany({
+      where: { kind: 'invitation', recipient: { startsWith: 'inv-' } },
+      orderBy: { recipient: 'asc' },
+    });
+    expect(mails.map(({ recipient, userId }) => [recipient, userId])).toEqual([
+      ['inv-json@example.com', id],
+      ['inv-text@example.com', (await show('inv-text')).id],
+    ]);
+    const types = (await cli.db.auditEvent.findMany({ where: { subjectId: id } })).map(({ type }) => type);
+    expect(types).toEqual(expect.arrayContaining(['account.created', 'account.invited']));
+  });
+
+  it.each([
+    [['--invite'], 2, '--invite needs --email'],
+    [['--message', 'Hello'], 2, '--message needs --invite'],
+    [['--email', 'inv-no@example.com', '--invite', '--password-stdin'], 2, 'together'],
+    [['--email', 'inv-no@example.com', '--invite', '--message', 'x'.repeat(5000)], 2, '--message has more than'],
+    [['--email', 'alice@example.com', '--invite'], 1, 'already in use'],
+  ])('adds nobody for %j', async (options, code, message) => {
+    for (const json of [[], ['--json']]) {
+      const ended = await cli.gatehouse(['user', 'add', 'inv-no', ...options, ...json]);
+      expect(ended).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
+    }
+    expect(await cli.db.asStored.user.count({ where: { usernameKey: 'inv-no' } })).toBe(0);
+    expect(await cli.db.asStored.mailMessage.count({ where: { recipient: 'inv-no@example.com' } })).toBe(0);
+  });
+});

@@ -233,13 +233,7 @@ function openBlocks(found: StoredImport): Block[] {
       ? { kind: 'progress', label: t('console.import.inviting'), done: changed, total: counts.invited ?? 0 }
       : { kind: 'progress', label: t('console.import.progress'), done, total },
     { kind: 'text', text: t('console.import.refresh') },
-    {
-      kind: 'form',
-      action: `${pathOf(found)}/cancel`,
-      fields: [],
-      button: t('console.import.cancel'),
-      look: 'secondary',
-    },
+    { kind: 'actions', items: [{ label: t('console.import.cancel'), post: `${pathOf(found)}/cancel` }] },
   ];
 }
 

@@ -1,0 +1,102 @@
+// The pages of an import of users in a real browser, on a narrow phone and on a desktop: their width, what axe finds, and the way from the file
+// to its result.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { axe, type Browser, desktop, launchBrowser, type Page, screenshot } from '../../support/browser/browser.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { signIn } from '../console/real-browser.ts';
+import { staff } from '../console/support.ts';
+
+let idp: TestIdp;
+let browser: Browser;
+let page: Page;
+beforeAll(async () => {
+  idp = await startIdp();
+  browser = await launchBrowser();
+  page = await (await browser.newContext(desktop)).newPage();
+  await page.goto(`${idp.issuer}/admin/import`);
+  await signIn(page, await staff(idp, 'admin'));
+  await page.waitForSelector('h1:has-text("Import users")');
+});
+afterAll(async () => {
+  await browser?.close();
+  await idp?.stop();
+});
+
+async function looksRight(name: string): Promise<void> {
+  for (const [viewport, scheme] of [
+    [desktop.viewport, 'light'],
+    [{ width: 320, height: 800 }, 'dark'],
+  ] as const) {
+    await page.setViewportSize(viewport);
+    expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(viewport.width);
+    await screenshot(page, `import-${name}-${viewport.width}`);
+    expect(await axe(page, [scheme]), name).toEqual([]);
+  }
+  await page.setViewportSize(desktop.viewport);
+}
+
+async function upload(text: string): Promise<void> {
+  await page.goto(`${idp.issuer}/admin/import`);
+  await page.setInputFiles('[name=file]', { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+  await page.click('main form .btn-primary');
+}
+
+it('leads from a file over its unknown columns and its trial to the result, which is in the list', {
+  timeout: 180_000,
+}, async () => {
+  const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
+  const people = Array.from({ length: 300 }, (_, at) => `web-${at},web-${at}@example.com,,44,`);
+  const file = ['username,email,roles,Shoe size,', ...people, `web-role,,${long},43,`, `web-0,,,,`].join('\n');
+  await looksRight('upload');
+  await upload(file);
+  await page.waitForSelector('text=Unknown columns');
+  expect(await page.textContent('main')).toContain('shoe size');
+  await looksRight('question');
+  await page.click('text=Check without these columns');
+  await page.waitForSelector('text=300 can be created, 2 not.');
+  const report = await page.textContent('main');
+  for (const reason of [long, 'Line 2 has the same username.']) expect(report).toContain(reason);
+  expect(await idp.services.accounts.findByLogin('web-1')).toBeUndefined();
+  await looksRight('trial');
+  await page.click('text=Import 300 rows');
+  // The page loads itself again.
+  await page.waitForSelector('text=302 of 302 rows: 300 created, 2 not.', { timeout: 120_000 });
+  await looksRight('result');
+  expect(await idp.services.accounts.findByLogin('web-299')).toMatchObject({ email: 'web-299@example.com' });
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download report')]);
+  expect(download.suggestedFilename()).toBe('import-report.csv');
+  await page.goto(`${idp.issuer}/admin/import`);
+  expect(await page.textContent('main')).toContain('302 / 302');
+  await looksRight('list');
+});
+
+it('displays the progress of the rows, and of the invitations after them, until it is canceled', {
+  timeout: 180_000,
+}, async () => {
+  await upload('username,email\nweb-invited,web-invited@example.com\n');
+  await page.waitForSelector('text=1 can be created, 0 not.');
+  const { pathname } = new URL(page.url());
+  const { db } = idp.services;
+  // Another instance seems to run the job, so the import stays as it is, and so does its page.
+  const lockedUntil = new Date(Date.now() + 600_000);
+  await db.jobLock.update({ where: { name: 'user-import' }, data: { holder: 'another', lockedUntil } });
+  const displayed = async (name: string, data: object, text: string) => {
+    await db.bulkChange.update({
+      where: { id: pathname.split('/').at(-1) ?? '' },
+      data: { state: 'running', ...data },
+    });
+    await page.goto(`${idp.issuer}${pathname}`);
+    await page.route(`**${pathname}`, (route) => route.fulfill({ status: 204 }));
+    await page.waitForSelector('progress');
+    expect(await page.textContent('main')).toContain(text);
+    await looksRight(name);
+    await page.unroute(`**${pathname}`);
+  };
+  const rows = { total: 20_000, done: 7500, counts: '{"created":7400,"failed":100}' };
+  await displayed('progress', rows, '7,500 of 20,000 rows: 7,400 can be created, 100 not.');
+  const sent = { kind: 'import', done: 20_000, changed: 700, counts: '{"invited":20000}' };
+  await displayed('invitations', sent, '700 invitations sent.');
+  await page.click('text=Cancel import');
+  await page.waitForSelector('text=The import was canceled.');
+  expect(await page.$('progress')).toBeNull();
+});
