@@ -5,7 +5,7 @@ import { invalidInput } from '../../base/http/errors.ts';
 import { type Fault, faultText, textFault } from '../../base/texts/faults.ts';
 import { type PageText, t } from '../../base/texts/text.ts';
 import type { AttributeSchema } from './attributes.ts';
-import { changedBy, isFor, type SimpleAttribute, simpleAttributes } from './simple-attributes.ts';
+import { attributesFor, changedBy, isFor, type SimpleAttribute, simpleAttributes } from './simple-attributes.ts';
 
 type Attributes = Readonly<Record<string, unknown>>;
 
@@ -70,7 +70,7 @@ export function attributesTyped(
 ): Record<string, unknown> | undefined {
   const sent = typed(schema).filter((one) => typeof given[inputName(one)] === 'string');
   if (sent.length === 0) return undefined;
-  const after = { ...before };
+  const after = attributesFor('person', schema, before, 'editable_by');
   for (const one of sent) {
     const value = givenValue(one, String(given[inputName(one)]));
     if (value === undefined) delete after[one.name];

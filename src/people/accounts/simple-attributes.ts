@@ -121,9 +121,11 @@ export function changedBy(
   before: Attributes,
   after: Attributes,
 ): Record<string, unknown> {
+  // Of what they do not see, also the right value is rejected: the answer must not tell whether a guess is right.
+  const isSame = (key: string, value: unknown) =>
+    isFor(audience, schema, key, 'visible_to') && JSON.stringify(value) === JSON.stringify(before[key]);
   const foreign = Object.entries(after).find(
-    ([key, value]) =>
-      !isFor(audience, schema, key, 'editable_by') && JSON.stringify(value) !== JSON.stringify(before[key]),
+    ([key, value]) => !isFor(audience, schema, key, 'editable_by') && !isSame(key, value),
   );
   if (foreign) throw invalidInput([fault(['attributes', foreign[0]], 'not-yours')]);
   const kept = Object.entries(before).filter(([key]) => !isFor(audience, schema, key, 'editable_by'));
