@@ -141,7 +141,7 @@ const NONE = { active: t('console.api-keys.none-active'), ended: t('console.api-
 
 function ownerCell({ username, ownerId }: KeyView, users: ReadonlyMap<string, NamedUser> = new Map()): Mark {
   const name = username || ownerId;
-  return { text: name, href: `/admin/users/${ownerId}`, logo: personLogo(name, users.get(ownerId)) };
+  return { text: name, href: `/admin/users/${ownerId}`, logo: personLogo(users.get(ownerId) ?? { username: name }) };
 }
 
 /** `in 12 days` or, as a sentence, `Expires in 12 days`; or how it ended. */

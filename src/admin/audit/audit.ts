@@ -67,9 +67,9 @@ export type AuditAdmin = ReturnType<typeof createAuditAdmin>;
 
 /** What the actor may see: everything, or what is about the members of roles; of attributes, those that the actor sees in users. */
 export function createAuditAdmin(services: AdminServices) {
-  const { audit, authority, db, settings } = services;
+  const { audit, authority, settings } = services;
   const { audienceOf } = createUserLookup(services);
-  const names = createNames({ db });
+  const names = createNames(services);
 
   async function named(entries: AuditEntry[]): Promise<NamedEntry[]> {
     const [users, applications] = await Promise.all([

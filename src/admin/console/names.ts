@@ -1,23 +1,45 @@
 // The names of the users and applications on a page, by id, with one query for all users and one for all applications.
 
-import { pictureOf } from '../../base/http/pages/tokens.ts';
+import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
+import { fullName, pictureOf } from '../../base/http/pages/tokens.ts';
 import type { Db } from '../../base/storage/database.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../protocols/oidc/in-process-clients.ts';
 import type { Logo, Mark } from './blocks.ts';
 
 export type Names = ReturnType<typeof createNames>;
 
+/** An application; where a list asked for it, with its logo. */
+interface NamedApplication {
+  id: string;
+  name: string;
+  logo?: Logo;
+}
+
 /** Reads names by id; unknown ids are absent from the maps. */
-export function createNames({ db }: { db: Db }) {
+export function createNames({ db, pictures }: { db: Db; pictures: ApplicationPictures }) {
   return {
     /** By client_id or entity ID. */
-    async applications(clientIds: readonly (string | null)[]): Promise<Map<string, { id: string; name: string }>> {
-      const clientIdsToRead = distinct(clientIds);
+    async applications(clientIds: readonly (string | null)[]): Promise<Map<string, NamedApplication>> {
       const rows = await db.asStored.application.findMany({
-        where: { clientId: { in: clientIdsToRead } },
+        where: { clientId: { in: distinct(clientIds) } },
         select: { id: true, clientId: true, name: true },
       });
-      return new Map(rows.map(({ id, clientId, name }) => [clientId, { id, name }]));
+      return new Map(rows.map(({ clientId, ...application }) => [clientId, application]));
+    },
+
+    /** The same with their logos, for a list. */
+    async applicationsWithLogos(clientIds: readonly (string | null)[]): Promise<Map<string, NamedApplication>> {
+      const rows = await db.asStored.application.findMany({
+        where: { clientId: { in: distinct(clientIds) } },
+        select: { id: true, clientId: true, name: true, metadata: true },
+      });
+      const addresses = await pictures.addressesOf(rows.map(({ id }) => id));
+      return new Map(
+        rows.map(({ id, clientId, name, metadata }) => {
+          const { preset: product } = JSON.parse(metadata) as { preset?: string };
+          return [clientId, { id, name, logo: { name, picture: addresses.get(id), product } }];
+        }),
+      );
     },
 
     /** The application with this identifier, or else with this name if it is the only one. */
@@ -33,7 +55,7 @@ export function createNames({ db }: { db: Db }) {
     async users(ids: readonly (string | null)[]): Promise<Map<string, NamedUser>> {
       const rows = await db.asStored.user.findMany({
         where: { id: { in: distinct(ids) } },
-        select: { id: true, username: true, picture: true },
+        select: { id: true, username: true, name: true, givenName: true, familyName: true, picture: true },
       });
       return new Map(rows.map(({ id, ...user }) => [id, user]));
     },
@@ -86,16 +108,13 @@ export async function typedApplicationValue(
     : { value: clientId };
 }
 
-export interface NamedUser {
-  username: string;
-  picture: string | null;
-}
+export type NamedUser = Parameters<typeof fullName>[0] & { username: string };
 
-/** The picture of a user, else the initials of this name. */
-export const personLogo = (name: string, user: { picture: string | null } | undefined): Logo => ({
-  name,
+/** The picture of a user, else the initials of the name; of a deleted one those of what is left. */
+export const personLogo = (user: NamedUser): Logo => ({
+  name: fullName(user) ?? user.username,
   isPerson: true,
-  picture: user && pictureOf(user),
+  picture: pictureOf(user),
 });
 
 /** A user as a link, in a list with the picture; the id if the account was deleted. */
@@ -108,18 +127,13 @@ export function userCell(
   const user = users.get(id);
   if (!user) return { text: id, code: true };
   const { username } = user;
-  return { text: username, href: `/admin/users/${id}`, ...(hasPicture && { logo: personLogo(username, user) }) };
-}
-
-/** Adds the first letter to an application, for a list. Any other cell is returned unchanged. */
-export function withInitials(mark: Mark | null): Mark | null {
-  return mark?.href ? { ...mark, logo: { name: String(mark.text) } } : mark;
+  return { text: username, href: `/admin/users/${id}`, ...(hasPicture && { logo: personLogo(user) }) };
 }
 
 /** Several applications in one cell, each a tag. */
 export function applicationTags(
   clientIds: readonly string[],
-  applications: ReadonlyMap<string, { id: string; name: string }>,
+  applications: ReadonlyMap<string, NamedApplication>,
 ): Mark[] {
   return clientIds.flatMap((clientId) => {
     const mark = applicationCell(clientId, applications);
@@ -130,10 +144,11 @@ export function applicationTags(
 /** An application as a link; its identifier if it is not registered. The server's own pages have no link. */
 export function applicationCell(
   clientId: string | null,
-  applications: ReadonlyMap<string, { id: string; name: string }>,
+  applications: ReadonlyMap<string, NamedApplication>,
 ): Mark | null {
   if (clientId === null) return null;
   if (clientId === FIRST_PARTY_CLIENT_ID) return { text: 'Gatehouse' };
   const found = applications.get(clientId);
-  return found ? { text: found.name, href: `/admin/applications/${found.id}` } : { text: clientId, code: true };
+  if (!found) return { text: clientId, code: true };
+  return { text: found.name, href: `/admin/applications/${found.id}`, logo: found.logo };
 }

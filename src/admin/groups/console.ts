@@ -775,7 +775,7 @@ async function memberBlocks(
           text: one.name ?? one.username,
           href: `/admin/users/${one.userId}`,
           small: one.name === null ? undefined : one.username,
-          logo: personLogo(one.name ?? one.username, one),
+          logo: personLogo(one),
         }),
       ],
       [t('console.groups.way-in'), (one) => wayIn(one)],
@@ -938,7 +938,7 @@ async function ownerBlocks(
           (one) => ({
             text: nameAndUsername(one),
             href: `/admin/users/${one.userId}`,
-            logo: personLogo(one.name ?? one.username, one),
+            logo: personLogo(one),
           }),
         ],
         [{ label: t('console.groups.until'), isShort: true }, ({ until }) => until ?? t('console.groups.no-end')],

@@ -156,7 +156,7 @@ function lockedBlock(locked: Warnings['locked'], users: Users, mayUnlock: boolea
         ...(mayUnlock ? [t('console.shared.action')] : []),
       ],
       rows: locked.map(({ id, username, seconds }) => [
-        { text: username, href: `/admin/users/${id}`, logo: personLogo(username, users.get(id)) },
+        { text: username, href: `/admin/users/${id}`, logo: personLogo(users.get(id) ?? { username }) },
         waitText(seconds),
         ...(mayUnlock
           ? [{ action: { label: t('console.overview.unlock'), of: username, post: `/admin/users/${id}/unlock` } }]
@@ -177,7 +177,7 @@ function waitingBlock(waiting: Warnings['waiting'], users: Users): Block[] {
       caption: t('console.overview.waiting-caption'),
       columns: [t('console.overview.user'), t('console.overview.since')],
       rows: waiting.map(({ id, username, requestedAt }) => [
-        { text: username, href: `/admin/users/${id}/security`, logo: personLogo(username, users.get(id)) },
+        { text: username, href: `/admin/users/${id}/security`, logo: personLogo(users.get(id) ?? { username }) },
         requestedAt,
       ]),
       empty: '',

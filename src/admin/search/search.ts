@@ -73,7 +73,7 @@ export function createSearch(services: {
         const { accounts } = await users.list({ search, limit, isQuick: true }, by);
         return accounts.map(({ id, username, name, email, picture }) => ({
           text: name ?? username,
-          logo: personLogo(name ?? username, { picture }),
+          logo: personLogo({ username, name, picture }),
           small: [name && username, email !== username && email].filter(Boolean).join(' · '),
           href: `/admin/users/${id}`,
           rank: matchRank(search, [username, email, name]),

@@ -93,7 +93,12 @@ export function endedNotice(ended: PageText, results: readonly EndResult[]): Not
 function userOf({ name, username, accountId }: SessionView, users: ReadonlyMap<string, NamedUser>): Cell {
   const text = name ?? (username || accountId);
   const small = name === null ? undefined : username;
-  return { text, small, href: `/admin/users/${accountId}`, logo: personLogo(text, users.get(accountId)) };
+  return {
+    text,
+    small,
+    href: `/admin/users/${accountId}`,
+    logo: personLogo(users.get(accountId) ?? { username: text }),
+  };
 }
 
 /** The browser and its address. */

@@ -52,7 +52,7 @@ export function suggestionRoutes({ frame, pictures, admin: { users, applications
         value: username,
         label: name ?? username,
         small: [name && username, email !== username && email].filter(Boolean).join(' · '),
-        logo: drawn(personLogo(name ?? username, account)),
+        logo: drawn(personLogo(account)),
       };
     });
   });

@@ -114,7 +114,7 @@ export function userMark(account: AccountSummary): Mark {
   const name = fullName(account);
   const text = name ?? username;
   const small = name === null ? undefined : username;
-  return { text, href: `${HOME}/${id}`, small, logo: personLogo(text, account) };
+  return { text, href: `${HOME}/${id}`, small, logo: personLogo(account) };
 }
 
 /** The state of an invitation, with the words of the filter. */

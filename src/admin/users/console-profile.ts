@@ -36,7 +36,7 @@ import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { ConsoleServices } from '../console-services.ts';
 import { changedUser, profileOf, userJson, withApiFieldNames } from './api.ts';
 import { attributeSection, attributeWords, sentAttributes } from './attribute-fields.ts';
-import { actionButton, nameOf, type OpenUser, tabPath } from './console-actions.ts';
+import { actionButton, type OpenUser, tabPath } from './console-actions.ts';
 import { invitationTags, statusTag } from './console-list.ts';
 import { addressKey, emailKeys, languageOptions, phoneKey, textKey, typedName, usernameKey } from './console-new.ts';
 import { type DisabledBy, disabledBy } from './disabled-by.ts';
@@ -272,7 +272,7 @@ const pictureField: Field = {
 function pictureRow(account: Account, path: string, mayChange: boolean): { value: Cell } {
   const { picture } = account;
   if (!picture) return { value: null };
-  const shown: Cell = pictureOf(account) ? { text: '', logo: personLogo(nameOf(account), account) } : picture;
+  const shown: Cell = pictureOf(account) ? { text: '', logo: personLogo(account) } : picture;
   const remove = { label: t('picture.remove'), post: `${path}/picture/remove` };
   return { value: mayChange ? [shown, { action: remove }] : shown };
 }

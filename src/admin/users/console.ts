@@ -508,7 +508,7 @@ function userTabPage(
   return {
     title: nameOf(account),
     ...(nameOf(account) !== account.username && { lead: account.username }),
-    logo: personLogo(nameOf(account), account),
+    logo: personLogo(account),
     back: { href: '/admin/users', label: t('console.navigation.users') },
     tags: [
       statusTag(account, lockedSeconds > 0, details.invitation?.state),

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Action, Block, Cell, ConsolePage, Empty } from '../../admin/console/blocks.ts';
 import { listPath } from '../../admin/console/frame.ts';
 import { listAt, tableOf } from '../../admin/console/lists.ts';
-import { applicationCell, typedApplicationValue, userCell, withInitials } from '../../admin/console/names.ts';
+import { applicationCell, typedApplicationValue, userCell } from '../../admin/console/names.ts';
 import type { ConsoleServices } from '../../admin/console-services.ts';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { parseForm } from '../../base/http/input.ts';
@@ -52,7 +52,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
       isAscending: sort === 'at',
     });
     const [applications, users] = await Promise.all([
-      names.applications(
+      names.applicationsWithLogos(
         page.rejections.map(({ clientId, endpoint }) => (endpoint === 'upstream' ? null : (clientId ?? null))),
       ),
       names.users(page.rejections.map(({ subjectId }) => subjectId ?? null)),
@@ -84,7 +84,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
               ({ endpoint, clientId = null }) =>
                 endpoint === 'upstream'
                   ? { text: clientId ?? '', href: `/admin/connections/${clientId}` }
-                  : withInitials(applicationCell(clientId, applications)),
+                  : applicationCell(clientId, applications),
             ],
             [t('console.rejections.user'), ({ subjectId = null }) => userCell(subjectId, users, { hasPicture: true })],
             [list.column(t('console.rejections.when'), '-at'), ({ at }) => at],

@@ -1,6 +1,8 @@
 // Thirteen wrongly registered applications: an administrator finds each rejection by its code, sees the broken rule, and
 // fixes it in the console without reading a log.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { logoPath } from '../../../src/base/http/pages/render.ts';
+import type { RequestInfo } from '../../../src/base/platform/request-info.ts';
 import { adminApi } from '../../../src/people/rbac/built-in.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
 import { signRows } from '../../support/database/row-macs.ts';
@@ -61,6 +63,17 @@ async function fix(code: string, rule: string, button: string, ...values: string
 async function lastChange(clientId: string): Promise<string[]> {
   return (await idp.services.audit.list({ clientId, limit: 5 })).map(({ type }) => type);
 }
+
+it('the list has the logo of a product and the initials of a name, as the other lists do', async () => {
+  const { account } = await aUser(idp.services, { username: 'wei', name: 'Wei Wang' });
+  const { clientId } = await aClient(idp.services, { preset: 'grafana', redirect_uris: [REDIRECT] });
+  const rejected = { endpoint: 'authorize', reason: 'access_denied', message: 'No.', received: {}, rules: [] } as const;
+  const request: RequestInfo = { requestId: 'list', address: '192.0.2.1', userAgent: '' };
+  idp.services.rejections.record(request, { ...rejected, clientId, subjectId: account.id });
+  const { text } = await admin.get(`/admin/rejections?user=${account.id}`);
+  expect(text).toMatch(/class="logo round hue-\d" aria-hidden="true">WW</);
+  expect(text).toContain(logoPath('grafana'));
+});
 
 describe('a rejected authorization request', () => {
   it('is fixed by adding the redirect URI that is not registered', async () => {
