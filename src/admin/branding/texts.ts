@@ -35,6 +35,7 @@ import { settingsOfFile } from '../settings/console.ts';
 export const textAreas = [
   'sign-in',
   'mailed-links',
+  'website',
   'account',
   'activity',
   'device',
