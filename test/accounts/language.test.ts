@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acceptableFields } from '../../src/federation/accounts/resolve.ts';
 import { attributeFaults } from '../../src/people/accounts/attributes.ts';
-import { consoleOf, staff } from '../admin/console/support.ts';
+import { consoleOf, imported, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aUser } from '../support/factories.ts';
@@ -59,9 +59,7 @@ describe('the claim locale', () => {
     expect(acceptableFields({ ...claims, locale: 'de_AT' }, {})).toMatchObject({ locale: 'de_AT' });
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const csv = 'username,name,locale\ntable-1,One,Deutsch\ntable-2,Two,de_AT\n';
-    const _csrf = (await admin.get('/admin/import')).forms.find(({ fields }) => 'csv' in fields)?.fields._csrf ?? '';
-    const done = await admin.post('/admin/import', { form: { _csrf, csv } });
-    expect(done.status, textOf(done.text)).toBeLessThan(400);
+    await imported(admin, csv);
     expect(await idp.services.accounts.findByLogin('table-1')).toMatchObject({ name: 'One', locale: null });
     expect(await idp.services.accounts.findByLogin('table-2')).toMatchObject({ name: 'Two', locale: 'de-AT' });
   });
