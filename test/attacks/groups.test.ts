@@ -1,7 +1,7 @@
 // Attacks on groups: each way into a group by someone who may not give its roles (CVE-2026-94000), each way to lose the last administrator
 // by a group, and names, graphs and lists that no group has. Ends, requests, invitations and domains: test/groups; the file: test/config-file.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { consoleOf, staff } from '../admin/console/support.ts';
+import { consoleOf, imported, staff, triedImport } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService } from '../admin/support.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
@@ -110,29 +110,24 @@ describe('who manages groups and users, and may not give a role', () => {
       await groups.addRole(sensitive.id, 'auditor');
       const mine = await nameOf(own);
       const cells = [mine, `${mine}; ${await nameOf(guarded)}`, sensitive.name, declared.name, 'No such group'];
-      const imported = async (browser: HttpClient, trial: string[]) => {
+      const sent = async (browser: HttpClient, send: typeof imported) => {
         const users = cells.map(() => fresh('import'));
         const csv = ['username,groups', ...users.map((user, row) => `${user},${cells[row]}`)].join('\n');
-        const page = await browser.submit(
-          await browser.get('/admin/import'),
-          { csv, trial },
-          { form: '/admin/import' },
-        );
+        const page = await send(browser, csv);
         const made = await Promise.all(users.map(async (user) => (await accounts.findByLogin(user))?.groups));
         const wrong = users.filter((user) => textOf(page.text).includes(`${user} `));
         return { made: made.map((of) => of?.map(({ name }) => name)), wrong: wrong.length, page: page.text };
       };
       const nobody = cells.map(() => undefined);
-      const tried = await imported(pages, ['on']);
+      const tried = await sent(pages, triedImport);
       expect(tried).toMatchObject({ made: nobody, wrong: 4 });
       expect(textOf(tried.page)).toContain('5 of 5 rows: 1 can be created, 4 not.');
-      const done = await imported(pages, []);
+      const done = await sent(pages, imported);
       expect(done).toMatchObject({ made: [[mine], ...nobody.slice(1)], wrong: 4 });
       expect((await groups.members(own)).map(({ source }) => source)).toEqual(['direct', 'direct']);
       // Without the right of the groups a name that no group has is answered as that of a group.
-      const manager = await imported(await consoleOf(idp, await staff(idp, 'user-manager')), []);
+      const manager = await sent(await consoleOf(idp, await staff(idp, 'user-manager')), imported);
       expect(manager).toMatchObject({ made: nobody, wrong: 5 });
-      // The file itself stays in the form.
       expect(textOf(manager.page)).not.toContain('No such group');
       for (const id of [guarded, sensitive.id, declared.id]) expect(await groups.members(id)).toEqual([]);
       for (const { userId } of await groups.members(own)) await groups.removeMembers(own, [userId]);

@@ -2,7 +2,7 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseCsv } from '../../src/base/platform/csv.ts';
-import { consoleOf, staff } from '../admin/console/support.ts';
+import { consoleOf, staff, startedImport, triedImport } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, aTool } from '../admin/support.ts';
 import { authorizeUrl, outcome } from '../oidc/support.ts';
 import { databaseKind } from '../support/database/database.ts';
@@ -319,7 +319,7 @@ describe('sso_id with its connection', () => {
     expect((await created(holder, giving)).status).toBe(403);
     const page = await consoleOf(idp, await staff(idp, 'user-manager'));
     const csv = `username,sso_id,sso_connection\r\nvictim-${count},${aSubject()},${plain.connection}`;
-    const tried = await page.submit(await page.get('/admin/import'), { csv, trial: 'on' });
+    const tried = await triedImport(page, csv);
     expect(textOf(tried.text)).toContain('Only someone who has or manages the roles');
     expect(await idp.services.accounts.findByLogin(`victim-${count}`)).toBeUndefined();
     expect(await accountOf(idp, plain.connection, aSubject())).toBeUndefined();
@@ -343,9 +343,9 @@ describe('sso_id with its connection', () => {
     const dashed = `dashed-${count},'-${aSubject()},${corp.connection}`;
     const rows = [row('imported', corp.connection), row('nowhere', 'no-such'), dashed];
     const csv = ['username,sso_id,sso_connection', ...rows].join('\r\n');
-    const tried = await admin.submit(await admin.get('/admin/import'), { csv, trial: 'on' });
+    const tried = await triedImport(admin, csv);
     expect(textOf(tried.text)).toContain('There is no connection no-such.');
-    await admin.submit(tried, {}, { button: 'Import users' });
+    await startedImport(admin, tried);
     expect((await accountOf(idp, corp.connection, aSubject()))?.username).toBe(`imported-${count}`);
     expect((await accountOf(idp, corp.connection, `-${aSubject()}`))?.username).toBe(`dashed-${count}`);
     corp.upstream.user = { sub: aSubject() };
