@@ -19,7 +19,13 @@ export interface SmtpServer {
 
 export type MailServer = ReturnType<typeof createMailServer>;
 
-export function createMailServer({ config, settings }: { config: Config; settings: Pick<Settings, 'latest'> }) {
+export function createMailServer({
+  config,
+  settings,
+}: {
+  config: Config;
+  settings: Pick<Settings, 'latest'> & Partial<Pick<Settings, 'reload'>>;
+}) {
   const { smtpUrl, mailFrom, issuerUrl } = config;
   const ofEnvironment = smtpUrl === undefined ? undefined : serverAt(smtpUrl);
   const senderOfEnvironment = mailFrom === undefined ? undefined : parsedSender(mailFrom);
@@ -34,6 +40,11 @@ export function createMailServer({ config, settings }: { config: Config; setting
     /** Undefined where mail is written to files. */
     current,
     isSet: () => current() !== undefined,
+    /** The same for a mail: another instance may have set the server a moment ago, and a file is received by nobody. */
+    async forMail(): Promise<SmtpServer | undefined> {
+      if (!current()) await settings.reload?.();
+      return current();
+    },
     /** The sender, with its own name or that of the brand. */
     sender(brand?: string): { name: string; address: string } {
       const set = senderOfEnvironment ?? settings.latest().mail_sender;

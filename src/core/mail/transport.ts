@@ -53,7 +53,7 @@ export function createMailTransport(services: Needs, timeLimits: TimeLimits = li
   const writeFile = createFileWriter(services);
   return {
     async send(mail: FinishedMail, answers?: MailAnswers): Promise<SendOutcome> {
-      const server = services.mailServer.current();
+      const server = await services.mailServer.forMail();
       return server ? sendBySmtp(server, mail, answers) : writeFile(mail);
     },
   };
