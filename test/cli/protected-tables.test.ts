@@ -94,7 +94,7 @@ describe('the list of protected tables', () => {
       'logout_deliveries',
       'rejections',
     ];
-    const groups = tablesInOrder.map(([table]) => table).filter((table) => /group/.test(table));
+    const groups = tablesInOrder.map(([table]) => table).filter((table) => /group|bulk/.test(table));
     expect([...shared, ...others, ...groups]).toEqual(expect.arrayContaining(empty));
   });
 

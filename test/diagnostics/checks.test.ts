@@ -128,7 +128,7 @@ const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
     'failed',
     'New browsers must wait 28 seconds.',
   ],
-  ['too many wrong codes', 'codes', { codeWaitSeconds: 61 }, 'failed', 'must wait 2 minutes'],
+  ['too many wrong codes', 'codes', { codeWaitSeconds: 61 }, 'failed', 'must wait 61 seconds'],
   [
     'a blocked network',
     'network',

@@ -37,6 +37,7 @@ it('is added with the configuration of its proxy, gets rules for paths, and open
   await page.goto(`${idp.issuer}/admin/applications/new`);
   await signIn(page, admin);
   await page.click('a:has-text("Website without a sign-in")');
+  await page.waitForSelector('[name=url]');
   await page.fill('[name=name]', 'Wiki');
   await page.fill('[name=url]', 'wiki.example.com');
   await page.selectOption('[name=proxy]', 'caddy');
@@ -49,6 +50,7 @@ it('is added with the configuration of its proxy, gets rules for paths, and open
   await page.waitForSelector('pre:has-text("/forward-auth/caddy")');
   await look(page, 'website-registered');
   await page.click('a:has-text("View application")');
+  await page.waitForURL(/applications\/[^/]{20,}$/);
   await look(page, 'website-overview');
   for (const tab of ['settings', 'access', 'claims', 'people', 'setup']) {
     await page.goto(`${page.url().replace(/(applications\/[^/]+).*/, '$1')}/${tab}`);

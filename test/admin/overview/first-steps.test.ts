@@ -34,12 +34,12 @@ it('are dismissed by one administrator, and brought back', async () => {
   const page = await client.get('/admin');
   const hidden = await client.follow(await client.submit(page, {}, { button: 'Dismiss' }));
   expect(hidden.url).toBe(`${idp.issuer}/admin`);
-  expect(textOf(hidden.text)).not.toContain('Connect a mail server');
+  expect(textOf(hidden.text)).not.toContain('Set up mail');
   const { updatedAt } = (await idp.services.accounts.find(one.account.id)) ?? expect.fail();
   expect(updatedAt).toEqual(one.account.updatedAt);
-  expect(textOf((await (await consoleOf(idp, one)).get('/admin')).text)).not.toContain('Connect a mail server');
-  expect(await overviewOf('admin')).toContain('Connect a mail server');
+  expect(textOf((await (await consoleOf(idp, one)).get('/admin')).text)).not.toContain('Set up mail');
+  expect(await overviewOf('admin')).toContain('Set up mail');
   const back = await client.follow(await client.submit(hidden, {}, { button: 'Show first steps' }));
-  expect(textOf(back.text)).toContain('Connect a mail server');
+  expect(textOf(back.text)).toContain('Set up mail');
   expect((await client.post('/admin', { form: { first_steps: 'hide' } })).status).toBe(403);
 });

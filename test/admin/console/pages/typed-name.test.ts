@@ -44,7 +44,6 @@ it('a user is deleted where the username was typed', async () => {
   const form = await admin.get(`/admin/users/${account.id}/delete`);
   expect(textOf(form.text)).toContain('Delete Bo Berg?');
   for (const [page, sentence = ''] of [
-    ['edit', 'Edit Bo Berg'],
     ['password', 'Create a temporary password for Bo Berg'],
     ['disable', 'Disable Bo Berg?'],
   ])
