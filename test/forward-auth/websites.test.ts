@@ -134,6 +134,27 @@ describe('a website', () => {
     await settings.reload();
   });
 
+  it('with a rule that needs two-step verification is closed to who has none, who may set one up', async () => {
+    const site = await aWebsite('caddy', { paths: [{ path: '/admin/', rule: 'mfa' }] });
+    const user = await aUser(idp.services);
+    const browser = httpClient();
+    expect((await opened(browser, site, '/', user)).status).toBe(200);
+    const page = await opened(browser, site, '/admin/', user);
+    // The sign-in offers to set one up.
+    expect(page.text).toContain('Wiki caddy requires two-step verification');
+    expect((await browser.get(`${site.origin}/`)).status).toBe(200);
+  });
+
+  it('is closed from other networks than its own, without going in circles', async () => {
+    // The proxy of the tests says 192.0.2.7.
+    const site = await aWebsite('caddy', { allowed_networks: ['127.0.0.0/8'] });
+    const browser = httpClient();
+    const page = await opened(browser, site, '/', await aUser(idp.services));
+    expect([page.status, page.url]).toEqual([403, `${site.origin}/`]);
+    const own = await aWebsite('caddy', { allowed_networks: ['127.0.0.0/8', '192.0.2.0/24'] });
+    expect((await opened(httpClient(), own, '/', await aUser(idp.services))).status).toBe(200);
+  });
+
   it('is unknown at every other origin', async () => {
     const answer = await httpClient(idp.issuer).get('/forward-auth/caddy', {
       headers: {

@@ -27,7 +27,7 @@ import { type PageText, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
-import { acrLevel, acrOfRule, strongestOf } from '../../people/mfa/acr.ts';
+import { type Acr, acrLevel, acrOfRule, acrValues, strongestOf } from '../../people/mfa/acr.ts';
 import type { People } from '../../people/people.ts';
 import type { SessionServices } from '../logout/session-services.ts';
 import type { Provider } from '../oidc/engine/library.ts';
@@ -76,6 +76,8 @@ const state = z.object({
   /** The page that was wanted. */
   page: z.string(),
   round: z.int(),
+  /** What the page needs; a sign-in that does not reach it must not begin again. */
+  acr: z.enum(acrValues).optional(),
   at: z.int(),
 });
 type State = z.output<typeof state>;
@@ -136,25 +138,29 @@ export function createForwardAuth(
     const live = await liveSession(visit);
     if (!live) return signIn(visit);
     const { account, session } = live;
-    const { allowed } = accessDecision(application, account, addressOf(ctx));
-    // The sign-in page says why, and how to ask for access.
-    if (!allowed) return by === 'navigation' ? signIn(visit) : refuse(ctx, visit.proxy, 403, 'access_denied');
+    const { allowed, reason } = accessDecision(application, account, addressOf(ctx));
+    // The sign-in page says why, and how to ask for access. It may be reached from another network than the website.
+    if (!allowed) return by === 'navigation' && reason !== 'other_network' ? signIn(visit) : denied(visit);
     const level = strongestOf(
       application.mfa && acrOfRule(application.mfa),
       rule?.rule === 'mfa' ? acrOfRule('mfa') : undefined,
     );
     // Other requests of a page that was open when the version changed go on; the next page asks.
     if (by === 'navigation' && termsDue(settings.latest(), account)) return signIn(visit);
-    if (level && acrLevel(session.acr) < acrLevel(level)) return signIn(visit, { acr_values: level });
+    if (level && acrLevel(session.acr) < acrLevel(level)) return signIn(visit, level);
     if (rule && !meetsRule(rule, account)) {
       await recordRejected(visit, account);
-      return by === 'program'
-        ? refuse(ctx, visit.proxy, 403, 'access_denied')
-        : showPage(visit, 403, t('website.no-access.title'), t('website.no-access.text', { app: application.name }));
+      return denied(visit);
     }
     if (by === 'navigation') await sessions.recordActivity(session.ssoUid);
     const jwt = await tokenFor(asked.origin, website, account, session);
     pass(ctx, userHeaders(account, website), jwt);
+  }
+
+  function denied(visit: Visit): void {
+    const { ctx, proxy, by, application } = visit;
+    if (by === 'program') return refuse(ctx, proxy, 403, 'access_denied');
+    showPage(visit, 403, t('website.no-access.title'), t('website.no-access.text', { app: application.name }));
   }
 
   async function recordRejected({ ctx, application }: Visit, account: Account): Promise<void> {
@@ -183,7 +189,7 @@ export function createForwardAuth(
 
   // ── The sign-in ───────────────────────────────────────────────────────────────────────────────────────────
 
-  function signIn(visit: Visit, parameters: Record<string, string> = {}): void {
+  function signIn(visit: Visit, acr?: Acr): void {
     const { ctx, by, asked } = visit;
     if (by === 'program') {
       ctx.set('WWW-Authenticate', `Bearer realm="${asked.origin}"`);
@@ -197,15 +203,15 @@ export function createForwardAuth(
       return;
     }
     const target = `${asked.path}${asked.query}`;
-    beginSignIn(visit, target.length > MAX_PATH ? '/' : target, parameters, 0);
+    beginSignIn(visit, { page: target.length > MAX_PATH ? '/' : target, acr, round: 0 });
   }
 
-  function beginSignIn(visit: Visit, page: string, parameters: Record<string, string>, round: number): void {
+  function beginSignIn(visit: Visit, wanted: Pick<State, 'page' | 'acr' | 'round'>): void {
     const { origin } = visit.asked;
     // Tabs that sign in at the same time share the cookie.
     const cookie = cookieOf(visit) ?? newCookie(origin);
     const salt = randomToken(12);
-    const sealed: State = { browser: sha256(cookie), salt, page, round, at: now().getTime() };
+    const sealed: State = { ...wanted, browser: sha256(cookie), salt, at: now().getTime() };
     const query = new URLSearchParams({
       response_type: 'code',
       client_id: origin,
@@ -214,7 +220,7 @@ export function createForwardAuth(
       state: vault.seal(JSON.stringify(sealed), contextOf(origin)),
       code_challenge: sha256(verifierOf(cookie, salt)),
       code_challenge_method: 'S256',
-      ...parameters,
+      ...(wanted.acr && { acr_values: wanted.acr }),
     });
     setCookie(visit, cookie);
     redirect(visit, `${issuer}/authorize?${query}`);
@@ -229,7 +235,7 @@ export function createForwardAuth(
   }
 
   async function finishSignIn(visit: Visit): Promise<void> {
-    const { asked, application } = visit;
+    const { asked } = visit;
     const { origin } = asked;
     const checked = callbackQuery.safeParse(Object.fromEntries(new URLSearchParams(asked.query)));
     const begun = checked.success ? openState(checked.data.state, origin) : undefined;
@@ -242,14 +248,14 @@ export function createForwardAuth(
       if (await liveSession(visit)) return redirect(visit, `${origin}${begun.page}`);
       return signInAgain(visit, begun);
     }
-    if (error !== undefined || code === undefined)
-      return showPage(visit, 403, t('website.no-access.title'), t('website.no-access.text', { app: application.name }));
+    if (error !== undefined || code === undefined) return denied(visit);
     const redeemed = await createInProcessClient({ provider }, origin).redeem(
       code,
       verifierOf(cookie, begun.salt),
       `${origin}${CALLBACK_PATH}`,
     );
     if (!redeemed) return signInAgain(visit, begun);
+    if (begun.acr && acrLevel(redeemed.acr) < acrLevel(begun.acr)) return denied(visit);
     const sso = await sessions.find(redeemed.ssoUid);
     const lifetimeMs = (sso?.expiresAt.getTime() ?? 0) - now().getTime();
     await rpSessions.remove(cookie);
@@ -257,9 +263,9 @@ export function createForwardAuth(
     redirect(visit, `${origin}${begun.page}`);
   }
 
-  function signInAgain(visit: Visit, { page, round }: State): void {
+  function signInAgain(visit: Visit, { page, acr, round }: State): void {
     if (round < MAX_ROUNDS) {
-      beginSignIn(visit, page, {}, round + 1);
+      beginSignIn(visit, { page, acr, round: round + 1 });
       return;
     }
     const { name: app } = visit.application;
