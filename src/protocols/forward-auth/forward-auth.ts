@@ -159,8 +159,8 @@ export function createForwardAuth(
 
   function denied(visit: Visit): void {
     const { ctx, proxy, by, application } = visit;
-    if (by === 'program') return refuse(ctx, proxy, 403, 'access_denied');
-    showPage(visit, 403, t('website.no-access.title'), t('website.no-access.text', { app: application.name }));
+    if (by === 'program') refuse(ctx, proxy, 403, 'access_denied');
+    else showPage(visit, 403, t('website.no-access.title'), t('website.no-access.text', { app: application.name }));
   }
 
   async function recordRejected({ ctx, application }: Visit, account: Account): Promise<void> {
