@@ -26,6 +26,7 @@ import { inRequestScope } from '../base/storage/request-scope.ts';
 import { TooMuchStored } from '../base/storage/stored-size.ts';
 import { offeredLanguages } from '../core/settings/value-schemas.ts';
 import type { StorageBudget } from '../people/rate-limits/storage-budget.ts';
+import { FORWARD_AUTH_PATH } from '../protocols/forward-auth/asked-request.ts';
 import { engineSender } from '../protocols/oidc/engine/app-context.ts';
 import { isForPrograms } from '../protocols/oidc/engine/routes.ts';
 import type { Services } from './services.ts';
@@ -37,7 +38,7 @@ interface AppParts {
   /** Absent: no traces. */
   tracing: Tracing | undefined;
   /** Answers reverse proxies about websites, on any host. */
-  forwardAuth: Middleware;
+  forwardAuth: (rejectDenied: Middleware) => Middleware;
   /** Routers and the engine, in the order in which they run. */
   routes: Middleware[];
 }
@@ -64,13 +65,22 @@ export function createApp({ services, http, viewsDir, tracing, forwardAuth, rout
   const offered = () => offeredLanguages(settings.latest());
   const { production } = config;
   const render = createRenderer({ viewsDir, production, assets, brand: brand.current, offered, texts });
+  const rejectDenied = deniedNetworks({
+    networks: () => settings.latest().denied_networks,
+    async onRejected(request) {
+      // At most once an hour, so that a denied address cannot fill the audit log.
+      if (!(await rateLimits.consume('denied:address', { address: request.address })).allowed) return;
+      await audit.record({ type: 'address.denied', outcome: 'failure', reason: 'denied_network', request });
+    },
+  });
   const app = createKoa(cookieKeys, logger);
   // Sets request id and address; everything after it can log.
   app.use(
     requestContext({
       logger,
       trustProxy: config.trustProxy,
-      debugPaths: OPERATOR_PATHS,
+      // A website asks about each of its requests.
+      debugPaths: [...OPERATOR_PATHS, FORWARD_AUTH_PATH],
       spans: tracing && createRequestSpans({ ...config, tracing, untracedPaths: [...OPERATOR_PATHS, '/assets/'] }),
       observe({ method, route, status, seconds, code }) {
         metrics.requests.observe({ method, route, status: String(status) }, seconds);
@@ -97,7 +107,7 @@ export function createApp({ services, http, viewsDir, tracing, forwardAuth, rout
     }
   });
   // Before the check of the host: some proxies ask with the host of the website.
-  app.use(forwardAuth);
+  app.use(forwardAuth(rejectDenied));
   // After it, nothing uses a Host or X-Forwarded header of the client.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
   app.use(serveBrand(brandImages));
@@ -105,16 +115,7 @@ export function createApp({ services, http, viewsDir, tracing, forwardAuth, rout
   app.use(servePictures(PERSON_PICTURE_PATH, personPictures.read));
   app.use(assets.serve);
   // Before any route; after the assets, so that the error page has its style sheet.
-  app.use(
-    deniedNetworks({
-      networks: () => settings.latest().denied_networks,
-      async onRejected(request) {
-        // At most once an hour, so that a denied address cannot fill the audit log.
-        if (!(await rateLimits.consume('denied:address', { address: request.address })).allowed) return;
-        await audit.record({ type: 'address.denied', outcome: 'failure', reason: 'denied_network', request });
-      },
-    }),
-  );
+  app.use(rejectDenied);
   app.use(csrf.tokens);
   app.use(rendering({ render, brandOf: brand.ofApplication }));
   for (const route of routes) app.use(route);

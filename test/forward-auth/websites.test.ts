@@ -1,4 +1,4 @@
-// Websites without a sign-in of their own, behind a proxy that speaks the contract of each product.
+// Websites without a sign-in of their own, behind a proxy that asks as each product does.
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ProxyKind, proxyKinds } from '../../src/applications/fields/proxied-application.ts';
@@ -153,6 +153,39 @@ describe('a website', () => {
     expect([page.status, page.url]).toEqual([403, `${site.origin}/`]);
     const own = await aWebsite('caddy', { allowed_networks: ['127.0.0.0/8', '192.0.2.0/24'] });
     expect((await opened(httpClient(), own, '/', await aUser(idp.services))).status).toBe(200);
+  });
+
+  it('is closed to a denied address, which is that of the user and not that of the proxy', async () => {
+    const site = await aWebsite('caddy');
+    const browser = httpClient();
+    expect((await opened(browser, site, '/', await aUser(idp.services))).status).toBe(200);
+    const { settings } = idp.services;
+    const denied = async (network: string) => {
+      await settings.set('denied_networks', [network]);
+      await settings.reload();
+      return (await browser.get(`${site.origin}/`)).status;
+    };
+    expect(await denied('192.0.2.0/24')).toBe(403);
+    expect(await denied('198.51.100.0/24')).toBe(200);
+    await settings.unset('denied_networks');
+    await settings.reload();
+  });
+
+  it('opens although the address of its proxy has stored as much as one may', async () => {
+    const site = await aWebsite('caddy');
+    const user = await aUser(idp.services);
+    const browser = httpClient();
+    const callback = await completeSignIn(browser, `${site.origin}/`, {
+      user,
+      redirectUri: `${site.origin}/.gatehouse/`,
+    });
+    for (const address of ['127.0.0.1', '192.0.2.7']) {
+      const charge = idp.services.storageBudget.forRequest(address, () => undefined);
+      charge('any', 1e12);
+      expect(idp.services.storageBudget.peek(address).allowed).toBe(false);
+    }
+    expect((await browser.follow(callback)).status).toBe(200);
+    expect((await browser.get(`${site.origin}/again`)).status).toBe(200);
   });
 
   it('is unknown at every other origin', async () => {

@@ -33,12 +33,13 @@ export function requestContext({
   /** Number of trusted proxies (X-Forwarded-For); 0 for none. */
   trustProxy: number;
   observe?: (observation: RequestObservation) => void;
-  /** Paths whose access-log line is written at level debug. */
+  /** Paths whose access-log line is written at level debug; one that ends with a slash with all below it. */
   debugPaths?: readonly string[];
   /** Absent: no traces. */
   spans?: RequestSpans | undefined;
 }): Middleware {
-  const atDebug = new Set(debugPaths);
+  const isAtDebug = (path: string) =>
+    debugPaths.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one));
   return (ctx, next) => {
     const startedAt = process.hrtime.bigint();
     const { path } = ctx;
@@ -69,7 +70,7 @@ export function requestContext({
         ...(ctx.state.errorCode ? { code: ctx.state.errorCode } : {}),
         ...(ctx.res.writableFinished ? {} : { aborted: true }),
       };
-      logger[atDebug.has(path) ? 'debug' : 'info'](line, 'request');
+      logger[isAtDebug(path) ? 'debug' : 'info'](line, 'request');
       const observation = { method, route: routeOf(ctx), status, seconds, code: ctx.state.errorCode };
       observe?.(observation);
       if (span) spans?.end(span, observation);

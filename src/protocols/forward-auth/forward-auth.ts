@@ -20,10 +20,13 @@ import {
   RESERVED_PATH,
 } from '../../applications/fields/proxied-application.ts';
 import type { Context, Middleware } from '../../base/http/context.ts';
+import { clientAddress } from '../../base/http/request-context.ts';
 import { inNetworks } from '../../base/network/networks.ts';
 import { hmacSha256 } from '../../base/platform/hmac.ts';
 import { randomToken, safeEqual, sha256 } from '../../base/platform/random.ts';
-import { type PageText, t } from '../../base/texts/text.ts';
+import { directionOf } from '../../base/texts/languages.ts';
+import { escapeHtml } from '../../base/texts/messages.ts';
+import { inLanguage, type PageText, t } from '../../base/texts/text.ts';
 import type { Core } from '../../core/core.ts';
 import type { Account } from '../../people/accounts/account.ts';
 import { termsDue } from '../../people/accounts/terms.ts';
@@ -44,7 +47,6 @@ import {
   ownRequest,
 } from './asked-request.ts';
 import { isAmbiguous, meetsRule, ruleFor } from './path-rules.ts';
-import { plainPage } from './plain-page.ts';
 import { createWebsiteTokens, userHeaders } from './user-headers.ts';
 
 /** A request about a website that is registered here. */
@@ -88,10 +90,14 @@ const callbackQuery = z.object({
   error: z.string().max(100).optional(),
 });
 
-/** Answers the questions of reverse proxies. It runs before the check of the host, because some proxies ask with the host of the website. */
+/**
+ * Answers the questions of reverse proxies. It runs before the check of the host, because some proxies ask with the host of the website.
+ *
+ * Returns the middleware, which needs that which rejects denied addresses (base/http/host-guard.ts).
+ */
 export function createForwardAuth(
   services: Core & People & SessionServices & { clients: ClientSource; provider(): Provider },
-): Middleware {
+): (rejectDenied: Middleware) => Middleware {
   const { accounts, clients, config, provider, sessions, settings, vault, now, repeatedEntries } = services;
   const { issuer } = config;
   const rpSessions = createRpSessions(services);
@@ -99,14 +105,26 @@ export function createForwardAuth(
   const macs = vault.deriveKeys('website cookies').map(hmacSha256);
   const isTrustedProxy = inNetworks(config.forwardAuthFrom);
 
-  return async (ctx, next) => {
+  return (rejectDenied) => (ctx, next) => {
     const proxy = askingProxy(ctx.path);
-    if (proxy) return answer(ctx, proxy, askedRequest(ctx, proxy));
     // `/.gatehouse/` of a website, which its proxy may send here; there is no such path at the issuer.
-    if (!ctx.path.startsWith(RESERVED_PATH)) return next();
-    const scheme = config.trustProxy > 0 ? ctx.get('X-Forwarded-Proto') || 'http' : issuer.split(':')[0];
-    return answer(ctx, undefined, ownRequest(ctx, scheme ?? 'https'));
+    if (!proxy && !ctx.path.startsWith(RESERVED_PATH)) return next();
+    if (proxy) useAddressOfUser(ctx);
+    return rejectDenied(ctx, () => {
+      if (proxy) return answer(ctx, proxy, askedRequest(ctx, proxy));
+      const scheme = config.trustProxy > 0 ? ctx.get('X-Forwarded-Proto') || 'http' : issuer.split(':')[0];
+      return answer(ctx, undefined, ownRequest(ctx, scheme ?? 'https'));
+    });
   };
+
+  /** The request has the address of the proxy that asks; its user is one hop further. */
+  function useAddressOfUser(ctx: Context): void {
+    const { request } = ctx.state;
+    if (!isTrustedProxy(request.address)) return;
+    const peer = ctx.socket.remoteAddress ?? '';
+    const address = clientAddress(ctx.get('X-Forwarded-For'), peer, config.trustProxy + 1);
+    ctx.state.request = { ...request, address };
+  }
 
   async function answer(ctx: Context, proxy: ProxyKind | undefined, asked: AskedRequest): Promise<void> {
     ctx.state.route = proxy ? `${FORWARD_AUTH_PATH}${proxy}` : RESERVED_PATH;
@@ -138,7 +156,9 @@ export function createForwardAuth(
     const live = await liveSession(visit);
     if (!live) return signIn(visit);
     const { account, session } = live;
-    const { allowed, reason } = accessDecision(application, account, addressOf(ctx));
+    // Everybody behind one proxy comes from its address.
+    ctx.state.sender = { userId: account.id };
+    const { allowed, reason } = accessDecision(application, account, ctx.state.request.address);
     // The sign-in page says why, and how to ask for access. It may be reached from another network than the website.
     if (!allowed) return by === 'navigation' && reason !== 'other_network' ? signIn(visit) : denied(visit);
     const level = strongestOf(
@@ -249,6 +269,8 @@ export function createForwardAuth(
       return signInAgain(visit, begun);
     }
     if (error !== undefined || code === undefined) return denied(visit);
+    // One row for a code of this server, whose sign-in was charged.
+    visit.ctx.state.sender = 'trusted';
     const redeemed = await createInProcessClient({ provider }, origin).redeem(
       code,
       verifierOf(cookie, begun.salt),
@@ -317,12 +339,6 @@ export function createForwardAuth(
     const [value, mac = ''] = cookie.split('.');
     return macs.some((macOf) => safeEqual(macOf(`${origin} ${value}`), mac)) ? cookie : undefined;
   }
-
-  function addressOf(ctx: Context): string {
-    const forwarded = ctx.get('X-Forwarded-For').split(',').at(-1)?.trim();
-    const peer = ctx.socket.remoteAddress ?? '';
-    return forwarded && isTrustedProxy(peer) ? forwarded : ctx.state.request.address;
-  }
 }
 
 const contextOf = (origin: string) => `website sign-in ${origin}`;
@@ -357,11 +373,31 @@ function refuse(ctx: Context, proxy: ProxyKind | undefined, status: number, code
   ctx.body = { error: code };
 }
 
-/** A page on the website, whose styles are not ours: text with one link. */
+/** A page on the host of the website, where it has neither our styles nor our pictures: text with one link. */
 function showPage({ ctx, asked, by }: Visit, status: number, title: PageText, text: PageText): void {
+  const language = ctx.state.language();
   ctx.status = status;
   ctx.type = 'html';
-  const link =
-    status === 401 ? { href: asked.origin, label: t('website.sign-in.link'), isNewTab: by === 'form' } : undefined;
-  ctx.body = plainPage({ title, text, link, language: ctx.state.language() });
+  ctx.body = inLanguage(language, () => {
+    const [heading, paragraph, label] = [title, text, t('website.sign-in.link')].map((one) => escapeHtml(String(one)));
+    // A form stays open beside it.
+    const target = by === 'form' ? '_blank' : '_top';
+    const link =
+      status === 401
+        ? `<p><a href="${escapeHtml(asked.origin)}" target="${target}" rel="noopener">${label}</a></p>`
+        : '';
+    return `<!doctype html>
+<html lang="${language}" dir="${directionOf(language)}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${heading}</title>
+<main>
+<h1>${heading}</h1>
+<p>${paragraph}</p>
+${link}
+</main>
+</html>
+`;
+  });
 }
