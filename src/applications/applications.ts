@@ -1,7 +1,6 @@
 // Registers and changes applications of every protocol, for the console, the API, the command line, the configuration file
 // and dynamic registration.
 
-import type { z } from 'zod';
 import { conflict, forbidden, invalidInput, notFound } from '../base/http/errors.ts';
 import { randomId, sha256 } from '../base/platform/random.ts';
 import { isUniqueConstraintError, type Tx, withinTransaction } from '../base/storage/database.ts';
@@ -82,8 +81,8 @@ export type SamlInput = {
 interface Declarations {
   oidc: Omit<OidcClientInput, 'client_id'>;
   saml: Omit<SamlInput, 'entityId'>;
-  /** With its address, which must be the one that it has. */
-  proxy: z.input<typeof proxiedApplication>;
+  /** An entry of `proxied_applications`, which is checked; its address must be the one that it has. */
+  proxy: unknown;
 }
 export type Registered = {
   application: OidcApplication;
@@ -324,7 +323,7 @@ export function createApplications(
       insert({ clientId: entityId, protocol: 'saml', ...columnsOfProvider(input) }, change),
 
     /** Registers a website behind a proxy. Throws invalid_input (400) for a declaration that breaks the rules, and as `insert` does. */
-    createProxied: (input: Declarations['proxy'], change: Change = {}): Promise<Application> => {
+    createProxied: (input: unknown, change: Change = {}): Promise<Application> => {
       const website = checkWebsite(input);
       return insert({ clientId: website.url, protocol: 'proxy', ...columnsOfWebsite(website) }, change);
     },

@@ -1,7 +1,12 @@
 // Websites without a sign-in of their own, behind a proxy that asks as each product does.
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ProxyKind, proxyKinds } from '../../src/applications/fields/proxied-application.ts';
+import type { z } from 'zod';
+import {
+  type ProxyKind,
+  type proxiedApplication,
+  proxyKinds,
+} from '../../src/applications/fields/proxied-application.ts';
 import { completeSignIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
@@ -21,7 +26,7 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-type Declared = Parameters<TestIdp['services']['applications']['createProxied']>[0];
+type Declared = z.input<typeof proxiedApplication>;
 
 async function aWebsite(kind: ProxyKind, declared: Partial<Declared> = {}): Promise<Website> {
   const site = sites[kind];

@@ -44,10 +44,12 @@ const all: RealProxy[] = [
     name: 'Traefik 3.7',
     kind: 'traefik',
     start(folder, port, snippet) {
+      const [, strategy, dynamic = ''] = /aliasHeadersStrategy: (\w+)\n([\s\S]*)/.exec(snippet) ?? [];
       const file = path.join(folder, 'dynamic.yaml');
-      writeFileSync(file, snippet);
+      writeFileSync(file, dynamic);
       const flags = [
         `--entrypoints.web.address=127.0.0.1:${port}`,
+        `--entrypoints.web.http.aliasheadersstrategy=${strategy}`,
         `--providers.file.filename=${file}`,
         '--log.level=ERROR',
       ];
@@ -178,6 +180,8 @@ const asProgram = { headers: { accept: 'application/json', 'sec-fetch-mode': 'co
 const FORGED = {
   'Remote-User': 'forged',
   Remote_User: 'forged',
+  'Remote.User': 'forged',
+  'X-Gatehouse_Jwt': 'forged',
   'Remote-Groups': 'forged',
   'X-Gatehouse-Jwt': 'forged',
 };
@@ -244,12 +248,7 @@ async function tryProxy(gatehouse: Gatehouse, { name, kind, start }: RealProxy):
     check('the website learns the username', headers['remote-user'] === user.username, headers);
     check('and gets the signed statement', headers['x-gatehouse-jwt']?.split('.').length === 3, headers);
     const forged = (await browser.get(`${origin}/`, { headers: FORGED })).json<Received>().headers;
-    check(
-      'forged headers do not reach it',
-      JSON.stringify(Object.entries(forged).filter(([key]) => key !== 'remote_user')).includes('forged') === false,
-      forged,
-    );
-    check('nor with underscores', forged.remote_user === undefined, forged);
+    check('forged headers do not reach it, in no spelling', !JSON.stringify(forged).includes('forged'), forged);
     const open2 = await httpClient().get(`${origin}/public/a.css`, { headers: FORGED });
     check(
       'a public path has empty headers',

@@ -166,7 +166,7 @@ export function createApplicationAdmin(services: AdminServices) {
               application: await applications.createSaml({ entityId: resolved.entityId, ...inputOf(resolved) }, change),
             }
           : protocol === 'proxy'
-            ? { application: await applications.createProxied(declaration as never, change) }
+            ? { application: await applications.createProxied(declaration, change) }
             : await applications.createOidc(declaration as Partial<OidcClientInput>, change);
         if (options.isNameUnique) await assertNameUnique(created.application, tx);
         assertFreshProof(by, 'application.register', created.application.name);
@@ -205,7 +205,7 @@ export function createApplicationAdmin(services: AdminServices) {
           ? await applications.update('saml', stored, inputOf(resolved), { by, tx })
           : isOidc
             ? await applications.update('oidc', stored, client as OidcClientInput, { by, tx })
-            : await applications.update('proxy', stored, merged as never, { by, tx });
+            : await applications.update('proxy', stored, merged, { by, tx });
         if (changesTrust(before, changed.application)) assertFreshProof(by, 'application.change', before.name);
         await around.after?.(tx);
         return changed;

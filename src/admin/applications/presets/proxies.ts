@@ -1,11 +1,14 @@
 // The configuration of each reverse proxy for a website, filled in. test/peers/forward-auth.ts runs them with the real proxies.
+//
+// All remove each header with an underscore or a dot in its name (nginx without being told): CGI, WSGI and others read `X-Auth_Request.User` as
+// `X-Auth-Request-User`, so a browser could send it beside that of the proxy.
 
 import type { ProxiedApplication } from '../../../applications/application.ts';
 import { headersOf, JWT_HEADER, type ProxyKind } from '../../../applications/fields/proxied-application.ts';
 
 /** As they are called, and what their configuration is written in. */
 export const proxies: Readonly<Record<ProxyKind, { name: string; file: string; snippet(site: Site): string }>> = {
-  traefik: { name: 'Traefik', file: 'dynamic.yaml', snippet: traefik },
+  traefik: { name: 'Traefik', file: 'traefik.yaml, dynamic.yaml', snippet: traefik },
   caddy: { name: 'Caddy', file: 'Caddyfile', snippet: caddy },
   nginx: { name: 'nginx', file: 'nginx.conf', snippet: nginx },
   haproxy: { name: 'HAProxy', file: 'haproxy.cfg, gatehouse.lua', snippet: haproxy },
@@ -33,20 +36,18 @@ export function proxyConfiguration({ clientId, metadata }: ProxiedApplication, i
 }
 
 const hostOnly = (host: string) => new URL(`http://${host}`).hostname;
-/** Other names that some websites read as these: CGI and WSGI make underscores of hyphens and dots. */
-const aliasesOf = (headers: readonly string[]) =>
-  headers.flatMap((name) => (name.includes('-') ? ['_', '.'].map((mark) => name.replaceAll('-', mark)) : []));
 const portOf = ({ port, protocol }: URL) => port || (protocol === 'https:' ? '443' : '80');
 
 function traefik({ host, issuer, headers }: Site): string {
-  return `http:
+  return `# traefik.yaml, for the entry point of ${host}
+entryPoints:
+  web:
+    http:
+      aliasHeadersStrategy: delete
+
+# dynamic.yaml
+http:
   middlewares:
-    gatehouse-strip:
-      headers:
-        customRequestHeaders:
-${aliasesOf(headers)
-  .map((name) => `          ${name}: ''`)
-  .join('\n')}
     gatehouse:
       forwardAuth:
         address: ${issuer.origin}/forward-auth/traefik
@@ -54,7 +55,7 @@ ${aliasesOf(headers)
   routers:
     website:
       rule: Host(\`${hostOnly(host)}\`)
-      middlewares: [gatehouse-strip, gatehouse]
+      middlewares: [gatehouse]
       service: website
   services:
     website:
@@ -67,9 +68,8 @@ ${aliasesOf(headers)
 function caddy({ origin, host, issuer, headers }: Site): string {
   // With http in front of it, Caddy gets no certificate.
   return `${origin.startsWith('https:') ? host : origin} {
-${aliasesOf(headers)
-  .map((name) => `	request_header -${name}`)
-  .join('\n')}
+	request_header -*_*
+	request_header -*.*
 	forward_auth ${issuer.origin} {
 		uri /forward-auth/caddy
 		header_up Host {upstream_hostport}
@@ -134,7 +134,8 @@ function haproxy({ host, issuer, headers }: Site): string {
   lua-load /etc/haproxy/gatehouse.lua
 
 # in the frontend of ${host}
-  http-request del-header ${[...headers, ...aliasesOf(headers)].join('\n  http-request del-header ')}
+  http-request del-header [_.] -m reg
+  http-request del-header ${headers.join('\n  http-request del-header ')}
   http-request lua.gatehouse
 
 -- gatehouse.lua
@@ -179,9 +180,7 @@ http_filters:
       "@type": type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutation
       mutations:
         request_mutations:
-${aliasesOf(headers)
-  .map((name) => `          - remove: ${name.toLowerCase()}`)
-  .join('\n')}
+          - remove_on_match: { key_matcher: { safe_regex: { regex: '.*[_.].*' } } }
   - name: envoy.filters.http.ext_authz
     typed_config:
       "@type": type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz
