@@ -2,39 +2,27 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { signIn } from '../admin/console/real-browser.ts';
 import { staff } from '../admin/console/support.ts';
-import { axe, type Browser, desktop, launchBrowser, type Page, phone, screenshot } from '../support/browser/browser.ts';
+import { desktop, phone } from '../support/browser/browser.ts';
+import { looksRight, openPage } from '../support/browser/pages.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 
 let box: Mailbox;
 let idp: TestIdp;
-let browser: Browser;
 beforeAll(async () => {
   box = await mailbox({ credentials: { username: 'relay', password: 'pa55-of-the-relay' } });
   const found: Record<string, string[]> = { 'example.com': ['v=spf1 include:_spf.example.net ~all'] };
   idp = await startIdp({ resolveTxt: async (name) => found[name] ?? [] });
-  browser = await launchBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
   await idp?.stop();
   await box?.close();
 });
 
-/** Nothing for axe, and no sideways scroll on the narrowest phone. */
-async function look(page: Page, name: string): Promise<void> {
-  const size = page.viewportSize() ?? desktop.viewport;
-  await screenshot(page, name);
-  expect(await axe(page), name).toEqual([]);
-  await page.setViewportSize({ width: 320, height: 800 });
-  expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(320);
-  await page.setViewportSize(size);
-}
-
 it('an administrator sets the mail server, tests it and reads what is wrong and what is missing', async () => {
   const admin = await staff(idp, 'admin');
   for (const [at, options] of [desktop, { ...desktop, colorScheme: 'dark' as const }, phone].entries()) {
-    const page = await (await browser.newContext(options)).newPage();
+    const page = await openPage(options);
     await page.goto(`${idp.issuer}/admin/settings/mail`);
     await signIn(page, admin);
     if (at === 2) await page.goto(`${idp.issuer}/language/de?next=/admin/settings/mail`);
@@ -44,13 +32,12 @@ it('an administrator sets the mail server, tests it and reads what is wrong and 
     await page.fill('[name="mail_server.username"]', 'relay');
     await page.fill('[name="mail_server.password"]', at === 1 ? 'wrong' : 'pa55-of-the-relay');
     await page.fill('[name="mail_sender.address"]', 'sso@example.com');
-    await look(page, `mail-server-${at}`);
+    await looksRight(page, `mail-server-${at}`);
     await page.click('form[action="/admin/settings/mail"] button.btn-primary');
     await page.waitForSelector('p.note[role=status]');
     await page.click('form[action="/admin/mail/test"] button');
     await page.waitForSelector('.rules');
-    await look(page, `mail-test-${at}`);
-    await page.context().close();
+    await looksRight(page, `mail-test-${at}`);
   }
   // Without the notices of new browsers.
   const tests = box.messages.filter(({ subject }) => subject.includes('Test'));

@@ -1,18 +1,16 @@
 // The form of own fields in a real browser: rights, label and mask below each row, with and without script, on a narrow phone.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { axe, type Browser, desktop, launchBrowser, phone, screenshot } from '../../support/browser/browser.ts';
+import { axe, desktop, phone, screenshot } from '../../support/browser/browser.ts';
+import { openPage } from '../../support/browser/pages.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { signIn } from './real-browser.ts';
 import { staff } from './support.ts';
 
 let idp: TestIdp;
-let browser: Browser;
 beforeAll(async () => {
   idp = await startIdp();
-  browser = await launchBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
   await idp?.stop();
 });
 
@@ -25,13 +23,12 @@ for (const [mode, device] of [
   it(`a row says below it who sees and changes the field (${mode})`, async () => {
     const properties = { team: { type: 'string', enum: ['Ops', 'Dev'] }, level: { type: 'number', visible_to: [] } };
     await idp.services.settings.set('user_attributes', { type: 'object', properties });
-    const context = await browser.newContext(device);
-    const page = await context.newPage();
+    const page = await openPage(device);
     page.setDefaultTimeout(60_000);
     const check = async (picture: string) => {
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), picture).toBe(true);
       await screenshot(page, `own-fields-${picture}-${mode}`);
-      if (mode !== 'without-script') expect(await axe(page, mode === 'dark' ? ['dark'] : [])).toEqual([]);
+      if (mode !== 'without-script') expect(await axe(page, [mode === 'dark' ? 'dark' : 'light'])).toEqual([]);
     };
     const save = () => Promise.all([page.waitForEvent('domcontentloaded'), page.press('footer .btn-primary', 'Enter')]);
     const row = (at: number, name: string) => page.locator(`[name="user_attributes.rows.${name}"]`).nth(at);
@@ -58,6 +55,5 @@ for (const [mode, device] of [
     await save();
     const level = { type: 'number', title: 'Level of access', visible_to: ['person'] };
     expect((await idp.services.settings.reload()).user_attributes).toMatchObject({ properties: { level } });
-    await context.close();
   });
 }

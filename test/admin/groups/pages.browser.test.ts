@@ -1,6 +1,7 @@
 // Every page of groups, and the access of an application by groups, on a narrow phone and on a desktop: its width, and what axe finds.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { axe, type Browser, desktop, launchBrowser, type Page, screenshot } from '../../support/browser/browser.ts';
+import { looksRight } from '../../support/browser/pages.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { signIn } from '../console/real-browser.ts';
@@ -157,35 +158,23 @@ it('displays the progress of a file with 600 people until all are in, and the ro
     await page.setInputFiles('[name=file]', { name: 'people.csv', mimeType: 'text/csv', buffer });
     await page.click('main form .btn-primary');
   };
-  const looksRight = async (name: string) => {
-    for (const [viewport, scheme] of [
-      [desktop.viewport, 'light'],
-      [{ width: 320, height: 800 }, 'dark'],
-    ] as const) {
-      await page.setViewportSize(viewport);
-      expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(viewport.width);
-      await screenshot(page, `group-${name}-${viewport.width}`);
-      expect(await axe(page, [scheme]), name).toEqual([]);
-    }
-    await page.setViewportSize(desktop.viewport);
-  };
   await page.goto(`${idp.issuer}/language/en?next=${path}`);
   await upload([...names.slice(0, 599), 'nobody-here', `${names[599]},tomorrow`]);
   await page.waitForSelector('text=2 rows are wrong');
   expect(await page.textContent('main')).toContain('tomorrow is no time');
-  await looksRight('mistakes');
+  await looksRight(page, 'group-mistakes');
   expect(await db.asStored.groupMember.count({ where: { groupId: id } })).toBe(0);
   await upload(names);
   await page.waitForSelector('text=All 600 rows are right');
-  await looksRight('change-prepared');
+  await looksRight(page, 'group-change-prepared');
   await page.click('text=Add 600 people');
   await page.waitForSelector('text=The change has begun');
   // The page loads itself again.
   await page.waitForSelector('text=600 people were added', { timeout: 120_000 });
-  await looksRight('change-done');
+  await looksRight(page, 'group-change-done');
   expect(await db.asStored.groupMember.count({ where: { groupId: id } })).toBe(600);
   await page.goto(`${idp.issuer}${path}`);
-  await looksRight('changes');
+  await looksRight(page, 'group-changes');
 });
 
 /** The usernames of new accounts without a password. */

@@ -1,7 +1,8 @@
 // The pages of an import of users in a real browser, on a narrow phone and on a desktop: their width, what axe finds, and the way from the file
 // to its result.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { axe, type Browser, desktop, launchBrowser, type Page, screenshot } from '../../support/browser/browser.ts';
+import { type Browser, desktop, launchBrowser, type Page } from '../../support/browser/browser.ts';
+import { looksRight } from '../../support/browser/pages.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { signIn } from '../console/real-browser.ts';
 import { staff } from '../console/support.ts';
@@ -22,19 +23,6 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-async function looksRight(name: string): Promise<void> {
-  for (const [viewport, scheme] of [
-    [desktop.viewport, 'light'],
-    [{ width: 320, height: 800 }, 'dark'],
-  ] as const) {
-    await page.setViewportSize(viewport);
-    expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(viewport.width);
-    await screenshot(page, `import-${name}-${viewport.width}`);
-    expect(await axe(page, [scheme]), name).toEqual([]);
-  }
-  await page.setViewportSize(desktop.viewport);
-}
-
 async function upload(text: string): Promise<void> {
   await page.goto(`${idp.issuer}/admin/import`);
   await page.setInputFiles('[name=file]', { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
@@ -47,27 +35,27 @@ it('leads from a file over its unknown columns and its trial to the result, whic
   const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
   const people = Array.from({ length: 300 }, (_, at) => `web-${at},web-${at}@example.com,,44,`);
   const file = ['username,email,roles,Shoe size,', ...people, `web-role,,${long},43,`, `web-0,,,,`].join('\n');
-  await looksRight('upload');
+  await looksRight(page, 'import-upload');
   await upload(file);
   await page.waitForSelector('text=Unknown columns');
   expect(await page.textContent('main')).toContain('shoe size');
-  await looksRight('question');
+  await looksRight(page, 'import-question');
   await page.click('text=Check without these columns');
   await page.waitForSelector('text=300 can be created, 2 not.');
   const report = await page.textContent('main');
   for (const reason of [long, 'Line 2 has the same username.']) expect(report).toContain(reason);
   expect(await idp.services.accounts.findByLogin('web-1')).toBeUndefined();
-  await looksRight('trial');
+  await looksRight(page, 'import-trial');
   await page.click('text=Import 300 rows');
   // The page loads itself again.
   await page.waitForSelector('text=302 of 302 rows: 300 created, 2 not.', { timeout: 120_000 });
-  await looksRight('result');
+  await looksRight(page, 'import-result');
   expect(await idp.services.accounts.findByLogin('web-299')).toMatchObject({ email: 'web-299@example.com' });
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download report')]);
   expect(download.suggestedFilename()).toBe('import-report.csv');
   await page.goto(`${idp.issuer}/admin/import`);
   expect(await page.textContent('main')).toContain('302 / 302');
-  await looksRight('list');
+  await looksRight(page, 'import-list');
 });
 
 it('displays the progress of the rows, and of the invitations after them, until it is canceled', {
@@ -89,7 +77,7 @@ it('displays the progress of the rows, and of the invitations after them, until 
     await page.route(`**${pathname}`, (route) => route.fulfill({ status: 204 }));
     await page.waitForSelector('progress');
     expect(await page.textContent('main')).toContain(text);
-    await looksRight(name);
+    await looksRight(page, `import-${name}`);
     await page.unroute(`**${pathname}`);
   };
   const rows = { total: 20_000, done: 7500, counts: '{"created":7400,"failed":100}' };

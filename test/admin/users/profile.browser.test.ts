@@ -1,22 +1,20 @@
 // The page of a user: each fact with a form beside it, in a real browser, with and without script, by keyboard, on a narrow phone.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { aPng } from '../../brand/pictures.ts';
-import { axe, type Browser, desktop, launchBrowser, phone, screenshot } from '../../support/browser/browser.ts';
+import { axe, desktop, phone, screenshot } from '../../support/browser/browser.ts';
+import { openPage } from '../../support/browser/pages.ts';
 import { aUser } from '../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { signIn } from '../console/real-browser.ts';
 import { staff } from '../console/support.ts';
 
 let idp: TestIdp;
-let browser: Browser;
 beforeAll(async () => {
   idp = await startIdp();
-  browser = await launchBrowser();
   const properties = { team: { type: 'string', enum: ['Ops', 'Dev'] }, level: { type: 'number' } };
   await idp.services.settings.set('user_attributes', { type: 'object', properties });
 });
 afterAll(async () => {
-  await browser?.close();
   await idp?.stop();
 });
 
@@ -41,14 +39,13 @@ for (const [mode, device] of [
 ] as const) {
   it(`each fact is changed by a form beside it, which keeps a wrong value (${mode})`, async () => {
     const { account } = await ann();
-    const context = await browser.newContext(device);
-    const page = await context.newPage();
+    const page = await openPage(device);
     page.setDefaultTimeout(60_000);
     const isNarrow = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
     const check = async (picture: string) => {
       expect(await isNarrow(), picture).toBe(true);
       await screenshot(page, `user-${picture}-${mode}`);
-      if (mode !== 'without-script') expect(await axe(page, mode.endsWith('dark') ? ['dark'] : [])).toEqual([]);
+      if (mode !== 'without-script') expect(await axe(page, [mode.endsWith('dark') ? 'dark' : 'light'])).toEqual([]);
     };
     /** Waits for the page that the browser displays next. */
     const next = (act: () => Promise<unknown>) => Promise.all([page.waitForEvent('domcontentloaded'), act()]);
@@ -107,6 +104,5 @@ for (const [mode, device] of [
     await check('with-picture');
     await next(() => page.click('button:has-text("Remove picture"), button:has-text("Bild entfernen")'));
     expect((await stored())?.picture).toBeNull();
-    await context.close();
   });
 }
