@@ -16,7 +16,6 @@ import { signCheckpoint } from '../../src/core/audit/chain/checkpoint.ts';
 import { createOutsideCheckpoints } from '../../src/core/audit/chain/outside-checkpoints.ts';
 import { createMailServer } from '../../src/core/mail/mail-server.ts';
 import { createMailTransport } from '../../src/core/mail/transport.ts';
-import { defaultSettings } from '../../src/core/settings/settings.ts';
 import { createSmsGateway } from '../../src/core/sms/gateway.ts';
 import { createBreached } from '../../src/people/credentials/breached.ts';
 import { aService } from '../admin/support.ts';
@@ -28,7 +27,7 @@ import { aClient, aUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { enter, expectSignedIn } from '../support/pages/enter.ts';
-import { servicesOf } from '../support/services-of.ts';
+import { fixedSettings, servicesOf } from '../support/services-of.ts';
 import { startDirectory } from '../support/upstream/directory.ts';
 import { type Fault, type FaultyServer, faults, faultyServer } from './faulty-server.ts';
 import { tcpProxy } from './tcp-proxy.ts';
@@ -276,7 +275,7 @@ describe('a call in the background', () => {
       mailFrom: 'a@example.com',
       outboxDir: '/nowhere',
     } as never;
-    const mailServer = createMailServer({ config, settings: { latest: () => defaultSettings } });
+    const mailServer = createMailServer({ config, settings: fixedSettings() });
     const transport = createMailTransport(
       { ...servicesOf({ config, logger }), mailServer },
       { timeoutMs: 300, totalMs: 600 },

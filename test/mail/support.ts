@@ -11,10 +11,9 @@ import { createMailServer } from '../../src/core/mail/mail-server.ts';
 import type { MailMessage } from '../../src/core/mail/messages.ts';
 import { createOutbox, decryptContent, type Outbox } from '../../src/core/mail/outbox.ts';
 import { createMailTransport } from '../../src/core/mail/transport.ts';
-import { defaultSettings } from '../../src/core/settings/settings.ts';
 import type { TestClock } from '../support/clock.ts';
 import { testSecret } from '../support/secret.ts';
-import { servicesOf } from '../support/services-of.ts';
+import { fixedSettings, servicesOf } from '../support/services-of.ts';
 
 export const issuer = 'https://id.example.com';
 export const renderHtml = createHtmlRenderer(path.resolve('views'));
@@ -53,7 +52,7 @@ export function mailService(options: MailServiceOptions): MailService {
   const write = writer ?? (async () => {});
   const mailFrom = 'Gatehouse <no-reply@id.example.com>';
   const config = { issuer, issuerUrl: new URL(issuer), smtpUrl, mailFrom, outboxDir } as never;
-  const mailServer = createMailServer({ config, settings: { latest: () => defaultSettings } });
+  const mailServer = createMailServer({ config, settings: fixedSettings() });
   return {
     audit,
     log,
@@ -72,6 +71,7 @@ export function mailService(options: MailServiceOptions): MailService {
       now,
       audit,
       alarm: { raise: async (_kind, message) => void log.push(message) },
+      mailServer,
       transport: createMailTransport({ ...servicesOf({ config, logger }), mailServer }),
       writers: { 'password-reset': write, registration: write, unlock: write },
       countMail: (outcome) => {

@@ -4,8 +4,7 @@ import { expect, it } from 'vitest';
 import { templateNames } from '../../src/admin/mail/template-names.ts';
 import { createMailServer } from '../../src/core/mail/mail-server.ts';
 import { createTestMail } from '../../src/core/mail/test-mail.ts';
-import { defaultSettings } from '../../src/core/settings/settings.ts';
-import { servicesOf } from '../support/services-of.ts';
+import { fixedSettings, servicesOf } from '../support/services-of.ts';
 
 const config = {
   issuer: 'https://id.example.com',
@@ -14,7 +13,7 @@ const config = {
   outboxDir: '/nowhere',
   smtpUrl: 'smtp://user:secret@127.0.0.1:1',
 } as never;
-const mailServer = createMailServer({ config, settings: { latest: () => defaultSettings } });
+const mailServer = createMailServer({ config, settings: fixedSettings() });
 const mail = createTestMail(
   {
     ...servicesOf({ config, logger: { info: () => {} } as never, now: () => new Date('2026-11-20T10:00:00Z') }),

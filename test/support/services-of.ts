@@ -7,5 +7,7 @@ import type { Services } from '../../src/server/services.ts';
 export const servicesOf = (members: Partial<Services & Http>): Services & Http => members as Services & Http;
 
 /** Settings with their defaults but for these, of a test that stores none. */
-export const fixedSettings = (values: () => Partial<SettingValues> = () => ({})): Settings =>
-  ({ latest: () => ({ ...defaultSettings, ...values() }) }) as Settings;
+export const fixedSettings = (values: () => Partial<SettingValues> = () => ({})): Settings => {
+  const latest = () => ({ ...defaultSettings, ...values() });
+  return { latest, reload: async () => latest() } as Settings;
+};

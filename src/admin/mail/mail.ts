@@ -5,7 +5,7 @@ import { conflict, notFound, tooManyRequests } from '../../base/http/errors.ts';
 import { transaction } from '../../base/storage/database.ts';
 import { t } from '../../base/texts/text.ts';
 import type { Actor } from '../../core/audit/audit.ts';
-import { addressOf, senderText } from '../../core/mail/mail-server.ts';
+import { addressOf, type SmtpServer, senderText } from '../../core/mail/mail-server.ts';
 import { countUnsentMail, mailOf } from '../../core/mail/message-store.ts';
 import { type MailKind, recipientOf } from '../../core/mail/messages.ts';
 import { publicDomainOf, type SenderRecord, senderRecords } from '../../core/mail/sender-records.ts';
@@ -198,7 +198,7 @@ function deliveryActions(services: AdminServices) {
       if (!to) throw conflict('conflict', { message: t('console.mail.fault.no-address') });
       const decision = await mailLimits.to(to.email, 'test');
       if (!decision.allowed) throw tooManyRequests(decision.retryAfterSeconds);
-      const server = mailServer.current();
+      const server = await mailServer.forMail();
       const domain = publicDomainOf(sender().address);
       const [{ result, answers }, records] = await Promise.all([
         testMail.send(to),
@@ -225,7 +225,7 @@ export interface MailTest {
   result: SendOutcome;
   answers: MailAnswers;
   /** Of the mail server; undefined for a file. */
-  tls: 'starttls' | 'implicit' | 'none' | 'opportunistic' | undefined;
+  tls: SmtpServer['tls'] | undefined;
   username: string | undefined;
   /** Of the sender, if it is public. */
   domain: string | undefined;

@@ -1,5 +1,5 @@
-// Settings as fields of a form, and the sent form as changes. A setting of the file or the environment, or without permission, is displayed and locked. What is
-// more than a number, a switch, a choice or a list has its own fields here, in console-fields.ts and in console-fields.ts.
+// Settings as fields of a form, and the sent form as changes. A setting of the file or the environment, or without permission, is displayed and
+// locked. What is more than a number, a switch, a choice or a list has fields of its own.
 
 import { AppError, invalidInput } from '../../base/http/errors.ts';
 import { describedFields } from '../../base/platform/described-fields.ts';

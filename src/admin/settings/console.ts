@@ -93,7 +93,7 @@ function settingIn(
   { subject, may }: Visit<SettingEntry[]>,
   name: SettingName,
 ): SettingField[] {
-  const given = Object.entries(fromEnvironment).find(([setting]) => setting === name)?.[1];
+  const given = fromEnvironment[name];
   if (given) {
     const { variable, value } = given;
     return [{ entry: { name, value, source: 'local' }, lock: { variable } }];

@@ -127,7 +127,7 @@ async function findingsOf(needs: Opened, file: string | undefined): Promise<Find
   return findings;
 }
 
-/** MACs under the data keys of this database. The server raises alarms; doctor only says what it found. The server raises alarms; doctor only says what it found. The server raises alarms; doctor only says what it found. Where these cannot be read, every row passes, and other findings say why. */
+/** MACs under the data keys of this database. The server raises alarms; doctor only says what it found. Where these cannot be read, every row passes, and other findings say why. */
 async function openProtectedRows({ secrets }: Config, { db }: Database): Promise<ProtectedRows> {
   const rows = await db.dataKey.findMany({ orderBy: { generation: 'desc' } });
   const alarm = { raise: async () => {} };

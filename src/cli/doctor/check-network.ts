@@ -77,7 +77,7 @@ export async function checkMail(
   settings: SettingValues,
   resolveTxt: ResolveTxt = createTxtResolver(),
 ): Promise<Finding[]> {
-  const mailServer = createMailServer({ config, settings: { latest: () => settings } });
+  const mailServer = createMailServer({ config, settings: { latest: () => settings, reload: async () => settings } });
   const server = mailServer.current();
   if (!server) {
     const advice = 'Set one in the console, or SMTP_URL, so that users receive email.';

@@ -6,7 +6,7 @@ import { viewsDir } from '../../base/platform/package.ts';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import { createDelivery, type DeliveryDependencies } from './delivery.ts';
 import { createHtmlRenderer } from './html.ts';
-import { type MailServer, senderText } from './mail-server.ts';
+import { senderText } from './mail-server.ts';
 import { createOwnerNotifier, type NotifyOwner } from './notify-owner.ts';
 import { createOutbox, type Outbox, type OutboxDependencies } from './outbox.ts';
 import { createMailTransport } from './transport.ts';
@@ -20,13 +20,10 @@ export function createMail(dependencies: Base & Omit<OutboxDependencies, 'render
 }
 
 /** Makes the job that delivers mail, shortly after it was queued. */
-export function createMailDelivery(
-  services: Base & Omit<DeliveryDependencies, 'transport' | 'isWrittenToFiles'> & { mailServer: MailServer },
-): ScheduledJob[] {
+export function createMailDelivery(services: Base & Omit<DeliveryDependencies, 'transport'>): ScheduledJob[] {
   const { config, logger, mailServer } = services;
-  const isWrittenToFiles = () => !mailServer.isSet();
-  const queue = createDelivery({ ...services, isWrittenToFiles, transport: createMailTransport(services) });
-  if (isWrittenToFiles()) {
+  const queue = createDelivery({ ...services, transport: createMailTransport(services) });
+  if (!mailServer.isSet()) {
     logger.info({ folder: config.outboxDir }, 'no mail server is set: email is written to files');
   } else if (mailServer.hasStandardSender()) {
     logger.warn(`the sender of email is not set: it is sent as ${senderText(mailServer.sender())}`);

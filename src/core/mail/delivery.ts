@@ -14,6 +14,7 @@ import {
   type JobQueue,
   retryPauseSeconds,
 } from '../jobs/queue.ts';
+import type { MailServer } from './mail-server.ts';
 import { createMessageStore, type MailJob, type MailLane } from './message-store.ts';
 import type { DeferredContent, DeferredKind, FinishedContent, MailRequest } from './outbox.ts';
 import type { MailTransport } from './transport.ts';
@@ -39,8 +40,7 @@ export interface DeliveryDependencies {
   countMail(outcome: MailOutcome): void;
   audit: Audit;
   alarm: Alarm;
-  /** There is no mail server: what is delivered is a file that nobody receives. */
-  isWrittenToFiles?: () => boolean;
+  mailServer: MailServer;
 }
 
 /** Makes the queue of outgoing mail. */
@@ -62,7 +62,7 @@ export function createDelivery(dependencies: Base & DeliveryDependencies): JobQu
     onOutcome({ lane }, outcome) {
       // A deferred request is no email yet.
       if (lane !== 'mail-server') return;
-      dependencies.countMail(outcome === 'done' && dependencies.isWrittenToFiles?.() ? 'written' : METRIC[outcome]);
+      dependencies.countMail(outcome === 'done' && !dependencies.mailServer.isSet() ? 'written' : METRIC[outcome]);
     },
   });
 }

@@ -3,7 +3,7 @@
 
 import { isLoopback } from '../../base/config/addresses.ts';
 import type { Config } from '../../base/config.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { SettingName, Settings } from '../settings/settings.ts';
 import { mailPort } from '../settings/value-schemas.ts';
 
 export interface SmtpServer {
@@ -20,15 +20,18 @@ export interface SmtpServer {
 export type MailServer = ReturnType<typeof createMailServer>;
 
 export function createMailServer({
-  config,
+  config: { smtpUrl, mailFrom, issuerUrl },
   settings,
 }: {
   config: Config;
-  settings: Pick<Settings, 'latest'> & Partial<Pick<Settings, 'reload'>>;
+  settings: Pick<Settings, 'latest' | 'reload'>;
 }) {
-  const { smtpUrl, mailFrom, issuerUrl } = config;
   const ofEnvironment = smtpUrl === undefined ? undefined : serverAt(smtpUrl);
   const senderOfEnvironment = mailFrom === undefined ? undefined : parsedSender(mailFrom);
+  const fromEnvironment: { [Name in SettingName]?: { variable: string; value: object } } = {
+    ...(ofEnvironment && { mail_server: { variable: 'SMTP_URL', value: withoutPassword(ofEnvironment) } }),
+    ...(senderOfEnvironment && { mail_sender: { variable: 'MAIL_FROM', value: senderOfEnvironment } }),
+  };
   const standardSender = `no-reply@${isLoopback(issuerUrl.hostname) ? 'localhost' : issuerUrl.hostname}`;
 
   function current(): SmtpServer | undefined {
@@ -40,9 +43,9 @@ export function createMailServer({
     /** Undefined where mail is written to files. */
     current,
     isSet: () => current() !== undefined,
-    /** The same for a mail: another instance may have set the server a moment ago, and a file is received by nobody. */
+    /** The same before a mail is sent: another instance may have set the server a moment ago, and nobody receives a file. */
     async forMail(): Promise<SmtpServer | undefined> {
-      if (!current()) await settings.reload?.();
+      if (!current()) await settings.reload();
       return current();
     },
     /** The sender, with its own name or that of the brand. */
@@ -54,10 +57,7 @@ export function createMailServer({
     /** Neither the environment nor a setting names the sender. */
     hasStandardSender: () => (senderOfEnvironment ?? settings.latest().mail_sender) === undefined,
     /** The settings that the environment replaces, with their values and the name of the variable. */
-    fromEnvironment: {
-      ...(ofEnvironment && { mail_server: { variable: 'SMTP_URL', value: withoutPassword(ofEnvironment) } }),
-      ...(senderOfEnvironment && { mail_sender: { variable: 'MAIL_FROM', value: senderOfEnvironment } }),
-    },
+    fromEnvironment,
   };
 }
 

@@ -7,6 +7,7 @@ import type { Alarm } from '../audit/alarm.ts';
 import type { Audit, AuditInput } from '../audit/audit.ts';
 import type { QueuedJob, QueueStore } from '../jobs/queue.ts';
 import { noteDelivery } from './link-tokens.ts';
+import type { MailServer } from './mail-server.ts';
 import { DEFERRED_RECIPIENT, decryptContent, type StoredContent } from './outbox.ts';
 
 export type MailLane = 'mail-server' | 'deferred';
@@ -45,12 +46,11 @@ export async function countUnsentMail(db: Db): Promise<{ waiting: number; failed
 export function createMessageStore(
   dependencies: Base & {
     audit: Audit;
-    /** There is no mail server: what is delivered is a file that nobody receives. */
-    isWrittenToFiles?: () => boolean;
+    mailServer: MailServer;
     alarm: Alarm;
   },
 ): QueueStore<MailJob> {
-  const { db, now, audit, isWrittenToFiles } = dependencies;
+  const { db, now, audit, mailServer } = dependencies;
   return {
     due: (query) => dueJobs(dependencies, query),
 
@@ -69,7 +69,7 @@ export function createMessageStore(
         const { count } = await tx.mailMessage.updateMany({ where: { id: job.id, sentAt: null }, data });
         if (count === 0) return;
         await noteInvitation(job, null, tx);
-        await record(audit, job, { tx, isWrittenToFiles: isWrittenToFiles?.() ?? false });
+        await record(audit, job, { tx, isWrittenToFiles: !mailServer.isSet() });
       });
     },
 

@@ -1,11 +1,12 @@
 // Hands a finished mail to the mail server with nodemailer, or writes it as a file into the outbox folder. Failures are
 // return values: the message was rejected, or the server takes no message at all.
 
+import { once } from 'node:events';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { connect, isIP } from 'node:net';
 import path from 'node:path';
 import ipaddr from 'ipaddr.js';
-import type { SendMailOptions, Transporter } from 'nodemailer';
+import type { SendMailOptions } from 'nodemailer';
 import type { Base } from '../../base/base.ts';
 import { limits } from '../../base/limits.ts';
 import { embeddedForms } from '../../base/network/networks.ts';
@@ -49,12 +50,11 @@ type Needs = Base & { mailServer: MailServer };
 
 /** Sends by SMTP where there is a mail server at that moment, else writes files. @param timeLimits of one answer, and of everything for one mail */
 export function createMailTransport(services: Needs, timeLimits: TimeLimits = limits.mail) {
-  const sendBySmtp = createSmtpSender(services, timeLimits);
-  const writeFile = createFileWriter(services);
   return {
     async send(mail: FinishedMail, answers?: MailAnswers): Promise<SendOutcome> {
       const server = await services.mailServer.forMail();
-      return server ? sendBySmtp(server, mail, answers) : writeFile(mail);
+      const message = envelopeOf(mail, services);
+      return server ? sendBySmtp(server, message, timeLimits, answers) : writeToFile(services, mail, message);
     },
   };
 }
@@ -64,29 +64,28 @@ interface TimeLimits {
   totalMs: number;
 }
 
-function createSmtpSender(services: Needs, { timeoutMs, totalMs }: TimeLimits) {
-  let last: { server: string; smtp: Transporter } | undefined;
-  return async (server: SmtpServer, mail: FinishedMail, answers?: MailAnswers): Promise<SendOutcome> => {
-    const secrets = secretsOf(server);
-    try {
-      const { createTransport } = await import('./nodemailer.ts');
-      const options = { ...optionsOf(server, timeoutMs), ...(answers && { logger: answerLog(answers), debug: true }) };
-      const key = JSON.stringify(server);
-      const smtp = !answers && last?.server === key ? last.smtp : createTransport(options);
-      if (!answers) last = { server: key, smtp };
-      // The other limits are between two parts of an answer.
-      const signal = AbortSignal.timeout(totalMs);
-      const sent = await smtp.sendMail({ ...envelopeOf(mail, services), signal }).catch((cause: unknown) => {
-        throw signal.aborted ? new Error(`the mail server took more than ${totalMs / 1000} s`, { cause }) : cause;
-      });
-      return { outcome: 'sent', answer: withoutSecrets(String(sent.response ?? ''), secrets) };
-    } catch (error) {
-      return outcomeOf(error, secrets);
-    } finally {
-      for (const [step, answer] of answers ?? [])
-        answers?.set(step, withoutSecrets(answer, secrets).slice(0, MAX_REASON));
-    }
-  };
+async function sendBySmtp(
+  server: SmtpServer,
+  message: SendMailOptions,
+  { timeoutMs, totalMs }: TimeLimits,
+  answers: MailAnswers | undefined,
+): Promise<SendOutcome> {
+  const withoutPassword = passwordHider(server);
+  try {
+    const { createTransport } = await import('./nodemailer.ts');
+    const smtp = createTransport({
+      ...optionsOf(server, timeoutMs),
+      ...(answers && { logger: answerLog(answers, withoutPassword), debug: true }),
+    });
+    // The other limits are between two parts of an answer.
+    const signal = AbortSignal.timeout(totalMs);
+    const sent = await smtp.sendMail({ ...message, signal }).catch((cause: unknown) => {
+      throw signal.aborted ? new Error(`the mail server took more than ${totalMs / 1000} s`, { cause }) : cause;
+    });
+    return { outcome: 'sent', answer: withoutPassword(String(sent.response ?? '')) };
+  } catch (error) {
+    return outcomeOf(error, withoutPassword);
+  }
 }
 
 function optionsOf(server: SmtpServer, timeoutMs: number) {
@@ -118,20 +117,20 @@ function optionsOf(server: SmtpServer, timeoutMs: number) {
  * mail server has: link-local ones, which are the metadata services of clouds, multicast and the like.
  */
 function socketTo({ host, port }: SmtpServer, timeoutMs: number) {
-  return (_options: unknown, callback: (error: Error | null, found?: never) => void) => {
-    if (isIP(host) && !isMailAddress(host)) return callback(forbidden(host));
+  async function open() {
+    if (isIP(host) && !isMailAddress(host)) throw forbidden(host);
     const connection = connect({ host, port, lookup: guardedLookup(isMailAddress, forbidden) });
-    const settle = (error?: Error) => {
-      clearTimeout(timer);
-      connection.removeAllListeners();
-      if (!error) return callback(null, { connection } as never);
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      await once(connection, 'connect', { signal });
+      return { connection };
+    } catch (error) {
       connection.on('error', () => {}).destroy();
-      return callback(error);
-    };
-    const tooLate = () => settle(new Error(`no connection to ${host} within ${timeoutMs / 1000} s`));
-    const timer = setTimeout(tooLate, timeoutMs);
-    connection.once('connect', () => settle()).once('error', settle);
-  };
+      throw signal.aborted ? new Error(`no connection to ${host} within ${timeoutMs / 1000} s`) : error;
+    }
+  }
+  return (_options: unknown, callback: (error: Error | null, found?: never) => void) =>
+    void open().then((found) => callback(null, found as never), callback);
 }
 
 /** Loopback and private addresses, too. */
@@ -143,8 +142,11 @@ function isMailAddress(text: string): boolean {
 
 const forbidden = (host: string) => new Error(`${host} is an address that no mail server has`);
 
+/** A reply of a mail server begins with its code (RFC 5321 4.2). */
+const REPLY = /^[2-5]\d\d/;
+
 /** Files the answers of the server under the step that they belong to; commands may be sent before earlier ones are answered (RFC 2920). */
-function answerLog(answers: MailAnswers) {
+function answerLog(answers: MailAnswers, withoutPassword: (text: string) => string) {
   const steps: Record<string, MailStep | undefined> = {
     EHLO: undefined, // its answer is a list of extensions
     HELO: undefined,
@@ -164,34 +166,34 @@ function answerLog(answers: MailAnswers) {
       unanswered.push(last);
     } else if (entry?.tnx === 'server') {
       const step = unanswered.length > 0 ? unanswered.shift() : 'message'; // the message itself is no line
-      // Another service than a mail server says something else (RFC 5321 4.2), which is not displayed.
-      if (step && /^[2-5]\d\d/.test(line)) answers.set(step, line.trim());
+      // What another service than a mail server says is not displayed.
+      if (step && REPLY.test(line)) answers.set(step, withoutPassword(line.trim()));
     }
   };
   const nothing = () => {};
   return { level: nothing, trace: nothing, debug: note, info: nothing, warn: nothing, error: nothing, fatal: nothing };
 }
 
-function createFileWriter(services: Needs) {
-  const { config, logger } = services;
-  const { outboxDir } = config;
-  return async (mail: FinishedMail): Promise<SendOutcome> => {
-    try {
-      const { createTransport } = await import('./nodemailer.ts');
-      const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
-      const { message } = await composer.sendMail(envelopeOf(mail, services));
-      // The name is the same when the mail is written again after a crash; the rename makes the file appear complete.
-      const stamp = mail.createdAt.toISOString().replace(/[-:]|\..*/g, '');
-      const file = path.join(outboxDir, `${stamp}-${mail.id}.eml`);
-      await mkdir(outboxDir, { recursive: true, mode: 0o700 });
-      await writeFile(`${file}.part`, message, { mode: 0o600 });
-      await rename(`${file}.part`, file);
-      logger.info({ file }, 'no mail server is set: the email was written to a file');
-      return { outcome: 'sent', answer: file };
-    } catch (error) {
-      return { outcome: 'no-server', cause: 'folder', reason: reasonOf(error), step: 'message' };
-    }
-  };
+async function writeToFile(
+  { config: { outboxDir }, logger }: Needs,
+  { id, createdAt }: FinishedMail,
+  message: SendMailOptions,
+): Promise<SendOutcome> {
+  try {
+    const { createTransport } = await import('./nodemailer.ts');
+    const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+    const composed = await composer.sendMail(message);
+    // The name is the same when the mail is written again after a crash; the rename makes the file appear complete.
+    const stamp = createdAt.toISOString().replace(/[-:]|\..*/g, '');
+    const file = path.join(outboxDir, `${stamp}-${id}.eml`);
+    await mkdir(outboxDir, { recursive: true, mode: 0o700 });
+    await writeFile(`${file}.part`, composed.message, { mode: 0o600 });
+    await rename(`${file}.part`, file);
+    logger.info({ file }, 'no mail server is set: the email was written to a file');
+    return { outcome: 'sent', answer: file };
+  } catch (error) {
+    return { outcome: 'no-server', cause: 'folder', reason: reasonOf(error), step: 'message' };
+  }
 }
 
 function envelopeOf(
@@ -227,12 +229,10 @@ interface SmtpError {
 
 // RFC 5321, section 4.2.1: a 5yz reply about this recipient or content is final, a 4yz reply is not. Everything else (no
 // connection, no TLS, failed authentication, MAIL FROM rejected, 421) is the same for every message.
-function outcomeOf(error: unknown, secrets: readonly string[]): SendOutcome {
+function outcomeOf(error: unknown, withoutPassword: (text: string) => string): SendOutcome {
   const { code, originalCode, command, responseCode, response } = error as SmtpError;
-  const isMailReply = typeof response !== 'string' || /^[2-5]\d\d/.test(response);
-  const reason = isMailReply
-    ? withoutSecrets(reasonOf(error), secrets).slice(0, MAX_REASON)
-    : 'the server does not answer as a mail server';
+  const isMailReply = typeof response !== 'string' || REPLY.test(response);
+  const reason = isMailReply ? withoutPassword(reasonOf(error)) : 'the server does not answer as a mail server';
   const reply = typeof responseCode === 'number' ? responseCode : undefined;
   if (code === 'EAUTH' && reply === undefined)
     return { outcome: 'no-server', cause: 'credentials', reason, step: 'credentials' };
@@ -246,7 +246,7 @@ function outcomeOf(error: unknown, secrets: readonly string[]): SendOutcome {
       step: command === 'DATA' ? 'message' : 'recipient',
     };
   const isTemporary = reply !== undefined && reply < 500;
-  const [cause, step] = failureOf(String(code), `${originalCode}`, String(command));
+  const [cause, step] = failureOf(String(code), String(originalCode), String(command));
   return { outcome: 'no-server', cause: isTemporary ? 'busy' : cause, reason, step };
 }
 
@@ -261,20 +261,17 @@ function failureOf(code: string, originalCode: string, command: string): [NoServ
   return ['connection', 'connection'];
 }
 
-const MAX_REASON = 300;
-
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // That of several addresses has no message.
   return error.message || ('code' in error ? String(error.code) : error.name);
 }
 
-/** The password in the forms in which SMTP sends it: a server may repeat what it got (RFC 4954, RFC 4616). */
-function secretsOf({ username = '', password }: SmtpServer): string[] {
-  if (!password) return [];
-  const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
-  return [password, base64(password), base64(`\0${username}\0${password}`)];
-}
+const MAX_REPLY = 300;
 
-const withoutSecrets = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text);
+/** Hides the password in each form in which SMTP sends it, as a server may repeat what it got (RFC 4954, RFC 4616), and cuts long text. */
+function passwordHider({ username = '', password }: SmtpServer): (text: string) => string {
+  const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
+  const secrets = password ? [password, base64(password), base64(`\0${username}\0${password}`)] : [];
+  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), text).slice(0, MAX_REPLY);
+}
