@@ -168,7 +168,7 @@ export interface RowOptions {
   options: ImportOptions;
   /** Runs in the transaction of a change that is not a trial. */
   onDone?(outcome: ImportOutcome, tx: Tx, userId: string): Promise<void>;
-  /** Whoever is invited gets the mail later. */
+  /** The job sends the invitations after the last row. */
   isInvitedLater?: boolean;
 }
 
@@ -181,7 +181,7 @@ async function resultOf(
   { by: sender, ...rest }: RowOptions,
 ): Promise<RowResult> {
   // The proof was asked for at the beginning.
-  const given = { ...rest, by: freely(sender) };
+  const given = { ...rest, by: withFreshProof(sender) };
   let outcome: ImportOutcome = 'unchanged';
   const error = await errorOf(async () => {
     const fault = faultOf(values);
@@ -299,8 +299,7 @@ async function orTakenBack(isTrial: boolean, work: (end: () => void) => Promise<
   }
 }
 
-/** The proof of who acts is fresh. */
-const freely = (by: Actor): Actor => ({
+const withFreshProof = (by: Actor): Actor => ({
   ...by,
   proof: { acr: '', isRecent: true, authTime: new Date(0), minutes: 0, ...by.proof, isFresh: true },
 });
@@ -372,8 +371,8 @@ const isKnown = (name: string) =>
   (IMPORT_COLUMNS as readonly string[]).includes(name) || taggedName(name) !== undefined;
 
 function valuesOf(columns: readonly string[], cells: readonly string[]): Values {
-  const parseNameValueLines = columns.map((name, index) => [name, cells[index]?.trim() ?? ''] as const);
-  return Object.fromEntries(parseNameValueLines.filter(([name]) => isKnown(name)));
+  const named = columns.map((name, index) => [name, cells[index]?.trim() ?? ''] as const);
+  return Object.fromEntries(named.filter(([name]) => isKnown(name)));
 }
 
 /** In lower case, but for a language tag, which has a case of its own. */

@@ -120,7 +120,7 @@ export function createScheduler(dependencies: Base & SchedulerDependencies) {
     /** Starts no further runs, aborts the running ones, and waits for them. */
     async stop(): Promise<void> {
       stopping.abort(new Error('the instance shuts down'));
-      for (const entry of entries.values()) clearTimeout(entry.timer);
+      for (const { timer, waking } of entries.values()) for (const one of [timer, waking]) clearTimeout(one);
       await Promise.all([...entries.values()].map(({ running }) => running));
     },
   };

@@ -118,7 +118,7 @@ async function assertMayChangeUser(
   const of = await targetOf(id, tx);
   if (!needs.some((permission) => permits(actor.rights, permission, of))) throw noSuchUser(id);
   if (by.actorId === id && !by.grantedRights) return;
-  // Who takes an account over may wait: until what it is given begins, and until a disabled one is enabled again.
+  // An attacker who takes an account over may wait until its later roles begin, or until it is enabled again.
   const { roles, groups, permissions } = (await accounts.findWithLater(id, tx)) ?? NOTHING;
   if (roles.includes(ADMIN_ROLE) || !holdsOwn(actor, permissions)) {
     throw forbidden('forbidden', { message: MORE_THAN_YOU });
@@ -215,7 +215,7 @@ function assertMayOpen(
   actor: ActorGrants,
   { roles, groups = [], isClosed = false }: Extract<Change, { what: 'access' }>,
 ): void {
-  // Whoever decides who is in groups decides what they open.
+  // A group in an access rule opens the application to every member, so the actor needs the right to manage members.
   if (groups.length > 0 && !permits(actor.rights, 'gatehouse.groups:write')) throw forbidden('forbidden');
   // The roles of the rule were deleted, so no single role gives the right to open it again.
   if (isClosed && !permits(actor.rights, 'gatehouse.roles:manage')) {

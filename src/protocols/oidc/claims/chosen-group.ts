@@ -58,7 +58,7 @@ export async function chooseGroup(
   if (!first) return rejected(`${account.username} is in none`);
   const answer = result?.group as ChosenGroup | undefined;
   const isAnswered = answer?.accountId === account.id;
-  // Whoever left the chosen one meanwhile is asked again, and not signed in for the one that remains.
+  // A user who left the chosen group since is asked again, not signed in for the only group that remains.
   const chosen = isAnswered ? choices.find(({ id }) => id === answer.id) : choices.length === 1 ? first : undefined;
   if (!chosen) return { choices };
   const member = await inGroup(account, chosen.id, tx);
