@@ -1,6 +1,6 @@
 // Work on many people, in pieces: they join or leave a group, are signed out (groups/changes.ts), or come from a file (admin/users). A change is a
-// row with its progress, and what is left is in pieces; what a transaction carries out, it also takes off there. So a server that is killed,
-// or another node, goes on with what is left, and each piece asks again for the right of who asked.
+// row with its progress, and what is left is in pieces; what a transaction carries out, it also takes off there. So another node, or the next
+// process after a kill, goes on with what is left, and each piece checks the rights of the actor again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, conflict, type ErrorCode, forbidden, notFound } from '../base/http/errors.ts';
 import { limits } from '../base/limits.ts';
@@ -43,29 +43,23 @@ export interface BulkChange {
   endedAt: Date | null;
 }
 
-/** Some rows of an import. */
-export interface ImportPiece<Row, Result> {
-  position: number;
-  rows: Row[];
-  report: Result[];
-}
-
 /** People of one piece. */
 export const PIECE = 25;
 /** Pieces that one statement stores. */
-export const STORED = 10;
+const STORED = 10;
 /** Between two transactions, in which other processes may write. */
 export const PAUSE_MS = 2;
 export const IMPORT_JOB = 'user-import';
 const HOUR_MS = 3600 * 1000;
-const READING_MS = HOUR_MS / 12;
+/** How long it may take to store a file. */
+const READING_MS = 5 * 60 * 1000;
 
 export const isOpen = { state: { in: ['waiting', 'running'] } };
 
 export type BulkChanges = ReturnType<typeof createBulkChanges>;
 
 export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core & { authority: Authority }) {
-  /** Who asked, with the rights of this moment. Throws forbidden where the application or the key may no longer act. */
+  /** The actor with the rights of this moment. Throws forbidden where the application or the key may no longer act. */
   async function actorNow(by: Actor, tx: Tx = db): Promise<Actor> {
     const { actorId, actorApp, apiKey } = by;
     if (by.grantedRights === undefined) return by;
@@ -92,25 +86,25 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
     return count > 0;
   }
 
-  /** A job of the server for changes of these kinds. @param step does one piece; false when there is none left for now */
+  /** A job of the server for changes of these kinds. @param step reads the change and does one piece; false when there is none left for now */
   function job(
     name: string,
     kinds: readonly BulkKind[],
-    step: (change: BulkChange, signal: AbortSignal) => Promise<boolean>,
+    step: (id: string, signal: AbortSignal) => Promise<boolean>,
   ): ScheduledJob {
     /** False when there is no work for now. */
-    async function carryOut(change: BulkChange, signal: AbortSignal): Promise<boolean> {
+    async function carryOut({ id, kind }: { id: string; kind: string }, signal: AbortSignal): Promise<boolean> {
       let count = 0;
       try {
-        for (; count < IN_A_ROW && !signal.aborted && (await step(change, signal)); count += 1) await sleep(PAUSE_MS);
+        for (; count < IN_A_ROW && !signal.aborted && (await step(id, signal)); count += 1) await sleep(PAUSE_MS);
       } catch (error) {
         if (!(error instanceof AppError) || error.status >= 500) throw error;
-        // Another way led to the same at the same moment.
+        // Another request or node was faster.
         if (error.code === 'changed_meanwhile') return true;
         // It follows from a change that is done.
-        if (change.kind === 'sign_out') throw error;
+        if (kind === 'sign_out') throw error;
         const { code } = error;
-        await transaction(db, (tx) => end(change.id, { state: 'failed', error: code }, tx));
+        await transaction(db, (tx) => end(id, { state: 'failed', error: code }, tx));
         return true;
       }
       return count > 0;
@@ -125,12 +119,12 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
         while (!signal.aborted) {
           const [open] = await db.bulkChange.findMany({
             where: { ...isOpen, kind: { in: [...kinds] }, id: { notIn: [...resting] } },
-            // Who is to be signed out, or to leave, comes before who joins.
+            // Logouts and the end of memberships come before new memberships.
             orderBy: [{ kind: 'desc' }, { createdAt: 'asc' }, { id: 'asc' }],
             take: 1,
           });
           if (!open) return;
-          if (!(await carryOut(changeOf(open), signal))) resting.add(open.id);
+          if (!(await carryOut(open, signal))) resting.add(open.id);
         }
       },
     };
@@ -152,7 +146,7 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
       actorId === undefined && (await tx.application.findFirst({ where: { clientId: actorApp ?? '' } }));
     if (application) await lockRow(tx, sql, 'applications', application.id);
     // A server may have been killed while it stored a file.
-    const reading = { state: 'reading', createdAt: { gt: new Date(now().getTime() - READING_MS) } };
+    const reading = { state: 'reading', expiresAt: { gt: now() } };
     const where = { OR: [isOpen, reading], actor: actorOf(by), NOT: { id } };
     const others = await tx.bulkChange.count({ where });
     if (others > 0) throw conflict('conflict', { message: t('console.import.error.running') });
@@ -166,42 +160,41 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
     return change;
   }
 
-  async function imported<Row, Result>(id: string, position: number, tx: Tx = db): Promise<ImportPiece<Row, Result>> {
-    const piece = await tx.bulkChangePiece.findUnique({ where: { id: pieceId(id, position) } });
+  async function storedPiece(id: string, position: number) {
+    const piece = await db.bulkChangePiece.findUnique({ where: { id: pieceId(id, position) } });
     if (!piece) throw conflict('changed_outside');
-    return { position, rows: open(piece.id, piece.rowsSealed), report: open(piece.id, piece.reportSealed) };
+    return piece;
   }
 
   /**
-   * Stores a file, whose import `start` begins. What the actor has not started is replaced. Throws conflict (409).
-   * @param isAsked waits for `start`; otherwise it begins at once
+   * Stores a file. What the actor has not started is replaced. Throws conflict (409).
+   * @param startsLater with `start`; otherwise it begins at once
    */
   async function store(
     { rows, by, ...given }: { kind: 'trial' | 'import'; options: string; rows: readonly unknown[]; by: Actor },
-    isAsked: boolean,
+    startsLater: boolean,
   ): Promise<BulkChange> {
     const [id, at] = [randomId(), now()];
     await transaction(db, async (tx) => {
       await assertFree(by, tx);
       await tx.bulkChange.deleteMany({ where: { actor: actorOf(by), state: { in: ['reading', 'prepared'] } } });
       const row = { id, ...given, groupId: null, by: storedActor(by), actor: actorOf(by), total: rows.length };
-      const expiresAt = new Date(at.getTime() + 24 * HOUR_MS);
+      const expiresAt = new Date(at.getTime() + READING_MS);
       await tx.bulkChange.create({ data: { ...row, state: 'reading', createdAt: at, expiresAt } });
     });
-    const count = Math.ceil(rows.length / PIECE);
-    for (let first = 0; first < count; first += STORED) {
-      const positions = Array.from({ length: Math.min(STORED, count - first) }, (_, offset) => first + offset);
-      const data = positions.map((position) => {
-        const key = { id: pieceId(id, position), changeId: id, position, members: '' };
-        return { ...key, rowsSealed: seal(key.id, rows.slice(position * PIECE, (position + 1) * PIECE)) };
+    try {
+      const sealed = (some: readonly unknown[], key: string) => ({ members: '', rowsSealed: seal(key, some) });
+      await storePieces(id, rows, sealed, db, () => sleep(PAUSE_MS));
+      return await transaction(db, async (tx) => {
+        const data = { state: 'prepared', expiresAt: new Date(now().getTime() + 24 * HOUR_MS) };
+        await tx.bulkChange.updateMany({ where: { id, state: 'reading' }, data });
+        return startsLater ? getImport(id, by, tx) : start(id, by, given.kind, tx);
       });
-      await db.bulkChangePiece.createMany({ data });
-      await sleep(PAUSE_MS);
+    } catch (error) {
+      // Otherwise the next import of the actor would have to wait.
+      await db.bulkChange.deleteMany({ where: { id, state: 'reading' } }).catch(() => {});
+      throw error;
     }
-    return transaction(db, async (tx) => {
-      await tx.bulkChange.updateMany({ where: { id, state: 'reading' }, data: { state: 'prepared' } });
-      return isAsked ? getImport(id, by, tx) : start(id, by, given.kind, tx);
-    });
   }
 
   /** Begins what was stored, from its first row. Throws conflict and changed_meanwhile (409). */
@@ -224,9 +217,25 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
       store,
       start,
       get: getImport,
-      piece: imported,
 
-      /** Of a week, the newest first. */
+      /** Undefined where it has ended. */
+      async underWay(id: string): Promise<BulkChange | undefined> {
+        const row = await db.bulkChange.findFirst({ where: { id, ...isOpen } });
+        return row ? changeOf(row) : undefined;
+      },
+
+      async piece<Row, Result>(id: string, position: number): Promise<{ rows: Row[]; report: Result[] }> {
+        const piece = await storedPiece(id, position);
+        return { rows: open(piece.id, piece.rowsSealed), report: open(piece.id, piece.reportSealed) };
+      },
+
+      /** What became of the rows of a piece. */
+      async reportOf<Result>(id: string, position: number): Promise<Result[]> {
+        const piece = await storedPiece(id, position);
+        return open(piece.id, piece.reportSealed);
+      },
+
+      /** Of the last week, the newest first. */
       async list(by: Actor): Promise<BulkChange[]> {
         const rows = await db.bulkChange.findMany({
           where: { actor: actorOf(by), groupId: null, kind: { in: ['trial', 'import'] }, NOT: { state: 'reading' } },
@@ -265,14 +274,15 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
         return piece && { position: piece.position, left: open(piece.id, piece.rowsSealed) };
       },
 
-      /** Notes in its transaction that a person was invited, or need not be. */
+      /** Notes in its transaction that a person was invited, or is left out. */
       async noteInvited(
         { id, changed }: BulkChange,
-        { position, left }: { position: number; left: readonly string[] },
+        { position, left, isInvited }: { position: number; left: readonly string[]; isInvited: boolean },
         tx: Tx,
       ): Promise<void> {
         const where = { id, changed, ...isOpen };
-        const { count } = await tx.bulkChange.updateMany({ where, data: { changed: changed + 1 } });
+        const data = { changed: isInvited ? changed + 1 : changed };
+        const { count } = await tx.bulkChange.updateMany({ where, data });
         if (count === 0) throw conflict('changed_meanwhile');
         const key = pieceId(id, position);
         await tx.bulkChangePiece.updateMany({ where: { id: key }, data: { rowsSealed: seal(key, left) } });
@@ -290,7 +300,27 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
 /** Pieces of one change before the next one is looked for: nobody waits for the end of a long one to be signed out. */
 const IN_A_ROW = 20;
 
-export const pieceId = (changeId: string, position: number): string => `${changeId}.${position}`;
+const pieceId = (changeId: string, position: number): string => `${changeId}.${position}`;
+
+/** Stores what a change is about, in pieces. @param contentOf of a piece with this id */
+export async function storePieces<Item>(
+  changeId: string,
+  items: readonly Item[],
+  contentOf: (some: readonly Item[], id: string) => { members: string; rowsSealed?: string },
+  tx: Tx,
+  pause: () => Promise<unknown>,
+): Promise<void> {
+  const count = Math.ceil(items.length / PIECE);
+  for (let first = 0; first < count; first += STORED) {
+    const positions = Array.from({ length: Math.min(STORED, count - first) }, (_, offset) => first + offset);
+    const data = positions.map((position) => {
+      const [id, some] = [pieceId(changeId, position), items.slice(position * PIECE, (position + 1) * PIECE)];
+      return { id, changeId, position, ...contentOf(some, id) };
+    });
+    await tx.bulkChangePiece.createMany({ data });
+    await pause();
+  }
+}
 
 type Granted = NonNullable<Actor['grantedRights']>;
 

@@ -466,24 +466,11 @@ const change = z
   })
   .meta({ id: 'GroupChange' });
 
-const changeJson = ({
-  id: changeId,
-  kind,
-  groupId,
-  createdAt,
-  endedAt,
-  by: _by,
-  counts: _counts,
-  options: _options,
-  ...rest
-}: MemberChange) => ({
-  id: changeId,
-  kind,
-  group: groupId ?? '',
-  ...rest,
-  created_at: iso(createdAt),
-  ended_at: iso(endedAt),
-});
+const changeJson = ({ groupId, createdAt, endedAt, ...found }: MemberChange) => {
+  const { id, kind, state, total, done, changed, error } = found;
+  const times = { created_at: iso(createdAt), ended_at: iso(endedAt) };
+  return { id, kind, group: groupId ?? '', state, total, done, changed, error, ...times };
+};
 
 const manyPeople = {
   name: 'members',

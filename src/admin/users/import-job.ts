@@ -1,5 +1,5 @@
 // The import of a file on the server: a trial of every row, which the administrator reads and starts, or the rows at once; then the invitations.
-// Each row and its result are one transaction, so a server that is killed, or another node, repeats none and leaves none out.
+// Each row and its result are one transaction, so another node, or the next process after a kill, repeats none and leaves none out.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ErrorCode, forbidden } from '../../base/http/errors.ts';
@@ -14,7 +14,6 @@ import { mailOf } from '../../core/mail/message-store.ts';
 import { type BulkChange, IMPORT_JOB, PIECE } from '../../people/bulk-changes.ts';
 import { falseIfForbidden } from '../../people/rbac/authority.ts';
 import type { UserServices } from '../admin-services.ts';
-import type { OnCreated } from '../api/idempotency.ts';
 import {
   type FileRow,
   type ImportOptions,
@@ -83,29 +82,29 @@ export function createImportJobs(
   const get = async (id: string, by: Actor): Promise<StoredImport> => importOf(await stored.get(id, by));
 
   /** Begins the trial of a file with unknown columns, or the import after its trial. Throws StepUpNeeded, and conflict where it is started. */
-  const start = (id: string, by: Actor, onStarted: OnCreated<StoredImport> = async () => {}): Promise<StoredImport> =>
+  const start = (id: string, by: Actor): Promise<StoredImport> =>
     transaction(db, async (tx) => {
       const { isTrial, done, total, options } = importOf(await stored.get(id, by, tx));
       const isTried = isTrial && done === total;
       if (isTried) userImport.assertMayBegin(by, options);
-      const started = importOf(await stored.start(id, by, isTried ? 'import' : 'trial', tx));
-      await onStarted(started, tx);
-      return started;
+      return importOf(await stored.start(id, by, isTried ? 'import' : 'trial', tx));
     });
 
   /** What became of the rows so far, in turns of the event loop. @param from row */
   async function* report(id: string, by: Actor, from = 0): AsyncGenerator<ImportRow[]> {
     const { done } = await get(id, by);
     for (let position = Math.floor(from / PIECE); position * PIECE < done; position += 1) {
-      const piece = await stored.piece<StoredRow, StoredResult>(id, position);
-      yield piece.report
+      const results = await stored.reportOf<StoredResult>(id, position);
+      yield results
         .slice(Math.max(0, from - position * PIECE))
         .map(({ error, userId: _id, ...row }) => ({ ...row, ...textIn(error) }));
       await nextTurn();
     }
   }
 
-  async function carryOut(change: BulkChange, signal: AbortSignal): Promise<boolean> {
+  async function carryOut(id: string, signal: AbortSignal): Promise<boolean> {
+    const change = await stored.underWay(id);
+    if (!change) return false;
     const by = await actorNow(change.by);
     const extent = await authority.extent(by, 'gatehouse.users:write');
     if (extent !== 'all' && extent.role.length + extent.group.length === 0) throw forbidden('forbidden');
@@ -141,7 +140,7 @@ export function createImportJobs(
     for (const { error, ...row } of rows.slice(report.length)) {
       if (signal.aborted) break;
       const about = { line: row.line, username: row.username };
-      let stored: StoredResult | undefined;
+      let noted: StoredResult | undefined;
       const { outcome, error: reason } = await userImport
         .carryOut(
           { ...row, ...textIn(error) },
@@ -151,8 +150,8 @@ export function createImportJobs(
             options,
             isInvitedLater: true,
             async onDone(outcome, tx, userId) {
-              stored = { ...about, outcome, ...(outcome === 'invited' && { userId }) };
-              await note([stored], tx);
+              noted = { ...about, outcome, ...(outcome === 'invited' && { userId }) };
+              await note([noted], tx);
             },
           },
         )
@@ -165,9 +164,10 @@ export function createImportJobs(
       const result: StoredResult = { ...about, outcome, ...written(reason) };
       if (isTrial) tried.push(result);
       else {
-        const isStored = outcome !== 'failed' && stored !== undefined;
-        if (!isStored) await transaction(db, (tx) => note([result], tx));
-        progress = after([isStored && stored ? stored : result]);
+        // A row that failed took its note back.
+        const kept = outcome === 'failed' ? undefined : noted;
+        if (!kept) await transaction(db, (tx) => note([result], tx));
+        progress = after([kept ?? result]);
       }
       await nextTurn();
     }
@@ -186,11 +186,12 @@ export function createImportJobs(
     const { message } = importOf(change).options;
     await transaction(db, async (tx) => {
       const account = await accounts.find(id, tx);
-      // Whom the actor may not change any more gets no mail, as who was deleted or disabled since; the others do.
+      // People who are deleted or disabled by now, or whom the actor may no longer change, get no mail; the others do.
       const target = { what: 'user', id, needs: ['gatehouse.users:write'] } as const;
-      const isAllowed = account && (await authority.assertMay(by, target, tx).then(() => true, falseIfForbidden));
-      if (isAllowed) await invitations.invite(account, by, { tx, message });
-      await stored.noteInvited(change, { position, left: rest }, tx);
+      const isAllowed =
+        account !== undefined && (await authority.assertMay(by, target, tx).then(() => true, falseIfForbidden));
+      const isInvited = isAllowed && (await invitations.invite(account, by, { tx, message })) === 'sent';
+      await stored.noteInvited(change, { position, left: rest, isInvited }, tx);
     });
     return 'invited';
   }
@@ -200,15 +201,11 @@ export function createImportJobs(
     get,
     start,
     report,
-    /** Of a week, the newest first; without those that are read in. */
+    /** Of the last week, the newest first; without those that are being stored. */
     list: async (by: Actor): Promise<StoredImport[]> => (await stored.list(by)).map(importOf),
     /** Stops it; the rows that are done stay. Throws changed_meanwhile where it has ended. */
-    cancel: (id: string, by: Actor, onCanceled: OnCreated<StoredImport> = async () => {}): Promise<StoredImport> =>
-      transaction(db, async (tx) => {
-        const canceled = importOf(await stored.cancel(id, by, tx));
-        await onCanceled(canceled, tx);
-        return canceled;
-      }),
+    cancel: (id: string, by: Actor): Promise<StoredImport> =>
+      transaction(db, async (tx) => importOf(await stored.cancel(id, by, tx))),
     /** The first rows that failed. */
     async faults(found: StoredImport, by: Actor, limit: number): Promise<ImportRow[]> {
       const most = Math.min(limit, found.counts.failed ?? 0);

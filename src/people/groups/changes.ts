@@ -20,10 +20,11 @@ import {
   PAUSE_MS,
   PIECE,
   storedActor,
+  storePieces,
 } from '../bulk-changes.ts';
 import { hasAdministrator } from '../rbac/assign-roles.ts';
 import { type Groups, isPersonal, type NewMember } from './groups.ts';
-import { peopleIn, storePieces } from './pieces.ts';
+import { peopleIn, storedPeople } from './pieces.ts';
 
 export type MemberChange = BulkChange;
 
@@ -119,7 +120,7 @@ export function createGroupChanges({
     const about = { id, kind, groupId, by: storedActor(by), options: '', total: members.length };
     const row = { ...about, state: 'prepared', createdAt: at };
     await db.bulkChange.create({ data: { ...row, expiresAt: new Date(at.getTime() + HOUR_MS) } });
-    await storePieces(id, members, db, () => sleep(PAUSE_MS));
+    await storePieces(id, members, storedPeople, db, () => sleep(PAUSE_MS));
     return get(groupId, id);
   }
 
@@ -165,7 +166,7 @@ export function createGroupChanges({
   }
 
   /** Carries out the next piece. False when there is none left, or the change is over. */
-  async function next({ id }: { id: string }): Promise<boolean> {
+  async function next(id: string): Promise<boolean> {
     return transaction(db, async (tx) => {
       await lockGroups(tx, sql, 'shared');
       const where = { id, ...isOpen };

@@ -1,10 +1,10 @@
-// The rows of a change of many people: the change, and what is left of it in pieces, of which the transaction that carries one out deletes it.
+// The people in the pieces of a change (bulk-changes.ts), and the change that signs them out.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { randomId } from '../../base/platform/random.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
-import { expiryOf, PIECE, pieceId, STORED, storedActor } from '../bulk-changes.ts';
+import { expiryOf, PIECE, storedActor, storePieces } from '../bulk-changes.ts';
 import type { LogoutOnRoleChange } from '../rbac/assign-roles.ts';
 
 export interface Person {
@@ -15,29 +15,9 @@ export interface Person {
 
 type StoredPerson = [userId: string, since: number | null, until: number | null];
 
-/** Stores the people of a change; the event loop gets a turn after each statement. */
-export async function storePieces(
-  changeId: string,
-  people: readonly Person[],
-  tx: Tx,
-  pause: () => Promise<unknown> = nextTurn,
-): Promise<void> {
-  const count = Math.ceil(people.length / PIECE);
-  for (let first = 0; first < count; first += STORED) {
-    const positions = Array.from({ length: Math.min(STORED, count - first) }, (_, offset) => first + offset);
-    const data = positions.map((position) => ({
-      id: pieceId(changeId, position),
-      changeId,
-      position,
-      members: toJson(people.slice(position * PIECE, (position + 1) * PIECE)),
-    }));
-    await tx.bulkChangePiece.createMany({ data });
-    await pause();
-  }
-}
-
-const toJson = (people: readonly Person[]): string =>
-  JSON.stringify(
+/** As a piece stores people. */
+export const storedPeople = (people: readonly Person[]): { members: string } => ({
+  members: JSON.stringify(
     people.map(
       ({ userId, since = null, until = null }): StoredPerson => [
         userId,
@@ -45,7 +25,8 @@ const toJson = (people: readonly Person[]): string =>
         until?.getTime() ?? null,
       ],
     ),
-  );
+  ),
+});
 
 export function peopleIn(json: string): Person[] {
   const dateOf = (at: number | null) => (at === null ? null : new Date(at));
@@ -71,11 +52,8 @@ export function createLogoutOnRoleChange(
     const about = { id, kind: 'sign_out', groupId, by: storedActor(by), options: '', total: userIds.length };
     const row = { ...about, state: 'waiting' };
     await tx.bulkChange.create({ data: { ...row, createdAt: now(), expiresAt: expiryOf(now) } });
-    await storePieces(
-      id,
-      userIds.map((userId) => ({ userId })),
-      tx,
-    );
+    const people = userIds.map((userId) => ({ userId }));
+    await storePieces(id, people, storedPeople, tx, nextTurn);
     wake('group-changes', tx);
   };
 }

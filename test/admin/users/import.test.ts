@@ -1,7 +1,7 @@
 // The import of users: a trial and a run, what it creates and changes, and what it must not do; and its job, which other requests do not wait
 // for, and a killed server leaves to the next one.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { limits } from '../../../src/base/limits.ts';
 import { openDatabase } from '../../../src/base/storage/database.ts';
 import { longestTurn } from '../../credentials/event-loop.ts';
@@ -289,11 +289,36 @@ it('invites the others where one of the new people got more rights than who bega
   const { id = '' } = (await first()) ?? {};
   await roles.assign(id, 'admin');
   expect(await db.auditEvent.count({ where: { type: 'account.invited', subjectId: id } })).toBe(0);
-  expect(await when(clerk, begun, isOver)).toMatchObject({ state: 'done', error: null, done: 300 });
+  const ended = { state: 'done', error: null, done: 300, invitations: 299 };
+  expect(await when(clerk, begun, isOver)).toMatchObject(ended);
   const invited = { type: 'account.invited', actorId: clerk.user?.account.id ?? '' };
   expect(await db.auditEvent.count({ where: invited })).toBe(299);
   expect(await db.auditEvent.count({ where: { ...invited, subjectId: id } })).toBe(0);
 }, 120_000);
+
+it('begins again at once after the database could not store a file', async () => {
+  const [api, { db }] = [await aService(idp), idp.services];
+  await db.$executeRawUnsafe(`CREATE TRIGGER imp_full BEFORE INSERT ON bulk_change_pieces WHEN NEW.position = 12
+    BEGIN SELECT RAISE(ABORT, 'full'); END`);
+  const headers = { authorization: `Bearer ${api.token}` };
+  const json = { csv: fileOf('imp-full', 400), trial: true };
+  const rejected = await httpClient(idp.issuer).request('POST', '/api/admin/imports', { headers, json });
+  await db.$executeRawUnsafe('DROP TRIGGER imp_full');
+  expect(rejected.status).toBe(500);
+  expect(await db.bulkChange.count({ where: { state: 'reading' } })).toBe(0);
+  const csv = 'username\nimp-after-full';
+  expect(await when(api, await importBy(api, { csv, trial: true }), isOver)).toMatchObject({ state: 'prepared' });
+});
+
+it('writes each invitation once', async () => {
+  const api = await aService(idp);
+  const { outbox } = idp.services;
+  const send = vi.spyOn(outbox, 'send');
+  const begun = await importBy(api, { csv: fileOf('imp-once', 60), invite: true });
+  expect(await when(api, begun, isOver)).toMatchObject({ state: 'done', invitations: 60 });
+  expect(send).toHaveBeenCalledTimes(60);
+  send.mockRestore();
+});
 
 /** Ten thousand in `npm run test:long`. */
 const MANY = isLongRun ? 10_000 : 1000;
