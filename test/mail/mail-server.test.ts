@@ -155,6 +155,28 @@ describe('a mail server of the settings', () => {
     ]);
   });
 
+  it('does not turn an email that was saved as a file before into a sent one', async () => {
+    const invite = async (username: string) => {
+      const fields = { username, email: `${username}@example.com`, begin: 'invite' };
+      const made = await admin.submit(await admin.get('/admin/users/new'), fields);
+      const { db } = idp.services;
+      const sent = () => db.mailMessage.count({ where: { recipient: fields.email, sentAt: { not: null } } });
+      await expect.poll(sent).toBe(1);
+      return made.location ?? '';
+    };
+    const [before, box] = [await invite('before'), await aBox()];
+    await withServer(serverAt(box.port));
+    const after = await invite('after');
+    const { items } = (await api.get('/mail')).json<{ items: { recipient: string; written_to_file: boolean }[] }>();
+    const isFile = (recipient: string) => items.find((one) => one.recipient === recipient)?.written_to_file;
+    expect([isFile('before@example.com'), isFile('after@example.com')]).toEqual([true, false]);
+    const list = textOf((await admin.get('/admin/mail')).text);
+    expect(list).toMatch(/before@example\.com You’ve been invited to \S+ Saved as a file/);
+    expect(list).toMatch(/after@example\.com You’ve been invited to \S+ Accepted by the mail server/);
+    expect(textOf((await admin.get(before)).text)).toContain('Saved as a file');
+    expect(textOf((await admin.get(after)).text)).not.toContain('Saved as a file');
+  });
+
   it('that is away answers a person as one of the environment does, and email waits', async () => {
     const port = await freePort();
     await withServer(serverAt(port));

@@ -116,7 +116,7 @@ async function queuePage({ admin: { mail } }: ConsoleServices, { ctx, may }: Vis
             (one) => ({ text: one.recipient, small: one.state === 'sent' ? undefined : (one.lastError ?? undefined) }),
           ],
           [t('console.mail.subject'), ({ subject }) => subject],
-          [t('console.shared.state'), (one) => stateMark(one, server.host !== undefined)],
+          [t('console.shared.state'), stateMark],
           [list.column(t('console.mail.created'), '-created'), ({ createdAt }) => createdAt],
           [t('console.mail.attempts'), ({ tries }) => tries],
           mayWrite && [t('console.shared.action'), (one) => (one.state === 'sent' ? null : { action: retryOf(one) })],

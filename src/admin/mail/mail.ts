@@ -27,7 +27,7 @@ const mail = z.object({
   last_error: z.string().nullable(),
   created_at: time,
   sent_at: time.nullable(),
-  written_to_file: z.boolean().describe('No mail server is set: the email is a file, and nobody received it'),
+  written_to_file: z.boolean().describe('No mail server was set: the email is a file, and nobody received it'),
 });
 
 /** /mail and /mail/{id}/retry. */
@@ -48,13 +48,13 @@ export function mailEndpoints(outbox: MailAdmin): Endpoint[] {
       response: pageOf(mail),
       async handle({ query: { limit, cursor, state, user_id: userId } }) {
         const { items, next } = await outbox.list({ limit, after: cursor, state, userId });
-        const mails = items.map(({ lastError, createdAt, sentAt, userId, ...one }) => ({
+        const mails = items.map(({ lastError, createdAt, sentAt, userId, isFile, ...one }) => ({
           ...one,
           user_id: userId,
           last_error: lastError,
           created_at: iso(createdAt),
           sent_at: iso(sentAt),
-          written_to_file: one.state === 'sent' && !outbox.hasServer(),
+          written_to_file: isFile,
         }));
         return { body: { items: mails, next: next ?? null } };
       },
@@ -94,6 +94,8 @@ export interface MailView {
   lastError: string | null;
   createdAt: Date;
   sentAt: Date | null;
+  /** No mail server was set: it was written to a file, and nobody received it. */
+  isFile: boolean;
 }
 
 export type MailAdmin = ReturnType<typeof createMailAdmin>;
@@ -170,7 +172,6 @@ function deliveryActions(services: AdminServices) {
   const testMail = createTestMail(services, { texts, brand: brand.current, readPicture: brandImages.read });
   const sender = () => mailServer.sender(brand.current()?.name);
   return {
-    hasServer: mailServer.isSet,
     /** The mail server and the sender, or the folder of the outbox. */
     server() {
       const server = mailServer.current();

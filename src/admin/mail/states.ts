@@ -8,17 +8,15 @@ export const STATES: Record<MailState, { text: PageText; tone: Tone }> = {
   waiting: { text: t('console.mail.state.waiting'), tone: 'plain' },
   failed: { text: t('console.mail.state.failed'), tone: 'bad' },
 };
-/** Without a mail server. */
+/** While no mail server was set. */
 export const WRITTEN: { text: PageText; tone: Tone } = { text: t('console.mail.state.written'), tone: 'warn' };
 
-export function stateMark({ state }: Pick<MailView, 'state'>, hasMailServer: boolean): Mark {
-  return state === 'sent' && !hasMailServer ? WRITTEN : STATES[state];
-}
+export const stateMark = ({ state, isFile }: MailView): Mark => (isFile ? WRITTEN : STATES[state]);
 
 /** The state, when, and to whom or why not. */
-export function deliveryCell(mail: MailView, hasMailServer: boolean): Cell {
+export function deliveryCell(mail: MailView): Cell {
   const { state, recipient, lastError, createdAt, sentAt } = mail;
-  const mark = stateMark(mail, hasMailServer);
+  const mark = stateMark(mail);
   const isStuck = state === 'waiting' && lastError !== null;
   const small = state === 'sent' ? recipient : (lastError ?? recipient);
   return [{ ...mark, ...(isStuck && { tone: 'warn' as const }) }, { text: small }, sentAt ?? createdAt];

@@ -65,11 +65,12 @@ export function createMessageStore(
       if (job.lane === 'deferred') return; // its row was deleted in the transaction that wrote the mail
       // Repeated when its answer was lost: one entry in the audit log.
       await transaction(db, async (tx) => {
-        const data = { sentAt: now(), failedAt: null, lastError: null, bodySealed: '' };
+        const isFile = !mailServer.isSet();
+        const data = { sentAt: now(), failedAt: null, lastError: null, bodySealed: '', isFile };
         const { count } = await tx.mailMessage.updateMany({ where: { id: job.id, sentAt: null }, data });
         if (count === 0) return;
         await noteInvitation(job, null, tx);
-        await record(audit, job, { tx, isWrittenToFiles: !mailServer.isSet() });
+        await record(audit, job, { tx, isFile });
       });
     },
 
@@ -156,7 +157,7 @@ function decrypt(
 async function record(
   audit: Audit,
   { content, recipient, tries }: MailJob,
-  { tx, failure, isWrittenToFiles = false }: { tx: Tx; failure?: string; isWrittenToFiles?: boolean },
+  { tx, failure, isFile = false }: { tx: Tx; failure?: string; isFile?: boolean },
 ): Promise<void> {
   const event: AuditInput = {
     type: failure === undefined ? 'mail.sent' : 'mail.failed',
@@ -167,7 +168,7 @@ async function record(
       ...(recipient !== DEFERRED_RECIPIENT && { recipient }),
       message: content?.kind,
       tries: tries + 1,
-      ...(isWrittenToFiles && { file: true }),
+      ...(isFile && { file: true }),
     },
   };
   await audit.record(event, tx);

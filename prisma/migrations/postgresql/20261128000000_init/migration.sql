@@ -692,6 +692,7 @@ CREATE TABLE "mail_messages" (
     "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "kind" TEXT NOT NULL DEFAULT '',
     "user_id" TEXT,
+    "is_file" BOOLEAN NOT NULL DEFAULT false,
 
     CONSTRAINT "mail_messages_pkey" PRIMARY KEY ("id")
 );

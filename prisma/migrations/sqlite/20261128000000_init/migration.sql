@@ -639,7 +639,8 @@ CREATE TABLE "mail_messages" (
     "last_error" TEXT,
     "created_at" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "kind" TEXT NOT NULL DEFAULT '',
-    "user_id" TEXT
+    "user_id" TEXT,
+    "is_file" BOOLEAN NOT NULL DEFAULT false
 );
 
 -- CreateTable
