@@ -128,13 +128,13 @@ describe('a mail server of the settings', () => {
   });
 
   it.each<[string, object, string]>([
-    ['without TLS elsewhere', { host: 'smtp.example.com', tls: 'none' }, 'mail_server.tls'],
+    ['without TLS to another machine', { host: 'smtp.example.com', tls: 'none' }, 'mail_server.tls'],
     ['without TLS in a private network', { host: '10.0.0.1', tls: 'none' }, 'mail_server.tls'],
     ['a host with a path', { host: 'smtp.example.com/x' }, 'mail_server.host'],
     ['a host with a new line', { host: 'a\r\nb' }, 'mail_server.host'],
     ['a password without a user name', { host: 'a.example', password: 'x' }, 'mail_server.username'],
     ['a user name with a new line', { host: 'a.example', username: 'a\nb', password: 'x' }, 'mail_server.username'],
-    ['a port that is none', { host: 'a.example', port: 65_536 }, 'mail_server.port'],
+    ['a port out of range', { host: 'a.example', port: 65_536 }, 'mail_server.port'],
   ])('is rejected: %s', async (_what, mail_server, path) => {
     const refused = await patch({ mail_server });
     expect([refused.status, refused.json<{ errors: { path: string }[] }>().errors.map((one) => one.path)]).toEqual([
@@ -233,7 +233,7 @@ describe('the test message', () => {
     ['an SPF record for everybody', { 'example.com': ['v=spf1 +all'] }, /lets every server send/],
     ['a revoked key', { 's1._domainkey.example.com': ['v=DKIM1; p='] }, /is empty, which means revoked/],
     ['no key', {}, /There is no key at s1\._domainkey\.example\.com/],
-    ['a policy of reports', { '_dmarc.example.com': ['v=DMARC1; p=none'] }, /only asks for reports/],
+    ['a DMARC policy of none', { '_dmarc.example.com': ['v=DMARC1; p=none'] }, /only asks for reports/],
   ])('has advice about %s', async (_what, given, advice) => {
     records = given;
     const box = await aBox();
@@ -277,7 +277,7 @@ describe('the test message', () => {
       /can’t be reached .*Connect .*ECONNREFUSED .*Failed/,
     ],
     [
-      'an address that no mail server has',
+      'a link-local address',
       async () => [{ host: '169.254.169.254', tls: 'starttls' }, undefined],
       /an address that no mail server has/,
     ],
@@ -314,7 +314,7 @@ describe('the test message', () => {
     server.close();
   });
 
-  it('rejects a selector that is none', async () => {
+  it('rejects a malformed selector', async () => {
     const page = await test('a b');
     expect([page.status, textOf(page.text)]).toEqual([400, expect.stringContaining('must be a DKIM selector')]);
   });

@@ -92,7 +92,7 @@ describe('a version of the terms', () => {
     expect(after.get('code')).toBeTruthy();
   });
 
-  it('is accepted by its own name: a page of an older version asks again, and no form accepts for another step', async () => {
+  it('is accepted only in the form that names it: one of an older version asks again, and no form of another step accepts', async () => {
     const app = await anApplication(idp);
     const asked = await completeSignIn(browser, authorizeUrl(idp, app.clientId), { user });
     await version('2026-12');

@@ -243,8 +243,10 @@ const SECTIONS: readonly { title: PageText; lead?: PageText; box: SettingBox }[]
 type Entries = readonly SettingEntry[];
 
 type ImageSetting = (typeof brandImageSettings)[number];
-const isBrandSetting = (name: SettingName): name is BrandSetting => brandSettings.some((one) => one === name);
-const isImage = (name: BrandSetting): name is ImageSetting => brandImageSettings.some((one) => one === name);
+type BrandField = BrandSetting | 'terms_version';
+const isBrandField = (name: SettingName): name is BrandField =>
+  name === 'terms_version' || brandSettings.some((one) => one === name);
+const isImage = (name: BrandField): name is ImageSetting => brandImageSettings.some((one) => one === name);
 
 /** The settings as an application has them: its own values under the names of the settings. */
 function entriesOf(application: string, entries: Entries): SettingEntry[] {
@@ -273,7 +275,7 @@ const brandsIn = (entries: Entries) =>
   (entries.find(({ name }) => name === 'brand_applications')?.value ?? {}) as Brands;
 
 /** What the form holds now: as it was sent, else what is stored. */
-function valueIn(name: BrandSetting | 'terms_version', entries: Entries, sent: Sent): string {
+function valueIn(name: BrandField, entries: Entries, sent: Sent): string {
   const stored = entries.find((entry) => entry.name === name)?.value;
   return sentValue(sent, name) ?? (stored === undefined ? '' : String(stored));
 }
@@ -289,10 +291,8 @@ function brandSections(
     ...section,
     fields: settingsIn(box).flatMap((name) => {
       const entry = entries.find((one) => one.name === name);
-      if (!entry) return [];
-      if (name === 'terms_version') return [termsField(valueIn(name, entries, sent), lockOf(entry), terms)];
-      if (!isBrandSetting(name)) return [];
-      return fieldsOf(name, valueIn(name, entries, sent), lockOf(entry));
+      if (!entry || !isBrandField(name)) return [];
+      return fieldsOf(name, valueIn(name, entries, sent), lockOf(entry), terms);
     }),
   }));
 }
@@ -314,19 +314,16 @@ async function termsNote(accounts: ConsoleServices['accounts'], entries: Entries
   return t('console.branding.terms-accepted', { ...(await accounts.countTerms(version)), version });
 }
 
-function termsField(value: string, lock: Lock, note: PageText | undefined): Field {
-  const { hint, ...texts } = settingTexts('terms_version');
-  const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
-  const said = sentences([hint, note].filter((one) => one !== undefined));
-  return { ...texts, hint: said, value, isCode: true, placeholder: '2026-11', ...locked };
-}
-
-function fieldsOf(name: BrandSetting, value: string, lock: Lock): Field[] {
+function fieldsOf(name: BrandField, value: string, lock: Lock, terms: PageText | undefined): Field[] {
   const texts = settingTexts(name);
   const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
   const field: Field = { ...texts, value, ...locked };
   if (name === 'brand_color') return [{ ...field, type: 'color', isCode: true, placeholder: '#1f6650' }];
   if (name === 'brand_name') return [field];
+  if (name === 'terms_version') {
+    const hint = sentences([texts.hint, terms].filter((one) => one !== undefined));
+    return [{ ...field, hint, isCode: true, placeholder: '2026-11' }];
+  }
   if (!isImage(name)) return [{ ...field, isCode: true, placeholder: 'https://' }];
   const isStored = isImageName(value);
   const picture = isStored ? { src: imagePath(value), isDark: name === 'brand_logo_dark' } : undefined;

@@ -6,9 +6,9 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../base/http/context.ts';
 import { acceptUploads } from '../../base/http/input.ts';
 import { limits } from '../../base/limits.ts';
-import { t } from '../../base/texts/text.ts';
+import { type PageText, t } from '../../base/texts/text.ts';
 import { within } from '../../people/rbac/rights.ts';
-import type { Block, Cell, ConsolePage, Mark } from '../console/blocks.ts';
+import type { Block, ConsolePage, Mark, Tone } from '../console/blocks.ts';
 import { tableOf } from '../console/lists.ts';
 import { addPage, type Params } from '../console/pages.ts';
 import type { ConsoleServices } from '../console-services.ts';
@@ -163,15 +163,15 @@ function importPage(own: readonly StoredImport[], given?: Given): ConsolePage {
   };
 }
 
-const stateMark = ({ state, isTrial, done, total }: StoredImport): Mark & Cell => ({
-  text:
-    isTrial && isOpen({ state } as StoredImport)
-      ? t('console.import.trial')
-      : isTrial && state === 'prepared' && done === total
-        ? t('console.import.trial.done')
-        : t(`console.groups.change-state.${state}`),
-  tone: state === 'failed' || state === 'canceled' ? 'bad' : state === 'done' ? 'good' : 'warn',
-});
+function stateText(one: StoredImport): PageText {
+  const { state, isTrial, done, total } = one;
+  if (isTrial && isOpen(one)) return t('console.import.trial');
+  if (isTrial && state === 'prepared' && done === total) return t('console.import.trial.done');
+  return t(`console.groups.change-state.${state}`);
+}
+
+const TONES: Partial<Record<StoredImport['state'], Tone>> = { failed: 'bad', canceled: 'bad', done: 'good' };
+const stateMark = (one: StoredImport): Mark => ({ text: stateText(one), tone: TONES[one.state] ?? 'warn' });
 
 const ownImports = (own: readonly StoredImport[]): Block => ({
   kind: 'table',

@@ -83,7 +83,7 @@ const giveQuery = z.object({ application: z.string().trim().max(1024).default(''
 type Blocks = (visit: Visit<OpenUser>, services: ConsoleServices) => Promise<readonly Block[]>;
 
 const blocksOf: Readonly<Record<UserTab, Blocks>> = {
-  '': (visit, services) => profileTab(visit, services),
+  '': profileTab,
   roles: (visit, services) => grantBlocks(visit, visit.subject.details.account, services),
   access: async (visit, services) => accessBlocks(visit, services),
   security: async (visit, services) => [
@@ -137,11 +137,10 @@ function userTabs(router: Router<State, Extras>, services: ConsoleServices): voi
 }
 
 /** The tab with the facts; `open`: the form that is open. */
-const profileTab = async (visit: Visit<OpenUser>, services: ConsoleServices, open?: OpenPart): Promise<Block[]> =>
-  profileBlocks(visit, services, {
-    open,
-    delivery: await deliveryOf(services, visit.subject.details.account.id, 'invitation'),
-  });
+async function profileTab(visit: Visit<OpenUser>, services: ConsoleServices, open?: OpenPart): Promise<Block[]> {
+  const delivery = await deliveryOf(services, visit.subject.details.account.id, 'invitation');
+  return profileBlocks(visit, services, { open, delivery });
+}
 
 /** Below the tab with the facts: the forms that change them. */
 function changePages(router: Router<State, Extras>, services: ConsoleServices): void {

@@ -1,4 +1,4 @@
-// TXT records of the DNS, for the proof that a domain belongs to its owner.
+// TXT records of the DNS: the proof that a domain belongs to its owner, and what they say about a sender of email.
 import { Resolver } from 'node:dns/promises';
 
 /** The records of a name; empty where there is none. Rejects when the name servers do not answer. */

@@ -19,7 +19,7 @@ export function createMail(dependencies: Base & Omit<OutboxDependencies, 'render
   return { outbox, notifyOwner: createOwnerNotifier({ ...dependencies, outbox }) };
 }
 
-/** Makes the job that delivers mail, shortly after it was queued. */
+/** Makes the job that delivers mail. It runs shortly after one was queued. */
 export function createMailDelivery(services: Base & Omit<DeliveryDependencies, 'transport'>): ScheduledJob[] {
   const { config, logger, mailServer } = services;
   const queue = createDelivery({ ...services, transport: createMailTransport(services) });

@@ -119,7 +119,9 @@ function optionsOf(server: SmtpServer, timeoutMs: number) {
 function socketTo({ host, port }: SmtpServer, timeoutMs: number) {
   async function open() {
     if (isIP(host) && !isMailAddress(host)) throw forbidden(host);
-    const connection = connect({ host, port, lookup: guardedLookup(isMailAddress, forbidden) });
+    const lookup = guardedLookup(isMailAddress, forbidden);
+    // By default, Node gives up each address but the last after 250 ms, which is too short for a slow network.
+    const connection = connect({ host, port, lookup, autoSelectFamilyAttemptTimeout: timeoutMs / 4 });
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       await once(connection, 'connect', { signal });
