@@ -73,6 +73,7 @@ export function importRoutes({ audit, frame, admin: { imports, userImport } }: C
     needs,
     async submit({ ctx, by }) {
       const canceled = await imports.cancel(ctx.params.id ?? '', by);
+      if (canceled.isTrial) return { to: HOME, notice: t('console.import.trial.canceled') };
       return { to: pathOf(canceled), notice: t('console.import.canceled') };
     },
   });
@@ -91,6 +92,8 @@ export function importRoutes({ audit, frame, admin: { imports, userImport } }: C
 
 const pathOf = ({ id }: { id: string }) => `${HOME}/${id}`;
 const isOpen = ({ state }: StoredImport) => state === 'waiting' || state === 'running';
+/** The trial has ended, and the import waits for its start. */
+const isTried = ({ state, done, total }: StoredImport) => state === 'prepared' && done === total;
 
 const SAMPLE = [
   'username,email,given_name,family_name,roles,groups,active',
@@ -164,10 +167,8 @@ function importPage(own: readonly StoredImport[], given?: Given): ConsolePage {
 }
 
 function stateText(one: StoredImport): PageText {
-  const { state, isTrial, done, total } = one;
-  if (isTrial && isOpen(one)) return t('console.import.trial');
-  if (isTrial && state === 'prepared' && done === total) return t('console.import.trial.done');
-  return t(`console.groups.change-state.${state}`);
+  if (one.isTrial && isOpen(one)) return t('console.import.trial');
+  return isTried(one) ? t('console.import.trial.done') : t(`console.groups.change-state.${one.state}`);
 }
 
 const TONES: Partial<Record<StoredImport['state'], Tone>> = { failed: 'bad', canceled: 'bad', done: 'good' };
@@ -188,7 +189,7 @@ const ownImports = (own: readonly StoredImport[]): Block => ({
 /** An import: the question about unknown columns, its progress, the report of its trial, or how it ended. */
 function progressPage(found: StoredImport, faults: readonly ImportRow[]): ConsolePage {
   const { isTrial, state, done, total, error, options } = found;
-  const isAsked = state === 'prepared' && done < total && options.unknown.length > 0;
+  const isAsked = state === 'prepared' && !isTried(found) && options.unknown.length > 0;
   return {
     title: isTrial ? t('console.import.title.trial') : t('console.import.title'),
     back: { href: HOME, label: t('console.import.back') },
@@ -205,7 +206,8 @@ function progressPage(found: StoredImport, faults: readonly ImportRow[]): Consol
           ]
         : []),
       ...(isOpen(found) ? openBlocks(found) : []),
-      ...(state === 'prepared' && done === total && (found.counts.failed ?? 0) < total ? [startForm(found)] : []),
+      ...(isTried(found) && (found.counts.failed ?? 0) < total ? [startForm(found)] : []),
+      ...(isOpen(found) || state === 'prepared' ? [cancelAction(found)] : []),
       ...(isOpen(found) || isAsked ? [] : reportBlocks(found, faults)),
     ],
   };
@@ -233,9 +235,14 @@ function openBlocks(found: StoredImport): Block[] {
       ? { kind: 'progress', label: t('console.import.inviting'), done: changed, total: counts.invited ?? 0 }
       : { kind: 'progress', label: t('console.import.progress'), done, total },
     { kind: 'text', text: t('console.import.refresh') },
-    { kind: 'actions', items: [{ label: t('console.import.cancel'), post: `${pathOf(found)}/cancel` }] },
   ];
 }
+
+/** Stops an import, or a trial, and deletes its file. */
+const cancelAction = (found: StoredImport): Block => ({
+  kind: 'actions',
+  items: [{ label: t('console.import.cancel'), post: `${pathOf(found)}/cancel` }],
+});
 
 /** The file has unknown columns: it is tried without them, or not at all. */
 const questionForm = (found: StoredImport): Block => ({
@@ -245,7 +252,6 @@ const questionForm = (found: StoredImport): Block => ({
   action: pathOf(found),
   fields: [],
   button: t('console.import.ignore'),
-  cancel: HOME,
 });
 
 const startForm = (found: StoredImport): Block => ({
@@ -254,7 +260,6 @@ const startForm = (found: StoredImport): Block => ({
   action: pathOf(found),
   fields: [],
   button: t('console.import.start', { count: found.total - (found.counts.failed ?? 0) }),
-  cancel: HOME,
 });
 
 function reportBlocks(found: StoredImport, faults: readonly ImportRow[]): Block[] {
