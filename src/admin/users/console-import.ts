@@ -190,6 +190,14 @@ const ownImports = (own: readonly StoredImport[]): Block => ({
 function progressPage(found: StoredImport, faults: readonly ImportRow[]): ConsolePage {
   const { isTrial, state, done, total, error, options } = found;
   const isAsked = state === 'prepared' && !isTried(found) && options.unknown.length > 0;
+  const hasReport = !isOpen(found) && done > 0;
+  const actions = [
+    ...(hasReport ? [{ label: t('console.import.report'), href: `${pathOf(found)}/report.csv` }] : []),
+    // The file is deleted.
+    ...(isOpen(found) || state === 'prepared'
+      ? [{ label: t('console.import.cancel'), post: `${pathOf(found)}/cancel` }]
+      : []),
+  ];
   return {
     title: isTrial ? t('console.import.title.trial') : t('console.import.title'),
     back: { href: HOME, label: t('console.import.back') },
@@ -207,8 +215,8 @@ function progressPage(found: StoredImport, faults: readonly ImportRow[]): Consol
         : []),
       ...(isOpen(found) ? openBlocks(found) : []),
       ...(isTried(found) && (found.counts.failed ?? 0) < total ? [startForm(found)] : []),
-      ...(isOpen(found) || state === 'prepared' ? [cancelAction(found)] : []),
-      ...(isOpen(found) || isAsked ? [] : reportBlocks(found, faults)),
+      ...(actions.length > 0 ? [{ kind: 'actions' as const, items: actions }] : []),
+      ...(hasReport ? reportBlocks(found, faults) : []),
     ],
   };
 }
@@ -238,12 +246,6 @@ function openBlocks(found: StoredImport): Block[] {
   ];
 }
 
-/** Stops an import, or a trial, and deletes its file. */
-const cancelAction = (found: StoredImport): Block => ({
-  kind: 'actions',
-  items: [{ label: t('console.import.cancel'), post: `${pathOf(found)}/cancel` }],
-});
-
 /** The file has unknown columns: it is tried without them, or not at all. */
 const questionForm = (found: StoredImport): Block => ({
   kind: 'form',
@@ -263,11 +265,9 @@ const startForm = (found: StoredImport): Block => ({
 });
 
 function reportBlocks(found: StoredImport, faults: readonly ImportRow[]): Block[] {
-  const { isTrial, done, counts } = found;
+  const { isTrial, counts } = found;
   const more = (counts.failed ?? 0) - faults.length;
-  if (done === 0) return [];
   return [
-    { kind: 'actions', items: [{ label: t('console.import.report'), href: `${pathOf(found)}/report.csv` }] },
     {
       kind: 'table',
       title: isTrial ? t('console.import.faults.trial') : t('console.import.faults'),
