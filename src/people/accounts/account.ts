@@ -119,35 +119,38 @@ interface Read {
 export function createAccountLookup({ db, sql, now }: { db: Db; sql: Sql; now: Clock }) {
   const lines = createGenuineLines(() => sql.macs);
 
-  async function queryOne(tx: Tx | undefined, statement: Statement, ...values: string[]): Promise<Read | undefined> {
+  async function queryOne(
+    tx: Tx | undefined,
+    statement: Statement,
+    values: readonly string[],
+    counts?: (one: Timed) => boolean,
+  ): Promise<Read | undefined> {
     // An empty key matches no account.
     if (!values.every((value) => value !== '' && isStorable(value))) return undefined;
     const [row] = await (tx ? sql.in(tx) : sql).genuine<Row>('users', statement, ...values);
-    return row && accountOf(row, lines, sql.macs, now());
+    return row && accountOf(row, lines, sql.macs, now(), counts);
   }
 
-  /** The account as it will be when everything that it is given has begun. */
+  /** The account as it will be when all its roles and memberships have begun. */
   async function findWithLater(id: string, tx?: Tx): Promise<Account | undefined> {
-    if (id === '' || !isStorable(id)) return undefined;
-    const [row] = await (tx ? sql.in(tx) : sql).genuine<Row>('users', statements.byId, id);
     const at = now();
-    return row && accountOf(row, lines, sql.macs, at, ({ until }) => until === null || until > at).account;
+    return (await queryOne(tx, statements.byId, [id], ({ until }) => until === null || until > at))?.account;
   }
 
   const findCached = cacheDirectory<Read>(
     sql,
     async (id) => {
-      const read = await queryOne(undefined, statements.byId, id);
+      const read = await queryOne(undefined, statements.byId, [id]);
       return read && { ...read, account: freezeAccount(read.account) };
     },
     { max: MAX_CACHED },
   );
 
   async function find(id: string, tx?: Tx): Promise<Account | undefined> {
-    if (tx) return (await queryOne(tx, statements.byId, id))?.account;
+    if (tx) return (await queryOne(tx, statements.byId, [id]))?.account;
     const read = await findCached(id);
     if (!read || read.changesAt > now().getTime()) return read?.account;
-    return (await queryOne(undefined, statements.byId, id))?.account;
+    return (await queryOne(undefined, statements.byId, [id]))?.account;
   }
 
   return {
@@ -155,15 +158,13 @@ export function createAccountLookup({ db, sql, now }: { db: Db; sql: Sql; now: C
     findWithLater,
     /** The groups that the account owns now, each with the roles that it can give. */
     async ownerships(userId: string, tx: Tx = db): Promise<{ group: string; roles: string[] }[]> {
-      const where = { userId, OR: [{ until: null }, { until: { gt: now() } }] };
-      const rows = await tx.groupOwner.findMany({ where, include: { group: { select: { name: true } } } });
-      const ids = rows.map(({ covers }) => JSON.parse(covers) as string[]);
-      const names = await inChunks([...new Set(ids.flat())], (some) =>
+      const owned = await ownershipsOf(userId, now(), tx);
+      const names = await inChunks([...new Set(owned.flatMap(({ covers }) => covers))], (some) =>
         tx.asStored.role.findMany({ where: { id: { in: some } }, select: { id: true, name: true } }),
       );
-      return rows.map(({ group }, at) => ({
-        group: group.name,
-        roles: names.filter(({ id }) => ids[at]?.includes(id)).map(({ name }) => name),
+      return owned.map(({ group, covers }) => ({
+        group,
+        roles: names.filter(({ id }) => covers.includes(id)).map(({ name }) => name),
       }));
     },
     /** Those of these ids that exist, in their order, read in one statement. */
@@ -177,7 +178,7 @@ export function createAccountLookup({ db, sql, now }: { db: Db; sql: Sql; now: C
     },
     /** By username or email address, in whatever case and spelling. */
     async findByLogin(login: string, tx?: Tx): Promise<Account | undefined> {
-      return (await queryOne(tx, statements.byLogin, nameKey(login), nameKey(login)))?.account;
+      return (await queryOne(tx, statements.byLogin, [nameKey(login), nameKey(login)]))?.account;
     },
     async findByEmail(email: string, tx?: Tx): Promise<Account | undefined> {
       const emailKey = nameKey(email);
@@ -192,6 +193,18 @@ function freezeAccount(account: Account): Account {
   for (const part of [account.address, account.attributes, account.roles, account.permissions, account.groups])
     Object.freeze(part);
   return Object.freeze(account);
+}
+
+/** The groups that a person owns now, each with the ids of the roles that the appointment covers. */
+export async function ownershipsOf(
+  userId: string,
+  at: Date,
+  tx: Tx,
+): Promise<{ groupId: string; group: string; covers: string[] }[]> {
+  const rows = await tx.groupOwner.findMany({ where: { userId }, include: { group: { select: { name: true } } } });
+  return rows
+    .filter(({ until }) => isCurrent({ since: null, until }, at))
+    .map(({ groupId, group, covers }) => ({ groupId, group: group.name, covers: JSON.parse(covers) as string[] }));
 }
 
 function accountOf(

@@ -5,7 +5,7 @@ import { inChunks } from '../../base/storage/chunks.ts';
 import type { Tx } from '../../base/storage/database.ts';
 import type { Actor } from '../../core/audit/audit.ts';
 import type { Core } from '../../core/core.ts';
-import { isCurrent } from '../accounts/account.ts';
+import { ownershipsOf } from '../accounts/account.ts';
 import { managedRole } from '../rbac/assign-roles.ts';
 import type { Authority } from '../rbac/authority.ts';
 import { ADMIN_ROLE, isStaff } from '../rbac/built-in.ts';
@@ -117,17 +117,10 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
       throw conflict('group_sensitive');
   }
 
-  /** The ids of the groups that a person owns now, each with the roles that the appointment covers. */
-  async function ownershipsOf(userId: string, tx: Tx): Promise<{ groupId: string; covers: string[] }[]> {
-    const rows = await tx.groupOwner.findMany({ where: { userId } });
-    const current = rows.filter(({ until }) => isCurrent({ since: null, until }, now()));
-    return current.map(({ groupId, covers }) => ({ groupId, covers: JSON.parse(covers) as string[] }));
-  }
-
   /** The ownerships of the group or one above it. Throws forbidden where the actor has none, and group_sensitive (409). */
   async function assertOwns(id: string, userId: string | undefined, tx: Tx) {
     const above = await idsAbove([id], tx);
-    const owned = userId === undefined ? [] : await ownershipsOf(userId, tx);
+    const owned = userId === undefined ? [] : await ownershipsOf(userId, now(), tx);
     const fitting = owned.filter(({ groupId }) => above.includes(groupId));
     if (fitting.length === 0) throw forbidden('forbidden', { detail: { groupId: id } });
     await assertNotSensitive(id, tx);
@@ -194,12 +187,12 @@ export function createGroupRights({ now, authority }: Core & { authority: Author
     /** Whether the person owns the group, or one above it, now. */
     async owns(userId: string, id: string, tx: Tx): Promise<boolean> {
       const above = await idsAbove([id], tx);
-      return (await ownershipsOf(userId, tx)).some(({ groupId }) => above.includes(groupId));
+      return (await ownershipsOf(userId, now(), tx)).some(({ groupId }) => above.includes(groupId));
     },
 
     /** The ids of the groups that the person owns now, without those below them. */
     ownerships: async (userId: string, tx: Tx): Promise<string[]> =>
-      (await ownershipsOf(userId, tx)).map(({ groupId }) => groupId),
+      (await ownershipsOf(userId, now(), tx)).map(({ groupId }) => groupId),
 
     confersAdmin: async (groupIds: readonly string[], tx: Tx): Promise<boolean> =>
       (await rolesConferred(await idsBelow(groupIds, tx), tx)).some(({ name }) => name === ADMIN_ROLE),
