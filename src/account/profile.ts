@@ -37,7 +37,7 @@ import type { SignedIn } from './rp/signed-in.ts';
 
 const text = z.string().trim().max(2000).optional();
 const acceptPicture = acceptPictures(imageLimits.requestBytes);
-const pictureForm = z.object({
+export const pictureForm = z.object({
   picture: z
     .string()
     .max(imageLimits.requestBytes * 2)

@@ -266,16 +266,22 @@ describe('a call in the background', () => {
     expect(failed).toEqual([expect.stringMatching(reasons[fault])]);
   });
 
-  it.each(['silent', 'reset', 'refused', 'drips'] as const)('ends at a %s mail server', async (fault) => {
+  it.each(
+    (['silent', 'reset', 'refused', 'drips'] as const).flatMap((fault) => [
+      [fault, 'environment'] as const,
+      [fault, 'settings'] as const,
+    ]),
+  )('ends at a %s mail server of the %s', async (fault, source) => {
     const server = await faultyServer(fault, '220-');
     const config = {
       issuer: 'https://id.example.com',
       issuerUrl: new URL('https://id.example.com'),
-      smtpUrl: `smtp://127.0.0.1:${server.port}`,
+      ...(source === 'environment' && { smtpUrl: `smtp://127.0.0.1:${server.port}` }),
       mailFrom: 'a@example.com',
       outboxDir: '/nowhere',
     } as never;
-    const mailServer = createMailServer({ config, settings: fixedSettings() });
+    const settings = fixedSettings(() => ({ mail_server: { host: '127.0.0.1', tls: 'none', port: server.port } }));
+    const mailServer = createMailServer({ config, settings });
     const transport = createMailTransport(
       { ...servicesOf({ config, logger }), mailServer },
       { timeoutMs: 300, totalMs: 600 },

@@ -46,7 +46,7 @@ export interface RowColumn {
   isNarrow?: boolean;
   /** What may be typed; anything else may be typed too. */
   suggestions?: readonly string[];
-  /** Below the row, among what is closed until it is opened. */
+  /** Below the row, closed until it is opened. Details are the last columns. */
   isDetail?: boolean;
   /** Of a detail. */
   hint?: PageText;

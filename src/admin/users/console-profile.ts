@@ -77,7 +77,7 @@ const parts = {
   name: {
     label: textFields.name.label,
     keys: textsOfPart(NAMES),
-    value: (account) => [...[fullName(account) ?? []].flat(), ...textLines(account, NAMES.slice(1))],
+    value: (account) => [fullName(account) ?? [], textLines(account, NAMES.slice(1))].flat(),
   },
   email: {
     label: t('console.shared.email'),

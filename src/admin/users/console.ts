@@ -2,6 +2,7 @@
 
 import type Router from '@koa/router';
 import { z } from 'zod';
+import { pictureForm } from '../../account/profile.ts';
 import { imageLimits } from '../../applications/brand/limits.ts';
 import type { Extras, State } from '../../base/http/context.ts';
 import { forbidden, invalidInput, notFound } from '../../base/http/errors.ts';
@@ -193,13 +194,6 @@ function changePages(router: Router<State, Extras>, services: ConsoleServices): 
     },
   });
 }
-
-const pictureForm = z.object({
-  picture: z
-    .string()
-    .max(imageLimits.requestBytes * 2)
-    .default(''),
-});
 
 /** The notes of administrators about the user, and a form for another. */
 async function noteBlocks(
