@@ -103,6 +103,24 @@ describe('an application manager', () => {
     expect(await statusOf(register(manager, oidc({ roles_rename: { 'application-manager': 'Owner' } })))).toBe(201);
   });
 
+  it('opens no closed part of a website, and closes none', async () => {
+    const closed = { path: '/admin/', rule: { roles: ['field-boss'] } };
+    const isPublic = { path: '/', rule: 'public' };
+    const site = { name: 'Site', protocol: 'proxy', proxy: 'caddy' };
+    const declare = (paths: object[]) => ({ ...site, url: `https://${fresh()}.example`, paths });
+    expect(await statusOf(register(manager, declare([closed])))).toBe(403);
+    expect(await statusOf(register(manager, declare([isPublic, { path: '/admin/', rule: 'mfa' }])))).toBe(201);
+    const { id } = (await register(admin, declare([isPublic, closed]))).json<{ id: string }>();
+    // Without the rule, the part is public as all of the website.
+    for (const paths of [[isPublic], [], [isPublic, { ...closed, methods: ['POST'] }], [isPublic, closed, closed]])
+      expect(await statusOf(patch(manager, id, { paths })), JSON.stringify(paths)).toBe(403);
+    expect(await statusOf(patch(manager, id, { name: 'Other', paths: [isPublic, closed] }))).toBe(200);
+    const access = { roles: ['field-boss'] };
+    const inner = (await register(admin, { ...declare([]), access })).json<{ id: string }>();
+    expect(await statusOf(patch(manager, inner.id, { paths: [{ path: '/x', rule: 'public' }] }))).toBe(403);
+    expect(await statusOf(patch(manager, inner.id, { paths: [{ path: '/x', rule: 'mfa' }] }))).toBe(200);
+  });
+
   it('gives an application no right in Gatehouse that it lacks', async () => {
     const api = { resources: [adminApi(idp.issuer)], grant_types: ['client_credentials'], redirect_uris: [] };
     for (const scope of ['admin:*', 'gatehouse.users:read', 'gatehouse.applications:read gatehouse.keys:write'])

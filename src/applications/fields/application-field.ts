@@ -30,7 +30,7 @@ export type ApplicationSection =
   | 'paths';
 
 /** Rules of what a field gives, in rules/field-rights.ts. */
-export type FieldRight = 'access' | 'public paths' | 'apis' | 'evaluation' | 'permissions' | 'role names';
+export type FieldRight = 'access' | 'path rules' | 'apis' | 'evaluation' | 'permissions' | 'role names';
 
 export interface ApplicationField extends DescribedField<ApplicationSection> {
   /**

@@ -64,7 +64,8 @@ const headers = z.union(
 const rulePath = z
   .string()
   .max(512)
-  .regex(/^\/([A-Za-z0-9._~!$&'()*+,=:@-]+\/?)*$/, rule('path-rule'))
+  .regex(/^(\/[A-Za-z0-9._~!$&'()*+,=:@-]+)*\/?$/, rule('path-rule'))
+  .startsWith('/', rule('path-rule'))
   .refine((path) => !/(^|\/)\.\.?(\/|$)/.test(path), rule('path-rule'));
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
@@ -103,7 +104,7 @@ const answer = z.strictObject({
     .describe(
       'rules for parts of it, as `[{ path: /api/, methods: [GET], rule: public }]`; `rule` is `public`, `mfa` or `{ roles: […], groups: […] }`. The longest path counts; without one the access rule does',
     )
-    .register(applicationFields, { section: 'paths', gives: 'public paths' }),
+    .register(applicationFields, { section: 'paths', gives: 'path rules' }),
   preflight: z
     .enum(['ask', 'allow'])
     .default('ask')

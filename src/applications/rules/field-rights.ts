@@ -28,8 +28,8 @@ const ALL_APPLICATIONS: OwnPermission = 'gatehouse.applications:write';
 
 const rules: Record<FieldRight, Rule> = {
   access: { change: accessChange },
-  // A public part of a website is open to everyone whatever the access rule says.
-  'public paths': { change: publicChange },
+  // A public part of a website is open to everyone whatever the access rule says, and a closed part only to some of them.
+  'path rules': { change: pathChange },
   // APIs with their scopes: those of Gatehouse are rights, and the others belong to no single application. `scope` counts with `resources`.
   apis: { rights: rightsOfClient, change: apiChange },
   // What it can find out about users who never used it, or about rights in Gatehouse.
@@ -73,15 +73,20 @@ export function accessChange(
   return [{ what: 'access', roles: [...old, ...next], groups, isClosed: wasClosed }];
 }
 
-/** What a public path opens, or closes again, was meant for those whom the access rule names. */
-function publicChange(before: Declaration | undefined, { access, metadata }: Declaration): Change[] {
-  const [old, next] = [publicPaths(before?.metadata), publicPaths(metadata)];
-  if (old === next) return [];
-  return [{ what: 'access', roles: [...rolesOf(access)], groups: [...groupsOf(access)], isClosed: isClosed(access) }];
+/**
+ * What a rule opens, or closes again, was meant for the roles and groups that it names; with a public part also for those of the access
+ * rule, because every other rule is an exception from it.
+ */
+function pathChange(before: Declaration | undefined, { access, metadata }: Declaration): Change[] {
+  const [old, next] = [before?.metadata.paths ?? [], metadata.paths ?? []];
+  if (JSON.stringify(old) === JSON.stringify(next)) return [];
+  const rules = [...old, ...next].map(({ rule }) => rule);
+  const named = rules.filter((rule) => typeof rule !== 'string');
+  const opened = rules.includes('public') ? access : 'everyone';
+  const roles = [...rolesOf(opened), ...named.flatMap((rule) => rule.roles)];
+  const groups = [...groupsOf(opened), ...named.flatMap((rule) => rule.groups)];
+  return [{ what: 'access', roles: [...new Set(roles)], groups: [...new Set(groups)], isClosed: isClosed(opened) }];
 }
-
-const publicPaths = ({ paths = [] }: Declaration['metadata'] = {}): string =>
-  JSON.stringify(paths.filter(({ rule }) => rule === 'public'));
 
 /** APIs belong to no application, so a right that is limited to one adds none. */
 function apiChange(before: Declaration | undefined, { metadata }: Declaration): Change[] {
