@@ -13,14 +13,18 @@ const LISTS: ReadonlySet<string> = new Set(['groups', 'roles', 'permissions']);
 
 /**
  * Every configured header. One without a value is empty and not left out, because some proxies hand on what the client sent instead. Several
- * values have commas between them, and commas in a value are `%2C`; text beyond ASCII is in UTF-8.
+ * values have commas between them, and commas in a value are `%2C`; text beyond ASCII is in UTF-8. For websites that know the headers of
+ * authentik, it is `|` instead.
  */
 export function userHeaders(account: Account | undefined, website: ProxiedSettings): Record<string, string> {
   const visible = account && withVisibleRoles(account, website, limits.groups.inToken);
+  const separator = website.headers === 'authentik' ? '|' : ',';
   const textOf = (field: string) => {
     const values = visible ? (attributesFor(visible, { value: field }).value ?? []) : [];
     const isList = values.length > 1 || LISTS.has(field);
-    return values.map((value) => (isList ? headerText(value).replaceAll(',', '%2C') : headerText(value))).join(',');
+    return values
+      .map((value) => headerText(isList ? value.replaceAll(separator, encodeURIComponent(separator)) : value))
+      .join(separator);
   };
   return Object.fromEntries(Object.entries(headersOf(website)).map(([name, field]) => [name, textOf(field)]));
 }
