@@ -4,33 +4,44 @@
 import type { PathRule } from '../../applications/fields/proxied-application.ts';
 import type { Account } from '../../people/accounts/account.ts';
 
-/** Dot segments, empty segments, parameters, and encoded separators or percent signs (CVE-2021-32637, CVE-2026-134802 and their kind). */
-const AMBIGUOUS = /\/\/|\\|;|%(2f|5c|00|25|3b|23|3f)|\/\.{1,2}(\/|$)|%(?![0-9a-f]{2})/i;
+/** Dot segments, empty segments, parameters, and encoded separators, percent signs or control characters (CVE-2021-32637, CVE-2026-134802 and their kind). */
+const AMBIGUOUS = /\/\/|\\|;|%(2f|5c|25|3b|23|3f|7f|[01][0-9a-f])|\/\.{1,2}(\/|$)/i;
 
 /** Whether two servers could read this path differently. */
 export function isAmbiguous(path: string): boolean {
-  return AMBIGUOUS.test(normalPath(path));
+  return AMBIGUOUS.test(normalPath(path)) || !isText(path);
 }
 
-/** Encoded letters, digits, `-`, `.`, `_` and `~` mean the same as plain ones (RFC 3986 6.2.2.2). */
+/** Whether every percent sign begins a byte, and all of them are UTF-8: `%c0%af` is a slash to some servers (RFC 3629 10). */
+function isText(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Backends decode each visible character, so a rule for `/@me/` counts for `/%40me/`. What separates stays as it was sent. */
 function normalPath(path: string): string {
-  return path.replace(/%([0-9a-f]{2})/gi, (encoded, hex: string) => {
+  return path.replace(/%([2-7][0-9a-f])/gi, (encoded, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16));
-    return /[A-Za-z0-9._~-]/.test(character) ? character : encoded;
+    return /[^\s/\\;%?#\x7f]/.test(character) ? character : encoded;
   });
 }
 
 /**
  * The rule of the longest path that covers this one, for this method; undefined: the access rule alone counts. Letters count in either case,
- * as some websites read them, but nothing becomes public by that.
+ * and a slash at the end counts as none, as some websites read them, but nothing becomes public by that.
  */
 export function ruleFor(rules: readonly PathRule[], method: string, path: string): PathRule | undefined {
   const normal = normalPath(path);
   const covers = (rule: string, asked: string) =>
     rule.endsWith('/') ? asked.startsWith(rule) || `${asked}/` === rule : asked === rule;
+  const coversLoosely = (rule: string, asked: string) => covers(rule, asked) || asked === `${rule}/`;
   const found = rules
     .filter(({ methods }) => methods === undefined || methods.some((one) => one === method))
-    .filter((rule) => covers(rule.path.toLowerCase(), normal.toLowerCase()))
+    .filter((rule) => coversLoosely(rule.path.toLowerCase(), normal.toLowerCase()))
     .filter((rule) => rule.rule !== 'public' || covers(rule.path, normal));
   return found.sort((one, other) => other.path.length - one.path.length)[0];
 }
