@@ -2,11 +2,7 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import {
-  type ProxyKind,
-  type proxiedApplication,
-  proxyKinds,
-} from '../../src/applications/fields/proxied-application.ts';
+import { type ProxyKind, proxiedApplication, proxyKinds } from '../../src/applications/fields/proxied-application.ts';
 import { completeSignIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
@@ -45,6 +41,14 @@ async function opened(browser: HttpClient, site: Website, path: string, user: Te
   });
   return page.location ? browser.follow(page) : page;
 }
+
+/** How a proxy asks about a page of the website. */
+const askedHeaders = ({ origin }: Website, path: string) => ({
+  'X-Forwarded-Method': 'GET',
+  'X-Forwarded-Proto': 'http',
+  'X-Forwarded-Host': new URL(origin).host,
+  'X-Forwarded-Uri': path,
+});
 
 const headersOf = (page: Page) => page.json<{ headers: Record<string, string> }>().headers;
 
@@ -220,17 +224,81 @@ describe('a website', () => {
     expect(answer.status).toBe(401);
   });
 
-  it.each(['/..%2fadmin', '/a/../admin', '//admin', '/a;x/b', '/%5cadmin', '/%2e%2e/admin', '/a%00', '/%252e%252e/'])(
-    'with path rules rejects the ambiguous path %s',
+  it('answers no question about another website than its configuration names', async () => {
+    const [one, other] = [
+      await aWebsite('traefik', { paths: [{ path: '/', rule: 'public' }] }),
+      await aWebsite('caddy'),
+    ];
+    const ask = (named: string) =>
+      httpClient(idp.issuer).get(`/forward-auth/traefik?website=${named}`, { headers: askedHeaders(one, '/') });
+    expect((await ask(one.origin)).status).toBe(200);
+    // The proxy of the other one hands on all that it is asked for, whatever the host.
+    expect((await ask(other.origin)).status).toBe(400);
+  });
+
+  it.each(['/@me/', '/%40me/', '/%40%6De/x', '/%40Me', '/a(b)', '/a%28b%29', '/a(b)/'])(
+    'a rule that closes a part counts for %s, as the backend decodes it',
     async (path) => {
-      const site = await aWebsite('traefik', { paths: [{ path: '/admin/', rule: 'mfa' }] });
-      const headers = {
-        'X-Forwarded-Method': 'GET',
-        'X-Forwarded-Proto': 'http',
-        'X-Forwarded-Host': new URL(site.origin).host,
-        'X-Forwarded-Uri': path,
-      };
-      expect((await httpClient(idp.issuer).get('/forward-auth/traefik', { headers })).status).toBe(400);
+      const rule = { roles: ['nobody'] };
+      const paths = [
+        { path: '/', rule: 'public' as const },
+        { path: '/@me/', rule },
+        { path: '/a(b)', rule },
+      ];
+      const site = await aWebsite('traefik', { paths });
+      const answer = await httpClient(idp.issuer).get('/forward-auth/traefik', {
+        headers: { ...askedHeaders(site, path), 'Sec-Fetch-Mode': 'cors' },
+      });
+      expect(answer.status).toBe(401);
     },
   );
+
+  it('takes a long path for a rule, or rejects it, without delay', () => {
+    const declared = (path: string) =>
+      proxiedApplication.safeParse({
+        name: 'Wiki',
+        url: 'https://wiki.example',
+        proxy: 'caddy',
+        paths: [{ path, rule: 'public' }],
+      });
+    for (const path of ['/', '/a', '/a/', '/a/b.c', `/${'a'.repeat(500)}`]) expect(declared(path).success).toBe(true);
+    const started = performance.now();
+    for (const path of ['', 'a/', '//', '/a//b', '/../', `/${'a'.repeat(500)}%`])
+      expect(declared(path).success).toBe(false);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it('that knows the headers of authentik gets its groups with bars between them', async () => {
+    const site = await aWebsite('traefik', { headers: 'authentik' });
+    const user = await aUser(idp.services);
+    for (const name of ['Lab', 'Chemistry']) {
+      const { id } = await idp.services.groups.create({ name });
+      await idp.services.groups.addMembers(id, [{ userId: user.account.id }]);
+    }
+    const browser = httpClient();
+    await opened(browser, site, '/', user);
+    const cookie = browser.cookies.headerFor(new URL(site.origin)) ?? '';
+    const answer = await httpClient(idp.issuer).get('/forward-auth/traefik', {
+      headers: { ...askedHeaders(site, '/'), cookie },
+    });
+    expect(answer.headers['x-authentik-groups']).toBe('Chemistry|Lab');
+  });
+
+  it.each([
+    '/..%2fadmin',
+    '/a/../admin',
+    '//admin',
+    '/a;x/b',
+    '/%5cadmin',
+    '/%2e%2e/admin',
+    '/a%00',
+    '/%252e%252e/',
+    '/.%09./',
+    '/%c0%ae%c0%ae%c0%af',
+    '/a%2',
+  ])('with path rules rejects the ambiguous path %s', async (path) => {
+    const site = await aWebsite('traefik', { paths: [{ path: '/admin/', rule: 'mfa' }] });
+    const headers = askedHeaders(site, path);
+    expect((await httpClient(idp.issuer).get('/forward-auth/traefik', { headers })).status).toBe(400);
+  });
 });

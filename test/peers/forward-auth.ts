@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import path from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
@@ -82,13 +82,13 @@ const all: RealProxy[] = [
     kind: 'haproxy',
     start(folder, port, snippet, backend) {
       const [configuration = '', script = ''] = snippet.split('-- gatehouse.lua\n');
-      const [, load = '', frontend = ''] = /(lua-load \S+)\n([\s\S]*)/.exec(configuration) ?? [];
+      const [, load = '', rules = ''] = /(lua-load \S+)\n([\s\S]*)/.exec(configuration) ?? [];
       const lua = path.join(folder, 'gatehouse.lua');
       writeFileSync(lua, script);
       const file = path.join(folder, 'haproxy.cfg');
       writeFileSync(
         file,
-        `global\n  ${load.replace('/etc/haproxy/gatehouse.lua', lua)}\ndefaults\n  mode http\n  timeout connect 5s\n  timeout client 30s\n  timeout server 30s\nfrontend web\n  bind 127.0.0.1:${port}\n${frontend}  default_backend website\nbackend website\n  server one ${backend}\n`,
+        `global\n  ${load.replace('/etc/haproxy/gatehouse.lua', lua)}\ndefaults\n  mode http\n  timeout connect 5s\n  timeout client 30s\n  timeout server 30s\nfrontend web\n  bind 127.0.0.1:${port}\n  default_backend website\nbackend website\n${rules}  server one ${backend}\n`,
       );
       return startProgram(needFile('/usr/sbin/haproxy', 'apt-get install haproxy'), ['-f', file], {
         ready: ready(port),
@@ -123,7 +123,7 @@ const all: RealProxy[] = [
                 route_config:
                   virtual_hosts:
                     - name: website
-                      domains: ['*']
+                      domains: ['127.0.0.1:${port}']
                       routes:
                         - match: { prefix: / }
                           route: { cluster: website }
@@ -181,10 +181,20 @@ const FORGED = {
   'Remote-User': 'forged',
   Remote_User: 'forged',
   'Remote.User': 'forged',
+  'Remote~User': 'forged',
   'X-Gatehouse_Jwt': 'forged',
+  'X_Gatehouse-Jwt': 'forged',
   'Remote-Groups': 'forged',
   'X-Gatehouse-Jwt': 'forged',
 };
+
+/** The answer to a request as it is written, which an HTTP client would not send. */
+function send(port: number, ...lines: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${lines.join('\r\n')}\r\n\r\n`));
+    readText(socket).then(resolve, reject);
+  });
+}
 
 async function open(browser: HttpClient, origin: string, target: string, user: TestUser): Promise<Page> {
   const page = await completeSignIn(browser, `${origin}${target}`, { user, redirectUri: `${origin}/.gatehouse/` });
@@ -226,6 +236,10 @@ async function tryProxy(gatehouse: Gatehouse, { name, kind, start }: RealProxy):
     ],
   });
   if (application.protocol !== 'proxy') throw new Error('a website was expected');
+  // Two other websites, which are open to everyone.
+  const [other, otherPort] = [`localhost:${port}`, await freePort()];
+  for (const url of [`http://${other}`, `http://127.0.0.1:${otherPort}`])
+    await services.applications.createProxied({ name: url, url, proxy: kind, paths: [{ path: '/', rule: 'public' }] });
   const { text } = proxyConfiguration(application, issuer);
   const program = await start(newFolder(kind), port, text.replaceAll('BACKEND:8080', backend.address), backend.address);
   const user = await aUser(services);
@@ -254,6 +268,29 @@ async function tryProxy(gatehouse: Gatehouse, { name, kind, start }: RealProxy):
       'a public path has empty headers',
       open2.status === 200 && !open2.json<Received>().headers['remote-user'],
       open2.text,
+    );
+    for (const [first, host] of [
+      ['GET / HTTP/1.1', other],
+      ['GET / HTTP/1.1', `127.0.0.1:${otherPort}`],
+      [`GET ${origin}/ HTTP/1.1`, other],
+      [`GET http://${other}/ HTTP/1.1`, `127.0.0.1:${port}`],
+    ] as const) {
+      const answer = await send(port, first, `Host: ${host}`, 'Sec-Fetch-Mode: cors', 'Connection: close');
+      check(`${first} with Host: ${host} is no way to this website`, !answer.includes('"method"'), answer);
+    }
+    const cookies = `Cookie: ${browser.cookies.headerFor(new URL(origin))}`;
+    const hop = await send(
+      port,
+      'GET / HTTP/1.1',
+      `Host: 127.0.0.1:${port}`,
+      cookies,
+      'Connection: close, Remote-User',
+    );
+    check(
+      'no header is lost by "Connection"',
+      !hop.includes('"method"') ||
+        (hop.includes(`"remote-user":"${user.username}"`) && !/"connection":".*remote/i.test(hop)),
+      hop,
     );
     const program401 = await httpClient().get(`${origin}/api`, asProgram);
     check('a program gets 401, no redirect', program401.status === 401 && !program401.location, [

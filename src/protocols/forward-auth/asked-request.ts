@@ -40,7 +40,11 @@ export function askedRequest(ctx: Context, proxy: ProxyKind): AskedRequest {
     return request(ctx.method, only(ctx, 'X-Forwarded-Proto'), only(ctx, 'Host'), target);
   }
   const [scheme, host] = [only(ctx, 'X-Forwarded-Proto'), only(ctx, 'X-Forwarded-Host')];
-  return request(only(ctx, 'X-Forwarded-Method'), scheme, host, only(ctx, 'X-Forwarded-Uri'));
+  const asked = request(only(ctx, 'X-Forwarded-Method'), scheme, host, only(ctx, 'X-Forwarded-Uri'));
+  // The website that the configuration is for: a client chooses the host, and perhaps not the backend with it.
+  const website = new URLSearchParams(ctx.querystring).get('website');
+  if (website !== null && website !== asked.origin) throw malformed('host of another website');
+  return asked;
 }
 
 /** The request itself, where the proxy sends `/.gatehouse/` of the website here. */

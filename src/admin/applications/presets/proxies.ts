@@ -37,8 +37,13 @@ export function proxyConfiguration({ clientId, metadata }: ProxiedApplication, i
 
 const hostOnly = (host: string) => new URL(`http://${host}`).hostname;
 const portOf = ({ port, protocol }: URL) => port || (protocol === 'https:' ? '443' : '80');
+/**
+ * What may stand in a header name beside letters, digits and hyphens (RFC 9110 5.6.2): CGI, WSGI and PHP read some of them as a hyphen,
+ * lighttpd reads all of them so. nginx drops such headers itself.
+ */
+const MARKS = [..."_.~!#$%&'*+^`|"];
 
-function traefik({ host, issuer, headers }: Site): string {
+function traefik({ origin, host, issuer, headers }: Site): string {
   return `# traefik.yaml, for the entry point of ${host}
 entryPoints:
   web:
@@ -50,7 +55,7 @@ http:
   middlewares:
     gatehouse:
       forwardAuth:
-        address: ${issuer.origin}/forward-auth/traefik
+        address: ${issuer.origin}/forward-auth/traefik?website=${origin}
         authResponseHeaders: [${headers.join(', ')}]
   routers:
     website:
@@ -68,10 +73,11 @@ http:
 function caddy({ origin, host, issuer, headers }: Site): string {
   // With http in front of it, Caddy gets no certificate.
   return `${origin.startsWith('https:') ? host : origin} {
-	request_header -*_*
-	request_header -*.*
+${MARKS.map((mark) => `	request_header "-*${mark}*"`).join('\n')}
+	@hop header_regexp Connection (?i)${headers.join('|')}
+	request_header @hop -Connection
 	forward_auth ${issuer.origin} {
-		uri /forward-auth/caddy
+		uri /forward-auth/caddy?website=${origin}
 		header_up Host {upstream_hostport}
 		copy_headers ${headers.join(' ')}
 	}
@@ -80,7 +86,7 @@ function caddy({ origin, host, issuer, headers }: Site): string {
 `;
 }
 
-function nginx({ host, issuer, headers }: Site): string {
+function nginx({ origin, host, issuer, headers }: Site): string {
   const variable = (name: string) => `$gatehouse_${name.toLowerCase().replaceAll('-', '_')}`;
   const answered = (name: string) => `$upstream_http_${name.toLowerCase().replaceAll('-', '_')}`;
   const handedOn = headers.map(
@@ -101,7 +107,7 @@ server {
     error_page 401 = @gatehouse;
 ${handedOn.join('\n')}
     proxy_http_version 1.1;
-    proxy_set_header Host $http_host;
+    proxy_set_header Host ${host};
     proxy_set_header Upgrade $http_upgrade;
     proxy_set_header Connection $connection_upgrade;
     proxy_pass http://BACKEND:8080;
@@ -113,7 +119,7 @@ ${handedOn.join('\n')}
     proxy_ssl_server_name on;
     proxy_set_header Content-Length "";
     proxy_set_header Host ${issuer.host};
-    proxy_set_header X-Original-URL $scheme://$http_host$request_uri;
+    proxy_set_header X-Original-URL ${origin}$request_uri;
     proxy_set_header X-Original-Method $request_method;
     proxy_set_header X-Forwarded-For $remote_addr;
   }
@@ -128,20 +134,21 @@ ${handedOn.join('\n')}
 `;
 }
 
-function haproxy({ host, issuer, headers }: Site): string {
+function haproxy({ origin, host, issuer, headers }: Site): string {
   const names = headers.map((name) => `'${name.toLowerCase()}'`).join(', ');
   return `# haproxy.cfg: in the section "global"
   lua-load /etc/haproxy/gatehouse.lua
 
-# in the frontend of ${host}
-  http-request del-header [_.] -m reg
+# in the backend of ${host}
+  http-request deny if { req.hdr(Connection) -m sub -i ${headers.join(' ')} }
+  http-request del-header [^A-Za-z0-9-] -m reg
   http-request del-header ${headers.join('\n  http-request del-header ')}
-  http-request lua.gatehouse
+  http-request lua.gatehouse ${origin}
 
 -- gatehouse.lua
 local headers = { ${names} }
 
-core.register_action('gatehouse', { 'http-req' }, function(txn)
+core.register_action('gatehouse', { 'http-req' }, function(txn, website)
   local asked = txn.http:req_get_headers()
   asked['x-forwarded-method'] = { [0] = txn.sf:method() }
   asked['x-forwarded-proto'] = { [0] = txn.sf:ssl_fc() == 1 and 'https' or 'http' }
@@ -151,7 +158,8 @@ core.register_action('gatehouse', { 'http-req' }, function(txn)
   asked['host'] = { [0] = '${issuer.host}' }
   asked['content-length'] = nil
   asked['transfer-encoding'] = nil
-  local answer = core.httpclient():get({ url = '${issuer.origin}/forward-auth/haproxy', headers = asked, timeout = 5000 })
+  local url = '${issuer.origin}/forward-auth/haproxy?website=' .. website
+  local answer = core.httpclient():get({ url = url, headers = asked, timeout = 5000 })
   if answer.status == 200 then
     for _, name in ipairs(headers) do
       txn.http:req_set_header(name, answer.headers[name] and answer.headers[name][0] or '')
@@ -166,21 +174,22 @@ core.register_action('gatehouse', { 'http-req' }, function(txn)
   end
   reply:set_body(answer.body or '')
   txn:done(reply)
-end, 0)
+end, 1)
 `;
 }
 
 function envoy({ host, issuer, headers }: Site): string {
   const exact = (names: readonly string[], indent: string) =>
     names.map((name) => `${indent}- exact: ${name.toLowerCase()}`).join('\n');
-  return `# The filters of ${host}, before envoy.filters.http.router
+  return `# The filters of ${host}, before envoy.filters.http.router. Each virtual host of the listener names its hosts, this one
+# domains: ['${host}']. With '*', a request gets through that was asked about another website.
 http_filters:
   - name: envoy.filters.http.header_mutation
     typed_config:
       "@type": type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutation
       mutations:
         request_mutations:
-          - remove_on_match: { key_matcher: { safe_regex: { regex: '.*[_.].*' } } }
+          - remove_on_match: { key_matcher: { safe_regex: { regex: ":?.*[^:A-Za-z0-9-].*" } } }
   - name: envoy.filters.http.ext_authz
     typed_config:
       "@type": type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz
