@@ -143,6 +143,22 @@ describe('a website', () => {
     await settings.reload();
   });
 
+  it('that knows the headers of authentik gets its groups with bars between them', async () => {
+    const site = await aWebsite('traefik', { headers: 'authentik' });
+    const user = await aUser(idp.services);
+    for (const name of ['Lab', 'Chemistry']) {
+      const { id } = await idp.services.groups.create({ name });
+      await idp.services.groups.addMembers(id, [{ userId: user.account.id }]);
+    }
+    const browser = httpClient();
+    await opened(browser, site, '/', user);
+    const cookie = browser.cookies.headerFor(new URL(site.origin)) ?? '';
+    const answer = await httpClient(idp.issuer).get('/forward-auth/traefik', {
+      headers: { ...askedHeaders(site, '/'), cookie },
+    });
+    expect(answer.headers['x-authentik-groups']).toBe('Chemistry|Lab');
+  });
+
   it('with a rule that needs two-step verification is closed to who has none, who may set one up', async () => {
     const site = await aWebsite('caddy', { paths: [{ path: '/admin/', rule: 'mfa' }] });
     const user = await aUser(idp.services);
@@ -266,22 +282,6 @@ describe('a website', () => {
     for (const path of ['', 'a/', '//', '/a//b', '/../', `/${'a'.repeat(500)}%`])
       expect(declared(path).success).toBe(false);
     expect(performance.now() - started).toBeLessThan(10_000);
-  });
-
-  it('that knows the headers of authentik gets its groups with bars between them', async () => {
-    const site = await aWebsite('traefik', { headers: 'authentik' });
-    const user = await aUser(idp.services);
-    for (const name of ['Lab', 'Chemistry']) {
-      const { id } = await idp.services.groups.create({ name });
-      await idp.services.groups.addMembers(id, [{ userId: user.account.id }]);
-    }
-    const browser = httpClient();
-    await opened(browser, site, '/', user);
-    const cookie = browser.cookies.headerFor(new URL(site.origin)) ?? '';
-    const answer = await httpClient(idp.issuer).get('/forward-auth/traefik', {
-      headers: { ...askedHeaders(site, '/'), cookie },
-    });
-    expect(answer.headers['x-authentik-groups']).toBe('Chemistry|Lab');
   });
 
   it.each([
