@@ -8,6 +8,7 @@ import type { Clock } from '../base/platform/clock.ts';
 import { randomId } from '../base/platform/random.ts';
 import { type Tx, transaction } from '../base/storage/database.ts';
 import { lockRow } from '../base/storage/row-lock.ts';
+import { unavailableIn } from '../base/storage/unavailable.ts';
 import { t } from '../base/texts/text.ts';
 import type { Actor } from '../core/audit/audit.ts';
 import type { Core } from '../core/core.ts';
@@ -114,8 +115,9 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
       name,
       everySeconds: limits.groups.changesPollSeconds,
       async run(signal) {
-        // An import may wait for the mail server: then the others have their turn.
+        // An import may wait for the mail server, and a change may meet an error: then the others have their turn.
         const resting = new Set<string>();
+        const errors: unknown[] = [];
         while (!signal.aborted) {
           const [open] = await db.bulkChange.findMany({
             where: { ...isOpen, kind: { in: [...kinds] }, id: { notIn: [...resting] } },
@@ -123,9 +125,15 @@ export function createBulkChanges({ db, sql, vault, now, wake, authority }: Core
             orderBy: [{ kind: 'desc' }, { createdAt: 'asc' }, { id: 'asc' }],
             take: 1,
           });
-          if (!open) return;
-          if (!(await carryOut(open, signal))) resting.add(open.id);
+          if (!open) break;
+          const hasMore = await carryOut(open, signal).catch((error: unknown) => {
+            if (unavailableIn(error)) throw error;
+            errors.push(error);
+            return false;
+          });
+          if (!hasMore) resting.add(open.id);
         }
+        if (errors.length > 0) throw new AggregateError(errors, 'changes of many people failed');
       },
     };
   }

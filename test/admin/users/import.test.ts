@@ -329,6 +329,28 @@ it('begins again at once after the database could not store a file', async () =>
   expect(await when(api, await importBy(api, { csv, trial: true }), isOver)).toMatchObject({ state: 'prepared' });
 });
 
+it('goes on with other imports where one cannot be read, and with that one as soon as it can', async () => {
+  const [first, second] = [await aService(idp), await aService(idp)];
+  const { db } = idp.services;
+  // Another instance seems to run the job.
+  const lock = (holder: string, at: number) => {
+    const [name, row] = ['user-import', { holder, lockedUntil: new Date(at) }];
+    return db.jobLock.upsert({ where: { name }, create: { name, ...row }, update: row });
+  };
+  await lock('another', Date.now() + 600_000);
+  const broken = await importBy(first, { csv: 'username\nimp-broken' });
+  const whole = await importBy(second, { csv: 'username\nimp-whole' });
+  const piece = await db.bulkChangePiece.findFirstOrThrow({ where: { changeId: broken.id } });
+  // Under a secret that the server does not have now.
+  const sealed = (rowsSealed: string) => db.bulkChangePiece.update({ where: { id: piece.id }, data: { rowsSealed } });
+  await sealed(piece.rowsSealed.replace(/^v1\.[^.]+/, 'v1.removed'));
+  await lock('', 0);
+  expect(await when(second, whole, isOver)).toMatchObject({ state: 'done', results: { created: 1 } });
+  expect((await first.get(`/imports/${broken.id}`)).json()).toMatchObject({ state: 'waiting', done: 0 });
+  await sealed(piece.rowsSealed);
+  expect(await when(first, broken, isOver)).toMatchObject({ state: 'done', results: { created: 1 } });
+});
+
 it('writes each invitation once', async () => {
   const api = await aService(idp);
   const { outbox } = idp.services;
